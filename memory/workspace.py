@@ -70,8 +70,9 @@ class Workspace:
         machine_zone: tzinfo | None = None,
         home: Path | None = None,
     ) -> None:
-        """Store the paths; nothing is read yet. Without `state_home` only records of changes are kept outside the folder,
-        in the state home that the environment names.
+        """Store the paths; nothing is read yet.
+
+        Without `state_home` only records of changes are kept outside, in the state home that the environment names.
         """
         self.root = root
         self.home = home

@@ -46,8 +46,8 @@ def make_demo(
 ) -> tuple[Workspace, tuple[str, ...]]:
     """Create the sample workspace in a folder, None for a temporary one; return it, open, and its memory files."""
     from memory.base.clock import machine_zone
-    from memory.storage.fsio import temporary_folder
     from memory.storage.own_folders import home, state_home
+    from memory.storage.private.run_folder import temporary_folder
     from memory.workspace import Workspace
 
     from .curated import add_curated

@@ -10,9 +10,7 @@ import ctypes
 import errno
 import fcntl
 import os
-import shutil
 import stat as st
-import tempfile
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from datetime import datetime
@@ -25,7 +23,6 @@ from memory.errors import RefusedError, made_anew, not_regular, write_failed
 from .safe_open import allow, foreign
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_PLACE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
 
@@ -169,19 +166,6 @@ def remove_empty(folders: Iterable[str | os.PathLike[str]]) -> None:
     for folder in sorted([os.fspath(one) for one in folders], key=len, reverse=True):
         with suppress(OSError):
             os.rmdir(folder)
-
-
-def temporary_folder(prefix: str = "memdeck-", above: str | None = None) -> str:
-    """Make a new private folder in `above`, or among the machine's temporary files, and return its path."""
-    try:
-        return tempfile.mkdtemp(prefix=prefix, dir=above)
-    except OSError as error:
-        raise write_failed(error, above or "the folder of temporary files") from error
-
-
-def remove_tree(folder: str) -> None:
-    """Remove a folder of memdeck's own with everything in it; what cannot be removed stays."""
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 # Files
@@ -389,30 +373,6 @@ def put_mark(name: str, folder: int, number: int, path: str) -> None:
         os.close(fd)
 
 
-def put_in_place(name: str, folder: int, data: bytes, *, owner: str = "") -> None:
-    """Overwrite a small private file (0600) of constant size in place, unsynced, in one call; under a lock.
-
-    For data that a power cut may lose or tear: a rename over an existing file makes some file systems write the new one
-    out first. Where the file is missing, of another size, not a regular one or has a second name (perhaps in a backup),
-    it is replaced as by `put_private`.
-    """
-    try:
-        fd = os.open(name, _PLACE, dir_fd=folder)
-    except OSError:
-        put_private(name, folder, data, durable=False, owner=owner)
-        return
-    try:
-        found = os.fstat(fd)
-        ours = st.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_uid == os.geteuid()
-        fits = ours and found.st_size == len(data)
-        if fits:
-            os.pwrite(fd, data, 0)
-    finally:
-        os.close(fd)
-    if not fits:
-        put_private(name, folder, data, durable=False, owner=owner)
-
-
 def put_private(name: str, folder: int, data: bytes, *, durable: bool = True, owner: str = "") -> None:
     """Replace a small private file (0600) in one step, under a lock; without `durable` a power cut may bring the old
     one back. Where the same file is also replaced under another lock, `owner` makes the temporary name unique.
@@ -439,11 +399,6 @@ def put_private(name: str, folder: int, data: bytes, *, durable: bool = True, ow
 def temporary_name(name: str, owner: str = "") -> str:
     """Return the temporary name under which `put_private` writes a file."""
     return f".{name}{'.' + owner if owner else ''}{_TEMPORARY}"
-
-
-def is_temporary(name: str) -> bool:
-    """Return whether a name is one that `temporary_name` returns."""
-    return name.startswith(".") and name.endswith(_TEMPORARY)
 
 
 def remove_temporary(folder: int, names: Collection[str]) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import stat as st
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -24,7 +23,6 @@ from typing import Any, NamedTuple
 from memory.errors import MemdeckError, RefusedError, not_regular, read_failed, write_failed
 
 from . import fsio
-from .lock import held_if_free
 from .safe_open import parts_of, read
 
 STAGE = "stage"
@@ -288,9 +286,6 @@ def _slashed(folder: str) -> str:
 
 STATE = "state.json"
 
-_SIZE = 160
-"""Bytes of the record, padded with spaces, so that it can be overwritten in place."""
-
 
 class RecordedTimes(NamedTuple):
     """The aware times that the guard against a clock that jumped back compares with; None if not recorded yet."""
@@ -348,7 +343,7 @@ class PrivateState:
         try:
             with self.folder.opened() if folder is None else nullcontext(folder) as opened:
                 # Not synced: after a power cut an older time, or none, is good enough for what it guards against.
-                fsio.put_in_place(STATE, opened, text.encode().ljust(_SIZE - 1) + b"\n", owner=owner)
+                fsio.put_private(STATE, opened, text.encode(), durable=False, owner=owner)
         except OSError as error:
             raise write_failed(error, f"{self.folder.path}/{STATE}") from error
 
@@ -373,27 +368,6 @@ def _time(value: Any) -> datetime | None:
     except (TypeError, ValueError):
         return None
     return time if time.tzinfo is not None else None
-
-
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-def remove_unfinished(state: int) -> None:
-    """Remove unfinished records that crashes left, in all folders of an open state folder.
-
-    Nothing is removed from a folder whose lock another process holds: that process may be writing.
-    """
-    with os.scandir(state) as entries:
-        folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-    for name in folders:
-        folder = os.open(name, _FOLDER, dir_fd=state)
-        try:
-            left = [one for one in os.listdir(folder) if fsio.is_temporary(one)]
-            if left:
-                with held_if_free(folder) as held:
-                    fsio.remove_temporary(folder, left if held else ())
-        finally:
-            os.close(folder)
 
 
 # -- what the environment says of the person ----------------------------------------------------------------------
@@ -440,7 +414,7 @@ def _named(environ: Mapping[str, str], name: str, beneath: str) -> Path:
 
 def host_name(environ: Mapping[str, str]) -> str:
     """Return the name of this machine; `MEMDECK_HOST` overrides it."""
-    return environ.get("MEMDECK_HOST") or socket.gethostname()
+    return environ.get("MEMDECK_HOST") or os.uname().nodename
 
 
 def short_path(path: str, environ: Mapping[str, str]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from memory.errors import MemdeckError
 
@@ -15,8 +15,7 @@ from .intent_log import IntentLog
 from .own_folders import PrivateState, WorkFolder
 
 
-@dataclass(frozen=True, slots=True)
-class Protection:
+class Protection(NamedTuple):
     """What protects changes in a workspace; `reasons` says in sentences what is missing, empty where nothing is.
 
     `exchange`: two files swap places in one step. `links`: a displaced file keeps a name. `journal`: a change of
@@ -34,8 +33,7 @@ class Protection:
         return not self.reasons
 
 
-@dataclass(frozen=True, slots=True)
-class LateBytes:
+class LateBytes(NamedTuple):
     """Bytes that another program wrote to a file that a change had just displaced.
 
     `path` is relative to the store's root, `change` the id of that change, `name` that of the file in the stage

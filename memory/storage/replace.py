@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import stat as st
 from pathlib import Path
 
-from memory.base.programs import is_alive
 from memory.errors import ConflictError, RefusedError, not_regular, write_failed
 from memory.storage import fsio
 from memory.storage.safe_open import read
@@ -37,8 +35,8 @@ def replace_file(path: Path, data: bytes, *, base: bytes | None) -> None:
             raise RefusedError("file.not_folder", f"{path.parent} is no folder", file=str(path))
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            temporary = fsio.temporary_name(path.name, str(os.getpid()))
-            fsio.remove_temporary(folder, [temporary, *_left_over(path)])
+            temporary = fsio.temporary_name(path.name)
+            fsio.remove(temporary, folder)  # What a killed process left.
             fd = fsio.stage(temporary, folder, data, found, mode=None if found is not None else 0o644)
             os.close(fd)
             try:
@@ -51,29 +49,6 @@ def replace_file(path: Path, data: bytes, *, base: bytes | None) -> None:
             os.close(folder)
     except OSError as error:
         raise write_failed(error, str(path)) from error
-
-
-def remove_left_over(path: Path) -> None:
-    """Remove what a killed `replace_file` of this file left beside it; errors as there."""
-    path = path.resolve()
-    try:
-        names = _left_over(path)
-        if names:
-            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                fsio.remove_temporary(folder, names)
-            finally:
-                os.close(folder)
-    except OSError as error:
-        raise write_failed(error, str(path.parent)) from error
-
-
-def _left_over(path: Path) -> list[str]:
-    """Return the names of temporary files for a file whose process is gone."""
-    before, after = map(re.escape, fsio.temporary_name(path.name, "/").split("/"))
-    names = os.listdir(path.parent) if path.parent.is_dir() else []
-    found = (re.fullmatch(f"{before}([0-9]+){after}", name) for name in names)
-    return [one[0] for one in found if one is not None and not is_alive(int(one[1]))]
 
 
 def make_parents(path: Path) -> tuple[Path, ...]:

@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from threading import get_ident
+from typing import TYPE_CHECKING
 
 from memory.document import Document, Entry
 from memory.errors import BusyError, MemdeckError, RefusedError
@@ -21,10 +23,11 @@ from .log.log import ChangeLog
 from .own_folders import PrivateState, WorkFolder
 from .protection import LateBytes, Protection, late_bytes, probe
 from .recovery import Recovery
-from .review.gate import pass_or_hold
-from .review.proposals import Proposals
 from .safe_open import Stored
 from .transaction import AcceptedProposal, Transaction, check_path
+
+if TYPE_CHECKING:
+    from .review.proposals import Proposals
 
 
 class Store:
@@ -142,6 +145,8 @@ class Store:
 
     def review(self, change: Change) -> None:
         """Return if an agent may make a change of this store at once; errors as `pass_or_hold`."""
+        from .review.gate import pass_or_hold  # Imported here: the changes of a person never need it.
+
         pass_or_hold(change, self.prefix, self.together, lambda: self.together.proposals, self.state)
 
     @property
@@ -215,7 +220,7 @@ class SharedLog:
         more stores.
         """
         self.history = History(ChangeLog(state.folder, self), self)  # The changes of all actors.
-        self.proposals = Proposals(state.folder)  # The changes by agents that wait for a person's review.
+        self._state = state
         self._grow = grow
         self._stores: list[Store] = []
         self._glances: dict[int, dict[str, tuple[Store, ...]]] = {}
@@ -284,10 +289,18 @@ class SharedLog:
         store = self.store_of(path)
         return None if store is None else (store, path.removeprefix(store.prefix))
 
+    @cached_property
+    def proposals(self) -> Proposals:
+        """The changes by agents that wait for a person's review."""
+        from .review.proposals import Proposals  # Imported here: most commands never ask.
+
+        return Proposals(self._state.folder)
+
     def close(self) -> None:
         """Close what is open in the private state folder; the next use opens it again."""
         self.history.close()
-        self.proposals.close()
+        if "proposals" in self.__dict__:
+            self.proposals.close()
 
     # -- what the change log asks about files; paths are relative to the workspace --------------------------------
 

@@ -242,7 +242,7 @@ def build(model: Model, state: State, top: Path) -> None:
             record.write_bytes(_renumbered(intent, real).encode())
         elif files:
             marked = [file._replace(mark=_mark(file.mark, real)) for file in files]
-            record.write_bytes(journal._encode_files(tuple(marked)))
+            record.write_bytes(journal._sealed({"files": [journal._with_marks(file) for file in marked]}))
 
 
 def _renumbered(intent: Intent, real: dict[int, Path]) -> Intent:

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from memory.curated.control import carry_out
+from memory.curated.control.candidate import Candidate
 from memory.curated.control.carry_out import pending, replay
 from memory.curated.control.decision import prune, select
+from memory.curated.control.propose import propose
 from memory.curated.control.revert import find, revert
 from memory.curated.curated import Curated
 from memory.curated.operations.operation import OperationCall
@@ -378,3 +380,19 @@ def test_another_process_does_not_move_the_new_database_aside(den: Den) -> None:
     records = curated.sides["global"].records
     assert records.look(sees_damage, 0) == 1
     assert records.damaged() == ()
+
+
+def test_an_edit_refuses_what_another_program_changed_meanwhile(den: Den) -> None:
+    """Bytes that came between the look and the write stay, and the edit says so."""
+    curated = den.open()
+    write(den, curated, "user", "Coffee", "likes soy milk")
+    memory = curated.find("user_coffee")
+    path = den.person / "memory" / memory.filename
+    theirs = path.read_text().replace("soy milk", "rice milk")
+    path.write_text(theirs)
+    named = {"target_filename": memory.filename}
+    candidate = Candidate(memory.root, "cli", memory.header, "mine", metadata=named, edits=True, base=memory.hash)
+    with pytest.raises(RefusedError) as caught:
+        propose(curated, candidate, actor="cli", now=den.now())
+    assert caught.value.code == "memory.changed"
+    assert path.read_text() == theirs
