@@ -109,21 +109,16 @@ class FileStep:
     def _stage_like(self, like: str, data: bytes) -> bool:
         """Write the new bytes with the attributes of the moved file; False where that file no longer exists."""
         *parents, name = like.split("/")
-        folder = fsio.open_folder(parents, self._workspace)
-        try:
+        with fsio.closing(fsio.open_folder(parents, self._workspace)) as folder:
             opened = open_target(name, folder, like)
-        finally:
-            os.close(folder)
         if opened is None:
             return False
-        source, found = opened
-        try:
+        with fsio.closing(opened[0]) as source:
+            found = opened[1]
             self._staged = fsio.stage(self._new, self._stage, data, found)
             fsio.copy_attributes(source, self._staged)
             fsio.keep_time(found, self._staged)
             self._written = FileVersion.of(os.fstat(self._staged))
-        finally:
-            os.close(source)
         return True
 
     def role(self, *, durable: bool) -> IntendedFile:
@@ -313,28 +308,20 @@ class Appending(FileStep):
         before, after = self.file.before or b"", self.file.after or b""
         added = after[len(before) :]
         try:
-            target = fsio.open_append(self._name, self._folder)
+            with fsio.closing(fsio.open_append(self._name, self._folder)) as target:
+                if FileVersion.of(os.fstat(target)) != self._seen:
+                    raise conflict([self.shown], crossed=True)
+                fsio.append(target, added)
+                return self._look(target, after, added)
         except FileNotFoundError as error:
             raise conflict([self.shown], crossed=True) from error
         except OSError as error:
             raise write_failed(error, self.shown) from error
-        try:
-            if FileVersion.of(os.fstat(target)) != self._seen:
-                raise conflict([self.shown], crossed=True)
-            fsio.append(target, added)
-            return self._look(target, after, added)
-        except OSError as error:
-            raise write_failed(error, self.shown) from error
-        finally:
-            os.close(target)
 
     def _look(self, target: int, after: bytes, added: bytes) -> Stored | None:
         """Check that the added bytes are in the file that now has the name."""
         version = FileVersion.of(os.fstat(target))
-        try:
-            named = FileVersion.of(os.lstat(self._name, dir_fd=self._folder))
-        except FileNotFoundError as error:
-            raise conflict([self.shown], crossed=True) from error
+        named = FileVersion.of(os.lstat(self._name, dir_fd=self._folder))
         if (named.dev, named.ino) != (version.dev, version.ino):
             raise conflict([self.shown], crossed=True)
         start = len(after) - len(added)

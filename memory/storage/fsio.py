@@ -11,10 +11,11 @@ import errno
 import fcntl
 import os
 import stat as st
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -41,6 +42,15 @@ _NO_REPLACE, _EXCHANGE = 1, 2  # The flags of renameat2.
 _NO_FILE = frozenset({errno.ENXIO, errno.EOPNOTSUPP, errno.EISDIR})  # It is a socket or a folder.
 _NO_LINK = frozenset({errno.ELOOP, errno.EMLINK})  # A link that is not followed.
 _MAKING = Lock()
+
+
+@contextmanager
+def closing(fd: int) -> Iterator[int]:
+    """Yield a descriptor for a block, and close it afterwards."""
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 # Folders
@@ -140,12 +150,8 @@ def remove_folders(paths: list[str], beneath: str | os.PathLike[str]) -> None:
             parents.append(path.rpartition("/")[0])
     for parent in dict.fromkeys(parents):
         # A parent may have been removed too, and an empty folder that reappears would do no harm.
-        with suppress(OSError):
-            fd = os.open(f"{os.fspath(beneath)}/{parent}", _FOLDER)
-            try:
-                sync(fd)
-            finally:
-                os.close(fd)
+        with suppress(OSError), closing(os.open(f"{os.fspath(beneath)}/{parent}", _FOLDER)) as fd:
+            sync(fd)
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
@@ -159,6 +165,13 @@ def make_folder(path: str | os.PathLike[str]) -> None:
         ) from error
     except OSError as error:
         raise write_failed(error, os.fspath(path)) from error
+
+
+def own_folder(home: Path) -> int:
+    """Open memdeck's own folder in a state home, make both if they are missing; the caller closes the descriptor."""
+    make_folder(home)
+    with closing(os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as top:
+        return private_folder("memdeck", top, str(home / "memdeck"))
 
 
 def remove_empty(folders: Iterable[str | os.PathLike[str]]) -> None:
@@ -221,15 +234,13 @@ def create(name: str, folder: int, data: bytes) -> None:
 
     For a sentinel whose existence alone matters; its content is not synced.
     """
-    fd = os.open(name, _NEW, 0o644, dir_fd=folder)
-    try:
-        _write(fd, data)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name, dir_fd=folder)
-        raise
-    finally:
-        os.close(fd)
+    with closing(os.open(name, _NEW, 0o644, dir_fd=folder)) as fd:
+        try:
+            _write(fd, data)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name, dir_fd=folder)
+            raise
 
 
 def rename(name: str, folder: int, new_name: str, new_folder: int) -> None:
@@ -362,15 +373,12 @@ def put_mark(name: str, folder: int, number: int, path: str) -> None:
 
     RefusedError where its name is a link or no regular file.
     """
-    fd = open_lock(name, folder, path)
-    try:
+    with closing(open_lock(name, folder, path)) as fd:
         text = b"%d\n" % number
         os.pwrite(fd, text, 0)
         if os.fstat(fd).st_size != len(text):
             os.ftruncate(fd, len(text))
         sync(fd)
-    finally:
-        os.close(fd)
 
 
 def put_private(name: str, folder: int, data: bytes, *, durable: bool = True, owner: str = "") -> None:
@@ -379,14 +387,11 @@ def put_private(name: str, folder: int, data: bytes, *, durable: bool = True, ow
     """
     temporary = temporary_name(name, owner)
     remove(temporary, folder)
-    fd = os.open(temporary, _NEW, 0o600, dir_fd=folder)
     try:
-        try:
+        with closing(os.open(temporary, _NEW, 0o600, dir_fd=folder)) as fd:
             _write(fd, data)
             if durable:
                 sync(fd)
-        finally:
-            os.close(fd)
         rename(temporary, folder, name, folder)
     except BaseException:
         with suppress(OSError):
@@ -410,17 +415,12 @@ def remove_temporary(folder: int, names: Collection[str]) -> None:
 
 def scratch_file(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a new private file (0600) under a path that the caller chose; FileExistsError if it is taken."""
-    fd = os.open(path, _NEW, 0o600)
-    try:
+    with closing(os.open(path, _NEW, 0o600)) as fd:
         _write(fd, data)
-    finally:
-        os.close(fd)
 
 
 def _write(fd: int, data: bytes) -> None:
     """Write all bytes; a full disk raises instead of leaving a part."""
-    written = os.write(fd, data) if data else 0
-    if written < len(data):
-        rest = memoryview(data)
-        while written < len(data):
-            written += os.write(fd, rest[written:])
+    written = 0
+    while written < len(data):
+        written += os.write(fd, memoryview(data)[written:])

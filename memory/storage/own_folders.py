@@ -59,24 +59,16 @@ class WorkFolder(NamedTuple):
         """
         *parents, name = parts_of(self.path)
         try:
-            parent = fsio.open_folder(parents, self.workspace, made=[])
+            with fsio.closing(fsio.open_folder(parents, self.workspace, made=[])) as parent:
+                folder = fsio.private_folder(name, parent, self.path)
         except FileNotFoundError as error:
             raise write_failed(error, str(self.workspace)) from error
         try:
-            folder = fsio.private_folder(name, parent, self.path)
-        finally:
-            os.close(parent)
-        try:
-            stage = fsio.private_folder(STAGE, folder, f"{self.path}/{STAGE}")
-            try:
-                self._ignore(folder)
-            except BaseException:
-                os.close(stage)
-                raise
+            self._ignore(folder)
+            return OpenFolder(folder, fsio.private_folder(STAGE, folder, f"{self.path}/{STAGE}"))
         except BaseException:
             os.close(folder)
             raise
-        return OpenFolder(folder, stage)
 
     def _ignore(self, folder: int) -> None:
         """Keep the folder out of git."""
@@ -127,33 +119,19 @@ class StateFolder:
 
         RefusedError `state.inside_workspace`, `state.foreign_owner`, `state.writable_by_others`, `state.not_private`.
         """
-        contained = self._is_inside_workspace()
-        parent = self.path.parent
-        fsio.make_folder(self.home)
-        top = os.open(self.home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            self._check(parent, contained)
-            self._check(self.path, contained)
-            middle = fsio.private_folder(parent.name, top, str(parent))
-        finally:
-            os.close(top)
-        try:
-            return fsio.private_folder(self.path.name, middle, str(self.path))
-        finally:
-            os.close(middle)
+        self.check()
+        with fsio.closing(fsio.own_folder(self.home)) as own:
+            return fsio.private_folder(self.path.name, own, str(self.path))
 
     @contextmanager
     def opened(self, name: str = "") -> Iterator[int]:
         """Open the folder, or the folder `name` in it, for a block; make it if it is missing. Errors as `open`."""
-        folder = self.open()
-        try:
-            if name:
-                inner = fsio.private_folder(name, folder, f"{self.path}/{name}")
-                os.close(folder)
-                folder = inner
-            yield folder
-        finally:
-            os.close(folder)
+        with fsio.closing(self.open()) as folder:
+            if not name:
+                yield folder
+                return
+            with fsio.closing(fsio.private_folder(name, folder, f"{self.path}/{name}")) as inner:
+                yield inner
 
     def read(self, name: str) -> bytes | None:
         """Return the bytes of a file in the folder, None where there is none; RefusedError as `open`."""
@@ -178,15 +156,14 @@ class StateFolder:
         except OSError as error:
             raise read_failed(error, f"{self.path}/{name}") from error
         try:
-            mode = os.fstat(fd).st_mode
-            if regular and not st.S_ISREG(mode):
-                raise not_regular(f"{self.path}/{name}", mode)
-            with open(fd, "rb", closefd=False) as file:
-                return file.read()
+            with fsio.closing(fd):
+                mode = os.fstat(fd).st_mode
+                if regular and not st.S_ISREG(mode):
+                    raise not_regular(f"{self.path}/{name}", mode)
+                with open(fd, "rb", closefd=False) as file:
+                    return file.read()
         except OSError as error:
             raise read_failed(error, f"{self.path}/{name}") from error
-        finally:
-            os.close(fd)
 
     def full(self) -> MemdeckError | None:
         """Return why nothing can be written to the folder, None where it can be, or where it does not exist yet.

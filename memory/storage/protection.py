@@ -75,22 +75,19 @@ def probe(root: Path, state: PrivateState) -> Protection:
 def _try(root: Path) -> dict[str, bool]:
     name = f".memdeck-{os.getpid()}"
     # The last part is the root itself, which may be a link to anywhere.
-    top = fsio.open_folder([root.name], root.parent)
-    try:
-        folder = fsio.private_folder(name, top, name)
+    with fsio.closing(fsio.open_folder([root.name], root.parent)) as top:
         try:
-            for one in ("a", "b"):
-                fsio.put_private(one, folder, one.encode(), durable=False)
-            return {
-                "exchange": _works(lambda: fsio.exchange("a", folder, "b", folder)),
-                "links": _works(lambda: fsio.link("a", folder, "c", folder)),
-            }
+            with fsio.closing(fsio.private_folder(name, top, name)) as folder:
+                for one in ("a", "b"):
+                    fsio.put_private(one, folder, one.encode(), durable=False)
+                works = {
+                    "exchange": _works(lambda: fsio.exchange("a", folder, "b", folder)),
+                    "links": _works(lambda: fsio.link("a", folder, "c", folder)),
+                }
+                fsio.empty_folder(folder)
+                return works
         finally:
-            fsio.empty_folder(folder)
-            os.close(folder)
             fsio.remove_folders([name], root)
-    finally:
-        os.close(top)
 
 
 def _works(call: Callable[[], None]) -> bool:

@@ -389,14 +389,10 @@ class Transaction:
         for path, number in marks.items():
             *parents, name = parts_of(self._store.shown(path))
             try:
-                folder = fsio.open_folder(parents, self._store.workspace)
+                with fsio.closing(fsio.open_folder(parents, self._store.workspace)) as folder:
+                    fsio.put_mark(name, folder, number, self._store.shown(path))
             except FileNotFoundError:
                 left[path] = number
-                continue
-            try:
-                fsio.put_mark(name, folder, number, self._store.shown(path))
-            finally:
-                os.close(folder)
         return left
 
     def _missing(self, steps: list[FileStep]) -> list[str]:
@@ -469,11 +465,8 @@ class Transaction:
 def _sync_file(shown: str, workspace: Path) -> None:
     """Sync a file of another program to the disk; the later comparison detects a missing one."""
     try:
-        fd = safe_open.open_beneath(shown, workspace)
-        try:
+        with fsio.closing(safe_open.open_beneath(shown, workspace)) as fd:
             fsio.sync(fd)
-        finally:
-            os.close(fd)
     except FileNotFoundError:
         pass
     except OSError as error:
