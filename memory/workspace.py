@@ -27,7 +27,7 @@ from .files.templates import template_files
 from .files.traces import Trail, trace
 from .registry import registered, workspace_of
 from .storage import Change, PrivateState, Store, Stored
-from .storage.contracts import ChangingStore, Reading
+from .storage.changes import Reading
 from .storage.fsio import make_folder
 from .storage.safe_open import names_in
 from .storage.store import SharedLog
@@ -78,13 +78,17 @@ class Workspace:
         machine_zone: tzinfo | None = None,
         home: Path | None = None,
     ) -> None:
-        """Store the paths; nothing is read yet. Without `state_home` nothing is kept outside the folder."""
+        """Store the paths; nothing is read yet.
+
+        Without `state_home` only records of changes are kept outside, in the state home that the environment names.
+        """
         self.root = root
         self.home = home
         self.memory = root / MEMORY_FOLDER
-        self.state = None if state_home is None else PrivateState(state_home, root, home)
+        self._records = PrivateState(state_home, root, home)
+        self.state = None if state_home is None else self._records
         self._systems = Systems(root, home, self)
-        self.together = SharedLog(self.state, self._systems.add_around)
+        self.together = SharedLog(self._records, self._systems.add_around)
         self.store = self.add_store(SYSTEM_FOLDER, _Reading(self))
         self._zone = machine_zone
         self._documents: dict[str, tuple[Stored, Document]] = {}
@@ -171,8 +175,7 @@ class Workspace:
         self._views = Views()
         for store in self.together.stores:
             store.let_go()
-        if self.state is not None:  # without a state folder, closing would lose the log
-            self.close()
+        self.close()
 
     def __enter__(self) -> Workspace:
         """Return the workspace, which is closed at the end of the block."""
@@ -202,7 +205,7 @@ class Workspace:
         """
         root = self.root / folder if folder else self.root
         place = None if private is None else self.root / private
-        store = Store(root, place, self.state, workspace=self.root, reading=reading, together=self.together)
+        store = Store(root, place, state=self._records, workspace=self.root, reading=reading, together=self.together)
         self.together.add(store)
         # A change that a crash interrupted is finished or discarded. Where that fails, reading still works.
         with suppress(MemdeckError):
@@ -238,7 +241,7 @@ class Workspace:
         """Call each read-only method of a system once, and yield the failures."""
         return failures(self._systems, name, now)
 
-    def stores(self) -> tuple[ChangingStore, ...]:
+    def stores(self) -> tuple[Store, ...]:
         """Return the stores of the systems that are present, each with its own lock and stage folder."""
         self.present()
         return tuple(store for store in self.together.stores if store.root.is_dir())

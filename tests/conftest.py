@@ -51,6 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.warn_unused_snapshots = True
     if config.option.basetemp is None:
         config.option.basetemp = str(session_folder(place()))
+    # A workspace that is opened without a state home must not use that of whoever runs the tests.
+    os.environ["XDG_STATE_HOME"] = os.path.join(config.option.basetemp, "state-home")
 
 
 @pytest.hookimpl(trylast=True)

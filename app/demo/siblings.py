@@ -13,7 +13,7 @@ from memory.facts.model import FILE
 from memory.facts.store import NewFact, encode_lines
 from memory.facts.system import Facts
 from memory.state.files.model import stamp
-from memory.storage.contracts import ChangingStore
+from memory.storage import Store
 from memory.storage.fsio import set_time
 from memory.systems import system_of
 from memory.systems.state import ProjectState
@@ -163,7 +163,7 @@ def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:
         )
 
 
-def _write(store: ChangingStore, files: Mapping[str, str], what: str, now: datetime, actor: str) -> list[str]:
+def _write(store: Store, files: Mapping[str, str], what: str, now: datetime, actor: str) -> list[str]:
     """Write the missing files in one change; return which."""
     with store.transaction("init", actor=actor, now=now) as transaction:
         made = [path for path in files if not transaction.read(path).exists]

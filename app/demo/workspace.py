@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 from memory.base.clock import machine_zone
-from memory.storage.fsio import temporary_folder
 from memory.storage.own_folders import home, state_home
 from memory.workspace import Workspace
 
@@ -49,6 +48,9 @@ def make_demo(
     folder: str | None, now: datetime, environ: Mapping[str, str], *, actor: str
 ) -> tuple[Workspace, tuple[str, ...]]:
     """Create the sample workspace in a folder, None for a temporary one; return it, open, and its memory files."""
+    from memory.storage.private.run_folder import temporary_folder
+    from memory.workspace import Workspace
+
     made = Workspace.init(
         temporary_folder("memdeck-demo-") if folder is None else folder,
         now,

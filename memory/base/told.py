@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from hashlib import sha256
 
-from memory.base.digests import digest
 from memory.base.safe_text import visible
 
 TAG = "memdeck-memory"
@@ -32,7 +32,7 @@ def why_not(kind: str, *texts: str) -> str:
 
 def key_of(title: str, text: str) -> str:
     """Return what a person approves of an entry: the hash of exactly these texts."""
-    return digest(f"{title}\n{text}".encode("utf-8", "surrogatepass"))
+    return sha256(f"{title}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Gate:
@@ -107,7 +107,7 @@ def fenced(text: str, source: str, room: int | None = None) -> str:
 
 def mark_of(text: str) -> str:
     """Return the short hash of a text that its fence carries."""
-    return digest(text.encode("utf-8", "replace"))[:_MARK]
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:_MARK]
 
 
 def _frame(shown: str, source: str) -> str:

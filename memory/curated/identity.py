@@ -7,6 +7,7 @@ import os
 import re
 from datetime import datetime
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +18,6 @@ from memory.errors import MemdeckError
 from memory.storage import Store
 from memory.storage.changes import new_id
 from memory.storage.own_folders import StateFolder
-from memory.storage.safe_open import sha256
 
 FOLDER = ".agh"
 FILE = "workspace.toml"

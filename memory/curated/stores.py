@@ -31,10 +31,9 @@ class CuratedReading(PlainReading):
 
 
 def person_store(home: Path, state_home: Path | None) -> Store:
-    """Return the store of `$AGH_HOME`; without `state_home` no history of it is kept."""
+    """Return the store of `$AGH_HOME`; `state_home` is None for the one that the environment names."""
     own = agh_home(os.environ, home)
-    kept = None if state_home is None else PrivateState(state_home, own, home)
-    return Store(own, state=kept, workspace=own, reading=CuratedReading())
+    return Store(own, state=PrivateState(state_home, own, home), workspace=own, reading=CuratedReading())
 
 
 def outside(_root: Path, home: Path, state_home: Path) -> Iterator[Store]:

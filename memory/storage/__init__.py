@@ -6,15 +6,10 @@ the watcher.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from .changes import Change, FileChange
-    from .own_folders import PrivateState, RecordedTimes
-    from .safe_open import ABSENT, MISSING, FileVersion, Stored
-    from .store import Store
+from .changes import Change, FileChange
+from .own_folders import PrivateState, RecordedTimes
+from .safe_open import ABSENT, MISSING, FileVersion, Stored
+from .store import Store
 
 __all__ = [
     "ABSENT",
@@ -27,26 +22,3 @@ __all__ = [
     "Store",
     "Stored",
 ]
-
-_PLACES = {
-    "Change": "changes",
-    "FileChange": "changes",
-    "RecordedTimes": "own_folders",
-    "PrivateState": "own_folders",
-    "Store": "store",
-    "ABSENT": "safe_open",
-    "MISSING": "safe_open",
-    "Stored": "safe_open",
-    "FileVersion": "safe_open",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Return a name of this package, imported on first use: reading one private file needs no more."""
-    from importlib import import_module
-
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-    globals()[name] = found
-    return found

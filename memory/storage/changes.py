@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from typing import Literal
+from memory.document.lines import decode
+from memory.document.model import Document, parse
+from memory.document.nodes import Entry
 
-    from memory.document import Document
-    from memory.document.nodes import Entry
-
-    TouchKind = Literal["added", "removed", "edited", "moved"]
+TouchKind = Literal["added", "removed", "edited", "moved"]
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
@@ -164,6 +162,28 @@ def is_by_place(actor: str, operation: str) -> bool:
     return actor != OUTSIDE and operation not in ("revert", "merge", "reapply")
 
 
+class Reading(Protocol):
+    """Interprets the files of one store for the history; paths are relative to the store's root."""
+
+    def knows(self, path: str) -> bool:
+        """Return whether changes of the file at a path can be undone."""
+
+    def lasts(self, path: str) -> bool:
+        """Return whether a path is that of a permanent file: that it is missing or empty is never intended."""
+
+    def document(self, path: str, data: bytes) -> Document | None:
+        """Return the document of a file's bytes, None for a file that has no sections and entries."""
+
+    def line(self, path: str, line: bytes) -> tuple[str | None, str]:
+        """Return the ref (None: it has none) and the title of one line of a file of lines."""
+
+    def ref(self, path: str, section: str | None, entry: Entry) -> str | None:
+        """Return the ref of an entry by its file and the title of its section, None where it has none."""
+
+    def stamp(self, document: Document, now: datetime) -> Document:
+        """Return the document with the time of its change set to `now`."""
+
+
 class PlainReading:
     """Reads Markdown without knowing what it is about."""
 
@@ -177,14 +197,10 @@ class PlainReading:
 
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a Markdown file."""
-        from memory.document import parse
-
         return parse(data) if path.endswith(".md") else None
 
     def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002
         """Return no ref, and the line as its title."""
-        from memory.document.lines import decode
-
         return None, decode(line.rstrip(b"\r\n"))[:_TITLE]
 
     def ref(self, path: str, section: str | None, entry: Entry) -> str | None:  # noqa: ARG002

@@ -1,27 +1,23 @@
 """One file of a transaction: checked, staged, put in place, put back if a later step fails.
 
 Files are swapped in one step where possible; each function falls back to what the file system supports, and a displaced
-file keeps a name as long as possible. A program that opened a file just before it was replaced writes to the displaced
-file. So that file keeps a name in the stage folder for a while. If its bytes are still the same then, it is removed; if
-not, it is kept for the user, or for merging.
+file keeps a name in the stage folder until the next change, because a program that had it open may still write to it.
+If its bytes are still the same then, it is removed; if not, it is kept for the user.
 """
 
 from __future__ import annotations
 
 import os
-import time
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory.errors import ConflictError, MemdeckError, read_failed, write_failed
 
 from . import fsio
+from .changes import FileChange
 from .intent_log import Displaced, IntendedFile
 from .safe_open import ABSENT, FileVersion, Mark, Stored, look, open_target, read_open
-
-if TYPE_CHECKING:
-    from .changes import FileChange
 
 
 class FileStep:
@@ -113,28 +109,23 @@ class FileStep:
     def _stage_like(self, like: str, data: bytes) -> bool:
         """Write the new bytes with the attributes of the moved file; False where that file no longer exists."""
         *parents, name = like.split("/")
-        folder = fsio.open_folder(parents, self._workspace)
-        try:
+        with fsio.closing(fsio.open_folder(parents, self._workspace)) as folder:
             opened = open_target(name, folder, like)
-        finally:
-            os.close(folder)
         if opened is None:
             return False
-        source, found = opened
-        try:
+        with fsio.closing(opened[0]) as source:
+            found = opened[1]
             self._staged = fsio.stage(self._new, self._stage, data, found)
             fsio.copy_attributes(source, self._staged)
             fsio.keep_time(found, self._staged)
             self._written = FileVersion.of(os.fstat(self._staged))
-        finally:
-            os.close(source)
         return True
 
     def role(self, *, durable: bool) -> IntendedFile:
         """Return the intent's record of this step; if it is durable, the file is recognised by its bytes too."""
 
         def mark(found: os.stat_result, data: bytes | None) -> Mark:
-            return Mark.of(found, data=data if durable else None)
+            return Mark.of(found, data if durable else None)
 
         before = after = None
         if self._found is not None:
@@ -286,14 +277,68 @@ class FileStep:
                 fsio.rename(name, self._stage, self._old + fsio.KEPT, self._stage)
                 name = self._old + fsio.KEPT
         change = self.label.partition(".")[0]
-        return [Displaced(name, self.shown, change, mark or Mark.of(found, ctime=True), late)]
+        return [Displaced(name, self.shown, change, mark or Mark.of(found), late)]
 
     def _expected(self, found: os.stat_result) -> Mark | None:
         """Return the mark that a staged file has unless a program writes to it; None for a foreign file."""
-        for version in (self._seen, self._written):
-            if version is not None and found.st_ino == version.ino:
-                return Mark(version.ino, version.size, version.mtime_ns, found.st_ctime_ns)
+        for version, data in ((self._seen, self.file.before), (self._written, self.file.after)):
+            if version is not None and data is not None and found.st_ino == version.ino:
+                return Mark(version.ino, version.size, version.mtime_ns, sha256(data).hexdigest())
         return None
+
+
+class Appending(FileStep):
+    """One file that grows by one write and a sync, instead of being replaced.
+
+    A crash in the middle leaves a torn last line, which the next addition ends with a newline. If a program replaces
+    the file at that moment, this is detected, and the addition is planned again on what it wrote.
+
+    The calls come in the order check, append, and close at the end.
+    """
+
+    def __init__(self, file: FileChange, workspace: Path, shown: str) -> None:
+        """Plan the step; nothing is read yet."""
+        super().__init__(file, workspace, shown, -1, "append")
+
+    def append(self) -> Stored | None:
+        """Add the new bytes; return the file as it is now, None where another program added to it as well.
+
+        ConflictError (crossed) where the file was changed since the check, or replaced during the write.
+        """
+        before, after = self.file.before or b"", self.file.after or b""
+        added = after[len(before) :]
+        try:
+            with fsio.closing(fsio.open_append(self._name, self._folder)) as target:
+                if FileVersion.of(os.fstat(target)) != self._seen:
+                    raise conflict([self.shown], crossed=True)
+                fsio.append(target, added)
+                return self._look(target, after, added)
+        except FileNotFoundError as error:
+            raise conflict([self.shown], crossed=True) from error
+        except OSError as error:
+            raise write_failed(error, self.shown) from error
+
+    def _look(self, target: int, after: bytes, added: bytes) -> Stored | None:
+        """Check that the added bytes are in the file that now has the name."""
+        version = FileVersion.of(os.fstat(target))
+        named = FileVersion.of(os.lstat(self._name, dir_fd=self._folder))
+        if (named.dev, named.ino) != (version.dev, version.ino):
+            raise conflict([self.shown], crossed=True)
+        start = len(after) - len(added)
+        if version.size == len(after) and os.pread(target, len(added) + 1, start) == added:
+            return Stored(after, version)
+        line = added.removeprefix(b"\n")
+        now = os.pread(target, max(version.size - start, 0) + len(added), start)
+        if not (now.startswith(added) or b"\n" + line in now):
+            raise conflict([self.shown], crossed=True)
+        return None
+
+    def close(self) -> None:
+        """Close everything."""
+        for fd in (self._folder, self._source):
+            if fd >= 0:
+                os.close(fd)
+        self._folder = self._source = -1
 
 
 def conflict(files: list[str], *, crossed: bool = False) -> ConflictError:
@@ -394,18 +439,17 @@ def swap_back(displaced: str, stage: int, name: str, folder: int, spare: str) ->
     return spare
 
 
-def sweep(files: tuple[Displaced, ...], stage: int, settle: float) -> tuple[Displaced, ...]:
-    """Remove displaced files that stayed unchanged for `settle` seconds, keep changed ones; return those that stay."""
+def sweep(files: tuple[Displaced, ...], stage: int) -> tuple[Displaced, ...]:
+    """Remove the displaced files that no program wrote to, keep the others; return those that stay."""
     left: list[Displaced] = []
-    now = time.time()  # The clock of the file system's stamps.
     for file in files:
         found = look(file.name, stage)
         if found is None:
             continue
-        if not file.late and not file.mark.same(found):
-            left.append(_kept(file, stage, found))
-        elif file.late or not settle <= now - found.st_ctime:
+        if file.late:
             left.append(file)
+        elif not file.mark.fits(file.name, stage, found):
+            left.append(_kept(file, stage, found))
         else:
             with suppress(OSError):
                 fsio.remove(file.name, stage)

@@ -6,63 +6,24 @@ plain OSError unless said otherwise: the callers know the path to show to the us
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import fcntl
 import os
 import stat as st
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from functools import cache
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import Any
 
 from memory.errors import RefusedError, made_anew, not_regular, write_failed
 
-from .safe_open import allow, foreign, read, version_of
-
-__all__ = [
-    "KEPT",
-    "NO_LINKS",
-    "UNSUPPORTED",
-    "append",
-    "copy_attributes",
-    "create",
-    "empty_folder",
-    "exchange",
-    "is_temporary",
-    "keep_time",
-    "link",
-    "make_database",
-    "make_folder",
-    "open_append",
-    "open_folder",
-    "open_lock",
-    "overwrite",
-    "private_folder",
-    "put_in_place",
-    "put_mark",
-    "put_private",
-    "read",
-    "remove",
-    "remove_folders",
-    "remove_temporary",
-    "remove_tree",
-    "rename",
-    "rename_new",
-    "scratch_file",
-    "set_time",
-    "stage",
-    "sync",
-    "temporary_folder",
-    "temporary_name",
-    "version_of",
-]
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from typing import Any
+from .safe_open import allow, foreign
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_PLACE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
 
@@ -81,7 +42,15 @@ _NO_REPLACE, _EXCHANGE = 1, 2  # The flags of renameat2.
 _NO_FILE = frozenset({errno.ENXIO, errno.EOPNOTSUPP, errno.EISDIR})  # It is a socket or a folder.
 _NO_LINK = frozenset({errno.ELOOP, errno.EMLINK})  # A link that is not followed.
 _MAKING = Lock()
-_libc: dict[str, Any] = {}
+
+
+@contextmanager
+def closing(fd: int) -> Iterator[int]:
+    """Yield a descriptor for a block, and close it afterwards."""
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 # Folders
@@ -181,12 +150,8 @@ def remove_folders(paths: list[str], beneath: str | os.PathLike[str]) -> None:
             parents.append(path.rpartition("/")[0])
     for parent in dict.fromkeys(parents):
         # A parent may have been removed too, and an empty folder that reappears would do no harm.
-        with suppress(OSError):
-            fd = os.open(f"{os.fspath(beneath)}/{parent}", _FOLDER)
-            try:
-                sync(fd)
-            finally:
-                os.close(fd)
+        with suppress(OSError), closing(os.open(f"{os.fspath(beneath)}/{parent}", _FOLDER)) as fd:
+            sync(fd)
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
@@ -202,28 +167,18 @@ def make_folder(path: str | os.PathLike[str]) -> None:
         raise write_failed(error, os.fspath(path)) from error
 
 
+def own_folder(home: Path) -> int:
+    """Open memdeck's own folder in a state home, make both if they are missing; the caller closes the descriptor."""
+    make_folder(home)
+    with closing(os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as top:
+        return private_folder("memdeck", top, str(home / "memdeck"))
+
+
 def remove_empty(folders: Iterable[str | os.PathLike[str]]) -> None:
     """Remove those of the folders that are empty, the innermost first; the others stay."""
     for folder in sorted([os.fspath(one) for one in folders], key=len, reverse=True):
         with suppress(OSError):
             os.rmdir(folder)
-
-
-def temporary_folder(prefix: str = "memdeck-", above: str | None = None) -> str:
-    """Make a new private folder in `above`, or among the machine's temporary files, and return its path."""
-    import tempfile
-
-    try:
-        return tempfile.mkdtemp(prefix=prefix, dir=above)
-    except OSError as error:
-        raise write_failed(error, above or "the folder of temporary files") from error
-
-
-def remove_tree(folder: str) -> None:
-    """Remove a folder of memdeck's own with everything in it; what cannot be removed stays."""
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 # Files
@@ -279,15 +234,13 @@ def create(name: str, folder: int, data: bytes) -> None:
 
     For a sentinel whose existence alone matters; its content is not synced.
     """
-    fd = os.open(name, _NEW, 0o644, dir_fd=folder)
-    try:
-        _write(fd, data)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name, dir_fd=folder)
-        raise
-    finally:
-        os.close(fd)
+    with closing(os.open(name, _NEW, 0o644, dir_fd=folder)) as fd:
+        try:
+            _write(fd, data)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name, dir_fd=folder)
+            raise
 
 
 def rename(name: str, folder: int, new_name: str, new_folder: int) -> None:
@@ -307,19 +260,20 @@ def exchange(name: str, folder: int, other: str, other_folder: int) -> None:
 
 def _renameat2(folder: int, name: str, other_folder: int, other: str, flags: int) -> None:
     """Call renameat2, which Python does not offer; OSError as for any other system call."""
-    import ctypes
-
-    if "renameat2" not in _libc:
-        call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-        if call is not None:
-            call.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
-        _libc["renameat2"] = call
-    call = _libc["renameat2"]
+    call = _system_call()
     if call is None:
         raise OSError(errno.ENOSYS, "this system has no renameat2")
     if call(folder, os.fsencode(name), other_folder, os.fsencode(other), flags):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), name, None, other)
+
+
+@cache
+def _system_call() -> Any:
+    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if call is not None:
+        call.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
+    return call
 
 
 def link(name: str, folder: int, new_name: str, new_folder: int) -> None:
@@ -419,39 +373,12 @@ def put_mark(name: str, folder: int, number: int, path: str) -> None:
 
     RefusedError where its name is a link or no regular file.
     """
-    fd = open_lock(name, folder, path)
-    try:
+    with closing(open_lock(name, folder, path)) as fd:
         text = b"%d\n" % number
         os.pwrite(fd, text, 0)
         if os.fstat(fd).st_size != len(text):
             os.ftruncate(fd, len(text))
         sync(fd)
-    finally:
-        os.close(fd)
-
-
-def put_in_place(name: str, folder: int, data: bytes, *, owner: str = "") -> None:
-    """Overwrite a small private file (0600) of constant size in place, unsynced, in one call; under a lock.
-
-    For data that a power cut may lose or tear: a rename over an existing file makes some file systems write the new one
-    out first. Where the file is missing, of another size, not a regular one or has a second name (perhaps in a backup),
-    it is replaced as by `put_private`.
-    """
-    try:
-        fd = os.open(name, _PLACE, dir_fd=folder)
-    except OSError:
-        put_private(name, folder, data, durable=False, owner=owner)
-        return
-    try:
-        found = os.fstat(fd)
-        ours = st.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_uid == os.geteuid()
-        fits = ours and found.st_size == len(data)
-        if fits:
-            os.pwrite(fd, data, 0)
-    finally:
-        os.close(fd)
-    if not fits:
-        put_private(name, folder, data, durable=False, owner=owner)
 
 
 def put_private(name: str, folder: int, data: bytes, *, durable: bool = True, owner: str = "") -> None:
@@ -460,14 +387,11 @@ def put_private(name: str, folder: int, data: bytes, *, durable: bool = True, ow
     """
     temporary = temporary_name(name, owner)
     remove(temporary, folder)
-    fd = os.open(temporary, _NEW, 0o600, dir_fd=folder)
     try:
-        try:
+        with closing(os.open(temporary, _NEW, 0o600, dir_fd=folder)) as fd:
             _write(fd, data)
             if durable:
                 sync(fd)
-        finally:
-            os.close(fd)
         rename(temporary, folder, name, folder)
     except BaseException:
         with suppress(OSError):
@@ -482,11 +406,6 @@ def temporary_name(name: str, owner: str = "") -> str:
     return f".{name}{'.' + owner if owner else ''}{_TEMPORARY}"
 
 
-def is_temporary(name: str) -> bool:
-    """Return whether a name is one that `temporary_name` returns."""
-    return name.startswith(".") and name.endswith(_TEMPORARY)
-
-
 def remove_temporary(folder: int, names: Collection[str]) -> None:
     """Unlink the unfinished files of `put_private` that a crash left, by their temporary names."""
     for name in os.listdir(folder):
@@ -496,17 +415,12 @@ def remove_temporary(folder: int, names: Collection[str]) -> None:
 
 def scratch_file(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a new private file (0600) under a path that the caller chose; FileExistsError if it is taken."""
-    fd = os.open(path, _NEW, 0o600)
-    try:
+    with closing(os.open(path, _NEW, 0o600)) as fd:
         _write(fd, data)
-    finally:
-        os.close(fd)
 
 
 def _write(fd: int, data: bytes) -> None:
     """Write all bytes; a full disk raises instead of leaving a part."""
-    written = os.write(fd, data) if data else 0
-    if written < len(data):
-        rest = memoryview(data)
-        while written < len(data):
-            written += os.write(fd, rest[written:])
+    written = 0
+    while written < len(data):
+        written += os.write(fd, memoryview(data)[written:])

@@ -8,23 +8,20 @@ them is checked like any path of a transaction before it is used.
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from contextlib import suppress
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.errors import MemdeckError, write_failed
 
 from . import fsio
-from .own_folders import STATE
+from .own_folders import STATE, StateFolder
 from .safe_open import Mark
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from .own_folders import StateFolder
 
 _HEAD = b"memdeck 1 "
 _LABEL = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}")
@@ -58,8 +55,8 @@ class Intent(NamedTuple):
     folders: tuple[str, ...] = ()
 
     def encode(self) -> bytes:
-        """Return the bytes of the record, with a checksum in front: an incomplete record must count as none."""
-        return _sealed(_json({**self._asdict(), "roles": [_with_marks(role) for role in self.roles]}).encode())
+        """Return the bytes of the record."""
+        return _sealed({**self._asdict(), "roles": [_with_marks(role) for role in self.roles]})
 
     @classmethod
     def decode(cls, data: bytes) -> Intent | None:
@@ -103,59 +100,33 @@ class IntentLog:
     def __init__(self, folder: StateFolder, system: str) -> None:
         """`system` identifies the system in its workspace (`.aiter`); nothing is read yet."""
         self._place = folder
-        suffix = suffix_of(system)
-        self._intent, self._displaced = f"intent-{suffix}", f"displaced-{suffix}"
-        self._tidied = False  # Whether the remains of crashes in the state folder's subfolders were removed.
-        # Only this system's files: another system may be writing its own.
-        names = [fsio.temporary_name(name) for name in (self._intent, self._displaced)]
-        self._temporary = frozenset({*names, fsio.temporary_name(STATE, suffix)})
-        self._fd = -1
-        self._listed: bytes | None = None  # The bytes of `known` in the file.
+        self._suffix = suffix_of(system)
+        self._intent, self._displaced = f"intent-{self._suffix}", f"displaced-{self._suffix}"
+        self.where = f"{folder.path}/{self._intent}"  # Where the intent is, for messages.
+        self.folder = -1  # The private folder, open.
         self.known: tuple[Displaced, ...] = ()
         """The list of displaced files as it was last read or written."""
 
-    @property
-    def path(self) -> str:
-        """Where the records are, for messages."""
-        return str(self._place.path)
-
-    @property
-    def where(self) -> str:
-        """Where the intent is, for messages."""
-        return f"{self._place.path}/{self._intent}"
-
-    @property
-    def folder(self) -> int:
-        """The private folder, open."""
-        return self._fd
-
     def open(self) -> None:
         """Open the private folder; RefusedError `state.*`, MemdeckError `file.io`."""
-        try:
-            self._fd = self._place.open()
-            fsio.remove_temporary(self._fd, self._temporary)
-        except OSError as error:
-            raise write_failed(error, self.path) from error
-        if not self._tidied:
-            self._tidied = True
-            from .own_folders import remove_unfinished
-
-            with suppress(OSError):  # The next start tries again.
-                remove_unfinished(self._fd)
+        self.folder = self._place.open()
+        # Only this system's files: another system may be writing its own.
+        left = (fsio.temporary_name(name) for name in (self._intent, self._displaced))
+        with _io(self.where):
+            for name in (*left, fsio.temporary_name(STATE, self._suffix)):
+                fsio.remove(name, self.folder)
 
     def close(self) -> None:
         """Close the folder."""
-        fd, self._fd = self._fd, -1
-        if fd >= 0:
-            os.close(fd)
+        folder, self.folder = self.folder, -1
+        if folder >= 0:
+            os.close(folder)
 
     def pending(self) -> Intent | None:
         """Return the intent that a crash left; a torn record, from before anything moved, is removed."""
-        data = self._place.read_in(self._intent, self._fd)
-        if data is None:
-            return None
-        intent = Intent.decode(data)
-        if intent is None:
+        data = self._place.read_in(self._intent, self.folder)
+        intent = Intent.decode(data or b"")
+        if data is not None and intent is None:
             self.end(durable=False)
         return intent
 
@@ -168,27 +139,24 @@ class IntentLog:
 
     def begin(self, intent: Intent, *, durable: bool) -> None:
         """Write an intent; from here on a durable one is the commit. MemdeckError `file.io`."""
-        self._put(self._intent, intent.encode(), durable=durable)
+        with _io(self.where):
+            fsio.put_private(self._intent, self.folder, intent.encode(), durable=durable)
 
     def end(self, *, durable: bool) -> None:
         """Remove the intent: all files are in place or put back. MemdeckError `file.io`."""
-        try:
+        with _io(self.where):
             try:
-                fsio.remove(self._intent, self._fd)
+                fsio.remove(self._intent, self.folder)
             except OSError:
                 # An empty file counts as no intent.
-                fsio.put_private(self._intent, self._fd, b"", durable=durable)
+                fsio.put_private(self._intent, self.folder, b"", durable=durable)
             if durable:
                 # It must not come back after a power cut when the files have gone on.
-                fsio.sync(self._fd)
-        except OSError as error:
-            raise write_failed(error, f"{self.path}/{self._intent}") from error
+                fsio.sync(self.folder)
 
     def displaced(self) -> tuple[Displaced, ...]:
         """Return the displaced files in the stage folder; invalid entries of the list are left out."""
-        data = self._place.read_in(self._displaced, self._fd)
-        if data != self._listed:
-            self._listed, self.known = data, _files(data)
+        self.known = _files(self._place.read_in(self._displaced, self.folder))
         return self.known
 
     def noted(self) -> tuple[Displaced, ...]:
@@ -199,42 +167,27 @@ class IntentLog:
         """Write the list of displaced files; a power cut may bring an older one back. MemdeckError `file.io`."""
         if files == self.known:
             return
-        try:
-            data = _encode_files(files) if files else None
-            if data is not None:
-                self._put(self._displaced, data, durable=False)
+        with _io(f"{self._place.path}/{self._displaced}"):
+            if files:
+                data = _sealed({"files": [_with_marks(file) for file in files]})
+                fsio.put_private(self._displaced, self.folder, data, durable=False)
             else:
-                fsio.remove(self._displaced, self._fd)
-        except OSError as error:
-            raise write_failed(error, f"{self.path}/{self._displaced}") from error
-        self._listed, self.known = data, files
-
-    def _put(self, name: str, data: bytes, *, durable: bool) -> None:
-        try:
-            fsio.put_private(name, self._fd, data, durable=durable)
-        except OSError as error:
-            raise write_failed(error, f"{self.path}/{name}") from error
+                fsio.remove(self._displaced, self.folder)
+        self.known = files
 
 
-def _encode_files(files: tuple[Displaced, ...]) -> bytes:
-    """Return the bytes of the list of displaced files; each file is encoded once."""
-    return _sealed(f'{{"files":[{",".join(map(_one, files))}]}}'.encode())
+@contextmanager
+def _io(path: str) -> Iterator[None]:
+    """Turn an OSError of the block into the MemdeckError that names a path."""
+    try:
+        yield
+    except OSError as error:
+        raise write_failed(error, path) from error
 
 
-@lru_cache(maxsize=4096)
-def _one(file: Displaced) -> str:
-    return _json(_with_marks(file))
-
-
-def _json(values: dict[str, Any]) -> str:
-    import json
-
-    return json.dumps(values, ensure_ascii=True, separators=(",", ":"))
-
-
-def _sealed(body: bytes) -> bytes:
-    import zlib
-
+def _sealed(values: dict[str, Any]) -> bytes:
+    """Return the bytes of a record, with its length and checksum in front: an incomplete record must count as none."""
+    body = json.dumps(values, ensure_ascii=True, separators=(",", ":")).encode()
     return _HEAD + f"{len(body)} {zlib.crc32(body):08x}\n".encode() + body
 
 
@@ -244,7 +197,6 @@ def _decode(data: bytes) -> dict[str, Any]:
     if not head.startswith(_HEAD):
         return {}
     import json
-    import zlib
 
     if head != _HEAD + f"{len(body)} {zlib.crc32(body):08x}".encode():
         return {}
@@ -282,5 +234,5 @@ def _label(text: Any) -> str:
 def _mark(values: Any) -> Mark | None:
     if values is None:
         return None
-    ino, size, mtime, ctime = (int(values[key]) for key in ("ino", "size", "mtime_ns", "ctime_ns"))
-    return Mark(ino, size, mtime, ctime, str(values["digest"]))
+    ino, size, mtime = (int(values[key]) for key in ("ino", "size", "mtime_ns"))
+    return Mark(ino, size, mtime, str(values["digest"]))

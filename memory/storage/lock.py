@@ -9,8 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import datetime
 from threading import Lock as ThreadLock
 from threading import get_ident
@@ -99,28 +98,6 @@ class Lock:
             os.close(fd)
         self._owner = None
         self._mutex.release()
-
-
-@contextmanager
-def held_if_free(folder: int) -> Iterator[bool]:
-    """Hold the lock of an open folder if it is free; yield whether it is held. Raises OSError.
-
-    A folder without a lock file was never locked: False.
-    """
-    try:
-        fd = os.open(NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-    except FileNotFoundError:
-        yield False
-        return
-    try:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield _same(fd, folder)
-    finally:
-        os.close(fd)
 
 
 def _same(fd: int, folder: int) -> bool:

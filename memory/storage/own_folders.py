@@ -8,23 +8,22 @@ the file system of their targets. A clone may contain one: nothing in it is ever
 
 from __future__ import annotations
 
+import json
 import os
 import stat as st
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from pwd import getpwuid
+from typing import Any, NamedTuple
 
 from memory.errors import MemdeckError, RefusedError, not_regular, read_failed, write_failed
 
 from . import fsio
-from .safe_open import parts_of, sha256
-
-if TYPE_CHECKING:
-    from typing import Any
-
+from .safe_open import parts_of, read
 
 STAGE = "stage"
 MEMORY_FOLDERS = frozenset({".aiter", ".aegis", ".agent-memory", ".agh"})
@@ -60,24 +59,16 @@ class WorkFolder(NamedTuple):
         """
         *parents, name = parts_of(self.path)
         try:
-            parent = fsio.open_folder(parents, self.workspace, made=[])
+            with fsio.closing(fsio.open_folder(parents, self.workspace, made=[])) as parent:
+                folder = fsio.private_folder(name, parent, self.path)
         except FileNotFoundError as error:
             raise write_failed(error, str(self.workspace)) from error
         try:
-            folder = fsio.private_folder(name, parent, self.path)
-        finally:
-            os.close(parent)
-        try:
-            stage = fsio.private_folder(STAGE, folder, f"{self.path}/{STAGE}")
-            try:
-                self._ignore(folder)
-            except BaseException:
-                os.close(stage)
-                raise
+            self._ignore(folder)
+            return OpenFolder(folder, fsio.private_folder(STAGE, folder, f"{self.path}/{STAGE}"))
         except BaseException:
             os.close(folder)
             raise
-        return OpenFolder(folder, stage)
 
     def _ignore(self, folder: int) -> None:
         """Keep the folder out of git."""
@@ -128,39 +119,25 @@ class StateFolder:
 
         RefusedError `state.inside_workspace`, `state.foreign_owner`, `state.writable_by_others`, `state.not_private`.
         """
-        contained = self._is_inside_workspace()
-        parent = self.path.parent
-        fsio.make_folder(self.home)
-        top = os.open(self.home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            self._check(parent, contained)
-            self._check(self.path, contained)
-            middle = fsio.private_folder(parent.name, top, str(parent))
-        finally:
-            os.close(top)
-        try:
-            return fsio.private_folder(self.path.name, middle, str(self.path))
-        finally:
-            os.close(middle)
+        self.check()
+        with fsio.closing(fsio.own_folder(self.home)) as own:
+            return fsio.private_folder(self.path.name, own, str(self.path))
 
     @contextmanager
     def opened(self, name: str = "") -> Iterator[int]:
         """Open the folder, or the folder `name` in it, for a block; make it if it is missing. Errors as `open`."""
-        folder = self.open()
-        try:
-            if name:
-                inner = fsio.private_folder(name, folder, f"{self.path}/{name}")
-                os.close(folder)
-                folder = inner
-            yield folder
-        finally:
-            os.close(folder)
+        with fsio.closing(self.open()) as folder:
+            if not name:
+                yield folder
+                return
+            with fsio.closing(fsio.private_folder(name, folder, f"{self.path}/{name}")) as inner:
+                yield inner
 
     def read(self, name: str) -> bytes | None:
         """Return the bytes of a file in the folder, None where there is none; RefusedError as `open`."""
         self.check()
         try:
-            return fsio.read(name, self.path).base
+            return read(name, self.path).base
         except MemdeckError as error:
             # A name without its folder does not say where the file is.
             where = str(self.path / name)
@@ -179,15 +156,14 @@ class StateFolder:
         except OSError as error:
             raise read_failed(error, f"{self.path}/{name}") from error
         try:
-            mode = os.fstat(fd).st_mode
-            if regular and not st.S_ISREG(mode):
-                raise not_regular(f"{self.path}/{name}", mode)
-            with open(fd, "rb", closefd=False) as file:
-                return file.read()
+            with fsio.closing(fd):
+                mode = os.fstat(fd).st_mode
+                if regular and not st.S_ISREG(mode):
+                    raise not_regular(f"{self.path}/{name}", mode)
+                with open(fd, "rb", closefd=False) as file:
+                    return file.read()
         except OSError as error:
             raise read_failed(error, f"{self.path}/{name}") from error
-        finally:
-            os.close(fd)
 
     def full(self) -> MemdeckError | None:
         """Return why nothing can be written to the folder, None where it can be, or where it does not exist yet.
@@ -287,9 +263,6 @@ def _slashed(folder: str) -> str:
 
 STATE = "state.json"
 
-_SIZE = 160
-"""Bytes of the record, padded with spaces, so that it can be overwritten in place."""
-
 
 class RecordedTimes(NamedTuple):
     """The aware times that the guard against a clock that jumped back compares with; None if not recorded yet."""
@@ -307,9 +280,11 @@ class RecordedTimes(NamedTuple):
 class PrivateState:
     """The record of one workspace in its private state folder; written under the workspace's lock only."""
 
-    def __init__(self, home: Path, workspace: Path, person: Path | None = None) -> None:
-        """`home` is `$XDG_STATE_HOME`, `person` the user's home folder; nothing is read or made yet."""
-        self.folder = StateFolder(home, workspace, person)
+    def __init__(self, home: Path | None, workspace: Path, person: Path | None = None) -> None:
+        """`home` is the state home (None: the one that the environment names), `person` the user's home folder;
+        nothing is read or made yet.
+        """
+        self.folder = StateFolder(state_home(os.environ) if home is None else home, workspace, person)
 
     def read(self) -> RecordedTimes:
         """Return the recorded times; a missing or damaged file counts as nothing recorded.
@@ -331,8 +306,6 @@ class PrivateState:
 
         RefusedError `state.*`, MemdeckError `file.io`.
         """
-        import json
-
         recorded = self.read() if folder is None else _read(self.folder.read_in(STATE, folder, regular=True))
         if last_maintenance is not None:
             recorded = recorded._replace(last_maintenance=last_maintenance)
@@ -347,7 +320,7 @@ class PrivateState:
         try:
             with self.folder.opened() if folder is None else nullcontext(folder) as opened:
                 # Not synced: after a power cut an older time, or none, is good enough for what it guards against.
-                fsio.put_in_place(STATE, opened, text.encode().ljust(_SIZE - 1) + b"\n", owner=owner)
+                fsio.put_private(STATE, opened, text.encode(), durable=False, owner=owner)
         except OSError as error:
             raise write_failed(error, f"{self.folder.path}/{STATE}") from error
 
@@ -356,8 +329,6 @@ def _read(data: bytes | None) -> RecordedTimes:
     """Read a record back, without times where it is not a record."""
     if data is None:
         return RecordedTimes()
-    import json
-
     try:
         values = json.loads(data)
     except (ValueError, RecursionError):
@@ -376,29 +347,6 @@ def _time(value: Any) -> datetime | None:
     return time if time.tzinfo is not None else None
 
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-def remove_unfinished(state: int) -> None:
-    """Remove unfinished records that crashes left, in all folders of an open state folder.
-
-    Nothing is removed from a folder whose lock another process holds: that process may be writing.
-    """
-    from .lock import held_if_free
-
-    with os.scandir(state) as entries:
-        folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-    for name in folders:
-        folder = os.open(name, _FOLDER, dir_fd=state)
-        try:
-            left = [one for one in os.listdir(folder) if fsio.is_temporary(one)]
-            if left:
-                with held_if_free(folder) as held:
-                    fsio.remove_temporary(folder, left if held else ())
-        finally:
-            os.close(folder)
-
-
 # -- what the environment says of the person ----------------------------------------------------------------------
 
 DATABASE = "MEMDECK_DATABASE"
@@ -413,8 +361,6 @@ def home(environ: Mapping[str, str]) -> Path:
     setting = environ.get("HOME", "")
     if os.path.isabs(setting):
         return Path(setting)
-    from pwd import getpwuid
-
     try:
         listed = getpwuid(os.getuid()).pw_dir
     except KeyError:
@@ -445,9 +391,7 @@ def _named(environ: Mapping[str, str], name: str, beneath: str) -> Path:
 
 def host_name(environ: Mapping[str, str]) -> str:
     """Return the name of this machine; `MEMDECK_HOST` overrides it."""
-    import socket
-
-    return environ.get("MEMDECK_HOST") or socket.gethostname()
+    return environ.get("MEMDECK_HOST") or os.uname().nodename
 
 
 def short_path(path: str, environ: Mapping[str, str]) -> str:

@@ -5,22 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import NamedTuple
 
 from memory.errors import MemdeckError
-from memory.storage import fsio
-from memory.storage import safe_open as beneath
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from memory.storage.intent_log import IntentLog
-    from memory.storage.own_folders import PrivateState, WorkFolder
+from . import fsio, safe_open
+from .intent_log import IntentLog
+from .own_folders import PrivateState, WorkFolder
 
 
-@dataclass(frozen=True, slots=True)
-class Protection:
+class Protection(NamedTuple):
     """What protects changes in a workspace; `reasons` says in sentences what is missing, empty where nothing is.
 
     `exchange`: two files swap places in one step. `links`: a displaced file keeps a name. `journal`: a change of
@@ -38,8 +33,7 @@ class Protection:
         return not self.reasons
 
 
-@dataclass(frozen=True, slots=True)
-class LateBytes:
+class LateBytes(NamedTuple):
     """Bytes that another program wrote to a file that a change had just displaced.
 
     `path` is relative to the store's root, `change` the id of that change, `name` that of the file in the stage
@@ -58,7 +52,7 @@ _REASONS = {
 }
 
 
-def probe(root: Path, state: PrivateState | None) -> Protection:
+def probe(root: Path, state: PrivateState) -> Protection:
     """Test what the file system of a store's root can do, in a temporary folder that is removed again."""
     reasons: list[str] = []
     found = dict.fromkeys(_REASONS, False)
@@ -70,37 +64,30 @@ def probe(root: Path, state: PrivateState | None) -> Protection:
         reasons.append(f"{root} cannot be written to: {error}")
     else:
         reasons += [_REASONS[what] for what, works in found.items() if not works]
-    journal = False
-    if state is None:
-        reasons.append("there is no state folder: a crash may leave a change of several files half done")
-    else:
-        try:
-            state.folder.read("state.json")
-            journal = True
-        except MemdeckError as error:
-            reasons.append(str(error))
-    return Protection(found["exchange"], found["links"], journal, tuple(reasons))
+    try:
+        state.read()
+    except MemdeckError as error:
+        reasons.append(str(error))
+        return Protection(found["exchange"], found["links"], False, tuple(reasons))
+    return Protection(found["exchange"], found["links"], True, tuple(reasons))
 
 
-def _try(root: os.PathLike[str]) -> dict[str, bool]:
+def _try(root: Path) -> dict[str, bool]:
     name = f".memdeck-{os.getpid()}"
     # The last part is the root itself, which may be a link to anywhere.
-    top = fsio.open_folder([os.path.basename(root)], os.path.dirname(root))
-    try:
-        folder = fsio.private_folder(name, top, name)
+    with fsio.closing(fsio.open_folder([root.name], root.parent)) as top:
         try:
-            for one in ("a", "b"):
-                fsio.put_private(one, folder, one.encode(), durable=False)
-            return {
-                "exchange": _works(lambda: fsio.exchange("a", folder, "b", folder)),
-                "links": _works(lambda: fsio.link("a", folder, "c", folder)),
-            }
+            with fsio.closing(fsio.private_folder(name, top, name)) as folder:
+                for one in ("a", "b"):
+                    fsio.put_private(one, folder, one.encode(), durable=False)
+                works = {
+                    "exchange": _works(lambda: fsio.exchange("a", folder, "b", folder)),
+                    "links": _works(lambda: fsio.link("a", folder, "c", folder)),
+                }
+                fsio.empty_folder(folder)
+                return works
         finally:
-            fsio.empty_folder(folder)
-            os.close(folder)
             fsio.remove_folders([name], root)
-    finally:
-        os.close(top)
 
 
 def _works(call: Callable[[], None]) -> bool:
@@ -113,7 +100,7 @@ def _works(call: Callable[[], None]) -> bool:
     return True
 
 
-def kept(journal: IntentLog, place: WorkFolder, prefix: str) -> tuple[LateBytes, ...]:
+def late_bytes(journal: IntentLog, place: WorkFolder, prefix: str) -> tuple[LateBytes, ...]:
     """Return the late bytes that a store kept and recorded; unrecorded files of the stage folder are left out.
 
     `prefix` is the path of the store's root in the workspace.
@@ -122,7 +109,7 @@ def kept(journal: IntentLog, place: WorkFolder, prefix: str) -> tuple[LateBytes,
     for file in journal.noted():
         if file.late and file.path.startswith(prefix):
             try:
-                data = beneath.read(f"{place.path}/stage/{file.name}", place.workspace).base
+                data = safe_open.read(f"{place.path}/stage/{file.name}", place.workspace).base
             except MemdeckError:
                 data = None
             found.append(LateBytes(file.name, file.path.removeprefix(prefix), file.change, data))

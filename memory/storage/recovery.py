@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import NamedTuple
 
 from memory.errors import RefusedError, write_failed
 
@@ -28,8 +28,7 @@ class RecoveryOutcome(Enum):
     MIXED = "mixed"
 
 
-@dataclass(frozen=True, slots=True)
-class Recovery:
+class Recovery(NamedTuple):
     """One change that was interrupted, and how it ended."""
 
     intent: Intent
@@ -48,13 +47,13 @@ class _Stand(Enum):
     UNTOLD = "somebody changed it, and nothing is left that tells whether it was in its place before"
 
 
-@dataclass(slots=True)
 class _File:
-    role: IntendedFile
-    stage: int
-    folder: int = -1
-    stand: _Stand = _Stand.GONE
-    displaced: str = ""
+    def __init__(self, role: IntendedFile, stage: int, folder: int) -> None:
+        self.role = role
+        self.stage = stage
+        self.folder = folder
+        self.stand = _Stand.GONE
+        self.displaced = ""
 
     @property
     def name(self) -> str:
@@ -141,7 +140,7 @@ class _File:
             late = which == "other" or (
                 which == "before" and self.stand is _Stand.PASSED and outcome is RecoveryOutcome.MIXED
             )
-            mark = Mark.of(found, ctime=True)
+            mark = {"before": self.role.before, "after": self.role.after}.get(which) or Mark.of(found)
             kept = self.old + fsio.KEPT
             if late:
                 fsio.rename(name, self.stage, kept, self.stage)

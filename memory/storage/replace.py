@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 import stat as st
 from pathlib import Path
 
-from memory.base.programs import is_alive
 from memory.errors import ConflictError, RefusedError, not_regular, write_failed
 from memory.storage import fsio
+from memory.storage.safe_open import read
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def read_file(path: Path) -> bytes | None:
     """Return the bytes of a regular file of at most 256 MiB, None where there is none; errors as `safe_open.read`."""
-    from memory.storage.safe_open import read
-
     path = path.resolve()
     return read(path.name, path.parent).base
 
@@ -36,45 +35,18 @@ def replace_file(path: Path, data: bytes, *, base: bytes | None) -> None:
             raise _changed(path)
         if not path.parent.is_dir():
             raise RefusedError("file.not_folder", f"{path.parent} is no folder", file=str(path))
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            temporary = fsio.temporary_name(path.name, str(os.getpid()))
-            fsio.remove_temporary(folder, [temporary, *_left_over(path)])
-            fd = fsio.stage(temporary, folder, data, found, mode=None if found is not None else 0o644)
-            os.close(fd)
+        with fsio.closing(os.open(path.parent, _FOLDER)) as folder:
+            temporary = fsio.temporary_name(path.name)
+            fsio.remove(temporary, folder)  # What a killed process left.
+            os.close(fsio.stage(temporary, folder, data, found, mode=None if found is not None else 0o644))
             try:
                 fsio.rename(temporary, folder, path.name, folder)
             except OSError:
                 fsio.remove(temporary, folder)
                 raise
             fsio.sync(folder)
-        finally:
-            os.close(folder)
     except OSError as error:
         raise write_failed(error, str(path)) from error
-
-
-def remove_left_over(path: Path) -> None:
-    """Remove what a killed `replace_file` of this file left beside it; errors as there."""
-    path = path.resolve()
-    try:
-        names = _left_over(path)
-        if names:
-            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                fsio.remove_temporary(folder, names)
-            finally:
-                os.close(folder)
-    except OSError as error:
-        raise write_failed(error, str(path.parent)) from error
-
-
-def _left_over(path: Path) -> list[str]:
-    """Return the names of temporary files for a file whose process is gone."""
-    before, after = map(re.escape, fsio.temporary_name(path.name, "/").split("/"))
-    names = os.listdir(path.parent) if path.parent.is_dir() else []
-    found = (re.fullmatch(f"{before}([0-9]+){after}", name) for name in names)
-    return [one[0] for one in found if one is not None and not is_alive(int(one[1]))]
 
 
 def make_parents(path: Path) -> tuple[Path, ...]:
@@ -92,11 +64,8 @@ def remove_file(path: Path, *, base: bytes | None = None) -> None:
     try:
         if base is not None and path.exists() and path.read_bytes() != base:
             raise _changed(path)
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
+        with fsio.closing(os.open(path.parent, _FOLDER)) as folder:
             fsio.remove(path.name, folder)
-        finally:
-            os.close(folder)
     except OSError as error:
         raise write_failed(error, str(path)) from error
 
@@ -116,20 +85,11 @@ def allow_replacing(path: Path) -> None:
 def put_in_private_folder(home: Path, name: str, file: str, data: bytes) -> None:
     """Write a small file into one of memdeck's own folders in the state home, which only its owner may enter."""
     try:
-        fsio.make_folder(home)
-        top = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            own = fsio.private_folder("memdeck", top, str(home / "memdeck"))
-        finally:
-            os.close(top)
-        try:
-            folder = fsio.private_folder(name, own, str(home / "memdeck" / name))
-        finally:
-            os.close(own)
-        try:
+        with (
+            fsio.closing(fsio.own_folder(home)) as own,
+            fsio.closing(fsio.private_folder(name, own, str(home / "memdeck" / name))) as folder,
+        ):
             fsio.put_private(file, folder, data)
-        finally:
-            os.close(folder)
     except OSError as error:
         raise write_failed(error, str(home / "memdeck" / name / file)) from error
 

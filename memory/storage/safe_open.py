@@ -12,16 +12,12 @@ import errno
 import os
 import stat as st
 import time
+from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from memory.base.digests import digest as digest
-from memory.base.digests import sha256 as sha256
 from memory.errors import BusyError, RefusedError, file_too_large, link_outside, not_regular, read_failed, write_failed
-
-if TYPE_CHECKING:
-    pass
 
 _TOP = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FOLDER = _TOP | os.O_NOFOLLOW | getattr(os, "O_PATH", 0)
@@ -93,29 +89,22 @@ MISSING = Stored(b"", ABSENT)
 
 
 class Mark(NamedTuple):
-    """One file's bytes: `size` in bytes, times in nanoseconds since 1970 UTC, `digest` SHA-256 in hex or "".
-
-    `ctime_ns` is 0 where renaming may still change it.
-    """
+    """One file's bytes: `size` in bytes, `mtime_ns` in nanoseconds since 1970 UTC, `digest` SHA-256 in hex or ""."""
 
     ino: int
     size: int
     mtime_ns: int
-    ctime_ns: int = 0
     digest: str = ""
 
     @classmethod
-    def of(cls, found: os.stat_result, *, ctime: bool = False, data: bytes | None = None) -> Mark:
+    def of(cls, found: os.stat_result, data: bytes | None = None) -> Mark:
         """Return the mark of a stat result; with its bytes, the file is recognised on another disk too."""
-        stamp = found.st_ctime_ns if ctime else 0
-        seen = "" if data is None else digest(data)
-        return cls(found.st_ino, found.st_size, found.st_mtime_ns, stamp, seen)
+        seen = "" if data is None else sha256(data).hexdigest()
+        return cls(found.st_ino, found.st_size, found.st_mtime_ns, seen)
 
     def same(self, found: os.stat_result) -> bool:
         """Return whether a file is the marked one and was not written to since."""
-        if (found.st_ino, found.st_size, found.st_mtime_ns) != (self.ino, self.size, self.mtime_ns):
-            return False
-        return self.ctime_ns in (0, found.st_ctime_ns)
+        return (found.st_ino, found.st_size, found.st_mtime_ns) == (self.ino, self.size, self.mtime_ns)
 
     def fits(self, name: str, folder: int, found: os.stat_result) -> bool:
         """Return whether a file holds the marked bytes; it is read only where the stat values differ."""
@@ -129,7 +118,7 @@ class Mark(NamedTuple):
             return False
         try:
             with open(fd, "rb", closefd=False) as file:
-                return digest(file.read(self.size + 1)) == self.digest
+                return sha256(file.read(self.size + 1)).hexdigest() == self.digest
         finally:
             os.close(fd)
 

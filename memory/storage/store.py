@@ -11,25 +11,23 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING
 
+from memory.document import Document, Entry
 from memory.errors import BusyError, MemdeckError, RefusedError
 
-from . import safe_open as beneath
+from . import safe_open
+from .changes import Change, PlainReading, Reading
+from .intent_log import IntentLog, suffix_of
+from .lock import NAME, Lock
+from .log.history import History
+from .log.log import ChangeLog
+from .own_folders import PrivateState, WorkFolder
+from .protection import LateBytes, Protection, late_bytes, probe
+from .recovery import Recovery
+from .safe_open import Stored
+from .transaction import AcceptedProposal, Transaction, check_path
 
 if TYPE_CHECKING:
-    from memory.document import Document
-    from memory.document.nodes import Entry
-
-    from .changes import Change
-    from .contracts import ChangingStore, Reading
-    from .intent_log import IntentLog
-    from .lock import Lock
-    from .log.history import History
-    from .own_folders import PrivateState, WorkFolder
-    from .protection import LateBytes, Protection
-    from .recovery import Recovery
     from .review.proposals import Proposals
-    from .safe_open import Stored
-    from .transaction import AcceptedProposal, Transaction
 
 
 class Store:
@@ -37,32 +35,28 @@ class Store:
 
     `root` is the system's folder (`.aiter`), and every path is relative to it, with `/`: `memory/tasks.md`,
     `memory/archive/tasks-2024-01.md`. `workspace` is the folder that no link may lead out of (default: the parent of
-    `root`). `folder` is memdeck's own (default: `root/.memdeck`). Without `state` nothing is kept outside the
-    workspace, and a change of several files is not protected from a crash. `reading` interprets the files for the
-    history. Stores of one workspace share a change log by `together`, to which the caller adds them; a single store has
-    its own. Making a store reads and creates nothing.
+    `root`). `folder` is memdeck's own (default: `root/.memdeck`). `state` is the private folder outside the workspace
+    for its records. `reading` interprets the files for the history. Stores of one workspace share a change log by
+    `together`, to which the caller adds them; a single store has its own. Making a store reads and creates nothing.
 
-    In seconds: `lock_timeout` for memdeck's own processes, `patience` with a program that has a file open for writing,
-    `settle` for how long a displaced file is watched for late bytes. `recovered` lists the changes interrupted by a
-    crash that this store found, and how they ended.
+    In seconds: `lock_timeout` for memdeck's own processes, `patience` with a program that has a file open for writing.
+    `recovered` lists the changes interrupted by a crash that this store found, and how they ended.
     """
 
     def __init__(
         self,
         root: Path,
         folder: Path | None = None,
-        state: PrivateState | None = None,
         *,
+        state: PrivateState,
         workspace: Path | None = None,
         lock_timeout: float = 5.0,
         reading: Reading | None = None,
         patience: float = 2.0,
-        settle: float = 2.0,
         together: SharedLog | None = None,
     ) -> None:
         """Store the paths; ValueError when root or folder is outside the workspace."""
         self.patience = patience
-        self.settle = settle
         self.recovered: list[Recovery] = []
         self.root = root
         self.workspace = root.parent if workspace is None else workspace
@@ -71,12 +65,16 @@ class Store:
         around = _relative(root, self.workspace)
         self.prefix = f"{around}/" if around else ""  # What every path of the store begins with in the workspace.
         self.private = _relative(self.folder, self.workspace)  # memdeck's own folder, as a path in the workspace.
-        self._timeout = lock_timeout
-        self._reading = reading
+        self.reading: Reading = PlainReading() if reading is None else reading
         self.together = SharedLog(state) if together is None else together
+        self.place = WorkFolder(self.workspace, self.private)  # The folder of lock and staged files.
+        self.lock = Lock(f"{self.private}/{NAME}", lock_timeout)
+        # Two stores may share a root, but never private files: these are named after the folder around memdeck's own.
+        apart, _, name = self.private.rpartition("/")
+        apart = apart if name == ".memdeck" else around
+        self.system = suffix_of(apart)  # Distinguishes the store's private files from those of other stores.
+        self.journal = IntentLog(state.folder, apart)
         self._cache: dict[str, tuple[Stored, bool]] = {}
-        self._locks: dict[str, Lock] = {}
-        self._journal: IntentLog | None = None
         if together is None:
             self.together.add(self)
 
@@ -87,11 +85,11 @@ class Store:
         """
         shown = self.prefix + path
         cached, settled = self._cache.get(path, (None, False))
-        if cached is not None and settled and beneath.version_of(shown, self.workspace) == cached.version:
+        if cached is not None and settled and safe_open.version_of(shown, self.workspace) == cached.version:
             return cached
         # The file system's clock, not the one a caller may set with `now`.
         at = time.time_ns()
-        stored = beneath.read(shown, self.workspace)
+        stored = safe_open.read(shown, self.workspace)
         settled = stored.version.settled(at)
         if cached is not None and cached.version == stored.version and cached.data == stored.data:
             stored = cached
@@ -104,6 +102,10 @@ class Store:
             self._cache.pop(path, None)
         else:
             self._cache[path] = (stored, False)
+
+    def cached(self, path: str) -> Stored | None:
+        """Return a file as it was last read or written, without reading it again."""
+        return self._cache.get(path, (None, False))[0]
 
     def let_go(self) -> None:
         """Clear the cache of files that were read."""
@@ -129,8 +131,6 @@ class Store:
         `accepted` names the proposal that a person accepted; without it an agent's change must pass the rules of
         `memory.storage.review`.
         """
-        from .transaction import Transaction
-
         return Transaction(
             self,
             operation,
@@ -145,73 +145,26 @@ class Store:
 
     def review(self, change: Change) -> None:
         """Return if an agent may make a change of this store at once; errors as `pass_or_hold`."""
-        from .review.gate import pass_or_hold
+        from .review.gate import pass_or_hold  # Imported here: the changes of a person never need it.
 
         pass_or_hold(change, self.prefix, self.together, lambda: self.together.proposals, self.state)
 
-    @cached_property
+    @property
     def history(self) -> History:
-        """The changes of all actors; kept in the state folder, or in memory without one."""
+        """The changes of all actors, kept in the state folder."""
         return self.together.history
-
-    @cached_property
-    def reading(self) -> Reading:
-        """Interprets the files for the history."""
-        if self._reading is not None:
-            return self._reading
-        from .changes import PlainReading
-
-        return PlainReading()
-
-    def cached(self, path: str) -> Stored | None:
-        """Return a file as it was last read or written, without reading it again."""
-        return self._cache.get(path, (None, False))[0]
 
     def at_once(self) -> Store:
         """Return a store of the same files whose transactions do not wait for the lock."""
         return Store(
             self.root,
             self.folder,
-            self.state,
+            state=self.state,
             workspace=self.workspace,
             lock_timeout=0,
             patience=self.patience,
-            settle=self.settle,
             together=self.together,
         )
-
-    @property
-    def lock(self) -> Lock:
-        """The workspace's lock; transactions take it."""
-        if not self._locks:
-            from .lock import NAME, Lock
-
-            self._locks.setdefault("", Lock(f"{self.private}/{NAME}", self._timeout))
-        return self._locks[""]
-
-    @property
-    def system(self) -> str:
-        """The suffix that distinguishes this store's private files from those of other stores in the workspace."""
-        from .intent_log import suffix_of
-
-        return suffix_of(self._apart)
-
-    @property
-    def _apart(self) -> str:
-        """The folder around memdeck's own one: two stores may share a root, but never private files."""
-        around, _, name = self.private.rpartition("/")
-        return around if name == ".memdeck" else self.prefix.removesuffix("/")
-
-    @property
-    def journal(self) -> IntentLog | None:
-        """The intent log, written outside the workspace before files are replaced; None without a state folder."""
-        if self.state is None:
-            return None
-        if self._journal is None:
-            from .intent_log import IntentLog
-
-            self._journal = IntentLog(self.state.folder, self._apart)
-        return self._journal
 
     def recover(self) -> None:
         """Finish or discard a change that a crash interrupted; for the start of a process.
@@ -219,17 +172,13 @@ class Store:
         Nothing is done while another process holds the lock: that one recovers it. Writes nothing when all is well.
         MemdeckError `file.io`, RefusedError where it cannot be done.
         """
-        if self.state is None:
-            return
         try:
             # Only a hint: the lock's holder writes its name there, and removes it at the end. A folder that leads out
             # of the workspace is not entered.
-            holder = beneath.read(f"{self.private}/lock", self.workspace).data
+            holder = safe_open.read(f"{self.private}/{NAME}", self.workspace).data
         except MemdeckError:
             return
-        if not holder.startswith(b"pid=") or self.journal is None:
-            return
-        intent = self.journal.waiting()
+        intent = self.journal.waiting() if holder.startswith(b"pid=") else None
         if intent is None:
             return
         since = datetime.fromisoformat(intent.time)
@@ -238,24 +187,11 @@ class Store:
 
     def protection(self) -> Protection:
         """Test how well changes are protected here from crashes and from other programs; for `doctor`."""
-        from .protection import probe
-
         return probe(self.root, self.state)
 
     def kept(self) -> tuple[LateBytes, ...]:
         """Return bytes that other programs wrote to a file after it had been replaced, oldest first; for merging."""
-        if self.journal is None or not any(file.late for file in self.journal.noted()):
-            return ()
-        from .protection import kept
-
-        return kept(self.journal, self.place, self.prefix)
-
-    @property
-    def place(self) -> WorkFolder:
-        """The folder of lock and staged files."""
-        from .own_folders import WorkFolder
-
-        return WorkFolder(self.workspace, self.private)
+        return late_bytes(self.journal, self.place, self.prefix)
 
     def shown(self, path: str) -> str:
         """Return a path of the store as a path in the workspace, which is how messages name it."""
@@ -263,10 +199,8 @@ class Store:
 
     def check_path(self, path: str) -> None:
         """Raise RefusedError `file.outside` for a path that no transaction may change."""
-        from .transaction import check_path
-
         check_path(self.shown(path), self.private)
-        if self.state is not None and self.state.folder.holds(self.shown(path)):
+        if self.state.folder.holds(self.shown(path)):
             raise RefusedError("file.outside", f"{path} is one of memdeck's own records", file=path)
 
 
@@ -279,20 +213,19 @@ def _relative(path: Path, workspace: Path) -> str:
 class SharedLog:
     """The stores that share a change log, found by path; it answers the log's questions about their files."""
 
-    def __init__(self, state: PrivateState | None, grow: Callable[[str], object] | None = None) -> None:
-        """`state` is where the log is kept, None for a log in memory.
+    def __init__(self, state: PrivateState, grow: Callable[[str], object] | None = None) -> None:
+        """`state` is where the log is kept.
 
         `grow` is called with a path that belongs to no store, or only to one of the whole workspace, so that it can add
         more stores.
         """
+        self.history = History(ChangeLog(state.folder, self), self)  # The changes of all actors.
         self._state = state
         self._grow = grow
-        self._stores: list[ChangingStore] = []
-        self._histories: dict[str, History] = {}
-        self._proposals: dict[str, Proposals] = {}
-        self._glances: dict[int, dict[str, tuple[ChangingStore, ...]]] = {}
+        self._stores: list[Store] = []
+        self._glances: dict[int, dict[str, tuple[Store, ...]]] = {}
 
-    def add(self, store: ChangingStore) -> None:
+    def add(self, store: Store) -> None:
         """Add a store; its files are those in its folder that are not in the folder of a deeper store.
 
         Of two stores with the same folder, a file belongs to the one that knows it. Where both do, it belongs to the
@@ -302,11 +235,11 @@ class SharedLog:
         self._stores.sort(key=lambda one: (-len(one.prefix), -len(one.private)))
 
     @property
-    def stores(self) -> tuple[ChangingStore, ...]:
+    def stores(self) -> tuple[Store, ...]:
         """The stores, the deepest folders first."""
         return tuple(self._stores)
 
-    def store_of(self, path: str) -> ChangingStore | None:
+    def store_of(self, path: str) -> Store | None:
         """Return the store that a path in the workspace belongs to, None if there is none."""
         known = self._glances.get(get_ident())
         if known is None:
@@ -339,50 +272,35 @@ class SharedLog:
         finally:
             del self._glances[thread]
 
-    def _search(self, path: str) -> tuple[ChangingStore, ...]:
+    def _search(self, path: str) -> tuple[Store, ...]:
         found = self._of(path)
         if (not found or not found[0].prefix) and self._grow is not None:
             self._grow(path)
             found = self._of(path)
         return found
 
-    def _of(self, path: str) -> tuple[ChangingStore, ...]:
+    def _of(self, path: str) -> tuple[Store, ...]:
         """Return the stores of the deepest folder that contains a path; several where they share it."""
         around = [store for store in self._stores if path.startswith(store.prefix)]
         return tuple([store for store in around if store.prefix == around[0].prefix])
 
-    def find(self, path: str) -> tuple[ChangingStore, str] | None:
+    def find(self, path: str) -> tuple[Store, str] | None:
         """Return the store of a path in the workspace, and the path relative to that store."""
         store = self.store_of(path)
         return None if store is None else (store, path.removeprefix(store.prefix))
 
-    @property
-    def history(self) -> History:
-        """The changes of all actors; kept in the state folder, or in memory without one."""
-        if not self._histories:
-            from .log.history import History
-            from .log.log import ChangeLog
-
-            # Atomic between threads, without an import that reading does not need.
-            log = ChangeLog(self._state.folder if self._state else None, self)
-            self._histories.setdefault("", History(log, self))
-        return self._histories[""]
-
-    @property
+    @cached_property
     def proposals(self) -> Proposals:
-        """The changes by agents that wait for a person's review; kept like the history."""
-        if not self._proposals:
-            from memory.storage.review.proposals import Proposals
+        """The changes by agents that wait for a person's review."""
+        from .review.proposals import Proposals  # Imported here: most commands never ask.
 
-            self._proposals.setdefault("", Proposals(self._state.folder if self._state else None))
-        return self._proposals[""]
+        return Proposals(self._state.folder)
 
     def close(self) -> None:
         """Close what is open in the private state folder; the next use opens it again."""
-        if self._histories:
-            self.history.close()
-        for proposals in self._proposals.values():
-            proposals.close()
+        self.history.close()
+        if "proposals" in self.__dict__:
+            self.proposals.close()
 
     # -- what the change log asks about files; paths are relative to the workspace --------------------------------
 
@@ -395,7 +313,7 @@ class SharedLog:
         """Return whether a path is that of a permanent file; False for a system of another package without `lasts`."""
         return self.lasting(path) is not None
 
-    def lasting(self, path: str) -> tuple[ChangingStore, str] | None:
+    def lasting(self, path: str) -> tuple[Store, str] | None:
         """Return what `find` does for the path of a permanent file, None for any other."""
         found = self.find(path)
         lasts = None if found is None else getattr(found[0].reading, "lasts", None)

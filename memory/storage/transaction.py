@@ -5,28 +5,25 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
+from memory.document.compare import Region
 from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, write_failed
 
-from . import fsio, safe_open
+from . import fsio, recovery, safe_open
 from .changes import Change, FileChange, may_need_review, new_id, part_id
-from .file_step import FileStep, conflict, half_done, sweep
-from .intent_log import Displaced, Intent, IntentLog
-from .safe_open import parts_of
+from .file_step import Appending, FileStep, conflict, half_done, sweep
+from .intent_log import Intent
+from .own_folders import OpenFolder
+from .safe_open import Stored, parts_of
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory.document.compare import Region
-
-    from .contracts import ChangingStore
-    from .own_folders import OpenFolder
-    from .safe_open import Stored
+if TYPE_CHECKING:  # The store makes transactions.
+    from .store import Store
 
 _PAUSE = 0.01  # Seconds between two reads of a file that another program is writing.
 
@@ -43,14 +40,13 @@ class Transaction:
 
     Inside the `with` block the workspace's lock is held. Nothing is changed without `commit`. An error is raised before
     anything is replaced, or what was replaced is put back. Paths are relative to the store's root. The intent of a
-    change of several files is written before they are replaced, and the change finished or discarded after a crash.
-    Without a state folder there is no intent; files are replaced in the order of the `write` calls, removals last. A
-    caller that moves an entry writes its destination first, so that a crash then duplicates it and never loses it.
+    change is written before its files are replaced, and the change finished or discarded after a crash. Files are
+    replaced in the order of the `write` calls, removals last.
     """
 
     def __init__(
         self,
-        store: ChangingStore,
+        store: Store,
         operation: str,
         *,
         actor: str,
@@ -79,7 +75,7 @@ class Transaction:
         self._marks: dict[str, int] = {}
         self._reads: dict[str, Stored] = {}
         self._open: OpenFolder | None = None
-        self._journal: IntentLog | None = None
+        self._journal = store.journal
         self._committed = False
         self._made = False  # The change is made: later errors do not make it fail.
 
@@ -101,10 +97,8 @@ class Transaction:
         try:
             store.lock.acquire(self._open.folder, self.operation, self.now)
             try:
-                self._recover(self._open)
-            except MemdeckError as error:
-                self._leave()
-                raise _full(error) from error
+                with _room_for_records():
+                    self._recover(self._open)
             except BaseException:
                 self._leave()
                 raise
@@ -133,24 +127,18 @@ class Transaction:
             self._store.history.warn(f"the change is made, but what follows it failed: {in_words(error)}")
 
     def _leave(self) -> None:
-        if self._journal is not None:
-            self._journal.close()
+        self._journal.close()
         self._store.lock.release()
 
     def _recover(self, places: OpenFolder) -> None:
         """Finish or discard an interrupted change, check the displaced files, clear the stage folder."""
-        journal = self._journal = self._store.journal
-        if journal is None:
-            self._clear(places, ())
-            return
+        store, journal = self._store, self._journal
         journal.open()
-        intent = journal.pending()
         displaced = journal.displaced()
+        intent = journal.pending()
         if intent is not None:
-            from .recovery import recover
-
             try:
-                recovered, left = recover(intent, self._store.workspace, places.stage, self._check_shown)
+                recovered, left = recovery.recover(intent, store.workspace, places.stage, self._check_shown)
             except RefusedError as error:
                 error.details.setdefault("record", journal.where)
                 error.hint = error.hint or f"an interrupted change waits for it; to give it up, remove {journal.where}"
@@ -158,19 +146,15 @@ class Transaction:
             displaced += tuple(file for file in left if file.name not in {known.name for known in displaced})
             journal.keep(displaced)
             journal.end(durable=True)
-            self._store.recovered.append(recovered)
+            store.recovered.append(recovered)
             for role in intent.roles:
-                self._store.remember(role.path.removeprefix(self._store.prefix), None)
-        if displaced:
-            displaced = sweep(displaced, places.stage, self._store.settle)
-            journal.keep(displaced)
-        self._clear(places, displaced)
-
-    def _clear(self, places: OpenFolder, displaced: tuple[Displaced, ...]) -> None:
+                store.remember(role.path.removeprefix(store.prefix), None)
+        displaced = sweep(displaced, places.stage)
+        journal.keep(displaced)
         try:
             fsio.empty_folder(places.stage, {file.name for file in displaced})
         except OSError as error:
-            raise write_failed(error, self._store.place.path) from error
+            raise write_failed(error, store.place.path) from error
 
     def _check_shown(self, path: str) -> None:
         """Raise RefusedError `file.outside` unless a recorded path is one that this store could have written."""
@@ -351,14 +335,13 @@ class Transaction:
             failed = False
             self._made = True
             self._put_marks(left)
-            if self._journal is not None:
-                # The change is done; if the intent cannot be removed, the next start finds it done.
-                with suppress(MemdeckError):
-                    self._journal.end(durable=several)
+            # The change is done; if the intent cannot be removed, the next start finds it done.
+            with suppress(MemdeckError):
+                self._journal.end(durable=several)
             for step in steps:
                 store.remember(step.file.path, step.finish())
         finally:
-            self._tidy(steps, places, failed=failed)
+            self._tidy(steps, failed=failed)
 
     def _add(self, change: Change) -> None:
         """Carry out a change that only appends to a file."""
@@ -366,8 +349,6 @@ class Transaction:
         if len(change.files) > 1:
             raise ValueError("a file is added to in a change of its own")
         (file,) = change.files
-        from .appending import Appending
-
         step = Appending(file, store.workspace, store.shown(file.path))
         try:
             if not step.check():
@@ -398,12 +379,9 @@ class Transaction:
 
     def _note_time(self, change: Change) -> None:
         """Record the time of the last change of the workspace, for the guard against a clock that jumps back."""
-        state, journal = self._store.state, self._journal
-        if state is not None and journal is not None:
-            try:
-                state.record(last_change=change.time, owner=self._store.system, folder=journal.folder)
-            except MemdeckError as error:
-                raise _full(error) from error
+        store = self._store
+        with _room_for_records():
+            store.state.record(last_change=change.time, owner=store.system, folder=self._journal.folder)
 
     def _put_marks(self, marks: dict[str, int]) -> dict[str, int]:
         """Write marks; return those whose folder is not there yet."""
@@ -411,14 +389,10 @@ class Transaction:
         for path, number in marks.items():
             *parents, name = parts_of(self._store.shown(path))
             try:
-                folder = fsio.open_folder(parents, self._store.workspace)
+                with fsio.closing(fsio.open_folder(parents, self._store.workspace)) as folder:
+                    fsio.put_mark(name, folder, number, self._store.shown(path))
             except FileNotFoundError:
                 left[path] = number
-                continue
-            try:
-                fsio.put_mark(name, folder, number, self._store.shown(path))
-            finally:
-                os.close(folder)
         return left
 
     def _missing(self, steps: list[FileStep]) -> list[str]:
@@ -435,14 +409,11 @@ class Transaction:
 
         RefusedError `state.full` if the disk of the state folder is full or read-only.
         """
-        if self._journal is not None:
-            roles = tuple([step.role(durable=durable) for step in steps])
-            time = change.time.isoformat()
-            intent = Intent(change.id, time, change.actor, change.operation, change.summary, roles, tuple(folders))
-            try:
-                self._journal.begin(intent, durable=durable)
-            except MemdeckError as error:
-                raise _full(error) from error
+        roles = tuple([step.role(durable=durable) for step in steps])
+        time = change.time.isoformat()
+        intent = Intent(change.id, time, change.actor, change.operation, change.summary, roles, tuple(folders))
+        with _room_for_records():
+            self._journal.begin(intent, durable=durable)
 
     def _put_in_place(self, steps: list[FileStep], places: OpenFolder, folders: list[str], *, durable: bool) -> None:
         """Replace the files and sync; when one fails, put back those before it and remove the intent."""
@@ -467,26 +438,15 @@ class Transaction:
             if begun:
                 raise half_done([step.shown for step in reversed(begun)], error) from error
             fsio.remove_folders(made, self._store.workspace)
-            if self._journal is not None:
-                self._journal.end(durable=durable)
+            self._journal.end(durable=durable)
             raise
 
-    def _tidy(self, steps: list[FileStep], places: OpenFolder, *, failed: bool) -> None:
-        """Clear the stage folder, except files that others may still write to; these are listed for the next start."""
+    def _tidy(self, steps: list[FileStep], *, failed: bool) -> None:
+        """Clear the stage folder, except files that others may still write to; these are listed for the next change."""
         left = tuple(file for step in steps for file in step.tidy(failed=failed))
-        if not left:
-            return
-        journal, settle = self._journal, self._store.settle
-        if journal is None:
-            sweep(left, places.stage, 0)
-            return
-        known = journal.known
-        left = known + left
-        if not settle:
-            left = sweep(left, places.stage, 0)
-        # Without the list the next start clears the files away: no reason for a finished change to fail.
+        # Without the list the next change clears the files away: no reason for a finished change to fail.
         with suppress(MemdeckError):
-            journal.keep(left)
+            self._journal.keep(self._journal.known + left)
 
     def _sync(self, folders: list[int]) -> None:
         for folder in folders:
@@ -505,11 +465,8 @@ class Transaction:
 def _sync_file(shown: str, workspace: Path) -> None:
     """Sync a file of another program to the disk; the later comparison detects a missing one."""
     try:
-        fd = safe_open.open_beneath(shown, workspace)
-        try:
+        with fsio.closing(safe_open.open_beneath(shown, workspace)) as fd:
             fsio.sync(fd)
-        finally:
-            os.close(fd)
     except FileNotFoundError:
         pass
     except OSError as error:
@@ -535,15 +492,19 @@ def _sync_between(step: FileStep, following: FileStep) -> bool:
     return removal or step.parent != following.parent
 
 
-def _full(error: MemdeckError) -> MemdeckError:
-    """Return the error for a change that the state folder takes no record of."""
-    if not no_room(error):
-        return error
-    return RefusedError(
-        "state.full",
-        f"a change needs a record in the state folder, and {error.message}",
-        "make room there, or set XDG_STATE_HOME to another disk",
-    )
+@contextmanager
+def _room_for_records() -> Iterator[None]:
+    """Turn the error of a state folder that takes no record into RefusedError `state.full`."""
+    try:
+        yield
+    except MemdeckError as error:
+        if not no_room(error):
+            raise
+        raise RefusedError(
+            "state.full",
+            f"a change needs a record in the state folder, and {error.message}",
+            "make room there, or set XDG_STATE_HOME to another disk",
+        ) from error
 
 
 def refuse_system(platform: str) -> None:

@@ -15,8 +15,6 @@ from typing import Any
 
 from .safe_open import ABSENT, UNKNOWN, FileVersion
 
-_SUFFIX = ".md"
-_SUBFOLDERS = ("", "archive")
 _PAUSE = 0.03
 
 
@@ -50,12 +48,12 @@ class Watcher:
         `more` returns further folders; it is called with every poll.
         """
         self.folder = folder
-        self.within = within
         self.interval = interval
         self.error: Exception | None = None
         self._callback = callback
         self._hints = hints
         self._more: More = more or dict
+        self._within = None if within is None else os.path.realpath(within).rstrip("/") + "/"
         self._further: Mapping[str, Path] = {}
         self._wake = threading.Event()
         self._stopped = threading.Event()
@@ -63,7 +61,7 @@ class Watcher:
         self._thread: threading.Thread | None = None
         self._seen: dict[str, FileVersion] = {}
         self._observer: Any = None
-        self._watched: dict[str, tuple[int, int]] = {}
+        self._watched: dict[Path, tuple[int, int]] = {}
 
     def start(self) -> None:
         """Record the current files and watch from here on, unless it was stopped meanwhile.
@@ -72,12 +70,11 @@ class Watcher:
         """
         if self._thread is not None:
             raise RuntimeError("the watcher was started before")
-        self._seen = _versions(self.folder, self._folders(), self.within)
+        self._seen = self._versions()
         with self._starting:
-            if self._stopped.is_set():
-                return
-            self._thread = threading.Thread(target=self._run, name="memdeck-watch", daemon=True)
-            self._thread.start()
+            if not self._stopped.is_set():
+                self._thread = threading.Thread(target=self._run, name="memdeck-watch", daemon=True)
+                self._thread.start()
 
     def stop(self) -> None:
         """End the thread and wait for it; no callback follows. May be called twice, and while it is starting."""
@@ -104,13 +101,12 @@ class Watcher:
 
     def _poll(self) -> None:
         """Compare with what was seen last and call back with the difference."""
-        now = _versions(self.folder, self._folders(), self.within)
-        names = self._seen.keys() | now.keys()
-        changed = frozenset(n for n in names if self._seen.get(n, ABSENT) != now.get(n, ABSENT))
+        now, before = self._versions(), self._seen
+        changed = frozenset(n for n in before.keys() | now.keys() if before.get(n, ABSENT) != now.get(n, ABSENT))
         # A version younger than a tick may belong to two contents: report the file once more next time. Not a third
         # time, because a server's clock may always be ahead of ours.
         at = time.time_ns()
-        twice = {name for name in changed if self._seen.get(name) != UNKNOWN}
+        twice = {name for name in changed if before.get(name) != UNKNOWN}
         self._seen = {n: UNKNOWN if n in twice and not v.settled(at) else v for n, v in now.items()}
         if changed:
             try:
@@ -118,24 +114,44 @@ class Watcher:
             except Exception as error:
                 self.error = error
 
-    def _folders(self) -> Mapping[str, Path]:
-        """Return the further folders; those of the last poll where `more` fails."""
+    def _folders(self) -> list[tuple[str, Path]]:
+        """Return the folders inside the workspace, each with the prefix of its files' names.
+
+        A link in a clone must not cause folders elsewhere to be watched.
+        """
+        folders = [("", self.folder), ("archive/", self.folder / "archive")]
+        folders += [(f"{prefix}/", folder) for prefix, folder in self._further.items()]
+        within = self._within
+        return [one for one in folders if within is None or f"{os.path.realpath(one[1])}/".startswith(within)]
+
+    def _versions(self) -> dict[str, FileVersion]:
+        """Return the versions of all watched files."""
         try:
             self._further = self._more()
-        except Exception as error:
+        except Exception as error:  # The folders of the last poll are watched.
             self.error = error
-        return self._further
+        found: dict[str, FileVersion] = {}
+        for prefix, folder in self._folders():
+            only_markdown = prefix in ("", "archive/")
+            # A folder that is missing, or removed while it is read, has no files.
+            with suppress(OSError), os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.name.endswith(".md") if only_markdown else entry.is_file(follow_symlinks=False):
+                        try:
+                            found[prefix + entry.name] = FileVersion.of(os.stat(entry.path))
+                        except FileNotFoundError:
+                            continue
+                        except OSError:
+                            found[prefix + entry.name] = UNKNOWN
+        return found
 
     def _listen(self) -> None:
         """Subscribe to notifications from the folders that exist now; without them, polling alone is used."""
-        found: dict[str, tuple[int, int]] = {}
-        own = [os.path.join(self.folder, name) if name else os.fspath(self.folder) for name in _SUBFOLDERS]
-        for path in (*own, *map(os.fspath, self._further.values())):
+        found: dict[Path, tuple[int, int]] = {}
+        for _, folder in self._folders():
             with suppress(OSError):
-                if not _is_within(path, self.within):
-                    continue
-                stat = os.stat(path)
-                found[path] = (stat.st_dev, stat.st_ino)
+                stat = os.stat(folder)
+                found[folder] = (stat.st_dev, stat.st_ino)
         if found == self._watched:
             return
         self._silence()
@@ -143,26 +159,7 @@ class Watcher:
         if not found:
             return
         try:
-            from watchdog import events
-            from watchdog.observers import Observer
-
-            # Not reads: the watcher's own reads would wake it for ever.
-            kinds = [
-                *(events.FileCreatedEvent, events.FileModifiedEvent, events.FileClosedEvent),
-                *(events.FileMovedEvent, events.FileDeletedEvent),
-                *(events.DirCreatedEvent, events.DirModifiedEvent, events.DirMovedEvent, events.DirDeletedEvent),
-            ]
-
-            wake = self._wake
-
-            class FileEvents(events.FileSystemEventHandler):
-                def on_any_event(self, event: Any) -> None:  # noqa: ARG002
-                    wake.set()
-
-            self._observer = Observer()
-            for path in found:
-                self._observer.schedule(FileEvents(), path, event_filter=kinds)
-            self._observer.start()
+            self._observer = _observer(found, self._wake.set)
         except (ImportError, OSError):
             self._silence()
 
@@ -175,27 +172,24 @@ class Watcher:
                     observer.join()
 
 
-def _is_within(path: str, within: Path | None) -> bool:
-    """Return whether a folder is in the workspace: a link in a clone must not cause folders elsewhere to be watched."""
-    return within is None or f"{os.path.realpath(path)}/".startswith(os.path.realpath(within).rstrip("/") + "/")
+def _observer(folders: Mapping[Path, object], wake: Callable[[], None]) -> Any:
+    """Return a started observer that calls `wake` whenever something is written, moved or removed in the folders."""
+    # Imported here: reading and changing files never needs it, and it may not be installed.
+    from watchdog import events
+    from watchdog.observers import Observer
 
+    class FileEvents(events.FileSystemEventHandler):
+        def on_any_event(self, event: Any) -> None:  # noqa: ARG002
+            wake()
 
-def _versions(folder: Path, more: Mapping[str, Path], within: Path | None) -> dict[str, FileVersion]:
-    """Return the versions of all watched files."""
-    found: dict[str, FileVersion] = {}
-    places = [(sub, Path(folder, sub), _SUFFIX) for sub in _SUBFOLDERS]
-    for prefix, place, suffix in (*places, *((prefix, place, "") for prefix, place in more.items())):
-        # A folder that is missing, or removed while it is read, has no files.
-        if not _is_within(os.fspath(place), within):
-            continue
-        with suppress(OSError), os.scandir(place) as entries:
-            for entry in entries:
-                if entry.name.endswith(suffix) and (suffix or entry.is_file(follow_symlinks=False)):
-                    name = f"{prefix}/{entry.name}" if prefix else entry.name
-                    try:
-                        found[name] = FileVersion.of(os.stat(entry.path))
-                    except FileNotFoundError:
-                        continue
-                    except OSError:
-                        found[name] = UNKNOWN
-    return found
+    # Not reads: the watcher's own reads would wake it for ever.
+    kinds = [
+        *(events.FileCreatedEvent, events.FileModifiedEvent, events.FileClosedEvent),
+        *(events.FileMovedEvent, events.FileDeletedEvent),
+        *(events.DirCreatedEvent, events.DirModifiedEvent, events.DirMovedEvent, events.DirDeletedEvent),
+    ]
+    observer = Observer()
+    for folder in folders:
+        observer.schedule(FileEvents(), str(folder), event_filter=kinds)
+    observer.start()
+    return observer

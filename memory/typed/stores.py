@@ -39,12 +39,12 @@ class TypedReading(PlainReading):
 def store_of(folder: Path, state_home: Path | None, home: Path | None = None) -> Store:
     """Return the store of an agent; its lock and history are the same wherever the caller is.
 
-    They are those of the workspace that contains the folder, or of the folder itself. Without `state_home` no history
-    is kept, so nothing can be undone after the process ends. `home` is the person's home folder.
+    They are those of the workspace that contains the folder, or of the folder itself. `state_home` is None for the one
+    that the environment names, `home` the person's home folder.
     """
     real = os.path.realpath(folder)
     root = Path(workspace_of(real) or real)
-    state = None if state_home is None else PrivateState(state_home, root, home)
+    state = PrivateState(state_home, root, home)
     return Store(Path(real), state=state, workspace=root, reading=TypedReading(real))
 
 

@@ -1,264 +1,174 @@
-"""Other programs that write at every moment of a change: none of their bytes is lost, and ours stand or are refused."""
+"""Other programs that write at every moment of a change, and many processes at once: nobody's bytes are lost."""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from memory.curated.control.decision import select
-from memory.errors import MemdeckError, NotFoundError
-from memory.storage.transaction import Transaction
+from memory.document import parse
+from memory.errors import BusyError, ConflictError, MemdeckError
+from memory.files.tasks import edits as task_edits
+from memory.storage import Store
 from tests.crash.calls import Calls, in_force
-from tests.crash.kill import KILLED, Tally, some
-from tests.crash.operations import CURATED, CURATED_FOLDER, OPERATIONS, Operation, Place, Tree, states
+from tests.crash.kill import END, KILLED, Tally, apart, points, prepared, some
+from tests.crash.operations import CURATED_FOLDER, NOW, Operation, Place, sample
 from tests.patience import reap
 
 MARK = b"\n<!-- foreign -->\n"
-PROJECT, DRAWN = ".agent-memory/", ("docs/agent-memory/", ".agent-memory/analysis.json")
-"""Files of the project state that hold nothing but JSON, and those that are drawn from it."""
-CHANGED = ("memory.changed", "memory.exists", "memory.file_invalid", "memory.revert.changed")
-"""How curated memory refuses what another program has written."""
-REFUSED, BROKEN = 5, 70
-"""How a process ends that the project state or curated memory refused, and one that another error ended."""
+Writer = Callable[[Path, bytes], None]
 
 
-def in_place(path: Path) -> None:
+def in_place(path: Path, line: bytes) -> None:
     """Rewrite a file as editors and agents do: the same inode, open for a moment."""
     with path.open("r+b") as file:
         data = file.read()
         file.seek(0)
         file.truncate()
-        file.write(data + MARK)
+        file.write(data + line)
 
 
-def appended(path: Path) -> None:
+def appended(path: Path, line: bytes) -> None:
     """Append to a file as a shell does."""
     with path.open("ab") as file:
-        file.write(MARK)
+        file.write(line)
 
 
-def replaced(path: Path) -> None:
+def replaced(path: Path, line: bytes) -> None:
     """Replace a file as sed and sync tools do."""
     other = path.with_name("other.tmp")
-    other.write_bytes(path.read_bytes() + MARK)
+    other.write_bytes(path.read_bytes() + line)
     other.replace(path)
 
 
-def created_anew(path: Path) -> None:
+def created_anew(path: Path, line: bytes) -> None:
     """Unlink and create a file as git does."""
     data = path.read_bytes()
     path.unlink()
-    path.write_bytes(data + MARK)
+    path.write_bytes(data + line)
 
 
-def newly(path: Path) -> None:
+def newly(path: Path, line: bytes) -> None:
     """Create a file where there was none."""
     with path.open("xb") as file:
-        file.write(MARK)
+        file.write(line)
 
 
-WRITERS: list[Callable[[Path], None]] = [in_place, appended, replaced, created_anew]
-
-
-def apart(writer: Callable[[Path], None], path: Path, patience: float = 0.02) -> int:
-    """Let another process write; return its id while it waits for us, 0 when it is done."""
-    pid = os.fork()
-    if not pid:
-        os.closerange(3, 1 << 20)
-        try:
-            writer(path)
-        finally:
-            os._exit(0)
-    deadline = time.monotonic() + patience
-    while time.monotonic() < deadline:
-        if os.waitpid(pid, os.WNOHANG)[0]:
-            return 0
-        time.sleep(0.0002)
-    return pid
+WRITERS: tuple[Writer, ...] = (in_place, appended, replaced, created_anew)
 
 
 def foreign(
     top: Path,
     every: int = 1,
     *,
-    killed: int = 0,
+    killed: bool = False,
     near: bool = False,
     looking: bool = False,
     operations: Sequence[str] = (),
 ) -> Tally:
-    """Let a writer come before each call; with `killed`, the change is killed that many calls later as well.
+    """Let a writer come before each call; with `killed`, the change is killed before the next call.
 
     With `near`, only before the calls that put a file in its place; with `looking`, before those that only look too.
-    `operations` names those to cross, all without.
     """
-    what = "foreign writer at each call" + (" that looks or changes" if looking else "")
-    tally = Tally(what + (", then kill -9" if killed else ""))
-    wanted = some(every)
-    for operation in OPERATIONS:
+    tally, wanted = Tally(f"foreign writer at each call{', then kill -9' if killed else ''}"), some(every)
+    for operation, folder, start, allowed in prepared(top):
         if operations and operation.name not in operations:
             continue
-        folder = top / operation.name.replace(" ", "-")
-        folder.mkdir()
-        start, allowed = states(operation, folder)
-        # What a first change writes and a second one takes back counts, too.
-        was = allowed[0].items()
-        changed = [name for name, data in was if data is not None and any(one.get(name) != data for one in allowed)]
-        new = [name for name, data in allowed[-1].items() if data is not None and name not in allowed[0]]
-        crossings = [(writer, name) for name in changed for writer in WRITERS] + [(newly, name) for name in new]
-        place = start.copy(folder / "count")
-        with in_force(Calls(looking=looking)) as calls:
-            operation.run(place)
-        place.clear()
-        for number in range(calls.count):
-            if near and calls.names[number] not in ("renameat2", "link", "rename"):
-                continue
-            for writer, name in crossings:
+        was, becomes = allowed[0], allowed[-1]
+        old = [name for name, data in was.items() if data is not None and any(data != t.get(name) for t in allowed)]
+        new = [name for name, data in becomes.items() if data is not None and name not in was]
+        writers = [(writer, name) for name in old for writer in WRITERS] + [(newly, name) for name in new]
+        for number, call in enumerate(points(operation, start, folder, looking=looking)):
+            for writer, name in writers if not near or call in ("renameat2", "link", "rename") else ():
                 if not wanted():
                     continue
                 place = start.copy(folder / "crossed")
-                where = f"{operation.name}, {writer.__name__} {name} before {calls.names[number]} {number}"
+                where = f"{operation.name}, before {call} {number}, {writer.__name__} {name}"
                 write = partial(_write, place, writer, name)
-                code = _crossed(tally, operation, place, number, write, killed, where, looking=looking)
-                if code == 0 and operation.adds and (place.top / "at once").exists():
-                    ours = any(operation.adds in (data or b"") for data in place.memory().values())
-                    tally.expect(ours, f"{where}: acknowledged, and gone")
-                if code == REFUSED:
-                    tree = place.memory()
-                    same = any(_but(tree, name) == _but(one, name) for one in allowed)
-                    tally.expect(same, f"{where}: refused, and half of it is written")
-                _look(tally, place, name, where, may_be_kept=bool(killed) and writer in (in_place, appended))
+                ended = _cross(tally, operation, place, number, write, where, killed, looking)
+                _look_for(tally, place, where, may_be_kept=killed and writer in (in_place, appended))
+                if ended and operation.adds:
+                    there = any(operation.adds in (data or b"") for data in place.memory().values())
+                    tally.expect(there, f"{where}: success was told, and it is not there")
                 place.clear()
     return tally
 
 
-def _but(tree: Tree, name: str) -> Tree:
-    """Return the files of a tree without one of them."""
-    return {path: data for path, data in tree.items() if path != name and data is not None}
-
-
-def _write(place: Place, writer: Callable[[Path], None], name: str) -> None:
-    """Write, and note that it began and that it is done."""
-    (place.top / "began").touch()
+def _write(place: Place, writer: Writer, name: str) -> None:
     try:
-        writer(place.shop / name)
+        writer(place.shop / name, MARK)
     except OSError:
-        (place.top / "began").unlink()
-        raise
+        return  # Its folder or file is not there at this moment.
     (place.top / "wrote").touch()
 
 
-def _crossed(
+def _cross(
     tally: Tally,
     operation: Operation,
     place: Place,
     number: int,
     write: Callable[[], None],
-    killed: int,
     where: str,
-    *,
+    killed: bool,
     looking: bool,
-) -> int:
-    """Run an operation while somebody writes, in a process of its own, which may be killed; return how that ended."""
+) -> bool:
+    """Run an operation while another program writes; return whether it told success."""
     tally.points += 1
-    pid = os.fork()
-    if pid:
-        code = reap(pid)
-        # What no longer is what its system can read is refused by the error of that system.
-        # A file that came where a page of the project state belongs is somebody's own, and stays.
-        own = f" {PROJECT}" in where or " docs/agent-memory/" in where
-        refused = (REFUSED,) if own or operation in CURATED else ()
-        tally.expect(code in (0, 4, *refused, KILLED if killed else 0), f"{where}: ended with {code}")
-        _wait_for_writers(place)
-        return code
-    waiting: list[int] = []
-    commit = Transaction.commit
 
-    def seen(self: Transaction, summary: str = "") -> Any:
-        change = commit(self, summary)
-        if any(MARK in (file.before or b"") for file in change.files):
-            (place.top / "seen").touch()
-        return change
-
-    Transaction.commit = seen  # type: ignore[method-assign]
-
-    def come(count: int, *_: Any) -> None:
+    def come(count: int, *_: object) -> None:
         if count == number:
-            waiting.append(apart(lambda _: write(), Path()))
-            if not waiting[-1]:
-                (place.top / "at once").touch()
-        if killed and count == number + killed:
+            write()
+        elif killed and count == number + 1:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    code = BROKEN
+    if killed:
+        code = apart(partial(_allowed_to_fail, operation, place), come)
+        tally.expect(code in (END, KILLED), f"{where}: ended with {code}")
+        return False
     try:
         with in_force(Calls(come, looking=looking)):
-            operation.run(place)
-        code = 0
-    except NotFoundError:
-        code = 4  # In the moment in which the other program has no file there: refused, nothing was written.
+            return _allowed_to_fail(operation, place)
+    except Exception as error:
+        tally.expect(False, f"{where}: raised {error!r}")
+    return False
+
+
+def _look_for(tally: Tally, place: Place, where: str, *, may_be_kept: bool) -> None:
+    """The foreign bytes are in a file or in the record of what a change removed; kept only where they came late."""
+    try:
+        place.recover()
     except MemdeckError as error:
-        code = REFUSED if error.code in CHANGED or error.code.startswith("state.") else error.exit_code
-    except BaseException:
-        import traceback
-
-        traceback.print_exc()
-    finally:
-        for one in waiting:
-            if one:
-                reap(one)
-        os._exit(code)
-
-
-def _wait_for_writers(place: Place) -> None:
-    """Wait until no writer that outlived a killed change has a file open: a lease tells."""
-    deadline = time.monotonic() + 0.05
-    while time.monotonic() < deadline and any(place.shop.rglob("other.tmp")):
-        time.sleep(0.001)
-
-
-def _look(tally: Tally, place: Place, name: str, where: str, *, may_be_kept: bool) -> None:
-    """The foreign bytes are in the file, or kept where their writer was late."""
-    # What a change has read, it may remove or draw anew: the change log has the bytes.
-    # What a decision was made on, it may replace: the record of decisions has the bytes too.
-    drawn = name.startswith((*DRAWN, f"{CURATED_FOLDER}/"))
-    deadline = time.monotonic() + 1
-    while True:
-        try:
-            store = place.recover()
-        except MemdeckError as error:
-            tally.expect(False, f"{where}: recovery raised {error}")
-            return
-        tree = place.memory()
-        kept = [path.read_bytes() for path in place.shop.glob(".*/.memdeck/stage/*.kept")]
-        where_now = [data for data in tree.values() if data and MARK in data]
-        if may_be_kept:
-            where_now += [data for data in kept if MARK in data]
-        others = [left for left in place.leftovers() if not left.endswith(".kept")]
-        removed = (tree.get(name) is None or drawn) and (place.top / "seen").exists()
-        logged = removed and not where_now and _is_logged(place)
-        came = bool(where_now) or logged or not (place.top / "began").exists()
-        if (came and not others) or time.monotonic() > deadline:
-            break
-        time.sleep(0.005)  # The writer of a killed change may only now get its file, or still have it open.
-    wrote = (place.top / "wrote").exists() and not removed
-    if removed and not where_now and not may_be_kept:
-        tally.expect(logged, f"{where}: drawn anew or removed, and the change log has not the foreign bytes")
-    tally.expect(
-        bool(where_now) or not wrote, f"{where}: the foreign bytes are gone; {name} {tree.get(name, b'-')!r:.80}"
-    )
+        tally.expect(False, f"{where}: recovery raised {error}")
+        return
+    left = [name for name in place.leftovers() if not name.endswith(".kept")]
+    tally.expect(not left, f"{where}: left behind {left}")
+    if (place.top / "wrote").exists():
+        places = (*place.memory().values(), *(place.kept() if may_be_kept else ()))
+        there = any(MARK in (data or b"") for data in places)
+        tally.expect(there or _is_recorded(place), f"{where}: the foreign bytes are gone")
     with place.workspace() as workspace:
-        listed = [one.data for other in (store, *workspace.stores()) for one in other.kept()]
-    tally.expect(all(data in listed for data in kept), f"{where}: kept bytes are not listed")
-    tally.expect(not others, f"{where}: left behind {others}")
+        listed = sorted(one.data or b"" for store in workspace.stores() for one in store.kept())
+    tally.expect(listed == place.kept() or (place.shop / CURATED_FOLDER).is_dir(), f"{where}: kept and not listed")
 
 
-def _is_logged(place: Place) -> bool:
-    """Tell whether a version in the change log holds the foreign bytes."""
+def _allowed_to_fail(operation: Operation, place: Place) -> bool:
+    """Run an operation and return whether it succeeded; another program's bytes may make it refuse."""
+    try:
+        operation.run(place)
+    except MemdeckError as error:
+        if error.code in ("file.io", "change.incomplete"):
+            raise
+        return False
+    return True
+
+
+def _is_recorded(place: Place) -> bool:
+    """Tell whether a record of what a change replaced or removed holds the foreign bytes."""
     if (place.shop / CURATED_FOLDER).is_dir():
         curated = place.curated()
         try:
@@ -271,3 +181,126 @@ def _is_logged(place: Place) -> bool:
         history = workspace.store.history
         versions = (history.before(record.id, file.path) for record in history.list() for file in record.files)
         return any(MARK in (data or b"") for data in versions)
+
+
+def late(top: Path) -> Tally:
+    """Write to displaced files: the next change keeps the bytes and lists them, and clears the others away."""
+    tally = Tally("bytes that reach a replaced file late")
+    path = "memory/contacts.md"
+    for number, (held, later) in enumerate((held, later) for held in (0, 1) for later in (b"", MARK)):
+        place = Place(top / str(number))
+        sample(place)
+        store = place.store()
+        for turn in range(2):
+            opened = (place.shop / ".aiter" / path).open("ab", buffering=0)
+            _append(store, path, b"- ours\n")
+            if turn == held:
+                opened.write(later)
+            opened.close()
+        place.recover()
+        found = [one.data or b"" for one in place.recover().kept()]
+        tally.points += 1
+        tally.expect(len(found) == bool(later), f"{len(found)} late files of change {held} are kept")
+        tally.expect(all(MARK in data for data in found), f"kept are {found}")
+        tally.expect(len(place.leftovers()) == bool(later), f"left behind {place.leftovers()}")
+    return tally
+
+
+def _append(store: Store, path: str, line: bytes) -> None:
+    """Replace a file by one with a line more."""
+    with store.transaction("t", actor="cli", now=NOW) as transaction:
+        before = transaction.read(path)
+        if before.exists:
+            transaction.write(path, before.data + line, base=before.data)
+            transaction.commit()
+
+
+# -- many at once ---------------------------------------------------------------------------------------------------
+
+_LIMIT = 900.0  # Seconds after which a run has hung.
+
+
+def torture(top: Path, *, changes: int = 10_000, lines: int = 3_000, processes: int = 8) -> Tally:
+    """Let 8 processes make `changes` changes together, beside foreign writers of `lines` lines each and readers."""
+    tally = Tally(f"{processes} processes, {len(WRITERS)} kinds of foreign writer, readers")
+    place = Place(top / "torture")
+    sample(place)
+    memory = place.shop / ".aiter/memory"
+    for number in range(len(WRITERS)):
+        (memory / f"foreign-{number}.md").write_bytes(b"")
+    stop, each = top / "stop", changes // processes
+    ours = [_process(partial(_change, place, number, each)) for number in range(processes)]
+    theirs = [_process(partial(_lines, memory, number, lines)) for number in range(len(WRITERS))]
+    crossing = [_process(partial(_until, stop, partial(_disturb, place, number))) for number in range(len(WRITERS))]
+    readers = [_process(partial(_until, stop, partial(_look, memory))) for _ in range(2)]
+    codes = [reap(pid, seconds=_LIMIT) for pid in (*ours, *theirs)]
+    stop.touch()
+    codes += [reap(pid, seconds=_LIMIT) for pid in (*crossing, *readers)]
+    tally.expect(not any(codes), f"exits {codes}")
+    tasks = (memory / "tasks.md").read_bytes()
+    count = sum(
+        tasks.count(b"Task %d-%d end\n" % (number, turn)) for number in range(processes) for turn in range(each)
+    )
+    tally.points += each * processes
+    tally.expect(count == each * processes, f"{count} of {each * processes} acknowledged changes are there")
+    kept = b"".join(one.data or b"" for one in place.recover().kept())
+    for number, writer in enumerate(WRITERS):
+        there = {*(memory / f"foreign-{number}.md").read_bytes().split(b"\n"), *kept.split(b"\n")}
+        gone = [turn for turn in range(lines) if b"- theirs %d" % turn not in there]
+        tally.points += lines
+        tally.expect(not gone, f"{len(gone)} of {lines} foreign lines of {writer.__name__} lost")
+    return tally
+
+
+def _process(run: Callable[[], None]) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 1
+    try:
+        run()
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def _change(place: Place, number: int, each: int) -> None:
+    workspace = place.workspace()
+    workspace.store.lock.timeout = _LIMIT
+    for turn in range(each):
+        edit = partial(task_edits.add_task, title=f"Task {number}-{turn} end", now=NOW)
+        workspace.change("add", edit, actor="cli", now=NOW)
+        if turn % 20 == 19:  # Few tasks in the file: what is measured is how processes meet, not how long files are.
+            time.sleep(0)
+
+
+def _disturb(place: Place, number: int) -> None:
+    """Change the file of a foreign writer in the midst of its writing."""
+    store = place.store()
+    try:
+        _append(store, f"memory/foreign-{number}.md", b"- ours\n")
+    except (ConflictError, BusyError):
+        return
+    finally:
+        store.together.close()
+
+
+def _lines(memory: Path, number: int, lines: int) -> None:
+    for turn in range(lines):
+        WRITERS[number](memory / f"foreign-{number}.md", b"- theirs %d\n" % turn)
+        time.sleep(0.001)
+
+
+def _look(memory: Path) -> None:
+    """Read a file that processes of ours change all the time: it is always whole."""
+    data = (memory / "tasks.md").read_bytes()
+    if parse(data).dump() != data or not parse(data).find("completed"):
+        raise AssertionError("a torn file")
+
+
+def _until(stop: Path, act: Callable[[], None]) -> None:
+    while not stop.exists():
+        act()
+        time.sleep(0.002)

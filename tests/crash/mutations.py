@@ -13,12 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from memory.storage import file_step, fsio, lock, recovery, transaction
-from memory.storage import intent_log as journal
-from memory.storage.appending import Appending
-from memory.storage.file_step import FileStep
+from memory.storage.file_step import Appending, FileStep
 from memory.storage.intent_log import IntentLog
-from memory.storage.log.database import LogFile
-from memory.storage.log.undo import Undo
 from memory.storage.recovery import _File, _Stand
 from memory.storage.safe_open import Mark
 from memory.storage.transaction import Transaction
@@ -43,10 +39,10 @@ def _swallow(function: Callable[..., Any]) -> Callable[..., Any]:
 def _no_sync_of_new() -> None:
     real, stage = fsio.sync, fsio.stage
 
-    def staged(*args: Any) -> int:
+    def staged(*args: Any, **words: Any) -> int:
         fsio.sync = _nothing
         try:
-            return stage(*args)
+            return stage(*args, **words)
         finally:
             fsio.sync = real
 
@@ -135,7 +131,7 @@ def _two_renames() -> None:
         return old
 
     _set(file_step, "swap", exchanged)
-    _set(recovery, "recover", lambda intent, *_: (recovery.Recovery(intent, recovery.RecoveryOutcome.DISCARDED), []))
+    _forgetting_recovery()
 
 
 def _stage_first_cleared() -> None:
@@ -150,11 +146,6 @@ def _stage_first_cleared() -> None:
 
 def _forgetting_recovery() -> None:
     _set(recovery, "recover", lambda intent, *_: (recovery.Recovery(intent, recovery.RecoveryOutcome.DISCARDED), []))
-
-
-def _recovery_only_back() -> None:
-    _set(recovery, "_complete", lambda *_: False)
-    _set(_File, "go_back", _nothing)
 
 
 def _crossing_counts_as_done() -> None:
@@ -172,55 +163,11 @@ def _short_write() -> None:
     _set(fsio, "_write", lambda fd, data: fsio.os.write(fd, data) if data else 0)
 
 
-def _sweep_all() -> None:
-    def sweep(files: Any, stage: int, _: float) -> tuple[Any, ...]:
-        for file in files:
-            fsio.remove(file.name, stage)
-        return ()
-
-    _set(file_step, "sweep", sweep)
-    _set(transaction, "sweep", sweep)
-
-
 def _no_lock() -> None:
     free = types.ModuleType("fcntl")
     free.__dict__.update(vars(fcntl) | {"flock": _nothing})  # Leases are as they were.
     _set(lock, "fcntl", free)
     assert fcntl
-
-
-def _torn_record() -> None:
-    # (To believe a torn record is no mutant: what is cut short or zeros is no JSON, with a checksum or without.)
-    real = IntentLog.pending
-
-    def pending(self: IntentLog) -> Any:
-        data = self._read(self._intent)
-        if data is not None and journal.Intent.decode(data) is None:
-            raise transaction.MemdeckError("state.damaged", "the intent is torn")
-        return real(self)
-
-    _set(IntentLog, "pending", pending)
-
-
-def _put_back_without_sync() -> None:
-    real = FileStep.put_back
-
-    def put_back(self: FileStep) -> bool:
-        sync = fsio.sync
-        fsio.sync = _nothing
-        try:
-            return real(self)
-        finally:
-            fsio.sync = sync
-
-    _set(FileStep, "put_back", put_back)
-
-
-def _strict_log() -> None:
-    def warn(_: LogFile, text: str) -> None:
-        raise transaction.MemdeckError("log.failed", text)
-
-    _set(LogFile, "_warn", warn)
 
 
 def _unsorted_reads() -> None:
@@ -237,26 +184,9 @@ def _error_hidden() -> None:
     _set(Transaction, "_carry_out", hidden)
 
 
-def _end(**fixed: Any) -> None:
-    real = IntentLog.end
-    _set(IntentLog, "end", lambda self, **_: real(self, **fixed))
-
-
 def _begin(**fixed: Any) -> None:
     real = IntentLog.begin
     _set(IntentLog, "begin", lambda self, intent, **_: real(self, intent, **fixed))
-
-
-def _stage_sync_gone() -> None:
-    real = Transaction._sync
-    turn = [0]
-
-    def sync(self: Any, folders: list[int]) -> None:
-        if len(folders) > 1 or self._journal is None:
-            real(self, folders)
-        turn[0] += 1
-
-    _set(Transaction, "_sync", sync)
 
 
 def _add_without_sync() -> None:
@@ -307,10 +237,6 @@ def _added_to_a_torn_line() -> None:
     _set(Transaction, "_plan", planned)
 
 
-def _what_the_log_tells(turner: Undo, record: Any, file: Any) -> Any:
-    return turner._history.regions(record, file)
-
-
 def _part_of_an_addition() -> None:
     def append(fd: int, data: bytes) -> None:
         fsio.os.write(fd, data)
@@ -329,7 +255,6 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
     "intent written after the move": ("kill", _intent_too_late),
     "intent taken away before the move": ("kill", _intent_ends_early),
     "intent never taken away": ("late", lambda: _set(IntentLog, "end", _nothing)),
-    "a torn intent stops everything": ("power", _torn_record),
     "plain rename": ("late", _plain_rename),
     "rewritten in place": ("kill", _in_place),
     "two renames with a gap": ("kill", _two_renames),
@@ -350,29 +275,24 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
         )[0],
     ),
     "nothing put back": ("looking", lambda: _set(FileStep, "put_back", lambda _: True)),
-    "put back without a sync": ("failed syncs", _put_back_without_sync),
     "put back only half": ("looking", lambda: _set(FileStep, "_restore", lambda *_: True)),
     "a new file covers another": ("foreign", _covering_create),
     "a removal unlinks": ("foreign", _unlinking),
     "recovery forgets": ("kill", _forgetting_recovery),
-    "recovery never goes back": ("foreign and kill", _recovery_only_back),
     "recovery never goes on": ("kill", lambda: (_set(_File, "go_on", _nothing), _set(_File, "go_back", _nothing))[0]),
     "recovery believes what was displaced": ("foreign and kill", _crossing_counts_as_done),
     "recovery after clearing up": ("kill", _stage_first_cleared),
-    "recovery does not sync": ("power in recovery", lambda: _set(recovery, "_sync", _nothing)),
     "recovery knows no digests": ("kill", lambda: _set(Mark, "same", lambda *_: True)),
     "recovery leaves folders behind": ("failed syncs", lambda: _set(fsio, "remove_folders", _nothing)),
     "the stage is not cleared": ("kill", lambda: _set(fsio, "empty_folder", _nothing)),
     "temporary files are not cleared": ("kill", lambda: _set(fsio, "remove_temporary", _nothing)),
-    "displaced files go at once": ("late", _sweep_all),
-    "no lock": ("crossing", _no_lock),
+    "displaced files go at once": ("late", lambda: _set(transaction, "sweep", lambda *_: ())),
+    "no lock": ("torture", _no_lock),
     "short writes accepted": ("short writes", _short_write),
     "failing syncs ignored": ("failed syncs", lambda: _set(fsio, "sync", _swallow(fsio.sync))),
     "failing writes ignored": ("errors", lambda: _set(fsio, "_write", _swallow(fsio._write))),
     "errors hidden": ("errors", _error_hidden),
     "reads not repeatable": ("looking", _unsorted_reads),
-    "what the log cannot tell taken back": ("log", lambda: _set(Undo, "_whole_regions", _what_the_log_tells)),
-    "a failing log stops changes": ("log", _strict_log),
     "an addition is not synced": ("power", _add_without_sync),
     "an addition goes where the file ended": ("foreign looking at facts", _added_anywhere),
     "an addition is not looked for": ("foreign looking at facts", _added_and_not_looked_at),

@@ -19,7 +19,6 @@ import random
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +27,8 @@ from memory.storage import intent_log as journal
 from memory.storage.intent_log import IntendedFile, Intent
 from memory.storage.safe_open import Mark
 from tests.crash.calls import Calls, in_force
-from tests.crash.kill import Tally, check, killed_at, points, some
-from tests.crash.operations import OPERATIONS, Place, states
+from tests.crash.kill import Tally, check, points, prepared, some
+from tests.crash.operations import Place, Tree
 
 Names = dict[str, int]
 DATA = ("whole", "empty", "zeros", "short")
@@ -142,14 +141,7 @@ class State:
         return hash((names, tuple(sorted(self.files.items()))))
 
 
-def cuts(start: Model, weak: bool, dice: random.Random, samples: int) -> Iterator[tuple[int, State]]:
-    """Yield the states that a power cut may leave, each with the number of events before it."""
-    events = start.events
-    for cut in range(len(events) + 1):
-        yield from _after(start, cut, weak, dice, samples)
-
-
-def _after(start: Model, cut: int, weak: bool, dice: random.Random, samples: int) -> Iterator[tuple[int, State]]:
+def _after(start: Model, cut: int, weak: bool, dice: random.Random, samples: int) -> Iterator[State]:
     """Yield the states of a power cut right after an event."""
     events = start.events
     if weak:
@@ -162,7 +154,7 @@ def _after(start: Model, cut: int, weak: bool, dice: random.Random, samples: int
         reaches = [dict.fromkeys(_touched(events), reach) for reach in range(least, cut + 1)]
     for reach in reaches:
         for data in DATA:
-            yield cut, _state(start, cut, reach, data)
+            yield _state(start, cut, reach, data)
 
 
 def _touched(events: list[Event]) -> set[int]:
@@ -250,7 +242,7 @@ def build(model: Model, state: State, top: Path) -> None:
             record.write_bytes(_renumbered(intent, real).encode())
         elif files:
             marked = [file._replace(mark=_mark(file.mark, real)) for file in files]
-            record.write_bytes(journal._encode_files(tuple(marked)))
+            record.write_bytes(journal._sealed({"files": [journal._with_marks(file) for file in marked]}))
 
 
 def _renumbered(intent: Intent, real: dict[int, Path]) -> Intent:
@@ -265,8 +257,7 @@ def _mark(old: Mark, real: dict[int, Path]) -> Mark:
     if old.ino not in real:
         return old._replace(ino=0)
     found = real[old.ino].stat()
-    ctime = found.st_ctime_ns if old.ctime_ns else 0
-    return old._replace(ino=found.st_ino, mtime_ns=found.st_mtime_ns, ctime_ns=ctime)
+    return old._replace(ino=found.st_ino, mtime_ns=found.st_mtime_ns)
 
 
 def recorded(run: Callable[[Place], object], place: Place, failing: int = -1) -> tuple[Model, BaseException | None]:
@@ -291,59 +282,22 @@ def recorded(run: Callable[[Place], object], place: Place, failing: int = -1) ->
     return model, told
 
 
-def again(top: Path, *, every: int = 1, samples: int = 2, seed: int = 1) -> Tally:
-    """Kill every operation before each of its calls, and cut the power while the next start recovers from that."""
-    tally = Tally("kill -9, then a power cut during recovery")
-    dice, wanted = random.Random(seed), some(every)
-    for operation in OPERATIONS:
-        folder = top / operation.name.replace(" ", "-")
-        folder.mkdir()
-        start, allowed = states(operation, folder)
-        names = points(operation, start, folder)
-        for number in [number for number in range(len(names)) if wanted()]:
-            place = start.copy(folder / "run")
-            killed_at(number, partial(operation.run, place))
-            model, told = recorded(Place.recover, place)
-            where = f"{operation.name}, before {names[number]} {number}, cut in recovery"
-            tally.expect(told is None, f"{where}: raised {told!r}")
-            seen: set[int] = set()
-            for _, state in (*cuts(model, False, dice, samples), *cuts(model, True, dice, samples)):
-                if state.key() not in seen:
-                    seen.add(state.key())
-                    build(model, state, place.top)
-                    tally.points += 1
-                    check(tally, place, allowed, where, interrupted=True)
-            place.clear()
-    return tally
-
-
 def failed_syncs(top: Path, *, every: int = 1, samples: int = 2, seed: int = 1) -> Tally:
     """Let each sync of each operation fail, and cut the power when the operation has come to its end."""
     tally = Tally("a sync that fails, then a power cut")
     dice, wanted = random.Random(seed), some(every)
-    for operation in OPERATIONS:
-        folder = top / operation.name.replace(" ", "-")
-        folder.mkdir()
-        start, allowed = states(operation, folder)
-        place = start.copy(folder / "count")
-        whole, _ = recorded(operation.run, place)
-        place.clear()
-        for number in range(sum(event.kind == "sync" for event in whole.events)):
+    for operation, folder, start, allowed in prepared(top):
+        for number in range(points(operation, start, folder).count("fsync")):
             if not wanted():
                 continue
             place = start.copy(folder / "run")
             model, told = recorded(operation.run, place, number)
             where = f"{operation.name}, sync {number} failed"
             tally.expect(told is None or isinstance(told, MemdeckError), f"{where}: raised {told!r}")
-            seen: set[int] = set()
             done = len(model.events)
-            for _, state in (*_after(model, done, False, dice, samples), *_after(model, done, True, dice, samples)):
-                if state.key() in seen:
-                    continue
-                seen.add(state.key())
-                build(model, state, place.top)
-                tally.points += 1
-                tree = check(tally, place, allowed, where)
+            found = (state for weak in (False, True) for state in _after(model, done, weak, dice, samples))
+            for state in {state.key(): state for state in found}.values():
+                tree = _recovered(tally, model, state, place, allowed, where)
                 if told is None:
                     tally.expect(tree == allowed[-1], f"{where}: acknowledged, and gone")
             place.clear()
@@ -354,24 +308,27 @@ def power(top: Path, *, weak: bool, every: int = 1, samples: int = 6, seed: int 
     """Cut the power during every operation; every `every`th different state is built and recovered from."""
     tally = Tally(f"power cut, {'weak' if weak else 'ordered'} persistence, torn data")
     dice, wanted = random.Random(seed), some(every)
-    for operation in OPERATIONS:
-        folder = top / operation.name.replace(" ", "-")
-        folder.mkdir()
-        start, allowed = states(operation, folder)
+    for operation, folder, start, allowed in prepared(top):
         place = start.copy(folder / "run")
         model, told = recorded(operation.run, place)
         tally.expect(told is None, f"{operation.name}: raised {told!r}")
         done = len(model.events)
         seen: set[int] = set()
-        for cut, state in cuts(model, weak, dice, samples):
-            key = state.key() ^ (cut == done)
-            if key in seen or not (wanted() or cut == done):
-                continue
-            seen.add(key)
-            build(model, state, place.top)
-            tally.points += 1
-            where = f"{operation.name}, after {cut} of {done}"
-            tree = check(tally, place, allowed, where)
-            if cut == done:
-                tally.expect(tree == allowed[-1], f"{where}: acknowledged, and gone")
+        for cut in range(done + 1):
+            for state in _after(model, cut, weak, dice, samples):
+                key = state.key() ^ (cut == done)
+                if key in seen or not (wanted() or cut == done):
+                    continue
+                seen.add(key)
+                where = f"{operation.name}, after {cut} of {done}"
+                tree = _recovered(tally, model, state, place, allowed, where)
+                if cut == done:
+                    tally.expect(tree == allowed[-1], f"{where}: acknowledged, and gone")
     return tally
+
+
+def _recovered(tally: Tally, model: Model, state: State, place: Place, allowed: list[Tree], where: str) -> Tree:
+    """Build a state on the disk, and recover from it."""
+    build(model, state, place.top)
+    tally.points += 1
+    return check(tally, place, allowed, where)

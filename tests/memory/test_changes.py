@@ -24,7 +24,6 @@ from memory.registry import REGISTRY
 from memory.review.undo_redo import revert
 from memory.workspace import Workspace
 from tests.fixture_files import sample
-from tests.patience import PATIENCE
 from tests.reviewing import let_agents
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
@@ -297,20 +296,6 @@ def test_ids_may_be_shortened(workspace: Workspace) -> None:
     for absent in ("", "ZZZ", "%"):
         with pytest.raises((NotFoundError, AmbiguousError)):
             history.get(absent)
-
-
-def test_reading_loads_no_database(workspace: Workspace) -> None:
-    """Looking at files, as listing verbs do, needs neither the log nor SQLite."""
-    import subprocess
-    import sys
-
-    code = (
-        "import sys; from memory.workspace import Workspace; "
-        f"w = Workspace.open({str(workspace.root)!r}); len(w.snapshot().tasks.tasks); "
-        "sys.exit(any(name.startswith(('sqlite3', 'memory.storage.log.log')) for name in sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], check=False, timeout=PATIENCE)
-    assert done.returncode == 0
 
 
 @pytest.mark.parametrize(

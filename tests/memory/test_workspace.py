@@ -209,8 +209,7 @@ def test_two_writers_take_turns(workspace: Workspace, tmp_path: Path) -> None:
 def test_a_held_lock_is_busy(workspace: Workspace) -> None:
     """While another process holds the lock a change gives up with exit 75 and names the holder."""
     workspace.change("add", add("First"), actor="human", now=NOW)
-    workspace.store._timeout = 0.05
-    workspace.store._locks.clear()
+    workspace.store.lock.timeout = 0.05
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(workspace.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )

@@ -43,12 +43,13 @@ def edit_text(
 
     from memory.base.programs import find_program
     from memory.storage import fsio
+    from memory.storage.private.run_folder import temporary_folder
 
     command = editor_command(environ)
     program = find_program(command[0], environ.get("PATH") or os.defpath, outside=outside)
     if program is None:
         raise MemdeckError("editor.missing", f"{command[0]} cannot be found", "set $EDITOR to your editor")
-    folder = fsio.temporary_folder("memdeck-edit-")
+    folder = temporary_folder("memdeck-edit-")
     path, before = os.path.join(folder, name), text.encode("utf-8", "surrogateescape")
     stays = False
     try:
@@ -81,8 +82,9 @@ def edit_text(
 def keep_text(text: str, name: str) -> str:
     """Save a text that could not be written among the machine's temporary files, and return its path."""
     from memory.storage import fsio
+    from memory.storage.private.run_folder import temporary_folder
 
-    path = os.path.join(fsio.temporary_folder("memdeck-kept-"), name)
+    path = os.path.join(temporary_folder("memdeck-kept-"), name)
     fsio.scratch_file(path, text.encode("utf-8", "surrogateescape"))
     return path
 

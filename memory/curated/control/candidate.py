@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from memory.curated.files.header import fault_of
 from memory.curated.model import ORIGINS, Header, Json, Root
 from memory.errors import UsageError
-from memory.storage.safe_open import sha256
 
 LONGEST = 160
 """The most characters of a description made of a text."""

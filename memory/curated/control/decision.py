@@ -6,13 +6,13 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from memory.curated.index.records import add_event, milliseconds, read_number, time_of, write_number
 from memory.curated.model import Json, Root
 from memory.curated.settings import CuratedSettings
 from memory.curated.sides import Side
-from memory.storage.safe_open import sha256
 
 PROMPT_VERSION = "v1"
 CHANGES = ("add", "update", "delete")

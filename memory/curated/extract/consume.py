@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from hashlib import sha256
 
 from memory.curated.control.candidate import Candidate
 from memory.curated.control.propose import propose, recent_writes
@@ -17,7 +18,6 @@ from memory.curated.curated import Curated
 from memory.curated.model import DEFAULT_SCOPE, TYPES, Header, Json, Provenance, Root
 from memory.errors import BlockedError, MemdeckError, UsageError
 from memory.storage.fsio import remove_empty
-from memory.storage.safe_open import sha256
 from memory.storage.transaction import Transaction
 
 from .inbox import LARGEST, UPKEEP, InboxFile, failure, plan, waiting

@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import NamedTuple
 
 from memory.base.clock import format_utc
@@ -21,7 +22,6 @@ from memory.curated.files.names import check_session, is_segment
 from memory.curated.model import Json
 from memory.curated.sides import Side
 from memory.errors import MemdeckError
-from memory.storage.safe_open import sha256
 from memory.storage.transaction import Transaction
 
 UPKEEP = "maintain"

@@ -6,12 +6,12 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
 from typing import NamedTuple
 
 from memory.curated.model import INDEX, Invalid, Memory, Root
 from memory.errors import MemdeckError
 from memory.storage import Store
-from memory.storage.safe_open import sha256
 
 from .header import BadFile, read
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from hashlib import sha256
 
 from memory.curated.model import INDEX, TYPES
 from memory.errors import UsageError
-from memory.storage.safe_open import sha256
 
 LONGEST = 48
 """The most characters of a slug."""

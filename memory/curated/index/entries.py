@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Container, Iterable, Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
 from memory.curated.files.index_file import IndexLine
 from memory.curated.files.listing import ListedFile
 from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root, changed_at
-from memory.storage.safe_open import sha256
 
 from .words import fold, grams, spaced
 

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
+from hashlib import sha256
 from typing import NamedTuple
 
 from memory.base.clock import format_utc
@@ -17,7 +18,6 @@ from memory.curated.index.signals import RecallNote, limits_of
 from memory.curated.index.words import is_trivial
 from memory.curated.model import Json, Memory, Root
 from memory.curated.providers.calls import recalled
-from memory.storage.safe_open import sha256
 
 from .find import RecallFound, Scored, find
 

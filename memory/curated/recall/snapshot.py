@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
+from hashlib import sha256
 from typing import NamedTuple
 
 from memory.base.clock import format_utc
@@ -16,7 +17,6 @@ from memory.curated.model import INDEX, Root
 from memory.curated.providers.calls import prompt_block, session_began
 from memory.curated.sides import Side
 from memory.errors import MemdeckError
-from memory.storage.safe_open import sha256
 
 from .recall import RecallOptions, days_since, recall, turn_block
 

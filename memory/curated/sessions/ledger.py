@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from hashlib import sha256
 from typing import NamedTuple
 
 from memory.base.clock import format_utc
@@ -14,7 +15,6 @@ from memory.base.secrets import masked
 from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.errors import ConflictError, RefusedError, UsageError
-from memory.storage.safe_open import sha256
 from memory.storage.transaction import Transaction
 
 from .places import EVENTS, LEDGER, SessionFolder, find_session, place_of

@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory.document.compare import Region
-    from memory.storage.contracts import ChangingStore
     from memory.storage.safe_open import Stored
+    from memory.storage.store import Store
 
 
 class Rehearsal:
     """Takes the place of a transaction and keeps what it was told in `files`; takes no lock."""
 
-    def __init__(self, store: ChangingStore) -> None:
+    def __init__(self, store: Store) -> None:
         """Files are read from the store."""
         self._store = store
         self.files: list[FileChange] = []

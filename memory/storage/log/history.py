@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from memory.storage.changes import ChangeRecord, RecordedFile, Touched
-    from memory.storage.contracts import ChangingStore, JoinedStores
+    from memory.storage.store import SharedLog, Store
 
     from .rows import TakenBack
     from .undo import Undo
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 class History:
     """Records changes, lists them and takes them back; safe to share between threads."""
 
-    def __init__(self, log: ChangeLog, together: JoinedStores) -> None:
+    def __init__(self, log: ChangeLog, together: SharedLog) -> None:
         """Read and write the log of some stores; nothing is opened yet."""
         self._log = log
         self._together = together
-        self._open: dict[str, tuple[Change, ChangingStore]] = {}
+        self._open: dict[str, tuple[Change, Store]] = {}
         self._mutex = RLock()
 
     @property
@@ -74,7 +74,7 @@ class History:
         with self._mutex:
             self._log.expect(path, data, before, regions)
 
-    def begin(self, change: Change, store: ChangingStore) -> bool:
+    def begin(self, change: Change, store: Store) -> bool:
         """Note a change of a store right before its files move, under that store's lock; RefusedError `state.*`.
 
         Return whether the log took it: it is made all the same, unless its transaction says otherwise.
@@ -89,7 +89,7 @@ class History:
                 self._open[store.prefix] = (shown, store)
             return taken
 
-    def done(self, change_id: str, store: ChangingStore) -> None:
+    def done(self, change_id: str, store: Store) -> None:
         """Note that the files of a change are in their places."""
         with self._mutex, self._together.glance():
             change, _ = self._open.get(store.prefix, (None, None))
@@ -105,7 +105,7 @@ class History:
         with self._mutex:
             self._log.note(Change(new_id(now), now, actor, operation, summary, (), undoes=undoes))
 
-    def _versions(self, change: Change, store: ChangingStore) -> dict[str, FileVersion]:
+    def _versions(self, change: Change, store: Store) -> dict[str, FileVersion]:
         """Return the versions of files that hold what the change wrote, for sure."""
         known = {}
         for file in change.files:
@@ -123,7 +123,7 @@ class History:
         found = self._together.find(path)
         return MISSING if found is None else found[0].read(found[1])
 
-    def _mine(self, store: ChangingStore) -> Mine:
+    def _mine(self, store: Store) -> Mine:
         return lambda path: (found := self._together.store_of(path)) is not None and found.root == store.root
 
     # -- what others did ----------------------------------------------------------------------------------------

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.document.compare import Region, apply, compare, compare_lines, is_lines, lines_of
 from memory.document.lines import is_blank
 from memory.errors import MemdeckError
 from memory.storage.changes import Change, FileChange, is_by_place, new_id
-from memory.storage.safe_open import sha256
 
 from . import rows
 from .database import BULK, LogFile
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from memory.document.compare import Unit
     from memory.storage.changes import Touched, TouchKind
-    from memory.storage.contracts import EntryReading
     from memory.storage.own_folders import StateFolder
     from memory.storage.safe_open import FileVersion
+    from memory.storage.store import SharedLog
 
 KEEP_BYTES = 50_000_000
 """How many bytes of changes are kept."""
@@ -66,7 +66,7 @@ class FoundFile(NamedTuple):
 class ChangeLog:
     """The log of one workspace; not safe between threads, `History` sees to that."""
 
-    def __init__(self, folder: StateFolder | None, reading: EntryReading, *, keep_bytes: int = KEEP_BYTES) -> None:
+    def __init__(self, folder: StateFolder | None, reading: SharedLog, *, keep_bytes: int = KEEP_BYTES) -> None:
         """Nothing is opened yet; without a folder the log lives as long as the process. `reading` knows the files."""
         self.file = LogFile(folder)
         self.reading = reading

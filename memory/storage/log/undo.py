@@ -24,7 +24,8 @@ from .dry_run import Rehearsal
 if TYPE_CHECKING:
     from memory.document.model import Document
     from memory.storage.changes import ChangeRecord, RecordedFile
-    from memory.storage.contracts import ChangingStore, JoinedStores, Writing
+    from memory.storage.store import SharedLog, Store
+    from memory.storage.transaction import Transaction
 
     from .history import History
     from .log import ChangeLog
@@ -54,7 +55,7 @@ The files of a new workspace do not go by an undo that meant something else, nor
 class Undo:
     """Takes back the changes of one history; `History` settles what a crash left open before it asks."""
 
-    def __init__(self, history: History, log: ChangeLog, together: JoinedStores, mutex: threading.RLock) -> None:
+    def __init__(self, history: History, log: ChangeLog, together: SharedLog, mutex: threading.RLock) -> None:
         """`mutex` is held for each look at the log."""
         self._history = history
         self._log = log
@@ -190,7 +191,7 @@ class Undo:
         _refuse_thinned(record)
         return record
 
-    def _store_of(self, record: ChangeRecord) -> ChangingStore:
+    def _store_of(self, record: ChangeRecord) -> Store:
         """Return the store whose files a change is of; ConflictError where it has none."""
         if not record.files:
             raise ConflictError(
@@ -250,7 +251,7 @@ class Undo:
             return transaction.commit(f"{name}: {unturned(record.summary) or record.operation}")
 
     def _turn_files(
-        self, transaction: Writing, store: ChangingStore, record: ChangeRecord, now: datetime, *, back: bool
+        self, transaction: Transaction | Rehearsal, store: Store, record: ChangeRecord, now: datetime, *, back: bool
     ) -> None:
         # A file that comes back has the mode with which it went: by this change, or by the one that took it back.
         gone_by = record.id if back else record.undone_by
@@ -270,8 +271,8 @@ class Undo:
 
     def _turn_file(
         self,
-        transaction: Writing,
-        store: ChangingStore,
+        transaction: Transaction | Rehearsal,
+        store: Store,
         record: ChangeRecord,
         file: RecordedFile,
         now: datetime,
@@ -331,7 +332,7 @@ class Undo:
 
     def _turn_lines(
         self,
-        transaction: Writing,
+        transaction: Transaction | Rehearsal,
         record: ChangeRecord,
         file: RecordedFile,
         path: str,
@@ -352,7 +353,7 @@ class Undo:
 
     def _turn_derived(
         self,
-        transaction: Writing,
+        transaction: Transaction | Rehearsal,
         record: ChangeRecord,
         file: RecordedFile,
         path: str,

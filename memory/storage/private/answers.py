@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import Any
 
 from memory.errors import MemdeckError
 from memory.storage import fsio
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memory.storage.own_folders import StateFolder
+from memory.storage.own_folders import StateFolder
 
 _LONGEST = 1_000_000
 _MOST = 64

@@ -7,17 +7,13 @@ its reader goes without.
 from __future__ import annotations
 
 import os
+import sqlite3
 from contextlib import suppress
 from stat import S_ISREG
-from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
 from memory.storage import fsio
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.storage.own_folders import StateFolder
+from memory.storage.own_folders import StateFolder
 
 _BUSY_SECONDS = 0.25
 _ENDINGS = ("-wal", "-shm", "-journal")
@@ -67,8 +63,6 @@ class Derived:
 
         Without `make` nothing is written: None too where there is none of this version.
         """
-        import sqlite3
-
         try:
             for _ in range(2):
                 if not make and self.identity() is None:
@@ -88,8 +82,6 @@ class Derived:
 
     def _connect(self, make: bool) -> sqlite3.Connection | None:
         """Return a connection; None where the file holds another version."""
-        import sqlite3
-
         self._folder.check()
         if make:
             with self._folder.opened() as folder:

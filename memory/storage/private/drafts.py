@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.base.programs import is_alive
 from memory.errors import MemdeckError, write_failed
 from memory.storage import fsio
-
-if TYPE_CHECKING:
-    from memory.storage.own_folders import StateFolder
+from memory.storage.own_folders import StateFolder
 
 FOLDER = "drafts"
 MOST = 100
@@ -57,8 +56,6 @@ class Drafts:
 
     def put(self, draft: Draft) -> None:
         """Write a draft in the place of its older state; RefusedError `state.*`, MemdeckError `file.*`."""
-        import json
-
         values: dict[str, Any] = {name: getattr(draft, name) for name in _TEXTS}
         values |= {
             "new": draft.new,
@@ -113,8 +110,6 @@ def _name(draft_id: str) -> str:
 
 
 def _read(data: bytes) -> Draft | None:
-    import json
-
     values = json.loads(data)
     texts: dict[str, Any] = {name: values[name] for name in _TEXTS}
     time = datetime.fromisoformat(values["time"])

@@ -7,16 +7,13 @@ import stat as st
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory.errors import RefusedError, file_kind, read_failed, write_failed
 from memory.storage import fsio
 from memory.storage.lock import NAME as LOCK
 from memory.storage.lock import Lock
-from memory.storage.safe_open import ABSENT, MISSING, FileVersion, Stored
-
-if TYPE_CHECKING:
-    from memory.storage.own_folders import StateFolder
+from memory.storage.own_folders import StateFolder
+from memory.storage.safe_open import ABSENT, MISSING, FileVersion, Stored, read, version_of
 
 _DAMAGED = ".damaged"
 
@@ -39,7 +36,7 @@ class PrivateRecord:
     def version(self) -> FileVersion:
         """Return the file's version in one call, to check whether it is still the file that was read."""
         self._state.check()
-        return fsio.version_of(f"{self._folder}/{self._name}", self._state.path)
+        return version_of(f"{self._folder}/{self._name}", self._state.path)
 
     def read(self) -> Stored:
         """Return the bytes, `MISSING` where there is no file.
@@ -51,7 +48,7 @@ class PrivateRecord:
         self._check(self.path.parent, st.S_ISDIR, forbidden)
         if not self._check(self.path, st.S_ISREG, forbidden):
             return MISSING
-        return fsio.read(f"{self._folder}/{self._name}", self._state.path)
+        return read(f"{self._folder}/{self._name}", self._state.path)
 
     def _check(self, path: Path, kind: Callable[[int], bool], forbidden: int) -> bool:
         """Raise RefusedError unless the file or folder is ours alone; return False where it is missing.

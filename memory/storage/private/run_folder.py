@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 from memory.errors import RefusedError, write_failed
-from memory.storage import fsio
-
-if TYPE_CHECKING:
-    from memory.storage.own_folders import StateFolder
+from memory.storage.own_folders import StateFolder
 
 NAME = "runs"
 _OLD = 86400.0
 """Seconds after which a folder belongs to no run: a crash left it."""
+
+
+def temporary_folder(prefix: str = "memdeck-", above: str | None = None) -> str:
+    """Make a new private folder in `above`, or among the machine's temporary files, and return its path."""
+    try:
+        return tempfile.mkdtemp(prefix=prefix, dir=above)
+    except OSError as error:
+        raise write_failed(error, above or "the folder of temporary files") from error
+
+
+def remove_tree(folder: str) -> None:
+    """Remove a folder of memdeck's own with everything in it; what cannot be removed stays."""
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
@@ -37,13 +47,13 @@ def run_folder(state: StateFolder, in_workspace: Callable[[str], object]) -> Ite
                     f"there is no place outside of a workspace to run commands in: {above} is inside one",
                     "set XDG_STATE_HOME or TMPDIR to a folder outside it",
                 )
-        folder = fsio.temporary_folder(above=above)
+        folder = temporary_folder(above=above)
     except OSError as error:
         raise write_failed(error, str(state.path / NAME)) from error
     try:
         yield folder
     finally:
-        fsio.remove_tree(folder)
+        remove_tree(folder)
         _remove_old(above)
 
 
@@ -56,4 +66,4 @@ def _remove_old(above: str) -> None:
         # Another run may remove its own at any moment.
         with suppress(FileNotFoundError):
             if os.lstat(f"{above}/{name}").st_mtime < newest - _OLD:
-                fsio.remove_tree(f"{above}/{name}")
+                remove_tree(f"{above}/{name}")

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from memory.errors import ConfigError, UsageError
-
-if TYPE_CHECKING:
-    from memory.storage.own_folders import PrivateState
-    from memory.storage.private.record import PrivateRecord
+from memory.storage.own_folders import PrivateState
+from memory.storage.private.record import PrivateRecord
 
 Value = TypeVar("Value")
 
@@ -57,8 +55,6 @@ class Settings(NamedTuple, Generic[Value]):
         return made
 
     def _record(self, state: PrivateState) -> PrivateRecord:
-        from memory.storage.private.record import PrivateRecord
-
         return PrivateRecord(state.folder, self.folder, self.name)
 
     def _value(self, data: bytes, path: str) -> Value:

@@ -103,16 +103,8 @@ class WorkspaceList:
 
     def _do(self, work: Callable[[sqlite3.Connection], R]) -> R:
         try:
-            fsio.make_folder(self._home)
-            top = os.open(self._home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                folder = fsio.private_folder("memdeck", top, str(self.path.parent))
-            finally:
-                os.close(top)
-            try:
+            with fsio.closing(fsio.own_folder(self._home)) as folder:
                 fsio.make_database(_NAME, folder, str(self.path))
-            finally:
-                os.close(folder)
             with closing(sqlite3.connect(self.path, timeout=_SECONDS)) as made, made:
                 made.execute(_TABLE)
                 made.execute(_PUBLISHING)

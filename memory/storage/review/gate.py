@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from memory.storage.changes import Change, FileChange
     from memory.storage.own_folders import PrivateState
+    from memory.storage.store import SharedLog
 
-    from .kinds import ReviewedStores
     from .proposals import Proposals
 
 
 def pass_or_hold(
     change: Change,
     folder: str,
-    together: ReviewedStores,
+    together: SharedLog,
     proposals: Callable[[], Proposals],
     state: PrivateState | None,
 ) -> None:
@@ -78,14 +78,14 @@ def pass_or_hold(
     )
 
 
-def touched_by(together: ReviewedStores, files: Iterable[FileChange]) -> tuple[Touched, ...]:
+def touched_by(together: SharedLog, files: Iterable[FileChange]) -> tuple[Touched, ...]:
     """Return the entries that a change would touch."""
     return tuple(
         one for file in files for one in together.history.entries_of(file.path, together.history.touched_by(file))
     )
 
 
-def digest_for(together: ReviewedStores, actor: str, operation: str, files: Iterable[FileChange]) -> bytes:
+def digest_for(together: SharedLog, actor: str, operation: str, files: Iterable[FileChange]) -> bytes:
     """Return what tells a proposal from others, see `digest_of`."""
     from .proposals import digest_of
 

@@ -7,17 +7,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.document.compare import Region, Unit, lines_of, sections_in, units_of
 from memory.document.nodes import bare
 from memory.storage.changes import OUTSIDE, FileChange
-from memory.storage.contracts import JoinedStores
 
 from .authors import author_of_entry, author_of_file, versions, whose
 
 if TYPE_CHECKING:
-    from memory.storage.log.history import History
+    from memory.storage.store import SharedLog
 
     from .authors import Author
     from .policy import Kind
@@ -30,14 +29,6 @@ _BOX = re.compile(rb"\[[ xX/~-]\]")
 _MOST_LEAVES = 20_000
 
 
-class ReviewedStores(JoinedStores, Protocol):
-    """The stores of a workspace, with who wrote what in them."""
-
-    @property
-    def history(self) -> History:
-        """The changes of all actors."""
-
-
 class ChangePart(NamedTuple):
     """One thing that a change does: its kind for a person's text, and the file and entry (None: none) it is about."""
 
@@ -48,7 +39,7 @@ class ChangePart(NamedTuple):
     after: bytes
 
 
-def kinds_of(together: ReviewedStores, actor: str, files: tuple[FileChange, ...]) -> frozenset[Kind]:
+def kinds_of(together: SharedLog, actor: str, files: tuple[FileChange, ...]) -> frozenset[Kind]:
     """Return the kinds of a change: for each part of it `own` or `agents` where it changes no text of a person.
 
     Paths are as seen from the workspace.
@@ -114,7 +105,7 @@ def _is_next(part: ChangePart, copy: set[bytes]) -> bool:
     return finished and heading in copy and bool(gone) and all(_name(line) == b"due" for line in gone)
 
 
-def _parts(together: ReviewedStores, file: FileChange) -> Iterator[ChangePart]:
+def _parts(together: SharedLog, file: FileChange) -> Iterator[ChangePart]:
     path = file.path
     file = _authored(together, file)
     if file.before == file.after:
@@ -138,7 +129,7 @@ def _parts(together: ReviewedStores, file: FileChange) -> Iterator[ChangePart]:
         yield _unit_part(path, unit, before)
 
 
-def _authored(together: ReviewedStores, file: FileChange) -> FileChange:
+def _authored(together: SharedLog, file: FileChange) -> FileChange:
     """Return a file with what people and agents wrote of it, without what memdeck makes of that by itself."""
     found = together.find(file.path)
     authored = None if found is None else getattr(found[0].reading, "authored", None)
@@ -216,7 +207,7 @@ def _section_parts(path: str, region: Region) -> Iterator[ChangePart]:
         yield ChangePart("add", path, None, b"", part.heading + part.lead)
 
 
-def _line_parts(together: ReviewedStores, path: str, region: Region) -> Iterator[ChangePart]:
+def _line_parts(together: SharedLog, path: str, region: Region) -> Iterator[ChangePart]:
     """Yield the lines that went and came; one whose ref came too was rewritten."""
     come = lines_of(region.after)
     refs = {together.line(path, line)[0] for line in come}
@@ -271,14 +262,14 @@ def _leaves(value: Any, where: str = "") -> Iterator[str]:
             yield f"{path}={json.dumps(one)}"
 
 
-def _is_own_place(together: ReviewedStores, actor: str, path: str) -> bool:
+def _is_own_place(together: SharedLog, actor: str, path: str) -> bool:
     """Tell whether a file is one of the agent's own memory, where what nobody else is known to have written is its."""
     found = together.find(path)
     owner = None if found is None else getattr(found[0].reading, "owner", None)
     return found is not None and owner is not None and owner(found[1]) == actor
 
 
-def _author_of_lines(together: ReviewedStores, actor: str, file: FileChange, part: ChangePart) -> Author:
+def _author_of_lines(together: SharedLog, actor: str, file: FileChange, part: ChangePart) -> Author:
     """Return whose the lines (or values of JSON) are that a part takes away: by the change with which each came."""
     is_json = part.after == b"json"
     at_home = _is_own_place(together, actor, part.path)

@@ -12,13 +12,16 @@ from pathlib import Path
 import pytest
 
 from memory.curated.control import carry_out
+from memory.curated.control.candidate import Candidate
 from memory.curated.control.carry_out import pending, replay
 from memory.curated.control.decision import prune, select
+from memory.curated.control.propose import propose
 from memory.curated.control.revert import find, revert
 from memory.curated.curated import Curated
 from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
+from memory.storage import Store
 from memory.storage.log.damaged import move_aside
 from tests.memory.curated.conftest import NOW, Den, count_recall, forget, tree, write
 from tests.patience import join
@@ -378,3 +381,39 @@ def test_another_process_does_not_move_the_new_database_aside(den: Den) -> None:
     records = curated.sides["global"].records
     assert records.look(sees_damage, 0) == 1
     assert records.damaged() == ()
+
+
+def test_an_edit_refuses_what_another_program_changed_meanwhile(den: Den) -> None:
+    """Bytes that came between the look and the write stay, and the edit says so."""
+    curated = den.open()
+    write(den, curated, "user", "Coffee", "likes soy milk")
+    memory = curated.find("user_coffee")
+    path = den.person / "memory" / memory.filename
+    theirs = path.read_text().replace("soy milk", "rice milk")
+    path.write_text(theirs)
+    named = {"target_filename": memory.filename}
+    candidate = Candidate(memory.root, "cli", memory.header, "mine", metadata=named, edits=True, base=memory.hash)
+    with pytest.raises(RefusedError) as caught:
+        propose(curated, candidate, actor="cli", now=den.now())
+    assert caught.value.code == "memory.changed"
+    assert path.read_text() == theirs
+
+
+def test_a_file_that_cannot_be_read_just_now_keeps_its_line(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of the disk takes no memory out of the catalogue or the index; the next look has it again."""
+    curated = den.open()
+    write(den, curated, "user", "Tea", "likes green tea")
+    path = den.person / "memory/user_tea.md"
+    path.write_text(path.read_text().replace("green", "white"))
+    real = Store.read
+
+    def read(self: Store, name: str) -> object:
+        if name.endswith("user_tea.md"):
+            raise MemdeckError("file.io", "cannot read it: Input/output error (EIO)") from OSError(5, "EIO")
+        return real(self, name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "read", read)
+        write(den, den.open(), "user", "Cellar", "has the key")
+        assert "user_tea.md" in (den.person / "memory/MEMORY.md").read_text()
+    assert "white" in next(one.body for one in curated.memories(curated.visible()) if one.filename == "user_tea.md")

@@ -47,7 +47,7 @@ def tasks(workspace: Path) -> Path:
 @pytest.fixture
 def store(workspace: Path, tmp_path: Path) -> Store:
     """Open the workspace's store, with a state folder."""
-    return Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace), lock_timeout=0.05, settle=0)
+    return Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace), lock_timeout=0.05)
 
 
 @pytest.fixture
@@ -125,8 +125,9 @@ class Child:
     def __init__(self, workspace: Path, code: str) -> None:
         """Start it; `code` sees `store`, `now` and `say`."""
         start = (
-            "import sys, datetime, pathlib\nfrom memory.storage import Store\n"
-            f"store = Store(pathlib.Path({str(workspace / '.aiter')!r}), lock_timeout={PATIENCE})\n"
+            "import sys, datetime, pathlib\nfrom memory.storage import PrivateState, Store\n"
+            f"shop = pathlib.Path({str(workspace)!r})\n"
+            f"store = Store(shop / '.aiter', state=PrivateState(None, shop), lock_timeout={PATIENCE})\n"
             "now = datetime.datetime(2024, 1, 15, tzinfo=datetime.UTC)\n"
             "def say(text): print(text, flush=True)\n"
         )

@@ -8,6 +8,7 @@ from queue import Queue
 
 import pytest
 
+from memory.storage import PrivateState
 from memory.storage.safe_open import Unlisted, names_in
 from memory.storage.store import Store
 from memory.storage.watch import Watcher
@@ -30,12 +31,13 @@ def test_a_file_system_outside_is_not_tried_out(shop: Path) -> None:
     system.rename(shop / "away")
     system.symlink_to(outside)
     before = outside.stat().st_mtime_ns
-    found = Store(system).protection()
+    store = Store(system, state=PrivateState(None, shop))
+    found = store.protection()
     assert any("cannot be written to" in reason for reason in found.reasons)
     assert outside.stat().st_mtime_ns == before
     system.unlink()
     (shop / "away").rename(system)
-    assert not any("cannot be written to" in reason for reason in Store(system).protection().reasons)
+    assert not any("cannot be written to" in reason for reason in store.protection().reasons)
 
 
 def test_a_folder_outside_is_not_listed(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:

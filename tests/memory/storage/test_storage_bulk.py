@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
@@ -55,24 +53,6 @@ def mode(file: LogFile) -> str:
     return found
 
 
-def test_what_is_long_is_written_to_its_place_alone(folder: StateFolder) -> None:
-    """Bytes that one transaction adds are not written beside and copied, and the next one is written as usual."""
-    file = LogFile(folder)
-    file.run(put("small", b"one"), None)
-    beside = folder.path / f"{NAME}-wal"
-    assert beside.exists()
-    file.run(put("long", LONG), None, adds=len(LONG))
-    assert not beside.exists()
-    assert (folder.path / NAME).stat().st_size > len(LONG)
-    assert kept(file) == {"small": b"one", "long": LONG}
-    assert not beside.exists(), "looking writes nothing"
-    file.run(put("small", b"two"), None)
-    assert 0 < beside.stat().st_size < BULK
-    assert kept(LogFile(folder)) == {"small": b"two", "long": LONG}
-    assert mode(file) == "wal"
-    assert file.warnings == []
-
-
 def test_another_process_may_have_it_open(folder: StateFolder) -> None:
     """Then it is written as usual: who looks meanwhile sees what was there, and afterwards all of it."""
     file, other = LogFile(folder), LogFile(folder)
@@ -83,53 +63,6 @@ def test_another_process_may_have_it_open(folder: StateFolder) -> None:
     other.run(put("small", b"two"), None)
     assert kept(file) == kept(other) == {"small": b"two", "long": LONG}
     assert file.warnings == other.warnings == []
-
-
-def test_one_that_opens_it_meanwhile_writes_as_usual(folder: StateFolder) -> None:
-    """Between two long transactions of one process another one may write, and neither loses anything."""
-    file = LogFile(folder)
-    file.run(put("long", LONG), None, adds=len(LONG))
-    other = LogFile(folder)
-    other.run(put("small", b"one"), None)
-    file.run(put("longer", LONG), None, adds=len(LONG))
-    other.run(put("small", b"two"), None)
-    assert mode(file) == "wal"
-    file.run(put("last", b"three"), None)
-    assert kept(other) == {"long": LONG, "longer": LONG, "small": b"two", "last": b"three"}
-    assert file.warnings == other.warnings == []
-
-
-def test_who_reads_meanwhile_is_not_waited_for(folder: StateFolder) -> None:
-    """While another one reads, the database stays as it is; it is written as usual once that one is done."""
-    file = LogFile(folder)
-    file.run(put("long", LONG), None, adds=len(LONG))
-    assert file._connection is not None
-    with closing(sqlite3.connect(folder.path / NAME, isolation_level=None)) as reader:
-        reader.execute("BEGIN")
-        assert reader.execute("SELECT count(*) FROM base_data").fetchone() == (1,)
-        file._end_bulk(file._connection)
-        assert file._connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
-        assert file._connection.execute("PRAGMA synchronous").fetchone() == (2,)
-        assert file._connection.execute("PRAGMA busy_timeout").fetchone() == (2000,)
-    file.run(put("small", b"one"), None)
-    assert mode(file) == "wal"
-    assert kept(LogFile(folder)) == {"small": b"one", "long": LONG}
-    assert file.warnings == []
-
-
-def test_a_query_that_is_not_read_to_its_end_is_no_hindrance(folder: StateFolder) -> None:
-    """A long transaction behind one is written as usual, and the one after it."""
-    file = LogFile(folder)
-    for name in ("one", "two", "three"):
-        file.run(put(name, b"bytes"), None)
-    rows = file.run(lambda db: db.execute("SELECT path FROM base_data"), None)
-    assert rows is not None
-    assert rows.fetchone()
-    file.run(put("long", LONG), None, adds=len(LONG))
-    file.run(put("small", b"four"), None)
-    rows.close()
-    assert file.warnings == []
-    assert set(kept(LogFile(folder))) == {"one", "two", "three", "long", "small"}
 
 
 def test_a_long_transaction_that_fails_leaves_nothing(folder: StateFolder) -> None:
@@ -197,7 +130,7 @@ def test_the_history_of_a_long_file_is_whole(workspace: Path, tmp_path: Path, no
     tasks = workspace / ".aiter" / TASKS
     before = b"## Pending\n\n" + LONG
     tasks.write_bytes(before)
-    store = Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace), settle=0)
+    store = Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace))
     store.history.notice([f".aiter/{TASKS}"], now)
     assert store.state is not None
     assert not (store.state.folder.path / f"{NAME}-wal").exists()
@@ -205,50 +138,6 @@ def test_the_history_of_a_long_file_is_whole(workspace: Path, tmp_path: Path, no
         transaction.write(TASKS, b"## Pending\n", base=transaction.read(TASKS).base)
         transaction.commit("emptied")
     assert store.history.warnings == ()
-    other = Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace), settle=0)
+    other = Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace))
     other.history.undo(actor="human", now=now)
     assert tasks.read_bytes() == before
-
-
-def left_open(folder: StateFolder, other: StateFolder) -> None:
-    """Make `other` what a process leaves in `folder` that ended without closing the database."""
-    other.path.mkdir(mode=0o700, parents=True)
-    for name in (NAME, f"{NAME}-wal"):
-        shutil.copyfile(folder.path / name, other.path / name)
-        (other.path / name).chmod(0o600)
-
-
-def test_what_others_left_beside_does_not_grow_without_end(
-    folder: StateFolder, workspace: Path, tmp_path: Path
-) -> None:
-    """Processes that end without closing the database leave a short file beside it: each one reads it as a whole."""
-    part, sizes = b"x" * 100_000, list[int]()
-    for number in range(40):
-        file = LogFile(folder)
-        file.run(put(f"part {number}", part), None)
-        sizes.append((folder.path / f"{NAME}-wal").stat().st_size)
-        other = StateFolder(tmp_path / f"state {number}", workspace)
-        left_open(folder, other)
-        file.close()
-        folder = other
-    assert 1_000_000 < max(sizes) < 2_000_000
-    assert kept(LogFile(folder)) == {f"part {number}": part for number in range(40)}
-
-
-def test_what_is_beside_stays_there_while_another_one_reads(folder: StateFolder) -> None:
-    """Then it cannot be copied to its place now, and the database is opened all the same."""
-    file = LogFile(folder)
-    file.run(put("one", b"x" * 3_000_000), None)
-    with closing(sqlite3.connect(folder.path / NAME, isolation_level=None)) as reader:
-        reader.execute("BEGIN")
-        assert reader.execute("SELECT count(*) FROM base_data").fetchone() == (1,)
-        file.run(put("two", b"short"), None)
-        other = LogFile(folder)
-        other.run(put("three", b"short"), None)
-        assert reader.execute("SELECT count(*) FROM base_data").fetchone() == (1,)
-        assert set(kept(other)) == {"one", "two", "three"}
-        assert other.warnings == []
-        assert other._connection is not None
-        assert other._connection.execute("PRAGMA busy_timeout").fetchone() == (2000,)
-    file.close()
-    other.close()

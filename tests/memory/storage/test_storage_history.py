@@ -198,7 +198,7 @@ def test_the_list_is_newest_first(store: Store, now: datetime) -> None:
 def test_old_bytes_are_thinned(store: Store, tasks: Path, now: datetime) -> None:
     """Over the budget the oldest changes lose their bytes and say so, but never the newest five of a file."""
     log = ChangeLog(None, store.together, keep_bytes=100_000)
-    store.together._histories[""] = History(log, store.together)
+    store.together.history = History(log, store.together)
     for number in range(60):
         write(store, now, bytes([65 + number]) * 200_000)
     records = store.history.list()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from datetime import datetime
 from pathlib import Path
@@ -10,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from memory.errors import BusyError, RefusedError
-from memory.storage import Store
-from tests.patience import PATIENCE, join, until
+from memory.storage import PrivateState, Store
+from tests.patience import PATIENCE, join
 
 HOLD = """
 with store.transaction("archive", actor="cli", now=now):
@@ -41,16 +40,6 @@ def test_busy_names_the_holder(store: Store, child, now: datetime) -> None:
     assert str(other.process.pid) in str(caught.value)
 
 
-def test_a_released_lock_is_free(store: Store, child, now: datetime) -> None:
-    """Once the other process is through, its lock stands in nobody's way."""
-    other = child(HOLD)
-    other.hear()
-    other.tell()
-    assert other.end() == 0
-    with store.transaction("t", actor="human", now=now):
-        assert store.lock.intact()
-
-
 def test_a_killed_holder_leaves_no_lock(store: Store, workspace: Path, child, now: datetime) -> None:
     """After kill -9 the lock is free at once; the lock file stays, and stays the same."""
     other = child(HOLD)
@@ -70,7 +59,8 @@ def test_waiting_ends_when_the_holder_is_done(workspace: Path, child, now: datet
     entered = threading.Event()
 
     def wait() -> None:
-        with Store(workspace / ".aiter", lock_timeout=PATIENCE).transaction("t", actor="human", now=now):
+        store = Store(workspace / ".aiter", state=PrivateState(None, workspace), lock_timeout=PATIENCE)
+        with store.transaction("t", actor="human", now=now):
             entered.set()
 
     waiting = threading.Thread(target=wait)
@@ -84,7 +74,7 @@ def test_waiting_ends_when_the_holder_is_done(workspace: Path, child, now: datet
 def test_processes_and_threads_lose_nothing(workspace: Path, child, now: datetime) -> None:
     """Three processes and four threads that share a store count together without losing one."""
     children = [child(COUNT) for _ in range(3)]
-    store = Store(workspace / ".aiter", lock_timeout=PATIENCE)
+    store = Store(workspace / ".aiter", state=PrivateState(None, workspace), lock_timeout=PATIENCE)
 
     def count() -> None:
         for _ in range(25):
@@ -104,24 +94,6 @@ def test_processes_and_threads_lose_nothing(workspace: Path, child, now: datetim
     assert len(store.history.list(actor="human")) == 100
 
 
-def test_threads_of_one_store_wait_for_each_other(store: Store, now: datetime) -> None:
-    """A second thread is told that the workspace is busy, with this very process as the holder."""
-    caught: list[BusyError] = []
-
-    def enter() -> None:
-        try:
-            with store.transaction("t", actor="human", now=now):
-                pass
-        except BusyError as error:
-            caught.append(error)
-
-    with store.transaction("outer", actor="human", now=now):
-        thread = threading.Thread(target=enter)
-        thread.start()
-        join(thread)
-    assert [error.details["holder"]["command"] for error in caught] == ["outer"]
-
-
 @pytest.mark.parametrize("clean", ["file", "folder"])
 def test_a_lock_that_was_cleaned_away(store: Store, workspace: Path, now: datetime, clean: str) -> None:
     """A lock whose file somebody removed locks nobody out: the change is not made."""
@@ -135,28 +107,6 @@ def test_a_lock_that_was_cleaned_away(store: Store, workspace: Path, now: dateti
             transaction.commit()
     assert caught.value.code == "file.lock_lost"
     assert not (workspace / ".aiter/memory/a.md").exists()
-
-
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc to see that the lock is open")
-def test_waiting_for_a_lock_that_was_cleaned_away(workspace: Path, child, now: datetime) -> None:
-    """Who waited for a lock file that is gone by then takes the one that is there now."""
-    other = child(HOLD)
-    other.hear()
-    lock = workspace / ".aiter/.memdeck/lock"
-    intact: list[bool] = []
-
-    def wait() -> None:
-        store = Store(workspace / ".aiter", lock_timeout=PATIENCE)
-        with store.transaction("t", actor="human", now=now):
-            intact.append(store.lock.intact())
-
-    waiting = threading.Thread(target=wait)
-    waiting.start()
-    until(lambda: any(os.path.realpath(f"/proc/self/fd/{fd}") == str(lock) for fd in os.listdir("/proc/self/fd")))
-    lock.unlink()
-    other.tell()
-    join(waiting)
-    assert intact == [True]
 
 
 def test_a_hostile_holder_is_only_text(store: Store, workspace: Path, child, now: datetime) -> None:

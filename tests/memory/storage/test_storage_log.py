@@ -97,7 +97,7 @@ say("done")
 """
     let_agents(store)
     children = [child(code) for _ in range(2)]
-    store._timeout = PATIENCE
+    store.lock.timeout = PATIENCE
     for _ in range(30):
         with store.transaction("count", actor="human", now=now) as transaction:
             stored = transaction.read("memory/count.md")
@@ -490,7 +490,7 @@ def test_a_removed_file_is_kept_for_thirty_days(reopened, tasks: Path, now: date
     """Whole files that were removed keep their bytes over the budget, and lose them after a month."""
     store = reopened()
     log = ChangeLog(store.state.folder if store.state else None, store.together, keep_bytes=1000)
-    store.together._histories[""] = History(log, store.together)
+    store.together.history = History(log, store.together)
     write(store, now, b"x" * 5000, "memory/gone.md")
     removed = write(store, now, None, "memory/gone.md")
     for number in range(8):

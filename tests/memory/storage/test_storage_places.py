@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import zlib
@@ -13,7 +12,6 @@ import pytest
 
 from memory.errors import RefusedError
 from memory.storage import PrivateState, RecordedTimes, Store
-from memory.storage.private.record import PrivateRecord
 
 FAULTS = ("link", "file", "owner", "writable")
 
@@ -276,63 +274,3 @@ def test_a_planted_lock_is_refused_with_what_helps(store: Store, workspace: Path
     assert caught.value.code == code
     assert "memdeck makes it anew" in caught.value.hint
     assert not (workspace.parent / "new").exists()
-
-
-def test_the_times_are_written_over_themselves(store: Store, now: datetime) -> None:
-    """A change writes a few bytes of the record anew and makes no other file of it."""
-    change(store, now)
-    assert store.state is not None
-    path = store.state.folder.path / "state.json"
-    before = path.stat()
-    later = now + timedelta(hours=1)
-    store.state.record(last_change=later)
-    assert (path.stat().st_ino, path.stat().st_size) == (before.st_ino, before.st_size)
-    assert store.state.read() == RecordedTimes(None, later)
-
-
-@pytest.mark.parametrize("kind", ["second name", "longer", "read only"])
-def test_what_is_not_ours_alone_is_replaced_instead(store: Store, tmp_path: Path, now: datetime, kind: str) -> None:
-    """A backup that shares the record's bytes stays as it is."""
-    change(store, now)
-    assert store.state is not None
-    path, other = store.state.folder.path / "state.json", tmp_path / "other"
-    match kind:
-        case "second name":
-            other.hardlink_to(path)
-        case "longer":
-            other.write_bytes(path.read_bytes())
-            path.write_bytes(b" " * 4000)
-        case _:
-            other.write_bytes(path.read_bytes())
-            path.chmod(0o400)
-    kept = other.read_bytes()
-    later = now + timedelta(hours=1)
-    store.state.record(last_change=later)
-    assert other.read_bytes() == kept
-    assert store.state.read().last_change == later
-    assert path.stat().st_nlink == 1
-
-
-def test_what_a_crash_left_of_a_record_goes_at_the_next_start(tmp_path: Path, now: datetime) -> None:
-    """A record that was being rewritten leaves its temporary file to nobody, unless a process is writing it now."""
-    workspace, state_home = tmp_path / "shop", tmp_path / "state"
-    (workspace / ".aiter/memory").mkdir(parents=True)
-    state = PrivateState(state_home, workspace)
-    record = PrivateRecord(state.folder, "state", "imports.json")
-    record.update(lambda _: b"{}\n", command="test", now=now)
-    left = record.path.with_name(".imports.json.tmp")
-
-    def start() -> None:
-        with Store(workspace / ".aiter", state=PrivateState(state_home, workspace)).transaction(
-            "t", actor="a", now=now
-        ):
-            pass
-
-    left.write_bytes(b"{")
-    with (record.path.parent / "lock").open("rb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        start()
-        assert left.exists()
-    start()
-    assert not left.exists()
-    assert record.read().data == b"{}\n"

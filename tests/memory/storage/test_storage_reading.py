@@ -5,18 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-import memory
 from memory.errors import BusyError, RefusedError
-from memory.storage import ABSENT, MISSING, FileVersion, Store, Stored, fsio
+from memory.storage import ABSENT, MISSING, FileVersion, Store, Stored, safe_open
 from memory.storage.safe_open import read_open
-from tests.patience import PATIENCE, join
+from tests.patience import join
 
 PATH = ".aiter/memory/tasks.md"
 
@@ -24,27 +21,27 @@ PATH = ".aiter/memory/tasks.md"
 def refused(path: str, beneath: Path) -> str:
     """Return the code with which reading is refused."""
     with pytest.raises(RefusedError) as caught:
-        fsio.read(path, beneath)
+        safe_open.read(path, beneath)
     assert caught.value.details["file"] == path
     return caught.value.code
 
 
 def test_reads_bytes_and_version(workspace: Path, tasks: Path) -> None:
     """The bytes come with the version that stat tells of the same file."""
-    assert fsio.read(PATH, workspace) == Stored(tasks.read_bytes(), FileVersion.of(tasks.stat()))
+    assert safe_open.read(PATH, workspace) == Stored(tasks.read_bytes(), FileVersion.of(tasks.stat()))
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"\xff\r\n" * 3, b"x" * 3_000_000])
 def test_reads_any_bytes(workspace: Path, tasks: Path, data: bytes) -> None:
     """Empty, binary and large files are read as they are."""
     tasks.write_bytes(data)
-    assert data == fsio.read(PATH, workspace).data
+    assert data == safe_open.read(PATH, workspace).data
 
 
 @pytest.mark.parametrize("path", [".aiter/memory/journal.md", ".aiter/elsewhere/x.md", "no/where"])
 def test_missing_is_absent(workspace: Path, path: str) -> None:
     """A file or folder that is not there is no error."""
-    stored = fsio.read(path, workspace)
+    stored = safe_open.read(path, workspace)
     assert stored is MISSING
     assert (stored.data, stored.version, stored.exists, stored.base) == (b"", ABSENT, False, None)
 
@@ -62,7 +59,7 @@ def test_follows_a_link_that_stays_inside(workspace: Path, tasks: Path, absolute
     target.parent.mkdir()
     tasks.rename(target)
     tasks.symlink_to(target if absolute else "../../docs/tasks.md")
-    assert fsio.read(PATH, workspace).version == FileVersion.of(target.stat())
+    assert safe_open.read(PATH, workspace).version == FileVersion.of(target.stat())
 
 
 def test_follows_a_folder_link_that_stays_inside(workspace: Path) -> None:
@@ -70,7 +67,7 @@ def test_follows_a_folder_link_that_stays_inside(workspace: Path) -> None:
     (workspace / ".aiter" / "memory").rename(workspace / "notes")
     (workspace / "again").symlink_to("notes/../notes")
     (workspace / ".aiter" / "memory").symlink_to("../again/")
-    assert fsio.read(PATH, workspace).exists
+    assert safe_open.read(PATH, workspace).exists
 
 
 @pytest.mark.parametrize("target", ["../../../secret", "{top}/secret", "../../../../../../../{top}/secret"])
@@ -104,7 +101,7 @@ def test_a_workspace_that_is_itself_a_link(workspace: Path, tasks: Path) -> None
     target = workspace / "tasks.md"
     tasks.rename(target)
     tasks.symlink_to(target)
-    assert fsio.read(PATH, workspace.parent / "alias").exists
+    assert safe_open.read(PATH, workspace.parent / "alias").exists
 
 
 def test_links_in_a_circle_end(workspace: Path, tasks: Path) -> None:
@@ -112,7 +109,7 @@ def test_links_in_a_circle_end(workspace: Path, tasks: Path) -> None:
     tasks.unlink()
     tasks.symlink_to("tasks.md")
     with pytest.raises(RefusedError, match="ELOOP") as caught:
-        fsio.read(PATH, workspace)
+        safe_open.read(PATH, workspace)
     assert caught.value.code == "file.link_loop"
 
 
@@ -133,7 +130,7 @@ def test_a_dangling_link_is_absent(workspace: Path, tasks: Path) -> None:
     """A link inside the workspace that leads to nothing is a missing file."""
     tasks.unlink()
     tasks.symlink_to("gone.md")
-    assert fsio.read(PATH, workspace) is MISSING
+    assert safe_open.read(PATH, workspace) is MISSING
 
 
 @pytest.mark.parametrize("kind", ["folder", "FIFO", "socket"])
@@ -149,7 +146,7 @@ def test_only_regular_files(workspace: Path, tasks: Path, kind: str, monkeypatch
         with socket.socket(socket.AF_UNIX) as server:
             server.bind("tasks.md")
     with pytest.raises(RefusedError, match=f"is a {kind}") as caught:
-        fsio.read(PATH, workspace)
+        safe_open.read(PATH, workspace)
     assert caught.value.code == "file.not_regular"
 
 
@@ -159,7 +156,7 @@ def test_refuses_a_device(workspace: Path, tasks: Path) -> None:
     tasks.unlink()
     os.mknod(tasks, 0o20666, os.makedev(1, 5))
     with pytest.raises(RefusedError, match="a device"):
-        fsio.read(PATH, workspace)
+        safe_open.read(PATH, workspace)
 
 
 def test_a_file_where_a_folder_should_be(workspace: Path) -> None:
@@ -192,7 +189,7 @@ def test_never_half_of_a_replaced_file(workspace: Path, tasks: Path) -> None:
     writer = threading.Thread(target=replace)
     writer.start()
     while not done.is_set():
-        data = fsio.read(PATH, workspace).data
+        data = safe_open.read(PATH, workspace).data
         assert (len(data), len(set(data))) == (50_000, 1)
     join(writer)
 
@@ -222,7 +219,7 @@ def test_a_file_that_changes_is_read_whole_or_not_at_all(workspace: Path, tasks:
                 if noticed == 5:
                     break
         with contextlib.suppress(BusyError):
-            stored = fsio.read(PATH, workspace)
+            stored = safe_open.read(PATH, workspace)
             assert len(stored.data) == stored.version.size
     finally:
         stop.set()
@@ -272,18 +269,3 @@ def test_reading_writes_nothing(store: Store, tmp_path: Path) -> None:
     assert store.state is not None
     store.state.read()
     assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_reading_is_cheap_to_import(workspace: Path) -> None:
-    """A command that only reads pays for none of the modules that writing and watching need."""
-    code = (
-        "import sys, pathlib\nfrom memory.storage import Store\n"
-        f"assert Store(pathlib.Path({str(workspace / '.aiter')!r})).read('memory/tasks.md').exists\n"
-        "print(*sorted({'json', 'watchdog', 'tempfile', 'sqlite3', 'secrets'}"
-        " & set(sys.modules)))"
-    )
-    environment = os.environ | {"PYTHONPATH": str(Path(memory.__file__).parents[1])}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment, timeout=PATIENCE
-    )
-    assert done.stdout.strip() == ""

@@ -10,7 +10,7 @@ import pytest
 
 from memory.errors import RefusedError
 from memory.files.tasks import edits as task_edits
-from memory.storage.intent_log import Displaced, IntendedFile, Intent
+from memory.storage.intent_log import IntendedFile, Intent
 from memory.storage.recovery import RecoveryOutcome
 from memory.storage.safe_open import Mark
 from memory.workspace import Workspace
@@ -48,16 +48,9 @@ def test_opening_a_workspace_recovers(place: Place) -> None:
     [recovery] = workspace.store.recovered
     assert (recovery.outcome, recovery.intent.operation, recovery.intent.actor) == (
         RecoveryOutcome.FINISHED,
-        "start",
+        "edit",
         "cli",
     )
-
-
-def test_opening_a_workspace_writes_nothing_when_all_is_well(place: Place) -> None:
-    """No lock is taken and no file made by looking."""
-    with in_force(Calls()) as calls:
-        Workspace.open(place.shop, state_home=place.state, machine_zone=UTC)
-    assert calls.names == []
 
 
 def test_a_change_is_planned_again_on_what_another_program_wrote(place: Place) -> None:
@@ -106,24 +99,9 @@ def test_no_staged_name_of_a_record_is_believed(label: str) -> None:
 @pytest.mark.parametrize("cut", [0, 5, 20, -1])
 def test_a_torn_record_counts_as_none(cut: int) -> None:
     """A record that is not whole promised nothing yet."""
-    mark = Mark(1, 2, 3, 4, "5")
+    mark = Mark(1, 2, 3, "5")
     label = "01HM8VDA8042RVZ0WXA3DA4TGM.0"
     intent = Intent("x", "2024-01-15T10:00:00+00:00", "cli", "x", "", (IntendedFile("a", label, None, mark),))
     data = intent.encode()
     assert Intent.decode(data) == intent
     assert Intent.decode(data[:cut]) is None
-
-
-def test_displaced_files_are_known_to_the_next_process(place: Place) -> None:
-    """What a change displaced is looked at by whoever starts next, once it is old enough."""
-    workspace = place.workspace()
-    workspace.store.settle = 60
-    workspace.change("add", lambda s: task_edits.add_task(s, "Ours", now=NOW), actor="cli", now=NOW)
-    journal = place.store().journal
-    assert journal is not None
-    [displaced] = journal.noted()
-    assert isinstance(displaced, Displaced)
-    assert (displaced.path, displaced.late) == (".aiter/memory/tasks.md", False)
-    place.recover()
-    assert journal.noted() == ()
-    assert place.leftovers() == []

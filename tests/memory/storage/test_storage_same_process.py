@@ -13,13 +13,10 @@ from pathlib import Path
 import pytest
 
 from memory.errors import MemdeckError
-from memory.monitoring.run.ledger import MonitorLedger
 from memory.storage import fsio
 from memory.storage.log.database import LogFile
 from memory.storage.own_folders import StateFolder
-from memory.storage.private import workspaces
 from memory.storage.private.derived import Derived
-from memory.storage.private.workspaces import WorkspaceList
 
 ALONE = """
 import sqlite3, sys
@@ -54,21 +51,13 @@ def log_twice(folder: StateFolder) -> tuple[Path, list[object]]:
     return folder.path / files[0].kind.name, list(files)
 
 
-def ledger(folder: StateFolder) -> tuple[Path, list[object]]:
-    """Open the record of monitors, which has two connections of its own."""
-    record = MonitorLedger(folder)
-    record.run(lambda db: None, None)
-    record.start([])
-    return folder.path / record._file.kind.name, [record]
-
-
 def derived_twice(folder: StateFolder) -> tuple[Path, list[object]]:
     """Open a database twice that is made of the memory files."""
     made = Derived(folder, "words.sqlite", "1", "CREATE TABLE word (word TEXT)")
     return folder.path / "words.sqlite", [made.open(), made.open()]
 
 
-@pytest.mark.parametrize("opened", [log_twice, ledger, derived_twice])
+@pytest.mark.parametrize("opened", [log_twice, derived_twice])
 def test_a_further_connection_leaves_the_first_its_lock(
     folder: StateFolder, opened: Callable[[StateFolder], tuple[Path, list[object]]]
 ) -> None:
@@ -96,19 +85,6 @@ def test_commits_are_kept_when_another_process_closes(folder: StateFolder) -> No
     assert first.warnings == second.warnings == []
     with closing(sqlite3.connect(folder.path / first.kind.name)) as db:
         assert {path for (path,) in db.execute("SELECT path FROM base_data")} == {"one", "two", "three", "four"}
-
-
-def test_the_list_of_workspaces_keeps_its_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second thread that wants to write to it finds it locked, and so does another process afterwards."""
-    listed = WorkspaceList(tmp_path / "state")
-    listed.publish(tmp_path, "off")
-    monkeypatch.setattr(workspaces, "_SECONDS", 0.0)
-    with closing(sqlite3.connect(listed.path, isolation_level=None)) as first:
-        first.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(MemdeckError, match="locked"):
-            listed.publish(tmp_path, "on")
-        assert shared(listed.path)
-    assert not shared(listed.path)
 
 
 def test_a_database_is_made_once_and_private(tmp_path: Path) -> None:

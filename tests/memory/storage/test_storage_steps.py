@@ -53,42 +53,10 @@ def test_a_foreign_change_after_the_check(
     with pytest.raises(ConflictError):
         step.apply([])
     assert step.put_back()
-    sweep(tuple(step.tidy(failed=True)), stage, 0)
+    sweep(tuple(step.tidy(failed=True)), stage)
     os.close(stage)
     assert (tasks.read_bytes() if tasks.exists() else None) == left
     assert sorted(path.name for path in tmp_path.iterdir()) == ["shop"]
-
-
-def test_late_bytes_are_kept(workspace: Path, tasks: Path, tmp_path: Path) -> None:
-    """What a program writes to the displaced file after all that is kept."""
-    stage = os.open(tmp_path, os.O_RDONLY)
-    step = FileStep(FileChange(NAME, TASKS, b"ours"), workspace, f".aiter/{NAME}", stage, "x")
-    assert step.check()
-    step.stage()
-    step.apply([])
-    left = tuple(step.tidy(failed=False))
-    with (tmp_path / "x.new").open("ab") as late:
-        late.write(b"late")
-    [kept] = sweep(left, stage, 0)
-    assert (kept.name, kept.late, kept.path) == ("x.old.kept", True, f".aiter/{NAME}")
-    assert fsio.empty_folder(stage) == 0
-    os.close(stage)
-    assert (tasks.read_bytes(), (tmp_path / "x.old.kept").read_bytes()) == (b"ours", TASKS + b"late")
-
-
-def test_a_removed_file_is_put_back(workspace: Path, tasks: Path, tmp_path: Path) -> None:
-    """A removal that is part of a failing change brings the very same file back."""
-    stage = os.open(tmp_path, os.O_RDONLY)
-    before, inode = tasks.read_bytes(), tasks.stat().st_ino
-    step = FileStep(FileChange(NAME, before, None), workspace, f".aiter/{NAME}", stage, "x")
-    assert step.check()
-    step.stage()
-    step.apply([])
-    assert not tasks.exists()
-    assert step.put_back()
-    step.tidy(failed=True)
-    os.close(stage)
-    assert (tasks.read_bytes(), tasks.stat().st_ino, tasks.stat().st_nlink) == (before, inode, 1)
 
 
 def test_what_cannot_be_put_back_is_kept(workspace: Path, tasks: Path, tmp_path: Path) -> None:
@@ -105,17 +73,3 @@ def test_what_cannot_be_put_back_is_kept(workspace: Path, tasks: Path, tmp_path:
     assert fsio.empty_folder(stage) == 0
     os.close(stage)
     assert (tasks.read_bytes(), (tmp_path / "x.old.kept").read_bytes()) == (b"foreign", before)
-
-
-def test_a_new_file_never_covers_another(workspace: Path, tmp_path: Path) -> None:
-    """A file that appeared since the check is not replaced by ours."""
-    stage = os.open(tmp_path, os.O_RDONLY)
-    step = FileStep(FileChange("memory/a.md", None, b"ours"), workspace, ".aiter/memory/a.md", stage, "x")
-    assert step.check()
-    step.stage()
-    (workspace / ".aiter/memory/a.md").write_bytes(b"theirs")
-    with pytest.raises(ConflictError):
-        step.apply([])
-    step.tidy(failed=True)
-    os.close(stage)
-    assert (workspace / ".aiter/memory/a.md").read_bytes() == b"theirs"

@@ -29,8 +29,7 @@ def pair(workspace: Path, tmp_path: Path) -> tuple[Store, Store]:
     state = PrivateState(tmp_path / "state", workspace)
     together = SharedLog(state)
     stores = tuple(
-        Store(workspace / name, state=state, workspace=workspace, together=together, settle=0)
-        for name in (".aiter", ".other")
+        Store(workspace / name, state=state, workspace=workspace, together=together) for name in (".aiter", ".other")
     )
     for store in stores:
         together.add(store)
@@ -141,7 +140,7 @@ def test_stores_write_at_the_same_time(pair: tuple[Store, Store], workspace: Pat
     code = (
         "import sys, datetime, pathlib\nfrom memory.storage import PrivateState, Store\n"
         f"root, home = pathlib.Path({str(workspace)!r}), pathlib.Path({str(one.state.folder.home)!r})\n"
-        "store = Store(root / sys.argv[1], state=PrivateState(home, root), workspace=root, settle=0,"
+        "store = Store(root / sys.argv[1], state=PrivateState(home, root), workspace=root,"
         " lock_timeout=120)\n"
         "for number in range(40):\n"
         "    with store.transaction('count', actor='agent:x', now=datetime.datetime.now(datetime.UTC)) as change:\n"

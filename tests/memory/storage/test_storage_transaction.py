@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import ConflictError, MemdeckError, RefusedError
-from memory.storage import Change, FileChange, Store
+from memory.storage import Change, FileChange, PrivateState, Store
 from memory.storage.changes import new_id
 from tests.patience import PATIENCE
 
@@ -46,7 +46,7 @@ def test_one_file(store: Store, tasks: Path, stage: Path, now: datetime) -> None
     assert change.files == (FileChange(NAME, before, b"new"),)
     assert (change.time, change.actor, change.operation, change.summary) == (now, "human", "test", "a test")
     assert store.read(NAME).data == b"new"
-    assert list(stage.iterdir()) == []
+    assert [path.read_bytes() for path in stage.iterdir()] == [before], "until the next change, which removes it"
 
 
 def test_several_files_and_a_new_folder(store: Store, workspace: Path, now: datetime) -> None:
@@ -66,20 +66,13 @@ def test_remove(store: Store, tasks: Path, stage: Path, now: datetime) -> None:
         change = transaction.commit()
     assert not tasks.exists()
     assert change.files == (FileChange(NAME, before, None),)
-    assert list(stage.iterdir()) == []
-
-
-def test_a_planned_folder_is_made(store: Store, workspace: Path, now: datetime) -> None:
-    """A folder may be part of a change without any file in it."""
-    with store.transaction("test", actor="human", now=now) as transaction:
-        transaction.folder("memory/archive")
-        transaction.commit()
-    assert (workspace / ".aiter/memory/archive").is_dir()
+    with store.transaction("test", actor="human", now=now):
+        assert list(stage.iterdir()) == []
 
 
 def test_a_workspace_from_nothing(tmp_path: Path, now: datetime) -> None:
     """The first change makes the system's folder itself."""
-    store = Store(tmp_path / ".aiter")
+    store = Store(tmp_path / ".aiter", state=PrivateState(None, tmp_path))
     write(store, now, {NAME: b"first"})
     assert (tmp_path / ".aiter/memory/tasks.md").read_bytes() == b"first"
 
@@ -125,7 +118,7 @@ def test_a_file_that_went_is_a_conflict(store: Store, tasks: Path, now: datetime
 def test_two_writers_on_one_base(store: Store, workspace: Path, tasks: Path, now: datetime) -> None:
     """Of two that started from the same bytes the second is told."""
     base = store.read(NAME).base
-    write(Store(workspace / ".aiter"), now, {NAME: b"theirs"})
+    write(Store(workspace / ".aiter", state=PrivateState(None, workspace)), now, {NAME: b"theirs"})
     with pytest.raises(ConflictError):
         write(store, now, {NAME: b"ours"}, base=base)
     assert tasks.read_bytes() == b"theirs"
@@ -214,9 +207,10 @@ def test_refuses_a_foreign_file(store: Store, tasks: Path, now: datetime) -> Non
 def test_a_folder_without_permission(open_folder: Path, ordinary_user, now: datetime, closed: str) -> None:
     """A folder that we may not write to is a refusal, whichever of them it is."""
     with ordinary_user():
-        (open_folder / ".aiter/memory/archive").mkdir(parents=True)
-        store = Store(open_folder / ".aiter")
-        folder = open_folder / ".aiter" / closed
+        shop = open_folder / "shop"
+        (shop / ".aiter/memory/archive").mkdir(parents=True)
+        store = Store(shop / ".aiter", state=PrivateState(open_folder / "state", shop))
+        folder = shop / ".aiter" / closed
         folder.chmod(0o500)
         path = "memory/archive/a.md" if closed == "memory/archive" else "memory/a.md"
         with pytest.raises(RefusedError) as caught:
@@ -257,35 +251,8 @@ def test_leftovers_of_a_crash_are_cleared(store: Store, workspace: Path, tasks: 
     stage = workspace / ".aiter/.memdeck/stage"
     (stage / "x.new").write_bytes(b"half")
     os.link(tasks, stage / "x.old")
-    write(store, now, {NAME: b"two"})
-    assert (tasks.read_bytes(), list(stage.iterdir())) == (b"two", [])
-
-
-WRITE_ON = """
-import itertools
-for number in itertools.count():
-    with store.transaction("t", actor="cli", now=now) as transaction:
-        for path in ("memory/tasks.md", "memory/journal.md"):
-            base = transaction.read(path).base
-            transaction.write(path, bytes([65 + number % 26]) * 50_000, base=base)
-        transaction.commit()
-    say(number)
-"""
-
-
-def test_killed_while_it_writes(store: Store, tasks: Path, stage: Path, child, now: datetime) -> None:
-    """After kill -9 at any moment every file is whole, old or new, and the next change clears up."""
-    for moment in range(8):
-        other = child(WRITE_ON)
-        for _ in range(moment + 1):
-            other.hear()
-        other.process.kill()
-        other.end()
-        for path in (tasks, tasks.with_name("journal.md")):
-            assert (path.stat().st_size, len(set(path.read_bytes()))) == (50_000, 1)
-        write(store, now, {NAME: b"x"})
-        assert list(stage.iterdir()) == []
-        assert tasks.stat().st_nlink == 1
+    with store.transaction("test", actor="human", now=now):
+        assert (tasks.read_bytes(), list(stage.iterdir())) == (b"one", [])
 
 
 def test_disk_full(tmp_path: Path, mount_small, tree, now: datetime) -> None:
@@ -293,7 +260,7 @@ def test_disk_full(tmp_path: Path, mount_small, tree, now: datetime) -> None:
     workspace = tmp_path / "small"
     workspace.mkdir()
     mount_small(workspace, "1m")
-    store = Store(workspace / ".aiter")
+    store = Store(workspace / ".aiter", state=PrivateState(None, workspace))
     write(store, now, {NAME: b"a" * 300_000, "memory/journal.md": b"b" * 100_000})
     before = tree(workspace)
     with pytest.raises(MemdeckError) as caught:
@@ -302,27 +269,6 @@ def test_disk_full(tmp_path: Path, mount_small, tree, now: datetime) -> None:
     assert tree(workspace) == before
     assert list((workspace / ".aiter/.memdeck/stage").iterdir()) == []
     write(store, now, {NAME: b"smaller"})
-
-
-@pytest.mark.parametrize("data", [b"new", None])
-def test_a_failure_in_the_middle_is_put_back(
-    store: Store, workspace: Path, tasks: Path, stage: Path, mount_small, tree, now: datetime, data
-) -> None:
-    """When a file cannot take its place (another file system), those before it are what they were."""
-    archive = workspace / ".aiter/memory/archive"
-    archive.mkdir()
-    mount_small(archive, "1m")
-    (archive / "a.md").write_bytes(b"a")
-    (tasks.parent / "b.md").write_bytes(b"b")
-    before, inode = tree(workspace), tasks.stat().st_ino
-    plans = [("memory/new.md", None, b"x"), (NAME, tasks.read_bytes(), b"new")]
-    plans += [("memory/b.md", b"b", data), ("memory/archive/a.md", b"a", b"c" if data else None)]
-    with pytest.raises(MemdeckError) as caught:
-        attempt(store, now, *plans, ("memory/archive/new.md", None, b"d"))
-    assert (caught.value.code, caught.value.details["errno"]) == ("file.other_device", "EXDEV")
-    assert tree(workspace) == before
-    assert (tasks.stat().st_ino, tasks.stat().st_nlink) == (inode, 1)
-    assert list(stage.iterdir()) == []
 
 
 def test_read_only_disk(tmp_path: Path, mount_small, now: datetime) -> None:
@@ -335,7 +281,7 @@ def test_read_only_disk(tmp_path: Path, mount_small, now: datetime) -> None:
     (workspace / ".aiter/memory").mkdir(parents=True)
     (workspace / ".aiter/memory/tasks.md").write_bytes(b"x")
     subprocess.run(["mount", "-o", "remount,ro", workspace], check=True, timeout=PATIENCE)
-    store = Store(workspace / ".aiter")
+    store = Store(workspace / ".aiter", state=PrivateState(None, workspace))
     assert store.read(NAME).data == b"x"
     with pytest.raises(RefusedError, match="EROFS") as caught:
         write(store, now, {NAME: b"new"})

@@ -5,11 +5,9 @@ from __future__ import annotations
 import queue
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
-from memory.storage.safe_open import FileVersion
 from memory.storage.watch import Watcher
 from tests.patience import PATIENCE
 
@@ -95,24 +93,6 @@ def test_a_failing_callback_ends_nothing(tasks: Path) -> None:
     assert str(watcher.error) == "broken"
 
 
-def test_folders_that_cannot_be_told_end_nothing(tasks: Path, tmp_path: Path) -> None:
-    """The folders of the last look stay watched, and the reason is kept."""
-    names: Names = queue.Queue()
-    told: list[dict[str, Path]] = [{"further": tmp_path}]
-
-    def more() -> dict[str, Path]:
-        if not told:
-            raise ValueError("broken")
-        return told.pop()
-
-    watcher = Watcher(tasks.parent, names.put, interval=0.02, more=more)
-    watcher.start()
-    (tmp_path / "b.txt").write_bytes(b"two")
-    until(names, "further/b.txt")
-    watcher.stop()
-    assert str(watcher.error) == "broken"
-
-
 def test_it_stops_for_good(tasks: Path) -> None:
     """After stop, which can be called twice and before start, nothing is called back; it starts only once."""
     names: Names = queue.Queue()
@@ -158,44 +138,3 @@ def test_a_missing_folder_is_waited_for(tmp_path: Path) -> None:
     (tmp_path / "later" / "a.md").write_bytes(b"x")
     until(names, "a.md")
     watcher.stop()
-
-
-def test_who_stops_it_while_it_starts_waits_for_that(tasks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An application that ends right then meets no thread that was not started yet, and leaves none behind."""
-    watcher = Watcher(tasks.parent, lambda _: None, interval=0.02, hints=False)
-    failed: list[BaseException] = []
-
-    def stop() -> None:
-        try:
-            watcher.stop()
-        except BaseException as error:
-            failed.append(error)
-
-    stopping = Thread(target=stop)
-
-    class Slow(Thread):
-        def start(self) -> None:
-            stopping.start()
-            assert watcher._stopped.wait(PATIENCE)
-            stopping.join(0.05)
-            super().start()
-
-    monkeypatch.setattr("memory.storage.watch.threading.Thread", Slow)
-    watcher.start()
-    stopping.join(PATIENCE)
-    assert (failed, stopping.is_alive()) == ([], False)
-    assert watcher._thread is not None
-    assert not watcher._thread.is_alive()
-
-
-def test_what_is_stopped_before_it_looked_starts_no_thread(tasks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who stopped it during its first look found no thread to wait for: none comes afterwards."""
-    watcher = Watcher(tasks.parent, lambda _: None)
-
-    def stopped_meanwhile(*_: object) -> dict[str, FileVersion]:
-        watcher.stop()
-        return {}
-
-    monkeypatch.setattr("memory.storage.watch._versions", stopped_meanwhile)
-    watcher.start()
-    assert watcher._thread is None

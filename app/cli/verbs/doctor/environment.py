@@ -16,7 +16,7 @@ from memory.storage.own_folders import config_home
 from memory.systems import check_all, failures_of, load_problems
 
 if TYPE_CHECKING:
-    from memory.storage.contracts import ChangingStore
+    from memory.storage import Store
     from memory.workspace import Workspace
 
 Level = Literal["ok", "note", "warning", "person"]
@@ -257,7 +257,7 @@ def _files(workspace: Workspace) -> Iterator[DoctorFinding]:
         yield DoctorFinding("files", "ok", f"all {len(MEMORY_FILES)} are there, readable and writable")
 
 
-def _locks(stores: Sequence[ChangingStore]) -> Iterator[DoctorFinding]:
+def _locks(stores: Sequence[Store]) -> Iterator[DoctorFinding]:
     """Check the locks of all systems; if there are several, a problem names the folder."""
     found = [(store, _lock(store)) for store in stores]
     well = [finding for _, finding in found if finding.level == "ok"]
@@ -271,7 +271,7 @@ def _locks(stores: Sequence[ChangingStore]) -> Iterator[DoctorFinding]:
         yield DoctorFinding(finding.name, finding.level, said, finding.hint)
 
 
-def _lock(store: ChangingStore) -> DoctorFinding:
+def _lock(store: Store) -> DoctorFinding:
     import fcntl
 
     path = store.folder / "lock"
