@@ -280,17 +280,17 @@ def lines_of(data: bytes) -> list[bytes]:
     return [line + b"\n" for line in lines] + ([last] if last else [])
 
 
-def compare_lines(before: bytes, after: bytes) -> tuple[Region, ...]:
+def compare_lines(before: bytes, after: bytes, kind: Kind = "lines") -> tuple[Region, ...]:
     """Return the regions of whole lines that turn one file into the other."""
     if after.startswith(before) and before[-1:] in (b"", b"\n"):
-        return (Region("lines", len(before), b"", after[len(before) :]),) if len(after) > len(before) else ()
+        return (Region(kind, len(before), b"", after[len(before) :]),) if len(after) > len(before) else ()
     old, new = lines_of(before), lines_of(after)
     regions = []
     start = at = 0
     for a0, a1, b0, b1 in differences(old, new):
         start += sum(map(len, old[at:a0]))
         at = a0
-        regions.append(Region("lines", start, b"".join(old[a0:a1]), b"".join(new[b0:b1])))
+        regions.append(Region(kind, start, b"".join(old[a0:a1]), b"".join(new[b0:b1])))
     return tuple(regions)
 
 
@@ -366,7 +366,7 @@ def same_entry(one: Entry, other: Entry) -> bool:
     They may, unless both have a `created` field and differ in that and in half of their text. A priority in the title
     is ignored.
     """
-    if _heading(one) != _heading(other) and _name(one) != _name(other):
+    if _heading(one) != _heading(other) and plain_name(one) != plain_name(other):
         return False
     dates = [entry.fields.get("created") for entry in (one, other)]
     if None in dates or dates[0] == dates[1]:
@@ -389,7 +389,7 @@ def alike(one: Entry, other: Entry) -> bool:
     shared, most = _shared(one, other)
     if shared >= 2 and shared * 3 >= most * 2:
         return True
-    titles = _name(one), _name(other)
+    titles = plain_name(one), plain_name(other)
     if shared * 2 < most or sum(map(len, titles)) > _LONG_TITLES:
         return False
     if not (shared and shared == most) and _NUMBER.findall(titles[0]) != _NUMBER.findall(titles[1]):
@@ -523,7 +523,7 @@ def joined(units: Sequence[Unit], *, fits: Fits | None = None) -> Iterator[Unit]
 
     `fits` as in `paired`.
     """
-    keys = (lambda _, entry: document.bare(entry), lambda _, entry: _name(entry))
+    keys = (lambda _, entry: document.bare(entry), lambda _, entry: plain_name(entry))
     pairs = partners(units, keys, lambda gone, come: _may_be(units[gone].before, units[come].after, fits))
     taken = set(pairs.values())
     for index, unit in enumerate(units):
@@ -574,7 +574,7 @@ def _heading(entry: Entry) -> bytes:
     return entry.raw if end < 0 else entry.raw[:end]
 
 
-def _name(entry: Entry) -> str:
+def plain_name(entry: Entry) -> str:
     """Return a title without a leading mark in brackets: a task keeps its name when its priority changes."""
     title = entry.title
     if title[:1] == "[" and "] " in title:

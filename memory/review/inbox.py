@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage.changes import Change, FileChange, may_need_review
+from memory.storage.log.merging import MergedChange, Take, merge_change
 from memory.storage.review.proposals import STATES, Proposal, ambiguous
 
-from .model import ProposalStanding, Take, standing_of
 from .undo_redo import rooms_of, settle
 
 if TYPE_CHECKING:
@@ -126,10 +126,10 @@ class Inbox:
             summary=proposal.summary,
         )
 
-    def standing(self, proposal: Proposal, now: datetime, take: Take | None = None) -> ProposalStanding:
+    def standing(self, proposal: Proposal, now: datetime, take: Take | None = None) -> MergedChange:
         """Return what accepting a proposal would do now; nothing is written."""
         if not proposal.waiting:
-            return ProposalStanding("decided")
+            return MergedChange("decided")
 
         together = self._together(proposal)
 
@@ -138,7 +138,7 @@ class Inbox:
             return None if found is None else found[0].read(found[1]).base
 
         with together.glance():
-            return standing_of(together, self.files(proposal), read, now, take)
+            return merge_change(together, self.files(proposal), read, now, take)
 
     def change(self, proposal: Proposal) -> ChangeRecord | None:
         """Return the change that a proposal became, None if it became none, or was removed from the log."""
@@ -189,7 +189,7 @@ class Inbox:
                 return transaction.read(path.removeprefix(prefix)).base
 
             with self._together(proposal).glance():
-                standing = standing_of(self._together(proposal), self.files(proposal), read, now, take)
+                standing = merge_change(self._together(proposal), self.files(proposal), read, now, take)
             if standing.state == "conflict":
                 raise _conflict(proposal, standing)
             if standing.state == "gone":
@@ -336,7 +336,7 @@ class Inbox:
         raise _unknown(proposal)
 
 
-def _conflict(proposal: Proposal, standing: ProposalStanding) -> ConflictError:
+def _conflict(proposal: Proposal, standing: MergedChange) -> ConflictError:
     first = standing.reasons[0] if standing.reasons else standing.clashes[0].conflict.why
     return ConflictError(
         "review.conflict",

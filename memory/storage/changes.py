@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Literal, NamedTuple
 
-if TYPE_CHECKING:
-    from typing import Literal
+from memory.document import Document, parse
+from memory.document.lines import decode
+from memory.document.nodes import Entry
 
-    from memory.document import Document
-    from memory.document.nodes import Entry
-
-    TouchKind = Literal["added", "removed", "edited", "moved"]
+TouchKind = Literal["added", "removed", "edited", "moved"]
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
@@ -89,8 +87,6 @@ def may_need_review(actor: str) -> bool:
 
 
 _TITLE = 200
-MOST_BEHIND = 256
-"""How many changes of a file another program's copy may be behind and still be recognised as a copy."""
 OUTSIDE = "outside"
 """The actor of changes that another program made."""
 
@@ -161,7 +157,7 @@ def is_by_place(actor: str, operation: str) -> bool:
     It is, after memdeck's operations on one entry. Other programs and operations on whole files may have removed one
     entry and added another.
     """
-    return actor != OUTSIDE and operation not in ("revert", "merge", "reapply")
+    return actor != OUTSIDE and operation not in ("revert", "merge")
 
 
 class PlainReading:
@@ -177,14 +173,10 @@ class PlainReading:
 
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a Markdown file."""
-        from memory.document import parse
-
         return parse(data) if path.endswith(".md") else None
 
     def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002
         """Return no ref, and the line as its title."""
-        from memory.document.lines import decode
-
         return None, decode(line.rstrip(b"\r\n"))[:_TITLE]
 
     def ref(self, path: str, section: str | None, entry: Entry) -> str | None:  # noqa: ARG002

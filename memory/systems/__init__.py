@@ -497,7 +497,7 @@ def check_all(
 
     systems = systems_of(workspace)
     if names is None:
-        from memory.history.lost_files import lost_files
+        from memory.history.outside import lost_files
 
         found = [one.problem() for one in lost_files(workspace)]
         found += [problem for system in systems for problem in system.check()]

@@ -24,7 +24,6 @@ from tests.crash import (
     power,
     soak,
     stale,
-    stale_beside,
     torture,
 )
 from tests.crash.calls import without_exchange
@@ -93,7 +92,6 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "foreign-looking": lambda top: foreign.foreign(top, looking=True, operations=("add", "remove a file", "done")),
     "foreign-kill": lambda top: foreign.foreign(top, killed=1, near=True),
     "stale": stale.stale,
-    "stale-beside": stale_beside.stale_beside,
     "curated": _curated,
     "late": late.late,
     "crossing": crossing.crossing,

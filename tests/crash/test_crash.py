@@ -20,7 +20,6 @@ from tests.crash import (
     mutations,
     power,
     stale,
-    stale_beside,
     torture,
 )
 from tests.crash.calls import without_exchange
@@ -60,7 +59,6 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "foreign writers at calls that look": lambda f: foreign.foreign(f, every=12, looking=True, operations=("add",)),
     "two processes at each call": lambda folder: crossing.crossing(folder, every=20 * STRIDE),
     "stale saves": stale.stale,
-    "stale saves with work of their own": stale_beside.stale_beside,
     "late writers": late.late,
     "twelve commands": lambda folder: torture.twelve(folder, rounds=2 if WHOLE else 1),
     "torture": lambda folder: torture.torture(folder, seconds=2, changes=160),

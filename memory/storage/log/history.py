@@ -17,15 +17,14 @@ from memory.storage.safe_open import MISSING, FileVersion, Stored, version_of
 
 from . import rows
 from .log import ChangeLog, FoundFile, Mine
+from .merging import MergedChange, Take
+from .undo import Undo
 
 if TYPE_CHECKING:
     import sqlite3
 
     from memory.storage.changes import ChangeRecord, RecordedFile, Touched
     from memory.storage.contracts import ChangingStore, JoinedStores
-
-    from .rows import TakenBack
-    from .undo import Undo
 
 
 class History:
@@ -42,8 +41,6 @@ class History:
     def _undo_log(self) -> Undo:
         # Imported here: most commands take nothing back. Made for each use: kept, it would keep this and the open log
         # alive in a circle.
-        from .undo import Undo
-
         return Undo(self, self._log, self._together, self._mutex)
 
     @property
@@ -304,24 +301,32 @@ class History:
     def before(self, change_id: str, path: str) -> bytes | None:
         """Return the bytes that a file had before a change; None for no file, or where they are no longer known."""
         record = self.get(change_id)
-        with self._mutex:
-            data = self._log.last_known(path)[1]
-        condition = "seq >= ? AND seq IN (SELECT seq FROM file WHERE path = ?)"
-        later = self.records(condition, (record.seq, rows.key(path)), 0)
-        for one in later:
-            file = next(file for file in one.files if file.path == path)
+        file = next((file for file in record.files if file.path == path), None)
+        found = None if file is None else self.versions(record, file)
+        return None if found is None else found[0]
+
+    def versions(self, record: ChangeRecord, file: RecordedFile) -> tuple[bytes | None, bytes | None] | None:
+        """Return a file before and after a change (None: no file); None where that is no longer known."""
+        regions = self.regions(record, file)
+        try:
             if file.kept is None:
                 return None
-            try:
-                data = apply(inverted(self.regions(one, file)), data or b"")
-            except ValueError:  # rows that do not belong together
-                return None
+            if file.after is None:
+                return apply(inverted(regions), b""), None
             if file.before is None:
-                data = None
-        wanted = next((file for file in record.files if file.path == path), None)
+                return None, apply(regions, b"")
+            data = self.last_bytes(file.path) or b""
+            condition = "seq > ? AND seq IN (SELECT seq FROM file WHERE path = ?)"
+            for later in self.records(condition, (record.seq, rows.key(file.path)), 0):
+                one = next(one for one in later.files if one.path == file.path)
+                if one.kept is None:
+                    return None
+                data = apply(inverted(self.regions(later, one)), data)
+            before = apply(inverted(regions), data)
+        except ValueError:  # Rows that do not belong together.
+            return None
         with self._mutex:
-            known = wanted is not None and self._log.identity(path, data) == wanted.before
-        return data if known else None
+            return (before, data) if self._log.identity(file.path, data) == file.after else None
 
     def left_by(self, operation: str, path: str) -> bytes | None:
         """Return the bytes that a file had right after the newest change of an operation; None where nobody knows."""
@@ -339,19 +344,6 @@ class History:
         """Return the changes of an operation that touched a file and stand, newest first, as far as they are kept."""
         condition = "operation = ? AND undone_by IS NULL AND seq IN (SELECT seq FROM file WHERE path = ?)"
         return [record for record in self.records(condition, (operation, rows.key(path)), 0) if record.kept]
-
-    # -- what others took back ----------------------------------------------------------------------------------
-
-    def taken_back(self, change_id: str | None = None) -> Sequence[TakenBack]:
-        """Return what saves of other programs took back of memdeck's changes, and is not settled; newest first."""
-        nothing: Sequence[TakenBack] = ()
-        with self._mutex:
-            return self._log.file.run(lambda db: rows.taken_back(db, change_id), nothing, make=False)
-
-    def settle(self, change_id: str, by: str) -> None:
-        """Note that what a change took back was brought back by another change, or stays so (`KEPT`)."""
-        with self._mutex:
-            self._log.file.run(lambda db: rows.settle_taken_back(db, change_id, by), None, make=False)
 
     # -- taking back --------------------------------------------------------------------------------------------
 
@@ -397,17 +389,28 @@ class History:
         """Tell whether a change was a proposal, or takes one back, and all its files lie beneath a folder."""
         return self._undo_log.was_accepted(record, folder)
 
-    def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
-        """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already."""
+    def revert(self, change_id: str, *, actor: str, now: datetime, take: Take | None = None) -> Change:
+        """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already.
+
+        `take` chooses a side where the same was changed since.
+        """
         self._settle(now)
-        return self._undo_log.revert(change_id, actor, now)
+        return self._undo_log.revert(change_id, actor, now, take)
 
-    def rehearse_revert(self, change_id: str, *, now: datetime) -> tuple[FileChange, ...]:
-        """Return what `revert` would do to the files, and write nothing; paths as seen from the workspace.
+    def rehearse_revert(self, change_id: str, *, now: datetime) -> MergedChange:
+        """Return what `revert` would do to the files, and what stands in its way; nothing is written.
 
-        Errors as `revert`.
+        Other errors as `revert`.
         """
         return self._undo_log.rehearse(change_id, now)
+
+    def bring_back(self, change_id: str, *, actor: str, now: datetime) -> Change:
+        """Bring back the entries that another program's change removed; what else it did stays.
+
+        ConflictError `change.nothing_removed` where it removed none; other errors as `revert`.
+        """
+        self._settle(now)
+        return self._undo_log.bring_back(change_id, actor, now)
 
     def touched_by(self, file: FileChange) -> tuple[Region, ...]:
         """Return what is different in a file that a change would write; its path as seen from the workspace."""

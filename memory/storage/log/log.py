@@ -11,20 +11,26 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.document.compare import Region, apply, compare, compare_lines, is_lines, lines_of
-from memory.document.lines import is_blank
+from memory.document.compare import Region, apply, compare, compare_lines, is_lines, lines_of, units_of
 from memory.errors import MemdeckError
-from memory.storage.changes import Change, FileChange, is_by_place, new_id
+from memory.storage.changes import (
+    OUTSIDE,
+    Change,
+    FileChange,
+    Touched,
+    TouchKind,
+    is_by_place,
+    new_id,
+    touched_in,
+)
 from memory.storage.safe_open import sha256
 
 from . import rows
-from .database import BULK, LogFile
+from .database import LogFile
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from memory.document.compare import Unit
-    from memory.storage.changes import Touched, TouchKind
     from memory.storage.contracts import EntryReading
     from memory.storage.own_folders import StateFolder
     from memory.storage.safe_open import FileVersion
@@ -94,7 +100,7 @@ class ChangeLog:
             self._insert(db, change, planned, "pending")
             return True
 
-        return self.file.run(work, False, adds=sum([size for *_, size in planned]))
+        return self.file.run(work, False)
 
     def done(self, change: Change, versions: dict[str, FileVersion]) -> None:
         """Note that the files of a change are in their places; `versions` as far as they are known for sure."""
@@ -155,15 +161,7 @@ class ChangeLog:
                 count += self._notice(db, one.path, one.data, one.version if one.settled else None, now)
             return count
 
-        return self.file.run(work, 0, adds=self._first_sight(found))
-
-    def _first_sight(self, found: Sequence[FoundFile]) -> int:
-        """Return how many bytes are those of files that were never seen; 0 where they cannot be many."""
-        if sum([len(one.data or b"") for one in found]) <= BULK:
-            return 0
-        nothing: list[str] = []
-        seen = self.file.run(rows.seen_paths, nothing, make=False)
-        return sum(len(one.data or b"") for one in found if one.path not in seen)
+        return self.file.run(work, 0)
 
     def passing(self, one: FoundFile) -> bool:
         """Tell whether a file may be in the midst of another program's writing: missing, cut off or halved just now."""
@@ -232,10 +230,7 @@ class ChangeLog:
             return compare_lines(before, after)
         old, new = self.reading.document(file.path, before), self.reading.document(file.path, after)
         if old is None or new is None:
-            from .delta import Delta
-
-            parts = Delta.between(before, after).in_lines(before).parts
-            return tuple(Region("bytes", start, one, other) for start, one, other in parts)
+            return compare_lines(before, after, "bytes")
         return compare(old, new)
 
     # -- inside of a transaction of the database ----------------------------------------------------------------
@@ -266,15 +261,8 @@ class ChangeLog:
 
         `by_place` as in `memory.document.compare.units_of`.
         """
-        from memory.document.compare import units_of
-
-        return self._touched(path, regions, units_of(regions, by_place=by_place))
-
-    def _touched(self, path: str, regions: Sequence[Region], units: Sequence[Unit]) -> list[Touched]:
-        from memory.storage.changes import Touched
-
         found = []
-        for unit in units:
+        for unit in units_of(regions, by_place=by_place):
             one = None if unit.before is None else self.reading.ref(path, unit.section, unit.before)
             other = None if unit.after is None else self.reading.ref(path, unit.new_section, unit.after)
             entry = unit.after or unit.before
@@ -296,8 +284,6 @@ class ChangeLog:
 
     def _touched_lines(self, path: str, region: Region) -> list[Touched]:
         """Return the lines that went and came; one with a ref that did both was edited."""
-        from memory.storage.changes import Touched
-
         gone = [self.reading.line(path, line) for line in lines_of(region.before)]
         come = [self.reading.line(path, line) for line in lines_of(region.after)]
         old, new = {ref for ref, _ in gone if ref}, {ref for ref, _ in come if ref}
@@ -305,6 +291,12 @@ class ChangeLog:
         return found + [
             Touched(path, ref, title, "edited" if ref is not None and ref in old else "added") for ref, title in come
         ]
+
+    def removed_lines(self, path: str, regions: Sequence[Region]) -> list[tuple[bytes, str]]:
+        """Return the lines that some regions of a file of lines removed, each with its title."""
+        come = {self.reading.line(path, line)[0] for one in regions for line in lines_of(one.after)}
+        gone = [(line, *self.reading.line(path, line)) for one in regions for line in lines_of(one.before)]
+        return [(line, title) for line, ref, title in gone if ref is None or ref not in come]
 
     def _notice(
         self, db: sqlite3.Connection, path: str, data: bytes | None, version: FileVersion | None, now: datetime
@@ -325,8 +317,6 @@ class ChangeLog:
             if version is not None and seen.version != version:
                 rows.put_seen(db, path, identity, version)
             return False
-        from memory.storage.changes import OUTSIDE, touched_in
-
         before = last[0] if last and _identity(last) == seen.identity else self._last_bytes(db, path, seen.identity)
         lost = before is None and seen.identity is not None
         file = FileChange(path, before, data)
@@ -349,42 +339,7 @@ class ChangeLog:
         if lost:
             rows.put_base(db, path, seq + 1, data)
         rows.put_seen(db, path, identity, version)
-        if before and is_blank(data or b"") and self.reading.lasts(path):
-            self._note_gone(db, path, change.id, seq)
-            self._known[path] = known
-        elif before is not None and data is not None and not lost:
-            self._note_taken_back(db, path, before, data, regions, seq)
-            self._known[path] = known
         return True
-
-    def _note_gone(self, db: sqlite3.Connection, path: str, change_id: str, seq: int) -> None:
-        """Note that another program removed or emptied a file that is there for good."""
-        from .stale_saves import Lost, StaleSave
-
-        name = path.rpartition("/")[2]
-        rows.add_taken_back(db, seq, 0, StaleSave(change_id, (Lost(change_id, None, name, rows.FILE, True),)))
-
-    def _note_taken_back(
-        self, db: sqlite3.Connection, path: str, before: bytes, data: bytes, regions: Sequence[Region], seq: int
-    ) -> None:
-        """Note what a save of another program took back of changes that memdeck had made."""
-        from .stale_saves import Save, taken_back
-
-        save = Save(regions)
-        most = rows.changes_to_look_at(db, path, seq, save.titles)
-        if not most:
-            return
-        stale = taken_back(
-            before,
-            data,
-            save,
-            rows.changes_before(db, path, seq),
-            lambda old, new: self.regions(FileChange(path, old, new)),
-            lambda some, units: self._touched(path, some, units),
-            most,
-        )
-        if stale is not None:
-            rows.add_taken_back(db, seq, 0, stale)
 
     def _last_bytes(self, db: sqlite3.Connection, path: str, identity: rows.Identity) -> bytes | None:
         """Return the bytes of a file as they were known last: those before the base, with every region since."""

@@ -1,33 +1,30 @@
-"""Taking changes back and bringing them back: undo, redo and revert over the records of a history.
+"""Undo, redo and revert over the records of a history: each is a change that is merged into what is there now.
 
-A change goes back byte for byte while its files are as it left them. Where a file moved on, only the entries and lines
-of the change go back, and only if nobody touched those since; newer bytes are never overwritten by older ones.
+A change goes back byte for byte while its files are as it left them. Where a file moved on, it is merged by entries,
+fields and lines; where the same was changed since, nothing is written.
 """
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.document.compare import Region, apply, inverted, is_lines, take_over
-from memory.document.revert import revert_regions
+from memory.document.compare import Region, apply, inverted, is_lines, lines_of, plain_name, units_of
+from memory.document.nodes import bare
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
-from memory.storage.changes import SERIES, Change, FileChange
-from memory.storage.file_step import conflict
+from memory.storage.changes import OUTSIDE, SERIES, Change, ChangeRecord, FileChange, RecordedFile
+from memory.storage.contracts import ChangingStore, JoinedStores
 
 from . import rows
-from .dry_run import Rehearsal
+from .log import ChangeLog
+from .merging import FileConflict, MergedChange, Take, merge_change
 
 if TYPE_CHECKING:
-    from memory.document.model import Document
-    from memory.storage.changes import ChangeRecord, RecordedFile
-    from memory.storage.contracts import ChangingStore, JoinedStores, Writing
-
     from .history import History
-    from .log import ChangeLog
 
 REVERT = "revert"
 _TURNED = re.compile(r"\A(?:(?:undo|redo|revert): )+")
@@ -36,12 +33,14 @@ PEOPLE = frozenset({"human", "cli"})
 
 SKIP = "skip"
 """The operation of a note that undo passed a change over, because maintenance archived what it touched."""
+KEEP = "keep"
+"""The operation of a note that a person leaves what another program removed as it is."""
 _MOST_PASSED = 100
 """How many changes one undo passes over at most."""
 
 _STANDS = (
     "undone_by IS NULL AND redoes IS NULL"
-    " AND operation NOT IN ('init', 'curated.init', 'curated.inbox', 'trust', 'skip')"
+    " AND operation NOT IN ('init', 'curated.init', 'curated.inbox', 'trust', 'skip', 'keep')"
     " AND (undoes IS NULL OR operation = 'revert')"
 )
 """What a change is that can be undone: neither undone already nor itself an undo, a redo, or the beginning.
@@ -149,10 +148,9 @@ class Undo:
 
     def _goes_back(self, record: ChangeRecord, now: datetime) -> bool:
         try:
-            self.rehearse(record.id, now)
+            return self.rehearse(record.id, now).state in ("ready", "moved")
         except ConflictError:
             return False
-        return True
 
     def redoable(self, actor: str, accepted_in: str | None) -> ChangeRecord | None:
         """As `History.redoable`."""
@@ -169,17 +167,75 @@ class Undo:
         taken = self._history.records("id = ?", [record.undoes], 1) if record.operation == REVERT else ()
         return any(one.proposal is not None for one in taken)
 
-    def revert(self, change_id: str, actor: str, now: datetime) -> Change:
+    def revert(self, change_id: str, actor: str, now: datetime, take: Take | None = None) -> Change:
         """As `History.revert`."""
-        return self._turn(self._revertible(change_id), actor, now, REVERT)
+        return self._turn(self._revertible(change_id), actor, now, REVERT, take)
 
-    def rehearse(self, change_id: str, now: datetime) -> tuple[FileChange, ...]:
+    def rehearse(self, change_id: str, now: datetime) -> MergedChange:
         """As `History.rehearse_revert`."""
         record = self._revertible(change_id)
         store = self._store_of(record)
-        rehearsal = Rehearsal(store)
-        self._turn_files(rehearsal, store, record, now, back=True)
-        return tuple(file._replace(path=store.shown(file.path)) for file in rehearsal.files)
+
+        def read(path: str) -> bytes | None:
+            return store.read(path.removeprefix(store.prefix)).base
+
+        return self._merged(record, store, read, now, None, back=True)
+
+    def bring_back(self, change_id: str, actor: str, now: datetime) -> Change:
+        """As `History.bring_back`."""
+        record = self._revertible(change_id)
+        if record.actor != OUTSIDE:
+            raise ConflictError("change.nothing_removed", f"change {record.id} was made with memdeck", "revert it")
+        removed = [self._removed(record, file) for file in record.files]
+        titles = [title for _, names in removed for title in names]
+        if not titles:
+            said = f"change {record.id} removed no entry"
+            raise ConflictError("change.nothing_removed", said, "`changes revert` takes all of it back", id=record.id)
+        more = f" and {len(titles) - 1} more" if len(titles) > 1 else ""
+        store = self._store_of(record)
+        with store.transaction(REVERT, actor=actor, now=now, undoes=record.id, recorded=True) as transaction:
+
+            def read(path: str) -> bytes | None:
+                return transaction.read(path.removeprefix(store.prefix)).base
+
+            merged = merge_change(self._together, [file for file, _ in removed], read, now)
+            for file in merged.files if merged.state == "gone" else _agreed(record, merged).files:
+                transaction.write(file.path.removeprefix(store.prefix), file.after or b"", base=file.before)
+            done = transaction.commit(f"brought back {titles[0]!r}{more}")
+        if not done.files:
+            self._history.note(KEEP, "it is back already", actor=actor, now=now, undoes=record.id)
+        return done
+
+    def _removed(self, record: ChangeRecord, file: RecordedFile) -> tuple[FileChange, Sequence[str]]:
+        """Return the change that adds what a change removed from a file, and the titles of that."""
+        before, _ = self._versions(record, file)
+        data = before or b""
+        regions = self._history.regions(record, file)
+        if is_lines(file.path):
+            gone = self._log.removed_lines(file.path, regions)
+            left = Counter(line for line, _ in gone)
+            kept = []
+            for line in lines_of(data):
+                if left[line]:
+                    left[line] -= 1
+                else:
+                    kept.append(line)
+            return FileChange(file.path, b"".join(kept), data), [title for _, title in gone]
+        document = self._together.document(file.path, data)
+        if document is None:
+            return FileChange(file.path, data, data), ()
+        units = [one.before for one in units_of(regions, by_place=False) if one.before and one.after is None]
+        sources = Counter(bare(entry) for entry in units)
+        less = document
+        for index, part in document.all_sections():
+            found = set()
+            for number, entry in enumerate(part.entries):
+                if sources[bare(entry)]:
+                    sources[bare(entry)] -= 1
+                    found.add(number)
+            if found:
+                less = less.remove_entries(index, found)
+        return FileChange(file.path, less.dump(), data), [plain_name(entry) for entry in units]
 
     def _revertible(self, change_id: str) -> ChangeRecord:
         record = self._history.get(change_id)
@@ -220,7 +276,7 @@ class Undo:
         """Find what the last undo of an actor took back, unless the actor went on to something new."""
         # Most often the newest change is no undo, and tells it alone.
         for limit in (1, 20, 400, 0):
-            own = self._own(actor, limit, "operation != 'trust'")
+            own = self._own(actor, limit, "operation NOT IN ('trust', 'keep')")
             found, sure = _last_undone(own)
             if sure or not limit or len(own) < limit:
                 return found
@@ -235,23 +291,37 @@ class Undo:
             return self._turn(record, actor, now, name)
         return _series([self._turn(one, actor, now, name) for one in (record, *parts)])
 
-    def _turn(self, record: ChangeRecord, actor: str, now: datetime, name: str) -> Change:
+    def _turn(self, record: ChangeRecord, actor: str, now: datetime, name: str, take: Take | None = None) -> Change:
         """Take a change back, or bring it back, in one transaction over all its files."""
         store = self._store_of(record)
         _refuse_thinned(record)
         back = name != "redo"
         undoes, redoes = (record.id, None) if back else (None, record.id)
         with store.transaction(name, actor=actor, now=now, undoes=undoes, redoes=redoes, recorded=True) as transaction:
-            try:
-                self._turn_files(transaction, store, record, now, back=back)
-            except ConflictError as error:
-                error.details.setdefault("id", record.id)
-                raise
+
+            def read(path: str) -> bytes | None:
+                return transaction.read(path.removeprefix(store.prefix)).base
+
+            merged = _agreed(record, self._merged(record, store, read, now, take, back=back))
+            for file in merged.files:
+                path = file.path.removeprefix(store.prefix)
+                if file.after is not None:
+                    transaction.write(path, file.after, base=file.before, mode=file.mode)
+                elif file.before is not None:
+                    transaction.remove(path, base=file.before)
             return transaction.commit(f"{name}: {unturned(record.summary) or record.operation}")
 
-    def _turn_files(
-        self, transaction: Writing, store: ChangingStore, record: ChangeRecord, now: datetime, *, back: bool
-    ) -> None:
+    def _merged(
+        self,
+        record: ChangeRecord,
+        store: ChangingStore,
+        read: Callable[[str], bytes | None],
+        now: datetime,
+        take: Take | None,
+        *,
+        back: bool,
+    ) -> MergedChange:
+        """Return what taking a change back, or bringing it back, would write."""
         # A file that comes back has the mode with which it went: by this change, or by the one that took it back.
         gone_by = record.id if back else record.undone_by
         modes: dict[str, int] = {}
@@ -259,116 +329,39 @@ class Undo:
             with self._mutex:
                 modes = self._log.file.run(lambda db: rows.modes_of(db, gone_by), modes, make=False)
         with self._together.glance():
-            turned = [
-                self._turn_file(transaction, store, record, file, now, modes.get(file.path), back=back)
-                for file in record.files
-            ]
-        if True in turned and False in turned:
-            # Some of it went back in another way, an archived entry by `restore`, say. To turn the rest would put that
-            # entry in its place a second time.
-            raise conflict([file.path for file, done in zip(record.files, turned, strict=True) if done is False])
+            files = []
+            for file in record.files:
+                # The log lies where only its owner writes; still no file is written because a row names it.
+                if self._together.store_of(file.path) is not store or not self._together.knows(file.path):
+                    raise RefusedError(
+                        "change.path", f"change {record.id} names {file.path!r}, which is no memory file"
+                    )
+                left, wanted = self._sides(record, file, read(file.path), back=back)
+                files.append(FileChange(file.path, left, wanted, modes.get(file.path)))
+            return merge_change(self._together, files, read, now, take, stamped=False)
 
-    def _turn_file(
-        self,
-        transaction: Writing,
-        store: ChangingStore,
-        record: ChangeRecord,
-        file: RecordedFile,
-        now: datetime,
-        mode: int | None,
-        *,
-        back: bool,
-    ) -> bool | None:
-        """Turn one file of a change; return False where it already is what it would become.
-
-        None for a file that is made from others: it never stands in the way of those.
-        """
-        # The log lies where only its owner writes; still no file is written because a row names it.
-        if self._together.store_of(file.path) is not store or not self._together.knows(file.path):
-            raise RefusedError("change.path", f"change {record.id} names {file.path!r}, which is no memory file")
-        path = file.path.removeprefix(store.prefix)
-        regions = self._whole_regions(record, file)
-        here, there = (file.after, file.before) if back else (file.before, file.after)
-        base = transaction.read(path).base
+    def _sides(
+        self, record: ChangeRecord, file: RecordedFile, current: bytes | None, *, back: bool
+    ) -> tuple[bytes | None, bytes | None]:
+        """Return a file as one side of a change left it, and as the other is to make it."""
+        left, wanted = (file.after, file.before) if back else (file.before, file.after)
         with self._mutex:
-            found = self._log.identity(file.path, base)
-        turned = inverted(regions) if back else regions
-        if found != here and self._together.derived(file.path):
-            if found != there:
-                self._turn_derived(transaction, record, file, path, base, regions, back=back)
-            return None
-        if found == here:
-            if there is not None:
-                try:
-                    data = apply(turned, base or b"")
-                except ValueError:  # rows that do not belong together
-                    raise conflict([file.path]) from None
-                transaction.write(path, data, base=base, mode=mode, regions=turned)
-            elif base is not None:
-                transaction.remove(path, base=base)
-            return True
-        if found == there:
-            return False
-        if base is None:
-            raise conflict([file.path])
-        if is_lines(file.path):
-            self._turn_lines(transaction, record, file, path, base, regions, back=back)
-            return True
-        document = self._together.document(file.path, base)
-        if document is None:
-            raise conflict([file.path])
-        taken = revert_regions(document, inverted(turned), file.path, lambda: self._was(record, file, back=back))
-        if taken is not document:
-            transaction.write(path, self._together.stamp(file.path, taken, now).dump(), base=base)
-        return True
+            found = self._log.identity(file.path, current)
+        if found == left:
+            # What other changes did to the file does not matter, not even whether their bytes are kept.
+            regions = self._whole_regions(record, file)
+            turned = inverted(regions) if back else regions
+            return current, None if wanted is None else apply(turned, current or b"")
+        before, after = self._versions(record, file)
+        return (after, before) if back else (before, after)
 
-    def _was(self, record: ChangeRecord, file: RecordedFile, *, back: bool) -> Document | None:
-        """Return the document that a change is to go back to, None where its bytes are no longer known."""
-        old = self._history.before(record.id, file.path)
-        if not back and (old is not None or file.before is None):
-            old = apply(self._history.regions(record, file), old or b"")
-        return None if old is None else self._together.document(file.path, old)
-
-    def _turn_lines(
-        self,
-        transaction: Writing,
-        record: ChangeRecord,
-        file: RecordedFile,
-        path: str,
-        base: bytes,
-        regions: Sequence[Region],
-        *,
-        back: bool,
-    ) -> None:
-        """Turn the lines of a change in a file that moved on; ConflictError where they are no longer there."""
-        old = self._history.before(record.id, file.path)
-        if old is None and file.before is not None:
-            raise conflict([file.path])
-        new = apply(regions, old or b"")
-        taken = take_over(new, old or b"", base) if back else take_over(old or b"", new, base)
-        if taken is None:
-            raise conflict([file.path])
-        transaction.write(path, taken, base=base)
-
-    def _turn_derived(
-        self,
-        transaction: Writing,
-        record: ChangeRecord,
-        file: RecordedFile,
-        path: str,
-        base: bytes | None,
-        regions: Sequence[Region],
-        *,
-        back: bool,
-    ) -> None:
-        """Turn the lines of a file that is made from others; it stays as it is where they do not fit."""
-        old = self._history.before(record.id, file.path) or b""
-        new = apply(regions, old)
-        taken = take_over(new, old, base or b"") if back else take_over(old, new, base or b"")
-        if taken:
-            transaction.write(path, taken, base=base)
-        elif taken is not None and base is not None:
-            transaction.remove(path, base=base)
+    def _versions(self, record: ChangeRecord, file: RecordedFile) -> tuple[bytes | None, bytes | None]:
+        """Return a file before and after a change; ConflictError `change.thinned` where that is not known any more."""
+        self._whole_regions(record, file)
+        found = self._history.versions(record, file)
+        if found is None:
+            raise _thinned(record)
+        return found
 
     def _whole_regions(self, record: ChangeRecord, file: RecordedFile) -> tuple[Region, ...]:
         """Return what was different in a file, for taking it back: all of it, or MemdeckError `change.log_failed`."""
@@ -385,6 +378,41 @@ class Undo:
         return regions
 
 
+def _agreed(record: ChangeRecord, merged: MergedChange) -> MergedChange:
+    """Return what a merge would write; `document.conflict` for a conflict, or if nothing is left to do."""
+    if merged.state in ("ready", "moved"):
+        return merged
+    if merged.state == "gone":
+        raise ConflictError(
+            "document.conflict",
+            f"what {record.summary or record.operation!r} changed is not there any more, or was put back already",
+            "look at it, and make the change by hand",
+            id=record.id,
+            file=record.paths[0],
+            reasons={},
+        )
+    told = {one.conflict.entry or one.conflict.section or one.file: _what_happened(one) for one in merged.clashes}
+    reasons = {**told, **dict(reason.split(": ", 1) for reason in merged.reasons)}
+    title, happened = next(iter(reasons.items()))
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    raise ConflictError(
+        "document.conflict",
+        f"{title!r}: {happened}{more}",
+        "look at it, and make the change by hand",
+        id=record.id,
+        file=merged.clashes[0].file if merged.clashes else record.paths[0],
+        entries=list(reasons),
+        reasons=reasons,
+        conflicts=[one.json() for one in merged.clashes],
+    )
+
+
+def _what_happened(clash: FileConflict) -> str:
+    if clash.conflict.theirs is None and clash.conflict.what == "entry":
+        return "is not there any more"
+    return "was changed since"
+
+
 def _series(changes: Sequence[Change]) -> Change:
     """Return the changes that took a series back, or brought it back, as one."""
     files = tuple(file for change in changes for file in change.files)
@@ -393,9 +421,12 @@ def _series(changes: Sequence[Change]) -> Change:
 
 def _refuse_thinned(record: ChangeRecord) -> None:
     if not record.kept:
-        raise ConflictError(
-            "change.thinned", f"the bytes of change {record.id} are no longer kept", "undo it by hand", id=record.id
-        )
+        raise _thinned(record)
+
+
+def _thinned(record: ChangeRecord) -> ConflictError:
+    said = f"the bytes of change {record.id} are no longer kept"
+    return ConflictError("change.thinned", said, "undo it by hand", id=record.id)
 
 
 def unturned(summary: str) -> str:

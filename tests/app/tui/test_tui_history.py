@@ -287,7 +287,7 @@ async def test_a_refused_revert_says_why_and_offers_three_columns(workspace: Wor
 
 
 async def test_a_change_of_a_removed_entry_says_so(workspace: Workspace) -> None:
-    """Taking back a change of an entry that is gone explains it and changes nothing."""
+    """Taking back a change of an entry that is gone asks, and leaving it gone changes nothing."""
     edit(workspace, FIRST, days=7, assigned="Alice")
     let_agents(workspace.store)
     ref = ref_of(workspace, FIRST)
@@ -296,9 +296,9 @@ async def test_a_change_of_a_removed_entry_says_so(workspace: Workspace) -> None
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "0", "j", "X")
-        assert isinstance(app.screen, Preview)
-        assert "is not there any more" in screen_text(app)
-        await press(pilot, "enter", "escape")
+        assert isinstance(app.screen, ThreeWay)
+        assert "was changed since" in screen_text(app)
+        await press(pilot, "t", "enter")
     assert (workspace.memory / "tasks.md").read_bytes() == before
 
 

@@ -14,7 +14,7 @@ from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedErr
 from memory.files.tasks import edits
 from memory.files.tasks.model import find_task
 from memory.review import Inbox, row
-from memory.review.model import taking
+from memory.storage.log.merging import taking
 from memory.storage.review.proposals import Proposal, Proposals
 from memory.workspace import Workspace
 from tests.memory.entries.desks import AGENT, NOW

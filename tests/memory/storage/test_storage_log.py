@@ -19,6 +19,7 @@ from memory.document.compare import Region, apply
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage import Change, FileChange, PrivateState, Store
 from memory.storage.intent_log import IntentLog
+from memory.storage.log.damaged import move_aside
 from memory.storage.log.database import DAMAGED, NAME
 from memory.storage.log.history import History
 from memory.storage.log.log import ChangeLog
@@ -609,3 +610,14 @@ def test_the_intent_knows_files_by_the_sums_of_the_log(store: Store, tasks: Path
         sums = {role.path: (role.before and role.before.digest, role.after.digest) for role in intents[-1].roles}
         one, two, three, four = (hashlib.sha256(data).hexdigest() for data in (before, after, old, old + b"more\n"))
         assert sums == {f".aiter/{large}": (one if before else None, two), SHOWN: (three, four)}
+
+
+def test_what_a_crash_left_goes_with_a_damaged_database(tmp_path: Path) -> None:
+    """What would put a damaged database back as it was is kept with it, never laid over the one that begins anew."""
+    for name, data in (("a.sqlite", b"main"), ("a.sqlite-journal", b"before"), ("a.damaged.sqlite-journal", b"old")):
+        (tmp_path / name).write_bytes(data)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    assert move_aside(folder, "a.sqlite", "a.damaged.sqlite") == "a.damaged.sqlite"
+    os.close(folder)
+    found = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert found == {"a.damaged.sqlite": b"main", "a.damaged.sqlite-journal": b"before"}
