@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 Gap = tuple[int, int, int, int]
-_CHUNK = 512
 _RAW = attrgetter("raw")
 
 
@@ -113,9 +112,7 @@ def differing(before: Document, after: Document) -> Iterator[Region]:
             at += 1
         if a0 == a1 and b0 == b1:
             continue
-        from .nodes import joined  # Imported here: lines are compared without any node.
-
-        removed, added = joined(old_mid[a0:a1]), joined(new_mid[b0:b1])
+        removed, added = (b"".join(part.raw for part in parts) for parts in (old_mid[a0:a1], new_mid[b0:b1]))
         above, below = same + a0 - 1, same + a1
         yield Region(
             "sections",
@@ -184,25 +181,9 @@ def _in_section(old: Section, new: Section, place: _Place) -> Iterator[Region]:
         )
 
 
-def ends(one: tuple[Entry, ...], other: tuple[Entry, ...]) -> tuple[int, int]:
+def ends(one: Sequence[Entry], other: Sequence[Entry]) -> tuple[int, int]:
     """Return how many entries are equal at the beginning, and at the end of the rest."""
-    limit = min(len(one), len(other))
-    head = 0
-    while head < limit and one[head : head + _CHUNK] == other[head : head + _CHUNK]:
-        head = min(head + _CHUNK, limit)
-    while head < limit and (one[head] is other[head] or one[head].raw == other[head].raw):
-        head += 1
-    limit -= head
-    tail = 0
-    while tail < limit:
-        size = min(_CHUNK, limit - tail)
-        ends = len(one) - tail, len(other) - tail
-        if one[ends[0] - size : ends[0]] != other[ends[1] - size : ends[1]]:
-            break
-        tail += size
-    while tail < limit and (one[-1 - tail] is other[-1 - tail] or one[-1 - tail].raw == other[-1 - tail].raw):
-        tail += 1
-    return head, tail
+    return same_ends(one, other, lambda old, new: old.raw == new.raw)
 
 
 def same_ends(one: Sequence[T], other: Sequence[T], equal: Callable[[T, T], bool] = eq) -> tuple[int, int]:
@@ -345,7 +326,6 @@ _SIMILAR = 0.6
 _ALMOST = 0.85
 _LONG_TITLES = 1_000
 _NUMBER = re.compile(r"\d+")
-_UPDATED = re.compile(rb"^updated:[ \t]*(\S+)", re.MULTILINE)
 
 
 class Unit(NamedTuple):
@@ -411,58 +391,36 @@ def _lines(entry: Entry) -> set[str]:
     return {row for row in rows if row and not row.startswith("- created:")}
 
 
-def units_of(
-    regions: Sequence[Region], *, by_place: bool = True, known: dict[bytes, Entry] | None = None
-) -> tuple[Unit, ...]:
+def units_of(regions: Sequence[Region], *, by_place: bool = True) -> tuple[Unit, ...]:
     """Return each changed entry in some regions, in file order; changes of blank lines only are left out.
 
     An entry that moved within the regions is one unit. Bodies and front matter are not units. With `by_place`, an entry
     in the place of a removed one is that one with a new title, as after one operation. Without it (a save by another
-    program), only entries that are `alike` are paired; and only those of the same title where the file became older by
-    its own front matter, because that program never read what is missing. `known` caches entries by their source, so
-    that calls for many regions of the same entries read each entry once.
+    program), only entries that are `alike` are paired.
     """
-    fits = None if by_place else same_entry if _went_back(regions) else alike
+    fits = None if by_place else alike
     single: list[Unit] = []
     for region in regions:
         if region.kind == "entries":
-            old, new = _known(entries_in(region.before), known), _known(entries_in(region.after), known)
+            old, new = entries_in(region.before), entries_in(region.after)
             single += paired(old, new, region.section, region.section, fits=fits)
         elif region.kind == "sections":
-            single += _in_sections(sections_in(region.before), sections_in(region.after), fits, known)
+            single += _in_sections(sections_in(region.before), sections_in(region.after), fits)
     return tuple(joined(single, fits=fits))
 
 
-def updated_of(top: bytes) -> bytes | None:
-    """Return the value of `updated` in the source of a front matter, None where there is none."""
-    found = _UPDATED.search(top)
-    return None if found is None else found[1]
-
-
-def _went_back(regions: Sequence[Region]) -> bool:
-    tops = [(updated_of(one.before), updated_of(one.after)) for one in regions if one.kind == "top"]
-    return any(old is not None and new is not None and new < old for old, new in tops)
-
-
-def _known(entries: Sequence[Entry], known: dict[bytes, Entry] | None) -> Sequence[Entry]:
-    """Return entries as the known objects of the same source, and add new ones to `known`."""
-    return entries if known is None else [known.setdefault(entry.raw, entry) for entry in entries]
-
-
-def _in_sections(
-    old: Sequence[Section], new: Sequence[Section], fits: Fits | None, known: dict[bytes, Entry] | None
-) -> Iterator[Unit]:
+def _in_sections(old: Sequence[Section], new: Sequence[Section], fits: Fits | None) -> Iterator[Unit]:
     by_heading: dict[bytes, list[Section]] = {}
     for part in new:
         by_heading.setdefault(part.heading.rstrip(), []).append(part)
     for part in old:
         same = by_heading.get(part.heading.rstrip())
         other = same.pop(0) if same else None
-        entries = () if other is None else _known(other.entries, known)
-        yield from paired(_known(part.entries, known), entries, part.title, part.title, fits=fits)
+        entries = () if other is None else other.entries
+        yield from paired(part.entries, entries, part.title, part.title, fits=fits)
     for part in new:
         if part in by_heading[part.heading.rstrip()]:
-            yield from paired((), _known(part.entries, known), part.title, part.title)
+            yield from paired((), part.entries, part.title, part.title)
 
 
 def entries_in(raw: bytes) -> tuple[Entry, ...]:
