@@ -14,9 +14,8 @@ from memory.document.lines import is_blank
 from memory.errors import MemdeckError
 from memory.files.snapshot import plain_title
 from memory.storage.changes import OUTSIDE
-from memory.storage.log.history import History
+from memory.storage.log.history import KEEP, History
 from memory.storage.log.rows import key, time_text
-from memory.storage.log.undo import KEEP
 from memory.workspace import Workspace
 
 from .changes import file_name

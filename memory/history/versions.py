@@ -129,8 +129,6 @@ def restore_version(
     `entry` is its ref, hex digits, or its title, as in `changes show`. Raises `change.not_found`,
     `change.no_entry` where the change has no such entry in that state, `change.thinned`.
     """
-    from memory.files import restore
-
     version = version_of(workspace, change_id, entry, after=after)
 
     return workspace.change(

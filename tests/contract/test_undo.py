@@ -202,3 +202,22 @@ def test_undo_beside_another_writer_of_the_same_entry(workspace: Place) -> None:
     assert (refused.code, refused.error) == (4, "document.conflict")
     assert "Paint" in refused.err
     assert workspace.read(TASKS) == before
+
+
+def test_what_undo_leaves_alone(workspace: Place) -> None:
+    """The files of a new workspace do not go by an undo; the last change goes back and comes again, byte for byte."""
+    assert workspace("undo").error == "change.none"
+    before = workspace.read(TASKS)
+    workspace("tasks", "add", "Paint")
+    after = workspace.read(TASKS)
+    assert workspace("undo").code == 0
+    assert workspace.read(TASKS) == before
+    assert workspace("redo").code == 0
+    assert workspace.read(TASKS) == after
+
+
+@pytest.mark.parametrize("wanted", ["", " ", "01ZZZZZZZZ"])
+def test_an_id_that_names_no_change(workspace: Place, wanted: str) -> None:
+    """An empty one names none, however few changes there are."""
+    workspace("tasks", "add", "Paint")
+    assert workspace("changes", "show", wanted).error == "change.not_found"

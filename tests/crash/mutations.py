@@ -18,7 +18,7 @@ from memory.storage.appending import Appending
 from memory.storage.file_step import FileStep
 from memory.storage.intent_log import IntentLog
 from memory.storage.log.database import LogFile
-from memory.storage.log.undo import Undo
+from memory.storage.log.history import History
 from memory.storage.recovery import _File, _Stand
 from memory.storage.safe_open import Mark
 from memory.storage.transaction import Transaction
@@ -307,8 +307,8 @@ def _added_to_a_torn_line() -> None:
     _set(Transaction, "_plan", planned)
 
 
-def _what_the_log_tells(turner: Undo, record: Any, file: Any) -> Any:
-    return turner._history.regions(record, file)
+def _what_the_log_tells(turner: History, record: Any, file: Any) -> Any:
+    return turner.regions(record, file)
 
 
 def _part_of_an_addition() -> None:
@@ -371,7 +371,7 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
     "failing writes ignored": ("errors", lambda: _set(fsio, "_write", _swallow(fsio._write))),
     "errors hidden": ("errors", _error_hidden),
     "reads not repeatable": ("looking", _unsorted_reads),
-    "what the log cannot tell taken back": ("log", lambda: _set(Undo, "_whole_regions", _what_the_log_tells)),
+    "what the log cannot tell taken back": ("log", lambda: _set(History, "_whole_regions", _what_the_log_tells)),
     "a failing log stops changes": ("log", _strict_log),
     "an addition is not synced": ("power", _add_without_sync),
     "an addition goes where the file ended": ("foreign looking at facts", _added_anywhere),

@@ -244,7 +244,7 @@ class LogSource:
 def logged(record: ChangeRecord) -> LoggedChange:
     """Convert a change of the log to the form that the pane lists."""
     from memory.history.changes import file_name
-    from memory.storage.log.undo import unturned
+    from memory.storage.log.history import unturned
     from widgets.panes.changes.logged_change import ChangedEntry, LoggedChange
 
     return LoggedChange(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from memory.document.lines import encode, ends_line, read_fields, set_field
 from memory.document.model import Document, parse
@@ -12,12 +11,10 @@ from memory.document.nodes import Block, Entry
 from memory.document.rescan import updated
 from memory.errors import ConflictError, UsageError
 
+from .bodies import BodyClash
 from .conflicts import Conflict, Spot
 from .match import identity
 from .pieces import split_body
-
-if TYPE_CHECKING:
-    from .bodies import BodyClash
 
 
 def apply_mine(document: Document, conflict: Conflict) -> Document:

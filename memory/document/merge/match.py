@@ -9,16 +9,14 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from memory.base.values import is_absent
-from memory.document.nodes import bare
+from memory.document.model import Document
+from memory.document.nodes import Entry, Section, bare
 
 from .sequences import Three
-
-if TYPE_CHECKING:
-    from memory.document.model import Document
-    from memory.document.nodes import Entry, Section
 
 _PRIORITY = re.compile(r"\[(?:HIGH|NORMAL|LOW)\](?:[ \t]+|$)")
 _LABEL = re.compile(r"\[(?:HIGH|NORMAL|LOW)\][ \t]+|[0-9]{1,2}:[0-9]{2}[ \t]+[—–-][ \t]+")
@@ -190,8 +188,6 @@ def _pair_renamed(
     new: Sequence[int],
 ) -> None:
     """Pair entries of one section whose titles are alike and whose bodies share at least half of their lines."""
-    from difflib import SequenceMatcher
-
     left = {at: _lines(base[at].entry) for at in old}
     for index in new:
         place = side[index]

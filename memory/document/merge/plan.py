@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from memory.document.nodes import bare
+from memory.document.model import Document
+from memory.document.nodes import Entry, Section, bare
 
 from .bodies import BodyClash
 from .match import EntryPlace, identity, match_entries, match_sections, places
 from .merge_entry import merge_entry
 from .sequences import Three
-
-if TYPE_CHECKING:
-    from memory.document.model import Document
-    from memory.document.nodes import Entry, Section
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _TIME = re.compile(r"(\d{1,2}):(\d{2})", re.ASCII)

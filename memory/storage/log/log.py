@@ -7,9 +7,10 @@ becomes a change of the actor `outside`; the first sight of a file is no change.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.document.compare import Region, apply, compare, compare_lines, is_lines, lines_of, units_of
 from memory.errors import MemdeckError
@@ -23,17 +24,12 @@ from memory.storage.changes import (
     new_id,
     touched_in,
 )
-from memory.storage.safe_open import sha256
+from memory.storage.contracts import EntryReading
+from memory.storage.own_folders import StateFolder
+from memory.storage.safe_open import FileVersion, sha256
 
 from . import rows
 from .database import LogFile
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.storage.contracts import EntryReading
-    from memory.storage.own_folders import StateFolder
-    from memory.storage.safe_open import FileVersion
 
 KEEP_BYTES = 50_000_000
 """How many bytes of changes are kept."""

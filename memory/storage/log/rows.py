@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.document.compare import Region
 from memory.document.lines import decode, encode
+from memory.storage.changes import Change, ChangeRecord, RecordedFile, Touched
 from memory.storage.safe_open import ABSENT, FileVersion
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.storage.changes import Change, ChangeRecord, Touched
-
 
 MOST_TOUCHED = 100
 """How many entries of a change are listed with it."""
@@ -404,8 +400,6 @@ def operation_name(text: str) -> str:
 
 
 def _record(db: sqlite3.Connection, row: Sequence[object]) -> ChangeRecord:
-    from memory.storage.changes import ChangeRecord, RecordedFile, Touched
-
     seq, change_id, time, actor, operation, summary, named, undone_by, undoes, redoes, *reviewed = row
     files = db.execute(_FILES, (seq,)).fetchall()
     paths = {number: os.fsdecode(path) for _, number, path, *_ in files}
