@@ -85,6 +85,7 @@ class OutsideChanges(Part):
                 seen = self._pane_state.seen_change
                 self._seen = history.state()[0] if seen is None else seen
             found = workspace.notice(now)
+        from memory.history.outside import lost_files, outside_removals
         from memory.review import undo_redo
 
         count = self.count
@@ -95,14 +96,11 @@ class OutsideChanges(Part):
             count = history.count(self._seen or 0, QUIET, MOST)
             with suppress(MemdeckError):
                 self._found = undo_redo.undo_and_redo_available(workspace, ACTOR)
+                self.waiting = outside_removals(workspace, now)
                 self._counted = stand
         self._newest = states[0][0]
         warnings = tuple(warning for warning in history.warnings if warning not in self._said)
         self._said.update(warnings)
-        from memory.history.outside import lost_files, outside_removals
-
-        with suppress(MemdeckError):
-            self.waiting = outside_removals(workspace, now)
         self.missing = lost_files(workspace)
         report = partial(self._noticed, count, warnings, self._found, self.waiting, self.missing)
         self.app.post_message(ThreadReport(report))

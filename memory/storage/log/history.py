@@ -21,7 +21,7 @@ from . import rows
 from .merging import FileConflict, MergedChange, Take, merge_change
 from .recorded import RecordedChanges
 
-REVERT = "revert"
+REVERT, REDO = "revert", "redo"
 _TURNED = re.compile(r"\A(?:(?:undo|redo|revert): )+")
 PEOPLE = frozenset({"human", "cli"})
 """A person in the application and at the command line is one and the same."""
@@ -77,7 +77,7 @@ class History(RecordedChanges):
         record = self.redoable(actor, accepted_in)
         if record is None:
             raise NotFoundError("change.none", f"there is no undone change by {actor} to redo")
-        return self._turn_series(record, "undone_by IS NOT NULL", actor, now, "redo")
+        return self._turn_series(record, "undone_by IS NOT NULL", actor, now, REDO)
 
     def undo_and_redo_available(self, actor: str) -> tuple[bool, bool]:
         """Return whether `undo` and `redo` would find a change of this actor; both False where the log cannot be read.
@@ -195,7 +195,7 @@ class History(RecordedChanges):
         def read(path: str) -> bytes | None:
             return store.read(path.removeprefix(store.prefix)).base
 
-        return self._merged(record, store, read, now, None, back=True)
+        return self._merged(record, read, now, None, back=True)
 
     def bring_back(self, change_id: str, *, actor: str, now: datetime) -> Change:
         """Bring back the entries that another program's change removed; what else it did stays.
@@ -212,16 +212,13 @@ class History(RecordedChanges):
             said = f"change {record.id} removed no entry"
             raise ConflictError("change.nothing_removed", said, "`changes revert` takes all of it back", id=record.id)
         more = f" and {len(titles) - 1} more" if len(titles) > 1 else ""
-        store = self._store_of(record)
-        with store.transaction(REVERT, actor=actor, now=now, undoes=record.id, recorded=True) as transaction:
+        changes = [file for file, _ in removed]
 
-            def read(path: str) -> bytes | None:
-                return transaction.read(path.removeprefix(store.prefix)).base
+        def merged(read: Callable[[str], bytes | None]) -> MergedChange:
+            found = merge_change(self._together, changes, read, now)
+            return found if found.state == "gone" else _agreed(record, found)
 
-            merged = merge_change(self._together, [file for file, _ in removed], read, now)
-            for file in merged.files if merged.state == "gone" else _agreed(record, merged).files:
-                transaction.write(file.path.removeprefix(store.prefix), file.after or b"", base=file.before)
-            done = transaction.commit(f"brought back {titles[0]!r}{more}")
+        done = self._carry_out(record, merged, actor, now, REVERT, f"brought back {titles[0]!r}{more}")
         if not done.files:
             self.note(KEEP, "it is back already", actor=actor, now=now, undoes=record.id)
         return done
@@ -267,7 +264,11 @@ class History(RecordedChanges):
         return record
 
     def _store_of(self, record: ChangeRecord) -> ChangingStore:
-        """Return the store whose files a change is of; ConflictError where it has none."""
+        """Return the store whose files a change is of; ConflictError where it has none.
+
+        Only its owner writes to the log; still no file is written because a row names it: RefusedError `change.path`
+        for what is no memory file of that store.
+        """
         if not record.files:
             raise ConflictError(
                 "change.note",
@@ -275,11 +276,13 @@ class History(RecordedChanges):
                 "`memdeck trust revoke` takes an approval back",
                 id=record.id,
             )
-        store = self._together.store_of(record.files[0].path)
-        if store is None:
-            raise RefusedError(
-                "change.path", f"change {record.id} names {record.files[0].path!r}, which is no memory file"
-            )
+        with self._together.glance():
+            store = self._together.store_of(record.files[0].path)
+            for path in record.paths:
+                if store is None or self._together.store_of(path) is not store or not self._together.knows(path):
+                    said = f"change {record.id} names {path!r}, which is no memory file"
+                    raise RefusedError("change.path", said)
+        assert store is not None
         return store
 
     def _own(self, actor: str, limit: int, condition: str = "1") -> Sequence[ChangeRecord]:
@@ -313,28 +316,42 @@ class History(RecordedChanges):
 
     def _turn(self, record: ChangeRecord, actor: str, now: datetime, name: str, take: Take | None = None) -> Change:
         """Take a change back, or bring it back, in one transaction over all its files."""
-        store = self._store_of(record)
         _refuse_thinned(record)
-        back = name != "redo"
-        undoes, redoes = (record.id, None) if back else (None, record.id)
+
+        def merged(read: Callable[[str], bytes | None]) -> MergedChange:
+            return _agreed(record, self._merged(record, read, now, take, back=name != REDO))
+
+        summary = f"{name}: {unturned(record.summary) or record.operation}"
+        return self._carry_out(record, merged, actor, now, name, summary)
+
+    def _carry_out(
+        self,
+        record: ChangeRecord,
+        merged: Callable[[Callable[[str], bytes | None]], MergedChange],
+        actor: str,
+        now: datetime,
+        name: str,
+        summary: str,
+    ) -> Change:
+        """Write what `merged` returns for the files as they are under the lock, and return the change."""
+        store = self._store_of(record)
+        undoes, redoes = (None, record.id) if name == REDO else (record.id, None)
         with store.transaction(name, actor=actor, now=now, undoes=undoes, redoes=redoes, recorded=True) as transaction:
 
             def read(path: str) -> bytes | None:
                 return transaction.read(path.removeprefix(store.prefix)).base
 
-            merged = _agreed(record, self._merged(record, store, read, now, take, back=back))
-            for file in merged.files:
+            for file in merged(read).files:
                 path = file.path.removeprefix(store.prefix)
                 if file.after is not None:
                     transaction.write(path, file.after, base=file.before, mode=file.mode)
                 elif file.before is not None:
                     transaction.remove(path, base=file.before)
-            return transaction.commit(f"{name}: {unturned(record.summary) or record.operation}")
+            return transaction.commit(summary)
 
     def _merged(
         self,
         record: ChangeRecord,
-        store: ChangingStore,
         read: Callable[[str], bytes | None],
         now: datetime,
         take: Take | None,
@@ -350,11 +367,6 @@ class History(RecordedChanges):
         with self._together.glance():
             files = []
             for file in record.files:
-                # The log lies where only its owner writes; still no file is written because a row names it.
-                if self._together.store_of(file.path) is not store or not self._together.knows(file.path):
-                    raise RefusedError(
-                        "change.path", f"change {record.id} names {file.path!r}, which is no memory file"
-                    )
                 left, wanted = self._sides(record, file, read(file.path), back=back)
                 files.append(FileChange(file.path, left, wanted, modes.get(file.path)))
             return merge_change(self._together, files, read, now, take, stamped=False)
