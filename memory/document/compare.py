@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from operator import attrgetter, eq
+from operator import eq
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory import document
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 Gap = tuple[int, int, int, int]
-_RAW = attrgetter("raw")
 
 
 class Region(NamedTuple):
@@ -33,8 +32,7 @@ class Region(NamedTuple):
 
     `top` is the BOM with the front matter, `body` the text of one section before its entries, `entries` are whole
     entries of one section, `sections` whole sections, `lines` whole lines of a file of lines, `bytes` a part of any
-    other file. `section` is the title of the section of a body or entries (None: before the first), `above` and `below`
-    are the titles of the entries, or sections, right before and after (None: there is none).
+    other file. `section` is the title of the section of a body or entries (None: before the first).
     """
 
     kind: Kind
@@ -42,8 +40,6 @@ class Region(NamedTuple):
     before: bytes
     after: bytes
     section: str | None = None
-    above: str | None = None
-    below: str | None = None
 
     @property
     def size(self) -> int:
@@ -53,7 +49,23 @@ class Region(NamedTuple):
 
 def compare(before: Document, after: Document) -> tuple[Region, ...]:
     """Return the regions that turn the bytes of one document into those of the other."""
-    return tuple(differing(before, after))
+    top, new_top = before.bom + before.front_raw, after.bom + after.front_raw
+    regions = [Region("top", 0, top, new_top)] if top != new_top else []
+    regions += _in_section(before.head, after.head, len(top))
+    offset = len(top) + before.head.size
+    old, new = before.sections, after.sections
+    gaps = differences([part.heading.rstrip() for part in old], [part.heading.rstrip() for part in new])
+    at = 0
+    for a0, a1, b0, b1 in (*gaps, (len(old), len(old), len(new), len(new))):
+        for one, other in zip(old[at:a0], new[b0 - (a0 - at) : b0], strict=True):
+            regions += _in_section(one, other, offset)
+            offset += one.size
+        if a0 != a1 or b0 != b1:
+            removed, added = (b"".join(part.raw for part in parts) for parts in (old[a0:a1], new[b0:b1]))
+            regions.append(Region("sections", offset, removed, added))
+            offset += len(removed)
+        at = a1
+    return tuple(regions)
 
 
 def with_top(regions: Sequence[Region], before: Document, after: Document) -> tuple[Region, ...]:
@@ -81,104 +93,31 @@ def inverted(regions: Sequence[Region]) -> tuple[Region, ...]:
     turned = []
     for one in regions:
         turned.append(
-            Region(one.kind, one.start + shift, one.after, one.before, one.section, one.above, one.below),
+            Region(one.kind, one.start + shift, one.after, one.before, one.section),
         )
         shift += len(one.after) - len(one.before)
     return tuple(turned)
 
 
-def differing(before: Document, after: Document) -> Iterator[Region]:
-    """Yield the regions of `compare` as they are found; none where the bytes are the same."""
-    top, new_top = before.bom + before.front_raw, after.bom + after.front_raw
-    if top != new_top:
-        yield Region("top", 0, top, new_top)
-    place = _Place(len(top))
-    yield from _in_section(before.head, after.head, place)
-    place.skip(before.head)
-    old, new = before.sections, after.sections
-    same, end = same_ends(old, new, _same)
-    for part in old[:same]:
-        place.skip(part)
-    old_mid, new_mid = old[same : len(old) - end], new[same : len(new) - end]
-    at = 0
-    for a0, a1, b0, b1 in (
-        *differences([part.heading.rstrip() for part in old_mid], [part.heading.rstrip() for part in new_mid]),
-        (len(old_mid), len(old_mid), len(new_mid), len(new_mid)),
-    ):
-        shift = b0 - a0
-        while at < a0:
-            yield from _in_section(old_mid[at], new_mid[at + shift], place)
-            place.skip(old_mid[at])
-            at += 1
-        if a0 == a1 and b0 == b1:
-            continue
-        removed, added = (b"".join(part.raw for part in parts) for parts in (old_mid[a0:a1], new_mid[b0:b1]))
-        above, below = same + a0 - 1, same + a1
-        yield Region(
-            "sections",
-            place.offset(),
-            removed,
-            added,
-            None,
-            old[above].title if above >= 0 else None,
-            old[below].title if below < len(old) else None,
-        )
-        for part in old_mid[a0:a1]:
-            place.skip(part)
-        at = a1
-
-
-class _Place:
-    """An offset that is computed only when needed: most sections are after the last difference."""
-
-    def __init__(self, offset: int) -> None:
-        self._offset = offset
-        self._skipped: list[Section] = []
-
-    def skip(self, section: Section) -> None:
-        self._skipped.append(section)
-
-    def offset(self) -> int:
-        for section in self._skipped:
-            self._offset += section.size
-        self._skipped.clear()
-        return self._offset
-
-
-def _same(one: Section, other: Section) -> bool:
-    if len(one) != len(other) or one.heading != other.heading or one.lead != other.lead:
-        return False
-    return all(a is b or a.raw == b.raw for a, b in zip(one.entries, other.entries, strict=True))
-
-
-def _in_section(old: Section, new: Section, place: _Place) -> Iterator[Region]:
-    """Yield the differences in one section, which begins at `place`."""
+def _in_section(old: Section, new: Section, offset: int) -> Iterator[Region]:
+    """Yield the differences in one section, which begins at `offset`."""
     if old is new:
         return
     title = old.title if old.level else None
-    lead, new_lead = old.lead, new.lead
-    if (old.heading, lead) != (new.heading, new_lead):
-        yield Region("body", place.offset(), old.heading + lead, new.heading + new_lead, title)
+    if (old.heading, old.lead) != (new.heading, new.lead):
+        yield Region("body", offset, old.heading + old.lead, new.heading + new.lead, title)
     before, after = old.entries, new.entries
     head, tail = ends(before, after)
-    one, other = before[head : len(before) - tail], after[head : len(after) - tail]
-    if not one and not other:
+    gone = [entry.raw for entry in before[head : len(before) - tail]]
+    come = [entry.raw for entry in after[head : len(after) - tail]]
+    if not gone and not come:
         return
-    start, at = place.offset() + len(old.heading) + len(lead) + sum([len(entry.raw) for entry in before[:head]]), 0
-    gone, come = list(map(_RAW, one)), list(map(_RAW, other))
+    start = offset + len(old.heading) + len(old.lead) + sum([len(entry.raw) for entry in before[:head]])
+    at = 0
     for a0, a1, b0, b1 in differences(gone, come):
-        above, below = head + a0 - 1, head + a1
         start += sum(map(len, gone[at:a0]))
         at = a0
-        yield Region(
-            "entries",
-            start,
-            b"".join(gone[a0:a1]),
-            b"".join(come[b0:b1]),
-            title,
-            before[above].title if above >= 0 else None,
-            before[below].title if below < len(before) else None,
-        )
+        yield Region("entries", start, b"".join(gone[a0:a1]), b"".join(come[b0:b1]), title)
 
 
 def ends(one: Sequence[Entry], other: Sequence[Entry]) -> tuple[int, int]:

@@ -44,9 +44,11 @@ ALTER TABLE change ADD COLUMN reviewer TEXT;
 ALTER TABLE change ADD COLUMN proposal TEXT;
 CREATE INDEX change_proposal ON change (proposal) WHERE proposal IS NOT NULL;
 """,
-    # Which saves took back which changes is not guessed any more.
+    # Which saves took back which changes was guessed, and the neighbours of an entry told where it goes back.
     5: """
 DROP TABLE IF EXISTS taken_back;
+ALTER TABLE region DROP COLUMN above;
+ALTER TABLE region DROP COLUMN below;
 """,
 }
 """What makes the tables of each older version those of the next one."""
@@ -90,9 +92,7 @@ CREATE TABLE region (
     start INTEGER NOT NULL,
     before BLOB NOT NULL,
     after BLOB NOT NULL,
-    section BLOB,
-    above BLOB,
-    below BLOB
+    section BLOB
 );
 CREATE INDEX region_file ON region (seq, n, k);
 CREATE TABLE touched (

@@ -98,12 +98,9 @@ def add_file(
 def add_regions(db: sqlite3.Connection, seq: int, number: int, regions: Iterable[Region]) -> None:
     """Add what is different in one file of a change."""
     db.executemany(
-        "INSERT INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [
-            (
-                *(seq, number, index, one.kind, one.start, one.before, one.after),
-                *(_blob(one.section), _blob(one.above), _blob(one.below)),
-            )
+            (seq, number, index, one.kind, one.start, one.before, one.after, _blob(one.section))
             for index, one in enumerate(regions)
         ],
     )
@@ -269,10 +266,9 @@ def regions_since(db: sqlite3.Connection, path: str, seq: int) -> Iterator[tuple
 def regions_of(db: sqlite3.Connection, seq: int, number: int) -> tuple[Region, ...]:
     """Return what is different in one file of a change."""
     return tuple(
-        Region(kind, start, before, after, *(None if text is None else decode(text) for text in texts))
-        for kind, start, before, after, *texts in db.execute(
-            "SELECT kind, start, before, after, section, above, below FROM region WHERE seq = ? AND n = ? ORDER BY k",
-            (seq, number),
+        Region(kind, start, before, after, None if section is None else decode(section))
+        for kind, start, before, after, section in db.execute(
+            "SELECT kind, start, before, after, section FROM region WHERE seq = ? AND n = ? ORDER BY k", (seq, number)
         )
     )
 

@@ -118,6 +118,8 @@ def test_a_log_of_the_first_version_goes_on(pair: tuple[Store, Store], now: date
         for table in ("file", "seen", "base", "base_data"):
             database.execute(f"UPDATE {table} SET path = replace(path, '.aiter/', '')")
         database.execute("ALTER TABLE file DROP COLUMN mode")
+        for column in ("above", "below"):
+            database.execute(f"ALTER TABLE region ADD COLUMN {column} BLOB")
         database.execute("DROP INDEX change_proposal")
         for column in ("reviewer", "proposal"):
             database.execute(f"ALTER TABLE change DROP COLUMN {column}")
