@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memory.errors import MemdeckError, UsageError
+from memory.errors import MemdeckError
 
 from .conditions import removal_of
 from .interface import (
     ACTOR,
     Context,
-    Fail,
     Find,
     OpenDialog,
     ReadAgain,
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from memory.files.diff import ChangeView
     from memory.history.outside import OutsideRemoval
-    from memory.storage.log.merging import Key, MergedChange, Side, Take
+    from memory.storage.log.merging import Choice, Key, MergedChange, Take
     from memory.workspace import Outcome, Workspace
     from widgets.dialogs.three_way import Answers
     from widgets.pane.base import Pane
@@ -101,7 +100,7 @@ def _revert(context: Context, change_id: str, words: str, take: Take | None = No
 
 def _ask(context: Context, change: LoggedChange, merged: MergedChange) -> Step:
     """Ask about places that changed since, in three columns: as the change left them, before it, now."""
-    from memory.storage.log.merging import taking_each
+    from memory.storage.log.merging import Written, taking_each
     from widgets.dialogs.three_way import Sides, ThreeWay, ThreeWayQuestion
 
     if merged.reasons:
@@ -120,14 +119,12 @@ def _ask(context: Context, change: LoggedChange, merged: MergedChange) -> Step:
     ]
 
     def answered(answers: Answers) -> Step:
-        chosen: dict[Key, Side] = {}
+        chosen: dict[Key, Choice] = {}
         for number, (clash, side) in enumerate(zip(merged.clashes, told, strict=True)):
             # Where sides are equal, what is there now counts first.
-            meant: dict[str | None, Side] = {side["base"]: "before", side["ours"]: "proposal", side["theirs"]: "file"}
-            picked = meant.get(answers.get(str(number), side["theirs"]))
-            if picked is None:
-                return Fail(UsageError("change.side", "a place takes one of the three sides", "edit the entry later"))
-            chosen[clash.key] = picked
+            meant: dict[str | None, Choice] = {side["base"]: "before", side["ours"]: "proposal", side["theirs"]: "file"}
+            answer = answers.get(str(number), side["theirs"])
+            chosen[clash.key] = meant.get(answer, Written(answer))
         return _revert(context, change.ref, f"Took back in part: {change.summary}", taking_each(chosen))
 
     return OpenDialog(

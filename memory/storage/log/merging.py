@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from memory.document import Document
 from memory.document.compare import is_lines, take_over
-from memory.document.merge import Conflict, apply_mine, kind_of, merge
+from memory.document.merge import Conflict, apply_mine, kind_of, merge, with_text
 from memory.document.nodes import bare
 from memory.storage.changes import FileChange
 from memory.storage.contracts import JoinedStores
@@ -43,8 +43,15 @@ class FileConflict:
         return {"file": self.file.removeprefix(_MEMORY), **self.conflict.json()}
 
 
-Take = Callable[[FileConflict], Side]
-"""Returns which side of a conflict counts: the change, the current file, or the version before both."""
+class Written(NamedTuple):
+    """What a person wrote instead of all three sides, as conflicts show these; None takes the part away."""
+
+    text: str | None
+
+
+Choice = Side | Written
+Take = Callable[[FileConflict], Choice]
+"""Returns which side of a conflict counts (the change, the current file, the version before both), or another text."""
 
 
 def taking(side: Side | None) -> Take | None:
@@ -52,7 +59,7 @@ def taking(side: Side | None) -> Take | None:
     return None if side is None else lambda _: side
 
 
-def taking_each(chosen: Mapping[Key, Side]) -> Take:
+def taking_each(chosen: Mapping[Key, Choice]) -> Take:
     """Return a function that settles each conflict by the person's choice for it; others stay as in the file."""
     return lambda clash: chosen.get(clash.key, "file")
 
@@ -166,8 +173,8 @@ def _merged(
         return clashes
     document = result.document
     for clash in clashes:
-        if take is not None and (side := take(clash)) != "file":
-            document = apply_mine(document, clash.conflict if side == "proposal" else _before(clash.conflict))
+        if take is not None and (choice := take(clash)) != "file":
+            document = apply_mine(document, _chosen(clash.conflict, choice, document.newline))
     if _entries(base) != _entries(ours) and _entries(document) == _entries(theirs):
         return None  # Of its entries nothing is left to do: the text around them stays, too.
     merged = document.dump()
@@ -183,6 +190,13 @@ def _stamped(together: JoinedStores, path: str, data: bytes | None, now: datetim
     return data if document is None else together.stamp(path, document, now).dump()
 
 
-def _before(conflict: Conflict) -> Conflict:
-    """Return a conflict settled with the version before both."""
-    return replace(conflict, clash=replace(conflict.clash, ours=conflict.clash.base))
+def _chosen(conflict: Conflict, choice: Choice, newline: str) -> Conflict:
+    """Return a conflict whose ours is what was chosen."""
+    match choice:
+        case Written(text):
+            clash = with_text(conflict.clash, text, newline)
+        case "before":
+            clash = replace(conflict.clash, ours=conflict.clash.base)
+        case _:
+            clash = conflict.clash
+    return replace(conflict, clash=clash)

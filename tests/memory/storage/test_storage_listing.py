@@ -16,7 +16,7 @@ from memory.files.tasks.edits import add_task, edit_task, progress_task, remove_
 from memory.history.changes import list_changes
 from memory.history.versions import bring_back, line_changes_of, rehearse_revert, versions_of
 from memory.storage import Store
-from memory.storage.log.merging import taking_each
+from memory.storage.log.merging import Written, taking_each
 from memory.workspace import Workspace
 from tests.reviewing import let_agents
 
@@ -125,10 +125,11 @@ def test_a_refused_revert_can_be_settled_in_part(workspace: Workspace) -> None:
     assert (clash.conflict.field, clash.conflict.theirs) == ("assigned", "- assigned: Bob")
     with pytest.raises(ConflictError):
         workspace.revert(change, actor="human", now=NOW)
-    take = taking_each({clash.key: "file"})
-    workspace.store.history.revert(change, actor="human", now=NOW, take=take)
-    (task,) = workspace.snapshot().tasks.tasks
-    assert (task.assigned, task.notes) == ("Bob", "first")
+    for choice, assigned in (("file", "Bob"), (Written("Carol"), "Carol"), ("before", "Alice"), ("proposal", None)):
+        done = workspace.store.history.revert(change, actor="human", now=NOW, take=taking_each({clash.key: choice}))
+        (task,) = workspace.snapshot().tasks.tasks
+        assert (task.assigned, task.notes) == (assigned, "first")
+        workspace.revert(done.id, actor="human", now=NOW)
 
 
 def test_versions_are_listed_and_brought_back(workspace: Workspace) -> None:
