@@ -73,7 +73,7 @@ class ChangeLog:
         self.file = LogFile(folder)
         self.reading = reading
         self._keep_bytes = keep_bytes
-        self._known: dict[str, tuple[bytes | None, bytes]] = {}  # The last bytes of a file, and their SHA-256.
+        self._known: dict[str, tuple[bytes, rows.Identity]] = {}  # The last bytes of a file.
         self._compared: dict[str, tuple[bytes | None, bytes, tuple[Region, ...]]] = {}
         self._own: dict[str, bytes | None] = {}  # What this process wrote last.
         self._since_thinned = _THIN_EVERY
@@ -107,10 +107,8 @@ class ChangeLog:
             if not rows.finish(db, change.id):
                 return
             for file in change.files:
+                self._remember(file.path, file.after)
                 rows.put_seen(db, file.path, self.identity(file.path, file.after), versions.get(file.path))
-                if file.after is None:
-                    # Nobody asks for the bytes of a file that is gone, and there may be many of those.
-                    self._known.pop(file.path, None)
             rows.mark(db, change.id, change.undoes, change.redoes)
             self._since_thinned += 1 + sum([len(file.before or b"") for file in change.files]) // _GROWTH
             if self._since_thinned >= _THIN_EVERY:
@@ -205,14 +203,18 @@ class ChangeLog:
             self._compared[path] = (before, data, tuple(regions))
 
     def identity(self, path: str, data: bytes | None) -> rows.Identity:
-        """Return (size, hash) of bytes; those of the last bytes of each file are remembered."""
+        """Return (size, hash) of bytes; for the last bytes of a file it is known."""
         if data is None:
             return None
         known = self._known.get(path)
-        if known is not None and known[0] is data:
-            return _identity(known)
-        known = self._known[path] = (data, sha256(data).digest())
-        return _identity(known)
+        return known[1] if known is not None and known[0] is data else (len(data), sha256(data).digest()[:_HASH])
+
+    def _remember(self, path: str, data: bytes | None) -> None:
+        """Keep the last bytes of a file; of one that is gone nobody asks for them, and there may be many of those."""
+        if data is None:
+            self._known.pop(path, None)
+        else:
+            self._known[path] = (data, self.identity(path, data))
 
     def _told(self, file: FileChange) -> tuple[Region, ...] | None:
         """Return what is different in a file, where whoever changes these very bytes has said so."""
@@ -299,13 +301,11 @@ class ChangeLog:
     ) -> bool:
         """Compare bytes with the last known ones; note the difference as a change from outside."""
         seen = rows.get_seen(db, path)
-        # What is known of the bytes before, which those of now are about to push out.
-        last = self._known.get(path)
         identity = self.identity(path, data)
-        known = self._known[path] if data is not None else (None, b"")
         if seen is None:
             # The first sight is no change. A file that is not there has not been seen.
             if data is not None:
+                self._remember(path, data)
                 rows.put_base(db, path, rows.newest(db) + 1, data)
                 rows.put_seen(db, path, identity, version)
             return False
@@ -313,12 +313,11 @@ class ChangeLog:
             if version is not None and seen.version != version:
                 rows.put_seen(db, path, identity, version)
             return False
-        before = last[0] if last and _identity(last) == seen.identity else self._last_bytes(db, path, seen.identity)
+        before = self._last_bytes(db, path, seen.identity)
         lost = before is None and seen.identity is not None
         file = FileChange(path, before, data)
         regions = () if lost else self.regions(file)
-        # To hash the older bytes again must not push out what is known of the newer ones.
-        self._known[path] = known
+        self._remember(path, data)
         size = _size(regions)
         named = self.touched(path, regions, by_place=False) if size <= _NAME_BYTES else None
         what = "changed" if named is None else touched_in(named)
@@ -340,7 +339,7 @@ class ChangeLog:
     def _last_bytes(self, db: sqlite3.Connection, path: str, identity: rows.Identity) -> bytes | None:
         """Return the bytes of a file as they were known last: those before the base, with every region since."""
         known = self._known.get(path)
-        if known is not None and _identity(known) == identity:
+        if known is not None and known[1] == identity:
             return known[0]
         if identity is None:
             return None
@@ -353,11 +352,7 @@ class ChangeLog:
                 data = apply(regions, data)
         except ValueError:
             return None
-        kept = self._known.get(path)
-        same = self.identity(path, data) == identity
-        if kept is not None:
-            self._known[path] = kept
-        return data if same else None
+        return data if self.identity(path, data) == identity else None
 
     def _rebase(self, db: sqlite3.Connection, seq: int, file: FileChange, kept: int) -> None:
         """Take the bytes before a change as the new base where what came since the old one has grown long."""
@@ -407,9 +402,3 @@ class ChangeLog:
 def _size(regions: Sequence[Region]) -> int:
     """Return how many bytes some regions hold."""
     return sum([region.size for region in regions])
-
-
-def _identity(known: tuple[bytes | None, bytes]) -> rows.Identity:
-    """Return what tells bytes from others, their size and a part of their SHA-256; None for no file."""
-    data, found = known
-    return None if data is None else (len(data), found[:_HASH])
