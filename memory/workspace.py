@@ -425,10 +425,7 @@ class Workspace:
         return self.store.history.redo(actor=actor, now=now)
 
     def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
-        """Undo one change of any actor; raises `change.not_found`, `change.undone` and as `undo`.
-
-        For a save by another program that undid changes, see `memory.history.stale_saves.revert_change`.
-        """
+        """Undo one change of any actor; raises `change.not_found`, `change.undone` and as `undo`."""
         return self.store.history.revert(change_id, actor=actor, now=now)
 
     def restore(self, ref: str, *, actor: str, now: datetime) -> Outcome:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
-    from memory.history.stale_saves import Undone
+    from memory.history.outside import OutsideRemoval
     from memory.trust.consent import Trust
     from memory.workspace import Outcome, Workspace
 
@@ -300,11 +300,6 @@ class Session:
             tell(f"memdeck: warning: {sentence}")
         for sentence in outcome.remarks:
             tell(f"memdeck: {sentence}")
-        for one in self.taken_back():
-            tell(
-                f"memdeck: warning: another program's save took back {one.words}; "
-                f"`memdeck changes revert {one.id[:16]}` brings it back"
-            )
         return outcome
 
     def change_entry(
@@ -327,32 +322,21 @@ class Session:
         return removed[0]
 
     def look_outside(self) -> None:
-        """Log what other programs did, and restore what they undid if config.md says so.
+        """Log what other programs did.
 
         Nothing is done in a workspace that memdeck never changed, because reading starts no history, nor if the change
         log is unreliable; `doctor` says why.
         """
         with suppress(MemdeckError):
-            history = self.workspace.store.history
-            if not history.seen():
-                return
-            self.workspace.notice(self.now)
-            if not history.taken_back():
-                return
-            from memory.history.stale_saves import bring_back_chosen
+            if self.workspace.store.history.seen():
+                self.workspace.notice(self.now)
 
-            for done in bring_back_chosen(self.workspace, self.now):
-                tell(f"memdeck: note: {done.summary}, which another program's save took back")
-                self.__dict__.pop("snapshot", None)
+    def removals(self) -> tuple[OutsideRemoval, ...]:
+        """Return the changes by other programs that removed entries which are still missing, newest first."""
+        from memory.history.outside import outside_removals
 
-    def taken_back(self) -> tuple[Undone, ...]:
-        """Return the changes that saves of other programs undid and no one has decided about, newest first."""
         with suppress(MemdeckError):
-            if self.workspace.store.history.taken_back():
-                # Imported here: it imports the merge engine, which few changes need.
-                from memory.history.stale_saves import undone_changes
-
-                return undone_changes(self.workspace)
+            return outside_removals(self.workspace, self.now)
         return ()
 
     def left_by(self, outcome: Outcome) -> Snapshot:

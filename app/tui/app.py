@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cached_property
@@ -48,8 +48,7 @@ from .search.queries import SearchQueries
 from .shell import Progress, Shell, ThreadReport, place_toasts
 
 if TYPE_CHECKING:
-    from memory.history.lost_files import LostFile
-    from memory.history.stale_saves import Undone
+    from memory.history.outside import LostFile, OutsideRemoval
     from memory.monitoring.run.run import WatchServices
     from memory.trust.consent import Trust
     from memory.workspace import Workspace
@@ -182,7 +181,6 @@ class MemdeckApp(Shell):
         hooks.failed.append(overview.say_not_read)
         hooks.changed += [self.schedule.files_changed, self.search_queries.files_changed]
         self.outside_changes.on_change.append(overview.show_badges)
-        self.outside_changes.on_undone.append(self._taken_back)
 
     def _say_what_changed(self) -> None:
         """Tell panes and the open form that the files on screen changed, and report files that were lost."""
@@ -190,11 +188,6 @@ class MemdeckApp(Shell):
         if "form_session" in self.__dict__:
             # If no form was ever opened, there is none to tell.
             self.form_session.files_changed()
-
-    def _taken_back(self, undone: Sequence[Undone]) -> None:
-        from .commands.revert import taken_back
-
-        self.perform(taken_back(self, undone))
 
     # Parts that are not needed before the first frame; each is imported on first use.
 
@@ -242,9 +235,9 @@ class MemdeckApp(Shell):
     # What commands read
 
     @property
-    def undone(self) -> tuple[Undone, ...]:
-        """Changes that saves of other programs undid and the user has not decided about yet."""
-        return self.outside_changes.undone
+    def removals(self) -> tuple[OutsideRemoval, ...]:
+        """The changes by other programs that removed entries which are still missing."""
+        return self.outside_changes.removals
 
     @property
     def lost(self) -> LostFile | None:

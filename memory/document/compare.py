@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from operator import attrgetter, eq
+from operator import eq
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory import document
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 Gap = tuple[int, int, int, int]
-_CHUNK = 512
-_RAW = attrgetter("raw")
 
 
 class Region(NamedTuple):
@@ -34,8 +32,7 @@ class Region(NamedTuple):
 
     `top` is the BOM with the front matter, `body` the text of one section before its entries, `entries` are whole
     entries of one section, `sections` whole sections, `lines` whole lines of a file of lines, `bytes` a part of any
-    other file. `section` is the title of the section of a body or entries (None: before the first), `above` and `below`
-    are the titles of the entries, or sections, right before and after (None: there is none).
+    other file. `section` is the title of the section of a body or entries (None: before the first).
     """
 
     kind: Kind
@@ -43,8 +40,6 @@ class Region(NamedTuple):
     before: bytes
     after: bytes
     section: str | None = None
-    above: str | None = None
-    below: str | None = None
 
     @property
     def size(self) -> int:
@@ -54,7 +49,23 @@ class Region(NamedTuple):
 
 def compare(before: Document, after: Document) -> tuple[Region, ...]:
     """Return the regions that turn the bytes of one document into those of the other."""
-    return tuple(differing(before, after))
+    top, new_top = before.bom + before.front_raw, after.bom + after.front_raw
+    regions = [Region("top", 0, top, new_top)] if top != new_top else []
+    regions += _in_section(before.head, after.head, len(top))
+    offset = len(top) + before.head.size
+    old, new = before.sections, after.sections
+    gaps = differences([part.heading.rstrip() for part in old], [part.heading.rstrip() for part in new])
+    at = 0
+    for a0, a1, b0, b1 in (*gaps, (len(old), len(old), len(new), len(new))):
+        for one, other in zip(old[at:a0], new[b0 - (a0 - at) : b0], strict=True):
+            regions += _in_section(one, other, offset)
+            offset += one.size
+        if a0 != a1 or b0 != b1:
+            removed, added = (b"".join(part.raw for part in parts) for parts in (old[a0:a1], new[b0:b1]))
+            regions.append(Region("sections", offset, removed, added))
+            offset += len(removed)
+        at = a1
+    return tuple(regions)
 
 
 def with_top(regions: Sequence[Region], before: Document, after: Document) -> tuple[Region, ...]:
@@ -82,127 +93,36 @@ def inverted(regions: Sequence[Region]) -> tuple[Region, ...]:
     turned = []
     for one in regions:
         turned.append(
-            Region(one.kind, one.start + shift, one.after, one.before, one.section, one.above, one.below),
+            Region(one.kind, one.start + shift, one.after, one.before, one.section),
         )
         shift += len(one.after) - len(one.before)
     return tuple(turned)
 
 
-def differing(before: Document, after: Document) -> Iterator[Region]:
-    """Yield the regions of `compare` as they are found; none where the bytes are the same."""
-    top, new_top = before.bom + before.front_raw, after.bom + after.front_raw
-    if top != new_top:
-        yield Region("top", 0, top, new_top)
-    place = _Place(len(top))
-    yield from _in_section(before.head, after.head, place)
-    place.skip(before.head)
-    old, new = before.sections, after.sections
-    same, end = same_ends(old, new, _same)
-    for part in old[:same]:
-        place.skip(part)
-    old_mid, new_mid = old[same : len(old) - end], new[same : len(new) - end]
-    at = 0
-    for a0, a1, b0, b1 in (
-        *differences([part.heading.rstrip() for part in old_mid], [part.heading.rstrip() for part in new_mid]),
-        (len(old_mid), len(old_mid), len(new_mid), len(new_mid)),
-    ):
-        shift = b0 - a0
-        while at < a0:
-            yield from _in_section(old_mid[at], new_mid[at + shift], place)
-            place.skip(old_mid[at])
-            at += 1
-        if a0 == a1 and b0 == b1:
-            continue
-        from .nodes import joined  # Imported here: lines are compared without any node.
-
-        removed, added = joined(old_mid[a0:a1]), joined(new_mid[b0:b1])
-        above, below = same + a0 - 1, same + a1
-        yield Region(
-            "sections",
-            place.offset(),
-            removed,
-            added,
-            None,
-            old[above].title if above >= 0 else None,
-            old[below].title if below < len(old) else None,
-        )
-        for part in old_mid[a0:a1]:
-            place.skip(part)
-        at = a1
-
-
-class _Place:
-    """An offset that is computed only when needed: most sections are after the last difference."""
-
-    def __init__(self, offset: int) -> None:
-        self._offset = offset
-        self._skipped: list[Section] = []
-
-    def skip(self, section: Section) -> None:
-        self._skipped.append(section)
-
-    def offset(self) -> int:
-        for section in self._skipped:
-            self._offset += section.size
-        self._skipped.clear()
-        return self._offset
-
-
-def _same(one: Section, other: Section) -> bool:
-    if len(one) != len(other) or one.heading != other.heading or one.lead != other.lead:
-        return False
-    return all(a is b or a.raw == b.raw for a, b in zip(one.entries, other.entries, strict=True))
-
-
-def _in_section(old: Section, new: Section, place: _Place) -> Iterator[Region]:
-    """Yield the differences in one section, which begins at `place`."""
+def _in_section(old: Section, new: Section, offset: int) -> Iterator[Region]:
+    """Yield the differences in one section, which begins at `offset`."""
     if old is new:
         return
     title = old.title if old.level else None
-    lead, new_lead = old.lead, new.lead
-    if (old.heading, lead) != (new.heading, new_lead):
-        yield Region("body", place.offset(), old.heading + lead, new.heading + new_lead, title)
+    if (old.heading, old.lead) != (new.heading, new.lead):
+        yield Region("body", offset, old.heading + old.lead, new.heading + new.lead, title)
     before, after = old.entries, new.entries
     head, tail = ends(before, after)
-    one, other = before[head : len(before) - tail], after[head : len(after) - tail]
-    if not one and not other:
+    gone = [entry.raw for entry in before[head : len(before) - tail]]
+    come = [entry.raw for entry in after[head : len(after) - tail]]
+    if not gone and not come:
         return
-    start, at = place.offset() + len(old.heading) + len(lead) + sum([len(entry.raw) for entry in before[:head]]), 0
-    gone, come = list(map(_RAW, one)), list(map(_RAW, other))
+    start = offset + len(old.heading) + len(old.lead) + sum([len(entry.raw) for entry in before[:head]])
+    at = 0
     for a0, a1, b0, b1 in differences(gone, come):
-        above, below = head + a0 - 1, head + a1
         start += sum(map(len, gone[at:a0]))
         at = a0
-        yield Region(
-            "entries",
-            start,
-            b"".join(gone[a0:a1]),
-            b"".join(come[b0:b1]),
-            title,
-            before[above].title if above >= 0 else None,
-            before[below].title if below < len(before) else None,
-        )
+        yield Region("entries", start, b"".join(gone[a0:a1]), b"".join(come[b0:b1]), title)
 
 
-def ends(one: tuple[Entry, ...], other: tuple[Entry, ...]) -> tuple[int, int]:
+def ends(one: Sequence[Entry], other: Sequence[Entry]) -> tuple[int, int]:
     """Return how many entries are equal at the beginning, and at the end of the rest."""
-    limit = min(len(one), len(other))
-    head = 0
-    while head < limit and one[head : head + _CHUNK] == other[head : head + _CHUNK]:
-        head = min(head + _CHUNK, limit)
-    while head < limit and (one[head] is other[head] or one[head].raw == other[head].raw):
-        head += 1
-    limit -= head
-    tail = 0
-    while tail < limit:
-        size = min(_CHUNK, limit - tail)
-        ends = len(one) - tail, len(other) - tail
-        if one[ends[0] - size : ends[0]] != other[ends[1] - size : ends[1]]:
-            break
-        tail += size
-    while tail < limit and (one[-1 - tail] is other[-1 - tail] or one[-1 - tail].raw == other[-1 - tail].raw):
-        tail += 1
-    return head, tail
+    return same_ends(one, other, lambda old, new: old.raw == new.raw)
 
 
 def same_ends(one: Sequence[T], other: Sequence[T], equal: Callable[[T, T], bool] = eq) -> tuple[int, int]:
@@ -280,17 +200,17 @@ def lines_of(data: bytes) -> list[bytes]:
     return [line + b"\n" for line in lines] + ([last] if last else [])
 
 
-def compare_lines(before: bytes, after: bytes) -> tuple[Region, ...]:
+def compare_lines(before: bytes, after: bytes, kind: Kind = "lines") -> tuple[Region, ...]:
     """Return the regions of whole lines that turn one file into the other."""
     if after.startswith(before) and before[-1:] in (b"", b"\n"):
-        return (Region("lines", len(before), b"", after[len(before) :]),) if len(after) > len(before) else ()
+        return (Region(kind, len(before), b"", after[len(before) :]),) if len(after) > len(before) else ()
     old, new = lines_of(before), lines_of(after)
     regions = []
     start = at = 0
     for a0, a1, b0, b1 in differences(old, new):
         start += sum(map(len, old[at:a0]))
         at = a0
-        regions.append(Region("lines", start, b"".join(old[a0:a1]), b"".join(new[b0:b1])))
+        regions.append(Region(kind, start, b"".join(old[a0:a1]), b"".join(new[b0:b1])))
     return tuple(regions)
 
 
@@ -345,7 +265,6 @@ _SIMILAR = 0.6
 _ALMOST = 0.85
 _LONG_TITLES = 1_000
 _NUMBER = re.compile(r"\d+")
-_UPDATED = re.compile(rb"^updated:[ \t]*(\S+)", re.MULTILINE)
 
 
 class Unit(NamedTuple):
@@ -366,7 +285,7 @@ def same_entry(one: Entry, other: Entry) -> bool:
     They may, unless both have a `created` field and differ in that and in half of their text. A priority in the title
     is ignored.
     """
-    if _heading(one) != _heading(other) and _name(one) != _name(other):
+    if _heading(one) != _heading(other) and plain_name(one) != plain_name(other):
         return False
     dates = [entry.fields.get("created") for entry in (one, other)]
     if None in dates or dates[0] == dates[1]:
@@ -389,7 +308,7 @@ def alike(one: Entry, other: Entry) -> bool:
     shared, most = _shared(one, other)
     if shared >= 2 and shared * 3 >= most * 2:
         return True
-    titles = _name(one), _name(other)
+    titles = plain_name(one), plain_name(other)
     if shared * 2 < most or sum(map(len, titles)) > _LONG_TITLES:
         return False
     if not (shared and shared == most) and _NUMBER.findall(titles[0]) != _NUMBER.findall(titles[1]):
@@ -411,58 +330,36 @@ def _lines(entry: Entry) -> set[str]:
     return {row for row in rows if row and not row.startswith("- created:")}
 
 
-def units_of(
-    regions: Sequence[Region], *, by_place: bool = True, known: dict[bytes, Entry] | None = None
-) -> tuple[Unit, ...]:
+def units_of(regions: Sequence[Region], *, by_place: bool = True) -> tuple[Unit, ...]:
     """Return each changed entry in some regions, in file order; changes of blank lines only are left out.
 
     An entry that moved within the regions is one unit. Bodies and front matter are not units. With `by_place`, an entry
     in the place of a removed one is that one with a new title, as after one operation. Without it (a save by another
-    program), only entries that are `alike` are paired; and only those of the same title where the file became older by
-    its own front matter, because that program never read what is missing. `known` caches entries by their source, so
-    that calls for many regions of the same entries read each entry once.
+    program), only entries that are `alike` are paired.
     """
-    fits = None if by_place else same_entry if _went_back(regions) else alike
+    fits = None if by_place else alike
     single: list[Unit] = []
     for region in regions:
         if region.kind == "entries":
-            old, new = _known(entries_in(region.before), known), _known(entries_in(region.after), known)
+            old, new = entries_in(region.before), entries_in(region.after)
             single += paired(old, new, region.section, region.section, fits=fits)
         elif region.kind == "sections":
-            single += _in_sections(sections_in(region.before), sections_in(region.after), fits, known)
+            single += _in_sections(sections_in(region.before), sections_in(region.after), fits)
     return tuple(joined(single, fits=fits))
 
 
-def updated_of(top: bytes) -> bytes | None:
-    """Return the value of `updated` in the source of a front matter, None where there is none."""
-    found = _UPDATED.search(top)
-    return None if found is None else found[1]
-
-
-def _went_back(regions: Sequence[Region]) -> bool:
-    tops = [(updated_of(one.before), updated_of(one.after)) for one in regions if one.kind == "top"]
-    return any(old is not None and new is not None and new < old for old, new in tops)
-
-
-def _known(entries: Sequence[Entry], known: dict[bytes, Entry] | None) -> Sequence[Entry]:
-    """Return entries as the known objects of the same source, and add new ones to `known`."""
-    return entries if known is None else [known.setdefault(entry.raw, entry) for entry in entries]
-
-
-def _in_sections(
-    old: Sequence[Section], new: Sequence[Section], fits: Fits | None, known: dict[bytes, Entry] | None
-) -> Iterator[Unit]:
+def _in_sections(old: Sequence[Section], new: Sequence[Section], fits: Fits | None) -> Iterator[Unit]:
     by_heading: dict[bytes, list[Section]] = {}
     for part in new:
         by_heading.setdefault(part.heading.rstrip(), []).append(part)
     for part in old:
         same = by_heading.get(part.heading.rstrip())
         other = same.pop(0) if same else None
-        entries = () if other is None else _known(other.entries, known)
-        yield from paired(_known(part.entries, known), entries, part.title, part.title, fits=fits)
+        entries = () if other is None else other.entries
+        yield from paired(part.entries, entries, part.title, part.title, fits=fits)
     for part in new:
         if part in by_heading[part.heading.rstrip()]:
-            yield from paired((), _known(part.entries, known), part.title, part.title)
+            yield from paired((), part.entries, part.title, part.title)
 
 
 def entries_in(raw: bytes) -> tuple[Entry, ...]:
@@ -523,7 +420,7 @@ def joined(units: Sequence[Unit], *, fits: Fits | None = None) -> Iterator[Unit]
 
     `fits` as in `paired`.
     """
-    keys = (lambda _, entry: document.bare(entry), lambda _, entry: _name(entry))
+    keys = (lambda _, entry: document.bare(entry), lambda _, entry: plain_name(entry))
     pairs = partners(units, keys, lambda gone, come: _may_be(units[gone].before, units[come].after, fits))
     taken = set(pairs.values())
     for index, unit in enumerate(units):
@@ -574,7 +471,7 @@ def _heading(entry: Entry) -> bytes:
     return entry.raw if end < 0 else entry.raw[:end]
 
 
-def _name(entry: Entry) -> str:
+def plain_name(entry: Entry) -> str:
     """Return a title without a leading mark in brackets: a task keeps its name when its priority changes."""
     title = entry.title
     if title[:1] == "[" and "] " in title:

@@ -26,7 +26,6 @@ HOME_SECTIONS = {
     "timezone": "Workspace",
     "knowledgeStaleAfterDays": "Workspace",
     "journalTaskChanges": "Workspace",
-    "reapplyUndone": "Workspace",
     "expression": "Heartbeat",
     "cronJobId": "Heartbeat",
     "projectId": "Heartbeat",
@@ -46,7 +45,7 @@ HOME_SECTIONS = {
 KNOWN_KEYS = (*HOME_SECTIONS, *FRONT_KEYS)
 """The settings that memdeck uses; a file may hold others, which are kept unchanged."""
 CRON_KEYS = frozenset({"expression", "maintenanceSchedule"})
-BOOLEAN_KEYS = frozenset({"journalTaskChanges", "reapplyUndone", "setupComplete"})
+BOOLEAN_KEYS = frozenset({"journalTaskChanges", "setupComplete"})
 PRIORITIES = frozenset({"low", "normal", "high"})
 _LIMITS = {"archiveCompletedAfterDays": 36_500, "pruneJournalAfterDays": 36_500, "maxJournalEntries": 100_000_000}
 MAINTENANCE_KEYS = (*_LIMITS, "timezone", "maintenanceSchedule")

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.document import Entry
 from memory.errors import AmbiguousError, ConflictError, NotFoundError
 from memory.files.diff import ChangeView, FileRegions, change_views
 from memory.files.refs import read_ref
 from memory.files.snapshot import plain_title
-from memory.workspace import MEMORY_FOLDER
-
-if TYPE_CHECKING:
-    from memory.storage import Change
-    from memory.storage.changes import ChangeRecord
-    from memory.storage.log.history import History
-    from memory.workspace import Workspace
+from memory.storage import Change
+from memory.storage.changes import ChangeRecord
+from memory.storage.log.history import History
+from memory.workspace import MEMORY_FOLDER, Workspace
 
 INSIDE = MEMORY_FOLDER + "/"
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memory.document import Entry
+from memory.files import restore
 from memory.files.diff import ChangeView, FileRegions, change_views
+from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot, ref_of
+from memory.storage.changes import ChangeRecord
+from memory.storage.log.merging import MergedChange
+from memory.workspace import Outcome, Workspace
 
 from .changes import file_name, list_changes, version_of, views_of
-
-if TYPE_CHECKING:
-    from memory.files.edit import Edit
-    from memory.files.snapshot import Snapshot
-    from memory.storage.changes import ChangeRecord
-    from memory.workspace import Outcome, Workspace
 
 MOST = 200
 """The most changes of one entry that are read at once."""
@@ -87,8 +86,6 @@ def _digits(ref: str | None) -> str:
 
 
 def _names(view: ChangeView) -> set[str]:
-    from memory.files.snapshot import ref_of
-
     names = {_digits(view.entry)} if view.entry else set()
     if view.before is not None:
         before = Entry(view.before.encode("utf-8", "surrogateescape"))
@@ -103,21 +100,25 @@ def bring_back(snapshot: Snapshot, versions: Sequence[EntryVersion], version: En
     Raises UsageError `document.structure` for a text that is not an entry, and as
     `memory.files.restore.restore_version`.
     """
-    from memory.files.restore import restore_version
-
     last = next(one.view for one in versions if one.view is not None)
     names = [name for one in versions if one.view is not None for name in (one.view.entry, one.view.title)]
     titles = tuple(dict.fromkeys(name for name in names if name))
-    return restore_version(snapshot, last.file, Entry.from_text(version.source or ""), last.section, titles)
+    return restore.restore_version(snapshot, last.file, Entry.from_text(version.source or ""), last.section, titles)
 
 
-def rehearse_revert(workspace: Workspace, change_id: str, now: datetime) -> tuple[ChangeView, ...]:
-    """Return what reverting a change would do, entry by entry, and write nothing; errors as `Workspace.revert`."""
+def rehearse_revert(workspace: Workspace, change_id: str, now: datetime) -> tuple[MergedChange, tuple[ChangeView, ...]]:
+    """Return what reverting a change would write, also entry by entry, or what stands in its way; nothing is written.
+
+    Errors as `Workspace.revert`, but for conflicts.
+    """
     history = workspace.store.history
     record = history.get(change_id)
-    files = history.rehearse_revert(change_id, now=now)
-    regions = [FileRegions(file_name(file.path), history.touched_by(file)) for file in files]
-    return change_views(regions, id=record.id, time=now, actor=record.actor, operation="revert", summary=record.summary)
+    merged = history.rehearse_revert(change_id, now=now)
+    regions = [FileRegions(file_name(file.path), history.touched_by(file)) for file in merged.files]
+    views = change_views(
+        regions, id=record.id, time=now, actor=record.actor, operation="revert", summary=record.summary
+    )
+    return merged, views
 
 
 def restore_version(
@@ -128,8 +129,6 @@ def restore_version(
     `entry` is its ref, hex digits, or its title, as in `changes show`. Raises `change.not_found`,
     `change.no_entry` where the change has no such entry in that state, `change.thinned`.
     """
-    from memory.files import restore
-
     version = version_of(workspace, change_id, entry, after=after)
 
     return workspace.change(

@@ -14,7 +14,6 @@ from memory.document.nodes import bare
 from memory.errors import MemdeckError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot, ref_of
-from memory.history.stale_saves import bring_back_chosen
 from memory.workspace import Workspace, stamped
 
 from . import conservation
@@ -77,14 +76,9 @@ def maintain(
 
 
 def _look_around(workspace: Workspace, now: datetime) -> tuple[str, ...]:
-    """Record changes by other programs, redo what they undid where config.md says so; return warnings about these, and
-    about what reached a file after it was replaced.
-    """
+    """Record changes by other programs; return warnings about what reached a file after it was replaced."""
     workspace.notice(now)
-    back: tuple[str, ...] = ()
-    if workspace.store.history.taken_back():
-        back = tuple(one.summary for one in bring_back_chosen(workspace, now))
-    return back + tuple(
+    return tuple(
         f"{store.shown(late.path)}: what another program wrote in the moment of a change is kept in "
         f"{store.private}/stage/{late.name}; merge it, then remove that file"
         for store in dict.fromkeys((workspace.store, *workspace.stores()))

@@ -1,8 +1,8 @@
-"""Review: the changes that agents propose, and that a person accepts, edits or rejects."""
+"""Agents propose, a person decides: what waits, what accepting it would do, and accepting or rejecting it."""
 
 from __future__ import annotations
 
 from .inbox import Inbox, refuse_agents
-from .model import ProposalStanding, row
+from .model import row
 
-__all__ = ["Inbox", "ProposalStanding", "refuse_agents", "row"]
+__all__ = ["Inbox", "refuse_agents", "row"]

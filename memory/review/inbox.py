@@ -6,22 +6,23 @@ import threading
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from memory.base.retry import retry
+from memory.document import Entry
+from memory.document.compare import units_of
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
-from memory.storage.changes import Change, FileChange, may_need_review
+from memory.files.diff import ChangeView, FileRegions, change_views
+from memory.files.edit import entry_of_text
+from memory.storage.changes import Change, ChangeRecord, FileChange, may_need_review
+from memory.storage.log.merging import MergedChange, Take, merge_change
+from memory.storage.review.gate import digest_for, touched_by
+from memory.storage.review.policy import Policy, change_policy, read_policy
 from memory.storage.review.proposals import STATES, Proposal, ambiguous
+from memory.storage.store import SharedLog, Store
+from memory.storage.transaction import AcceptedProposal
+from memory.workspace import Workspace
 
-from .model import ProposalStanding, Take, standing_of
 from .undo_redo import rooms_of, settle
-
-if TYPE_CHECKING:
-    from memory.document import Entry
-    from memory.files.diff import ChangeView
-    from memory.storage.changes import ChangeRecord
-    from memory.storage.review.policy import Policy
-    from memory.storage.store import SharedLog, Store
-    from memory.workspace import Workspace
 
 
 def refuse_agents(actor: str, what: str) -> None:
@@ -113,8 +114,6 @@ class Inbox:
 
     def views(self, proposal: Proposal, files: Sequence[FileChange] | None = None) -> tuple[ChangeView, ...]:
         """Return what a waiting proposal would do, entry by entry; with `files`, what writing those would do."""
-        from memory.files.diff import FileRegions, change_views
-
         history = self._together(proposal).history
         wanted = self.files(proposal) if files is None else files
         return change_views(
@@ -126,10 +125,10 @@ class Inbox:
             summary=proposal.summary,
         )
 
-    def standing(self, proposal: Proposal, now: datetime, take: Take | None = None) -> ProposalStanding:
+    def standing(self, proposal: Proposal, now: datetime, take: Take | None = None) -> MergedChange:
         """Return what accepting a proposal would do now; nothing is written."""
         if not proposal.waiting:
-            return ProposalStanding("decided")
+            return MergedChange("decided")
 
         together = self._together(proposal)
 
@@ -138,7 +137,7 @@ class Inbox:
             return None if found is None else found[0].read(found[1]).base
 
         with together.glance():
-            return standing_of(together, self.files(proposal), read, now, take)
+            return merge_change(together, self.files(proposal), read, now, take)
 
     def change(self, proposal: Proposal) -> ChangeRecord | None:
         """Return the change that a proposal became, None if it became none, or was removed from the log."""
@@ -158,8 +157,6 @@ class Inbox:
         unless `take` settles it; `review.gone` if there is nothing left to do; `review.decided`. RefusedError
         `review.person_only`; other errors as those of a transaction.
         """
-        from memory.base.retry import retry
-
         refuse_agents(reviewer, "accept a proposal")
         proposal = self._waiting(proposal_id)
         store = self._store(proposal)
@@ -170,8 +167,6 @@ class Inbox:
         return change
 
     def _accept(self, store: Store, proposal: Proposal, reviewer: str, now: datetime, take: Take | None) -> Change:
-        from memory.storage.transaction import AcceptedProposal
-
         with store.transaction(
             proposal.operation,
             actor=proposal.actor,
@@ -189,7 +184,7 @@ class Inbox:
                 return transaction.read(path.removeprefix(prefix)).base
 
             with self._together(proposal).glance():
-                standing = standing_of(self._together(proposal), self.files(proposal), read, now, take)
+                standing = merge_change(self._together(proposal), self.files(proposal), read, now, take)
             if standing.state == "conflict":
                 raise _conflict(proposal, standing)
             if standing.state == "gone":
@@ -235,9 +230,6 @@ class Inbox:
         """Replace the text of the entry in a proposal; it stays waiting. UsageError `review.not_editable` if it is not
         about the text of one entry, `document.*` for a text that is not one entry. Errors as `accept`.
         """
-        from memory.files.edit import entry_of_text
-        from memory.storage.review.gate import digest_for, touched_by
-
         refuse_agents(reviewer, "edit a proposal")
         proposal = self._waiting(proposal_id)
         store = self._store(proposal)
@@ -266,8 +258,6 @@ class Inbox:
 
     def _editable(self, proposal: Proposal) -> tuple[tuple[FileChange, ...], str, Entry]:
         """Return the files of a proposal, and the file and the entry whose text a person may change."""
-        from memory.document.compare import units_of
-
         files = self.files(proposal)
         history = self._together(proposal).history
         units = [(file.path, unit.after) for file in files for unit in units_of(history.touched_by(file))]
@@ -287,14 +277,10 @@ class Inbox:
 
     def policy(self) -> Policy:
         """Return the person's rules; ConfigError `review.policy`."""
-        from memory.storage.review.policy import read_policy
-
         return read_policy(self._workspace.state)
 
     def change_policy(self, change: Callable[[Policy], Policy], *, reviewer: str, now: datetime) -> Policy:
         """Change the rules and return them; RefusedError `review.person_only`, errors as `policy`."""
-        from memory.storage.review.policy import change_policy
-
         refuse_agents(reviewer, "set the rules for agents")
         return change_policy(self._workspace.state, change, now=now)
 
@@ -317,8 +303,6 @@ class Inbox:
 
         Only the owner can write the record; still, a path is not written only because a row names it.
         """
-        from memory.storage.store import Store
-
         together = self._together(proposal)
         stores = {together.store_of(path) for path in proposal.paths}
         store = stores.pop() if len(stores) == 1 else None
@@ -336,7 +320,7 @@ class Inbox:
         raise _unknown(proposal)
 
 
-def _conflict(proposal: Proposal, standing: ProposalStanding) -> ConflictError:
+def _conflict(proposal: Proposal, standing: MergedChange) -> ConflictError:
     first = standing.reasons[0] if standing.reasons else standing.clashes[0].conflict.why
     return ConflictError(
         "review.conflict",

@@ -13,18 +13,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.errors import BusyError, MemdeckError
+from memory.storage import Change
+from memory.storage.changes import ChangeRecord
+from memory.storage.log.history import PEOPLE, History
+from memory.storage.log.recorded import the_one
 from memory.storage.own_folders import agh_home
 from memory.storage.review.proposals import Proposal
-
-if TYPE_CHECKING:
-    from memory.storage import Change
-    from memory.storage.changes import ChangeRecord
-    from memory.storage.log.history import History
-    from memory.storage.store import SharedLog
-    from memory.workspace import Workspace
+from memory.storage.store import SharedLog
+from memory.workspace import Workspace
 
 HOOKS = "hook:*"
 """The actors that keep sessions for the clients of agents."""
@@ -82,22 +81,20 @@ def state(workspace: Workspace, actor: str) -> tuple[tuple[int, int, int], ...]:
     return tuple([room.together.history.state() for room in _rooms(workspace, actor)])
 
 
-def revert(workspace: Workspace, change_id: str, *, actor: str, now: datetime) -> TakenBackChange:
-    """Take back one change; errors as `find_change` and `memory.history.stale_saves.revert_change`."""
-    from memory.history.stale_saves import revert_change
+def revert(
+    workspace: Workspace, change_id: str, *, actor: str, now: datetime, removed: bool = False
+) -> TakenBackChange:
+    """Take back one change; errors as `find_change` and `History.revert`.
 
+    With `removed` only the entries that another program's change removed come back.
+    """
     found = find_change(workspace, change_id, actor)
-    if found.place:
-        change = found.history.revert(found.record.id, actor=actor, now=now)
-    else:
-        change = revert_change(workspace, found.record.id, actor=actor, now=now)
-    return TakenBackChange(change, found.history, found.place)
+    turn = found.history.bring_back if removed else found.history.revert
+    return TakenBackChange(turn(found.record.id, actor=actor, now=now), found.history, found.place)
 
 
 def find_change(workspace: Workspace, change_id: str, actor: str) -> FoundChange:
     """Return a change by its id or the beginning of it; NotFoundError `change.not_found`, AmbiguousError."""
-    from memory.storage.log.history import the_one
-
     found = [
         FoundChange(record, room.together.history, room.place)
         for room in _rooms(workspace, actor)
@@ -131,8 +128,6 @@ def list_changes(
 
 def _rooms(workspace: Workspace, actor: str) -> tuple[Room, ...]:
     """Return the rooms whose changes an actor can take back, that of the workspace first."""
-    from memory.storage.log.undo import PEOPLE
-
     here, *others = rooms_of(workspace)
     return (here, *[room for room in others if room.own or (actor in PEOPLE and room.used)])
 

@@ -87,8 +87,6 @@ def may_need_review(actor: str) -> bool:
 
 
 _TITLE = 200
-MOST_BEHIND = 256
-"""How many changes of a file another program's copy may be behind and still be recognised as a copy."""
 OUTSIDE = "outside"
 """The actor of changes that another program made."""
 
@@ -159,7 +157,7 @@ def is_by_place(actor: str, operation: str) -> bool:
     It is, after memdeck's operations on one entry. Other programs and operations on whole files may have removed one
     entry and added another.
     """
-    return actor != OUTSIDE and operation not in ("revert", "merge", "reapply")
+    return actor != OUTSIDE and operation not in ("revert", "merge")
 
 
 class Reading(Protocol):

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from memory.base.problems import Problem
 from memory.errors import MemdeckError
-from memory.history.lost_files import lost_files
+from memory.history.outside import lost_files
 from memory.maintenance.report import Report
 from memory.registry import REGISTRY, broken
 from memory.search.records import Record

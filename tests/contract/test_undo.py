@@ -6,6 +6,7 @@ import pytest
 
 from tests.contract.place import Place
 
+TASKS = ".aiter/memory/tasks.md"
 LATER, LATER_STILL = "2026-05-20T09:00:00Z", "2026-05-20T09:01:00Z"
 
 
@@ -135,3 +136,88 @@ def test_an_older_memory_is_reverted_behind_newer_ones(workspace: Place) -> None
     index = workspace.read(".agh/memory/MEMORY.md").decode()
     assert second in index
     assert first not in index
+
+
+def _removed_outside(place: Place) -> tuple[str, bytes]:
+    """Add two tasks; another program removes the first with one line of its own; return its change and the file."""
+    place("tasks", "add", "Gone")
+    place("tasks", "add", "Stays")
+    lines = place.read(TASKS).decode().splitlines(keepends=True)
+    start = next(number for number, line in enumerate(lines) if line.endswith("Gone\n"))
+    end = next(number for number in range(start + 1, len(lines)) if lines[number].startswith("#"))
+    text = "".join(lines[:start] + lines[end:]).replace("Stays\n", "Stays\n- notes: theirs\n")
+    place.write(TASKS, text.encode())
+    change = place.json("changes", "list", "--actor", "outside")["changes"][0]
+    return change["id"], place.read(TASKS)
+
+
+def test_what_another_program_removed_is_brought_back(workspace: Place) -> None:
+    """Status lists it; `revert --removed` brings it back beside what that program wrote, and can be undone."""
+    change, theirs = _removed_outside(workspace)
+    (told,) = workspace.json("status")["taken_back"]
+    assert (told["change"], [one["title"] for one in told["entries"]]) == (change, ["Gone"])
+    assert change[:16] in workspace("status").out
+    done = workspace("changes", "revert", "--removed", change)
+    assert (done.code, done.out) == (0, "brought back 'Gone'\n")
+    assert {one["title"] for one in workspace.json("tasks", "list")["tasks"]} == {"Gone", "Stays"}
+    assert b"- notes: theirs\n" in workspace.read(TASKS)
+    assert workspace.json("status")["taken_back"] == []
+    assert workspace("undo").code == 0
+    assert workspace.read(TASKS) == theirs
+    assert len(workspace.json("status")["taken_back"]) == 1
+
+
+def test_what_another_program_removed_can_be_left_so(workspace: Place) -> None:
+    """Then nothing reminds of it; an agent does not decide that."""
+    change, theirs = _removed_outside(workspace)
+    assert workspace("changes", "keep", change, actor="agent:a").error == "review.person_only"
+    assert workspace.json("changes", "keep", change)["kept"]["change"] == change
+    assert workspace.json("status")["taken_back"] == []
+    assert workspace.read(TASKS) == theirs
+
+
+def test_what_another_program_brought_back_itself_is_not_listed(workspace: Place) -> None:
+    """As after `git checkout` there and back."""
+    empty = workspace.read(TASKS)
+    workspace("tasks", "add", "Gone")
+    before = workspace.read(TASKS)
+    for data, count in ((empty, 1), (before, 0)):
+        workspace.write(TASKS, data)
+        workspace("changes", "list")
+        assert len(workspace.json("status")["taken_back"]) == count
+
+
+def test_undo_beside_another_writer_of_the_same_entry(workspace: Place) -> None:
+    """A field goes back beside another field that somebody changed; the same field is a conflict and writes nothing."""
+    ref = workspace.json("tasks", "add", "Paint", "--notes", "first")["task"]["ref"]
+    workspace("tasks", "edit", ref, "--set", "notes=second")
+    workspace("tasks", "edit", ref, "--set", "assigned=Alice", actor="other")
+    assert workspace("undo").code == 0
+    (task,) = workspace.json("tasks", "list")["tasks"]
+    assert (task["notes"], task["assigned"]) == ("first", "Alice")
+    assert workspace("redo").code == 0
+    workspace("tasks", "edit", ref, "--set", "notes=third", actor="other")
+    before = workspace.read(TASKS)
+    refused = workspace("undo")
+    assert (refused.code, refused.error) == (4, "document.conflict")
+    assert "Paint" in refused.err
+    assert workspace.read(TASKS) == before
+
+
+def test_what_undo_leaves_alone(workspace: Place) -> None:
+    """The files of a new workspace do not go by an undo; the last change goes back and comes again, byte for byte."""
+    assert workspace("undo").error == "change.none"
+    before = workspace.read(TASKS)
+    workspace("tasks", "add", "Paint")
+    after = workspace.read(TASKS)
+    assert workspace("undo").code == 0
+    assert workspace.read(TASKS) == before
+    assert workspace("redo").code == 0
+    assert workspace.read(TASKS) == after
+
+
+@pytest.mark.parametrize("wanted", ["", " ", "01ZZZZZZZZ"])
+def test_an_id_that_names_no_change(workspace: Place, wanted: str) -> None:
+    """An empty one names none, however few changes there are."""
+    workspace("tasks", "add", "Paint")
+    assert workspace("changes", "show", wanted).error == "change.not_found"

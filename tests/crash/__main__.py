@@ -9,7 +9,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.crash import errors, foreign, kill, mutants, power
+from tests.crash import (
+    errors,
+    foreign,
+    kill,
+    mutants,
+    power,
+)
 from tests.crash.calls import without_exchange
 from tests.crash.kill import Tally
 

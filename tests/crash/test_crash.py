@@ -9,7 +9,14 @@ import pytest
 
 from memory.errors import RefusedError
 from memory.storage import transaction
-from tests.crash import errors, foreign, kill, mutants, mutations, power
+from tests.crash import (
+    errors,
+    foreign,
+    kill,
+    mutants,
+    mutations,
+    power,
+)
 from tests.crash.calls import without_exchange
 from tests.crash.kill import Tally
 from tests.crash.operations import Place, sample

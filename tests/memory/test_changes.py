@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from memory.errors import AmbiguousError, ConflictError, NotFoundError, RefusedError
+from memory.errors import ConflictError, NotFoundError, RefusedError
 from memory.files import MEMORY_FILES
-from memory.files.diff import line_changes
 from memory.files.journal import edits as journal_edits
 from memory.files.journal.model import find_entry
 from memory.files.knowledge import model as knowledge
@@ -20,8 +18,6 @@ from memory.files.tasks.model import find_task
 from memory.history.changes import list_changes, row, views_of
 from memory.history.versions import restore_version
 from memory.maintenance import maintain
-from memory.registry import REGISTRY
-from memory.review.undo_redo import revert
 from memory.workspace import Workspace
 from tests.fixture_files import sample
 from tests.reviewing import let_agents
@@ -105,40 +101,6 @@ def test_an_entry_added_by_another_program_is_seen_by_its_ref(workspace: Workspa
     assert (record.actor, touched.kind) == ("outside", "added")
     assert touched.ref == find_task(reopened().snapshot(), "From outside").ref
     assert record.summary == "tasks.md: added '[LOW] From outside'"
-
-
-def test_undo_beside_an_agent(workspace: Workspace, reopened) -> None:
-    """A person's change goes back while an agent's later changes of other entries stay, the time of the file too."""
-    before = find_task(workspace.snapshot(), "Deploy").entry.raw
-    edit(workspace, "Deploy", notes="mine")
-    agent = reopened()
-    agent.change(
-        "add",
-        lambda snapshot: task_edits.add_task(snapshot, "Agent's", now=NOW + timedelta(hours=1)),
-        actor="agent:a",
-        now=NOW + timedelta(hours=1),
-    )
-    edit(agent, "Update README", "agent:a", notes="theirs")
-    workspace.undo(actor="human", now=NOW + timedelta(hours=2))
-    assert find_task(reopened().snapshot(), "Deploy").entry.raw == before
-    assert find_task(reopened().snapshot(), "Agent's").title == "Agent's"
-    assert "theirs" in text(workspace)
-    assert "updated: 2024-01-15T14:00:00Z" in text(workspace)
-    workspace.redo(actor="human", now=NOW + timedelta(hours=3))
-    assert find_task(reopened().snapshot(), "Deploy").fields["notes"] == "mine"
-
-
-def test_undo_never_overwrites_what_is_newer(workspace: Workspace, reopened) -> None:
-    """An agent went on with the same entry: the undo is a conflict that says so, and nothing is written."""
-    change = edit(workspace, "Deploy", notes="mine")
-    edit(reopened(), "Deploy", "agent:a", notes="mine, and theirs")
-    before = text(workspace)
-    with pytest.raises(ConflictError) as caught:
-        workspace.undo(actor="human", now=NOW)
-    assert caught.value.code == "document.conflict"
-    assert caught.value.details["reasons"] == {"[HIGH] Deploy v2.1 to staging": "was changed since"}
-    assert caught.value.details["id"] == change
-    assert text(workspace) == before
 
 
 def test_an_agents_change_of_last_week_is_reverted(workspace: Workspace, reopened) -> None:
@@ -251,18 +213,6 @@ def test_archived_journal_entries_and_plans_are_restored(workspace: Workspace) -
         assert raw in [plan.entry.raw.rstrip() for plan in workspace.snapshot().plans.in_section("completed")]
 
 
-def test_maintenance_is_one_change_that_can_be_undone(workspace: Workspace) -> None:
-    """All that it moved comes back in one step, the archives it made are gone."""
-    before = {name: text(workspace, name) for name in MEMORY_FILES}
-    report = maintain(workspace, NOW + timedelta(days=60), actor="maintain")
-    assert report.change is not None
-    record = workspace.store.history.get(report.change)
-    assert {view.kind for view in views_of(workspace, record) if view.entry} == {"moved"}
-    workspace.undo(actor="maintain", now=NOW)
-    assert {name: text(workspace, name) for name in MEMORY_FILES} == before
-    assert not list((workspace.memory / "archive").glob("*.md"))
-
-
 def test_an_earlier_version_is_restored(workspace: Workspace, reopened) -> None:
     """An entry gets the text that it had before a change, whatever it is called by now; a removed one is back."""
     raw = find_task(workspace.snapshot(), "Deploy").entry.raw
@@ -284,34 +234,6 @@ def test_an_earlier_version_is_restored(workspace: Workspace, reopened) -> None:
     assert caught.value.code == "change.no_entry"
 
 
-def test_ids_may_be_shortened(workspace: Workspace) -> None:
-    """As long as they fit one change."""
-    first, second = edit(workspace, "Deploy", notes="a"), edit(workspace, "Deploy", notes="b")
-    history = workspace.store.history
-    assert history.get(first.lower()).id == first
-    assert history.get(second[:18]).id == second
-    with pytest.raises(AmbiguousError) as caught:
-        history.get(first[:8])
-    assert caught.value.details["candidates"] == [second, first]
-    for absent in ("", "ZZZ", "%"):
-        with pytest.raises((NotFoundError, AmbiguousError)):
-            history.get(absent)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "lines"),
-    [
-        ("", "a\nb", ("+a", "+b")),
-        ("a\nb\nc", "a\nx\nc", (" a", "-b", "+x", " c")),
-        ("1\n2\n3\n4\n5\n6\n7\n8", "x\n2\n3\n4\n5\n6\n7\ny", ("-1", "+x", " 2", " 3", "…", " 6", " 7", "-8", "+y")),
-        ("a", "a", ()),
-    ],
-)
-def test_lines_that_differ_stand_among_their_neighbours(before: str, after: str, lines: tuple[str, ...]) -> None:
-    """Two lines of context, and a mark where some are left out."""
-    assert line_changes(before, after) == lines
-
-
 def test_a_long_change_is_found_by_its_entries(workspace: Workspace) -> None:
     """What was too much to be named at once is named when somebody asks for an entry of it."""
     path = workspace.memory / "tasks.md"
@@ -324,19 +246,6 @@ def test_a_long_change_is_found_by_its_entries(workspace: Workspace) -> None:
     assert not record.named
     assert len(record.touched) == 100
     assert list_changes(workspace, entry="Task 999") == (record,)
-
-
-def test_a_new_workspace_does_not_go_by_an_undo(tmp_path: Path) -> None:
-    """Its creation is listed and can be reverted by its id; undo is about what came after."""
-    made, names = Workspace.init(tmp_path / "new", NOW, actor="cli", state_home=tmp_path / "state")
-    with pytest.raises(NotFoundError):
-        made.undo(actor="cli", now=NOW)
-    (record,) = list_changes(made)
-    assert len(record.paths) == len(names)
-    made.revert(record.id, actor="cli", now=NOW)
-    assert not list(made.memory.glob("*.md"))
-    made.undo(actor="cli", now=NOW)
-    assert len(list(made.memory.glob("*.md"))) == len(names)
 
 
 def test_no_row_leads_a_write_astray(workspace: Workspace) -> None:
@@ -425,22 +334,15 @@ def test_a_removal_that_was_brought_back_goes_with_the_removal(workspace: Worksp
     assert count() == 1
 
 
-def test_what_was_restored_from_the_archive_is_not_put_back_by_a_revert(workspace: Workspace, reopened) -> None:
-    """Taking back the run that archived an entry, once it was restored, is refused as a whole: it would stand twice."""
-    archive = workspace.memory / "archive"
+def test_what_was_restored_from_the_archive_is_not_put_back_by_a_revert(workspace: Workspace) -> None:
+    """Taking back the run that archived an entry, once it was restored, takes the rest back: it stands once."""
     run = maintain(workspace, NOW + timedelta(days=60)).change
     assert run is not None
-    # The archive is what it was before the run in one file, and moved on in the others.
     workspace.change("add", lambda s: task_edits.add_task(s, "Later", now=NOW), actor="cli", now=NOW)
     workspace.restore("Set up", actor="cli", now=NOW)
-    before = {path: path.read_bytes() for path in (*workspace.memory.glob("*.md"), *archive.glob("*.md"))}
-    for one in (workspace, reopened()):
-        with pytest.raises(ConflictError) as caught:
-            one.revert(run, actor="cli", now=NOW)
-        assert caught.value.code == "document.conflict"
-        assert caught.value.details["id"] == run
-    assert {path: path.read_bytes() for path in before} == before
-    assert text(workspace).count("Set up") == 1
+    workspace.revert(run, actor="cli", now=NOW)
+    assert [text(workspace).count(title) for title in ("Set up", "Later")] == [1, 1]
+    assert "Set up" not in b"".join(path.read_bytes() for path in workspace.memory.glob("archive/*.md")).decode()
 
 
 def test_an_archive_that_is_as_before_the_run_does_not_hide_the_restore(workspace: Workspace) -> None:
@@ -521,28 +423,3 @@ def test_an_operation_has_one_name(workspace: Workspace) -> None:
         now=NOW,
     )
     assert [record.operation for record in workspace.store.history.list(2)] == ["tasks.done", "tasks.start"]
-
-
-def test_operations_are_written_with_dots() -> None:
-    """No module gives a change a name with a space: the screen and the command line name one operation alike."""
-    nouns = "|".join(verb.name for system in REGISTRY for verb in system.verbs)
-    spaced = re.compile(rf"""(?:change|transaction|_changed|_move|Change)\([^()"]*"(?:{nouns}) [a-z]+\"""")
-    found = [
-        f"{path}: {match.group()}"
-        for top in ("app", "memory", "widgets")
-        for path in sorted((HOUSE / top).rglob("*.py"))
-        for match in spaced.finditer(path.read_text("utf-8"))
-    ]
-    assert found == []
-
-
-@pytest.mark.parametrize("wanted", ["", " ", "\t"])
-def test_an_empty_id_names_no_change(tmp_path: Path, wanted: str) -> None:
-    """`changes revert "$ID"` without an id takes nothing back, also where there is one change only."""
-    made = Workspace.init(tmp_path / "new", NOW, actor="cli", state_home=tmp_path / "own", machine_zone=UTC)[0]
-    assert len(made.store.history.list(9)) == 1
-    for act in (made.store.history.get, lambda one: revert(made, one, actor="cli", now=NOW)):
-        with pytest.raises(NotFoundError) as caught:
-            act(wanted)
-        assert caught.value.code == "change.not_found"
-    assert len(made.store.history.list(9)) == 1

@@ -11,8 +11,7 @@ import pytest
 from memory.facts import FactStore
 from memory.files import MEMORY_FILES
 from memory.files.tasks.edits import add_task
-from memory.history.lost_files import lost_files
-from memory.history.stale_saves import bring_back_chosen, leave, revert_change, undone_changes
+from memory.history.outside import keep_removal, lost_files, outside_removals
 from memory.systems import check_all
 from memory.workspace import Workspace
 from tests.fixture_files import sample
@@ -22,11 +21,11 @@ LATER = NOW + timedelta(hours=1)
 HELD = {
     "tasks.md": "5 tasks",
     "journal.md": "5 entries",
-    "knowledge.md": "20 facts",
-    "contacts.md": "8 contacts",
+    "knowledge.md": "30 lines",
+    "contacts.md": "19 lines",
     "orchestration.md": "2 plans",
     "monitors.md": "3 monitors",
-    "config.md": "13 settings",
+    "config.md": "20 lines",
 }
 
 
@@ -67,8 +66,7 @@ def test_a_lost_file_is_told_and_comes_back(tmp_path: Path, name: str, data: byt
         assert (fresh.name, fresh.empty, fresh.held, fresh.change) == (name, data is not None, HELD[name], None)
         workspace.notice(LATER)
         (lost,) = lost_files(workspace)
-        (one,) = undone_changes(workspace)
-        assert (lost.held, lost.change, lost.time) == (HELD[name], one.id, LATER)
+        assert (lost.held, lost.time) == (HELD[name], LATER)
         assert (
             lost.sentence("11:30") == f"{name} is {'gone' if data is None else 'empty'} since 11:30, {HELD[name]} in it"
         )
@@ -78,10 +76,9 @@ def test_a_lost_file_is_told_and_comes_back(tmp_path: Path, name: str, data: byt
             name,
             "file.gone" if data is None else "file.empty",
         )
-        revert_change(workspace, one.id, actor="human", now=LATER)
+        workspace.revert(lost.change or "", actor="human", now=LATER)
         assert (workspace.memory / name).read_bytes() == before
         assert lost_files(workspace) == ()
-        assert undone_changes(workspace) == ()
 
 
 def test_what_is_no_lost_file(tmp_path: Path) -> None:
@@ -100,23 +97,21 @@ def test_what_is_no_lost_file(tmp_path: Path) -> None:
         assert lost_files(workspace) == ()
     with workspace_in(tmp_path / "other") as workspace:
         (init,) = workspace.store.history.list(0)
-        revert_change(workspace, init.id, actor="cli", now=LATER)
+        workspace.revert(init.id, actor="cli", now=LATER)
         assert not (workspace.memory / "tasks.md").exists()
         assert lost_files(workspace) == ()
 
 
 def test_a_file_that_was_made_anew_gets_the_old_entries_beside_the_new(tmp_path: Path) -> None:
-    """It is no longer gone, but what it held is offered, and nothing brings it back unasked."""
+    """It is no longer gone; reverting the change that took it adds what it held."""
     with workspace_in(tmp_path) as workspace:
         lose(workspace, "tasks.md", b"")
         workspace.notice(NOW)
+        (lost,) = lost_files(workspace)
         workspace.change("add", lambda s: add_task(s, "New", now=LATER), actor="cli", now=LATER)
         assert lost_files(workspace) == ()
-        (one,) = undone_changes(workspace)
-        assert bring_back_chosen(workspace, LATER) == ()
-        revert_change(workspace, one.id, actor="cli", now=LATER)
+        workspace.revert(lost.change or "", actor="cli", now=LATER)
         assert len(workspace.snapshot().tasks) == 6
-        assert undone_changes(workspace) == ()
 
 
 def test_a_file_that_comes_back_by_itself_is_no_longer_offered(tmp_path: Path) -> None:
@@ -126,11 +121,11 @@ def test_a_file_that_comes_back_by_itself_is_no_longer_offered(tmp_path: Path) -
         workspace.notice(NOW)
         (workspace.memory / "tasks.md").write_bytes(before)
         workspace.notice(NOW)
-        assert (undone_changes(workspace), lost_files(workspace)) == ((), ())
+        assert (outside_removals(workspace, NOW), lost_files(workspace)) == ((), ())
         lose(workspace, "monitors.md", None)
         workspace.notice(LATER)
-        leave(workspace, undone_changes(workspace)[0].id)
-        assert (undone_changes(workspace), lost_files(workspace)) == ((), ())
+        keep_removal(workspace, lost_files(workspace)[0].change or "", actor="human", now=LATER)
+        assert lost_files(workspace) == ()
 
 
 def test_facts_and_an_aidefile_are_told_too(tmp_path: Path) -> None:
@@ -146,6 +141,6 @@ def test_facts_and_an_aidefile_are_told_too(tmp_path: Path) -> None:
         (lost,) = lost_files(workspace)
         assert (lost.name, lost.held, lost.empty) == (".aegis/memory/memories.jsonl", "1 line", True)
         assert lost.change is not None
-        revert_change(workspace, lost.change, actor="cli", now=LATER)
+        workspace.revert(lost.change, actor="cli", now=LATER)
         assert path.read_bytes() == before
         assert os.stat(path).st_size > 0

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from app.cli.session import Session
     from memory.files.diff import ChangeView
-    from memory.history.stale_saves import Undone
     from memory.review.undo_redo import TakenBackChange
     from memory.storage import Change
     from memory.storage.changes import ChangeRecord
@@ -111,20 +110,16 @@ def show(session: Session, change_id: str) -> None:
     record = found.record
     views = views_of(session.workspace, record, found.history)
 
-    taken = [one for one in session.taken_back() if one.id == record.id]
     session.answer(
         lambda: {
             "change": {**row(record, found.place), "undoes": record.undoes, "redoes": record.redoes},
-            "takenBack": [entry for one in taken for entry in one.json()["entries"]],
             "views": [view.json() for view in views],
         },
-        lambda: _told(session, record, views, taken, found.place),
+        lambda: _told(session, record, views, found.place),
     )
 
 
-def _told(
-    session: Session, record: ChangeRecord, views: tuple[ChangeView, ...], taken: list[Undone], place: str
-) -> Iterator[str]:
+def _told(session: Session, record: ChangeRecord, views: tuple[ChangeView, ...], place: str) -> Iterator[str]:
     paint = session.paint
     time = record.time.astimezone(session.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
     yield paint.line(f"{record.id}  {time}  {record.actor}  {record.operation}")
@@ -136,8 +131,6 @@ def _told(
         yield paint.line(f"accepted by {record.reviewer}, as proposal {record.proposal}", "  ")
     if record.undone_by:
         yield paint.line(f"taken back by {record.undone_by}", "  ")
-    for one in taken:
-        yield paint.notice(paint.line(f"took back {one.words}: `memdeck changes revert` brings it back", "  "))
     if not record.kept:
         yield paint.notice(paint.line("its bytes are no longer kept", "  "))
     yield from view_lines(session, views, origins=True)
@@ -154,30 +147,39 @@ def view_lines(session: Session, views: Iterable[ChangeView], *, origins: bool =
         yield from (session.paint.line(line, "  ") for line in view.lines)
 
 
-@under(changes, "revert", serves="change", examples=("memdeck changes revert 01HM5Z0C8WJ4QXKD",))
+@under(
+    changes,
+    "revert",
+    serves="change",
+    examples=("memdeck changes revert 01HM5Z0C8WJ4QXKD", "memdeck changes revert --removed 01HM5Z0C8WJ4QXKD"),
+)
 @_id
-def revert(session: Session, change_id: str) -> None:
-    """Take back one change, whoever made it, if nobody touched those entries since; else say what they became.
+@option(
+    "--removed",
+    is_flag=True,
+    help="Only bring back the entries that another program removed; what else it wrote stays.",
+)
+def revert(session: Session, change_id: str, removed: bool) -> None:
+    """Take back one change, whoever made it; what others did since stays.
 
-    Of a change from outside that took back changes made with memdeck, those are brought back, and what else it wrote
-    stays; `changes keep` leaves them as they are.
+    Where the same was changed since, nothing is written, and it says what these entries became.
     """
     from memory.review.undo_redo import revert
 
-    _took_back(session, revert(session.workspace, change_id, actor=session.actor, now=session.now))
+    _took_back(session, revert(session.workspace, change_id, actor=session.actor, now=session.now, removed=removed))
 
 
 @under(changes, "keep", serves="person", examples=("memdeck changes keep 01HM5Z0C8WJ4QXKD",))
 @_id
 def keep(session: Session, change_id: str) -> None:
-    """Leave what another program's save took back as it is, and be reminded of it no more."""
-    from memory.history.stale_saves import leave
+    """Leave what another program removed as it is, and be reminded of it no more."""
+    from memory.history.outside import keep_removal
     from memory.review import refuse_agents
 
     refuse_agents(session.actor, "leave it so")
-    left = leave(session.workspace, change_id)
-    words = f"{left.words} stays as the other program left it"
-    session.answer(lambda: {"kept": left.json()}, lambda: [session.paint.line(words)])
+    change = session.workspace.store.history.get(change_id).id
+    words = keep_removal(session.workspace, change, actor=session.actor, now=session.now)
+    session.answer(lambda: {"kept": {"change": change}}, lambda: [session.paint.line(f"left as it is: {words}")])
 
 
 @verb("undo", serves="change", examples=("memdeck undo", "memdeck undo --actor agent:builder"))

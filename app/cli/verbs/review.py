@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from app.cli.session import Session
     from memory.files.diff import ChangeView
-    from memory.review import Inbox, ProposalStanding
+    from memory.review import Inbox
     from memory.storage.changes import Change
+    from memory.storage.log.merging import MergedChange
     from memory.storage.review.policy import Policy
     from memory.storage.review.proposals import Proposal
 
@@ -91,9 +92,7 @@ def show(session: Session, proposal_id: str) -> None:
     )
 
 
-def _told(
-    session: Session, proposal: Proposal, views: tuple[ChangeView, ...], standing: ProposalStanding
-) -> Iterator[str]:
+def _told(session: Session, proposal: Proposal, views: tuple[ChangeView, ...], standing: MergedChange) -> Iterator[str]:
     from memory.review.model import WORDS as STANDINGS
 
     paint = session.paint
@@ -137,7 +136,7 @@ def accept(session: Session, proposal_ids: tuple[str, ...], take: Literal["propo
     is written: exit code 4, `review.conflict`, with the three sides; --take chooses one.
     """
     from memory.history.changes import row as change_row
-    from memory.review.model import taking
+    from memory.storage.log.merging import taking
 
     inbox = _inbox(session)
     done = list[tuple["Proposal", "Change"]]()

@@ -139,7 +139,7 @@ def _document(
         "clock": None if (latest := _ahead(session)) is None else {"latest": format_utc(latest)},
         "review": {"waiting": proposals},
         "approvals": {"waiting": approvals},
-        "taken_back": [one.json() for one in session.taken_back()],
+        "taken_back": [one.json() for one in session.removals()],
         "problems": [as_json(problem) for problem in _serious(session, found)],
     }
 
@@ -182,11 +182,11 @@ def _lines(
     if approvals:
         yield ""
         yield paint.notice(f"{approvals:,} wait{'s' if approvals == 1 else ''} for an approval: `memdeck trust list`")
-    undone = session.taken_back()
-    taken = [(one.id[:16], format_local(one.time, zone), ", ".join(one.files), one.words) for one in undone[:_SOME]]
-    yield from _part(session, "Taken back by another program's save", taken, len(undone), range(len(taken)))
-    if undone:
-        yield "  `memdeck changes revert ID` brings it back, `memdeck changes keep ID` leaves it so"
+    found_gone = session.removals()
+    gone = [(one.id[:16], format_local(one.time, zone), ", ".join(one.files), one.words) for one in found_gone[:_SOME]]
+    yield from _part(session, "Removed by other programs", gone, len(found_gone), range(len(gone)))
+    if gone:
+        yield "  `memdeck changes revert --removed ID` brings it back, `memdeck changes keep ID` leaves it so"
     for heading, tasks, alerting in (
         ("Overdue", found.overdue, True),
         ("Due today", found.due_today, False),
@@ -227,7 +227,7 @@ def _far(task: Any) -> str:
 
 def _serious(session: Session, found: Brief) -> list[Problem]:
     """Return errors and warnings, missing files first; `check` has the notes too."""
-    from memory.history.lost_files import lost_files
+    from memory.history.outside import lost_files
 
     lost = [one.problem() for one in lost_files(session.workspace)]
     return lost + [problem for problem in found.problems if problem.level != "note"]

@@ -12,7 +12,7 @@ from widgets.pane.base import Pane
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
     from memory.files.tasks.model import Task
-    from memory.history.stale_saves import Undone
+    from memory.history.outside import OutsideRemoval
 
     from .interface import Context
 
@@ -202,28 +202,16 @@ LINES = {"config": ("key",), "knowledge": ("text",), "contacts": ("name", "chann
 """The attributes that identify an item's line in panes whose items are single lines."""
 
 
-def undone_of(context: Context) -> Undone | None:
-    """Return the undone change that a key would restore: that of the row under the cursor, else the newest.
-
-    None in the archive, where the key applies to the archived entry.
-    """
-    waiting = context.undone
-    pane = context.pane if waiting else None
-    if pane is None or pane.pane_id == "archive":
+def removal_of(pane: Pane | None, removals: Sequence[OutsideRemoval]) -> OutsideRemoval | None:
+    """Return the removal by another program in the row under the cursor of Brief or Changes, else None."""
+    if pane is None or pane.contents is None or pane.pane_id not in ("brief", "changes"):
         return None
-    item = pane.current() if pane.contents is not None else None
-    if pane.pane_id == "changes" and item is not None:
-        return next((one for one in waiting if one.id == item.ref), None)
+    item = pane.current()
     if pane.pane_id == "brief" and item is not None and item.group == "lost":
-        found: Undone = item.thing
+        found: OutsideRemoval = item.thing
         return found
-    return next(iter(waiting), None)
-
-
-def lost_of(pane: Pane) -> Undone | None:
-    """Return the change undone by another program in the row under the cursor, else None."""
-    item = pane.current() if pane.pane_id == "brief" else None
-    return item.thing if item is not None and item.group == "lost" else None
+    ref = None if item is None or pane.pane_id == "brief" else item.ref
+    return next((one for one in removals if one.id == ref), None)
 
 
 # Building blocks of several conditions
@@ -266,9 +254,9 @@ def _removing(now: Situation) -> bool:
 
 
 def _stands_for_other(now: Situation) -> bool:
-    """Return whether the brief's row under the cursor is a draft, or a change undone by another program."""
+    """Return whether the brief's row under the cursor is a draft, or a removal by another program."""
     pane = now.pane if now.pane_id == "brief" else None
-    return pane is not None and (bool(draft_of(pane)) or lost_of(pane) is not None)
+    return pane is not None and (bool(draft_of(pane)) or removal_of(pane, ()) is not None)
 
 
 def _source(now: Situation) -> bool:
@@ -299,7 +287,7 @@ def _runs_commands(pane: Pane) -> bool:
 
 
 def _archived(now: Situation) -> bool:
-    if undone_of(now.context) is not None:
+    if removal_of(now.pane, now.context.removals) is not None:
         return True
     return now.pane_id == "archive" and now.item is not None and hasattr(now.item, "at")
 

@@ -8,7 +8,7 @@ from app.tui.forms.conflicts import ask_gone, ask_source
 from memory.errors import ConflictError, MemdeckError, NotFoundError
 
 from . import review
-from .conditions import draft_of, lost_of
+from .conditions import draft_of, removal_of
 from .interface import (
     ApplyEdit,
     Context,
@@ -84,7 +84,7 @@ def remove(context: Context) -> Step:
         return review.reject(context)
     if draft := draft_of(pane):
         return Discard(draft)
-    if (lost := lost_of(pane)) is not None:
+    if (lost := removal_of(pane, ())) is not None:
         return leave(context, lost)
     removal = pane.removing(pane.selected())
     if removal is None:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from memory.errors import MemdeckError
-    from memory.history.lost_files import LostFile
-    from memory.history.stale_saves import Undone
+    from memory.history.outside import LostFile, OutsideRemoval
     from memory.monitoring.run.cancel import Cancel
     from memory.monitoring.run.report import Watch
     from memory.monitoring.run.run import WatchServices
@@ -88,8 +87,8 @@ class Context(Protocol):
         """The workspaces to go back to, the one this was opened from last."""
 
     @property
-    def undone(self) -> Sequence[Undone]:
-        """Changes of memdeck that saves of other programs undid, and that the user has not decided about."""
+    def removals(self) -> Sequence[OutsideRemoval]:
+        """The changes by other programs that removed entries which are still missing."""
 
     @property
     def lost(self) -> LostFile | None:

@@ -1,21 +1,18 @@
-"""Reverting any one change, by any actor: a preview is shown first; if it fails as a whole, entry by entry."""
+"""Reverting any one change, by any actor: a preview first, or a choice of sides where the same was changed since."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memory.errors import ConflictError, MemdeckError
+from memory.errors import MemdeckError
 
-from .conditions import undone_of
+from .conditions import removal_of
 from .interface import (
     ACTOR,
-    ApplyEdit,
     Context,
-    Fail,
     Find,
     OpenDialog,
-    Otherwise,
     ReadAgain,
     Say,
     Step,
@@ -28,13 +25,11 @@ from .interface import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memory.document import Entry
     from memory.files.diff import ChangeView
-    from memory.history.partial_revert import Contested
-    from memory.history.stale_saves import Undone
-    from memory.storage import Change
+    from memory.history.outside import OutsideRemoval
+    from memory.storage.log.merging import Choice, Key, MergedChange, Take
     from memory.workspace import Outcome, Workspace
-    from widgets.dialogs.three_way import Answers, ThreeWayQuestion
+    from widgets.dialogs.three_way import Answers
     from widgets.pane.base import Pane
     from widgets.panes.changes.logged_change import LoggedChange
     from widgets.text.glyphs import Glyphs
@@ -45,7 +40,7 @@ def undo(context: Context) -> Step:
     """Undo the last change; in a pane whose file another program removed or emptied, restore that file."""
     lost = context.lost
     if lost is not None and lost.change is not None:
-        return bring_back(context, lost.change, lost.name)
+        return _revert(context, lost.change, f"Brought back {lost.name}")
     return Turn(back=True)
 
 
@@ -55,29 +50,26 @@ def redo(context: Context) -> Step:  # noqa: ARG001
 
 
 def revert(context: Context) -> Step:
-    """Revert the change under the cursor: show the plan first, or why it is not possible."""
+    """Revert the change under the cursor: show the plan first, or ask about what was changed since."""
     from memory.history.versions import rehearse_revert
+    from widgets.panes.changes.words import standing
 
     workspace, now = open_workspace(context), context.clock()
     shown: LoggedChange | None = open_pane(context).current()
     assert shown is not None
-    from widgets.panes.changes.words import standing
-
-    undone = next((one for one in context.undone if one.id == shown.ref), None)
-    if undone is not None:
-        return bring_back(context, undone.id, undone.words)
     # For a change that is reverted, revert the reverting one: the change is applied again.
     change = standing(shown)
     if change is None:
         return Say("This was taken back already.")
     return Find(
         lambda: rehearse_revert(workspace, change.ref, now),
-        lambda views: _show(context, change, views),
-        lambda error: _refused(context, change, error),
+        lambda found: (
+            _ask(context, change, found[0]) if found[0].state == "conflict" else _show(context, change, *found)
+        ),
     )
 
 
-def _show(context: Context, change: LoggedChange, views: Sequence[ChangeView]) -> Step:
+def _show(context: Context, change: LoggedChange, _: MergedChange, views: Sequence[ChangeView]) -> Step:
     from widgets.dialogs.dialogs import Preview
 
     words = "Newer changes stay as they are. Enter takes it back; that can be undone."
@@ -88,155 +80,88 @@ def _show(context: Context, change: LoggedChange, views: Sequence[ChangeView]) -
             summary=words if views else "There is nothing left of it to take back.",
             applicable=bool(views),
         ),
-        lambda _: _revert(
-            context,
-            change.ref,
-            lambda _: f"Took back: {change.summary}",
-            lambda error: _refused(context, change, error),
-        ),
+        lambda _: _revert(context, change.ref, f"Took back: {change.summary}"),
         waited="What would be taken back",
     )
 
 
-def _revert(
-    context: Context,
-    change_id: str,
-    said: Callable[[Change], str],
-    otherwise: Otherwise | None = None,
-    *,
-    taken_back: bool = False,
-) -> Step:
-    """Return a step that reverts a change; `said` puts what was done into words."""
+def _revert(context: Context, change_id: str, words: str, take: Take | None = None) -> Step:
+    """Return a step that reverts a change; `take` chooses a side where the same was changed since."""
     from memory.workspace import Outcome
 
     workspace, now = open_workspace(context), context.clock()
 
     def write() -> Outcome:
-        from memory.history.stale_saves import revert_change
+        done = workspace.store.history.revert(change_id, actor=ACTOR, now=now, take=take)
+        return Outcome(done, words if done.files else "There is nothing left of it to take back.")
 
-        done = revert_change(workspace, change_id, actor=ACTOR, now=now)
-        return Outcome(done, said(done))
-
-    return Write(write, otherwise, taken_back)
+    return Write(write, taken_back=True)
 
 
-# Changes that cannot be reverted as a whole
+def _ask(context: Context, change: LoggedChange, merged: MergedChange) -> Step:
+    """Ask about places that changed since, in three columns: as the change left them, before it, now."""
+    from memory.storage.log.merging import Written, taking_each
+    from widgets.dialogs.three_way import Sides, ThreeWay, ThreeWayQuestion
 
+    if merged.reasons:
+        return Say(f"It cannot go back: {merged.reasons[0]}.", severity="warning")
+    told = [clash.json() for clash in merged.clashes]
+    questions = [
+        ThreeWayQuestion(
+            str(number),
+            side["field"],
+            side["base"],
+            side["ours"],
+            side["theirs"],
+            str(side["entry"] or side["section"]),
+        )
+        for number, side in enumerate(told)
+    ]
 
-def _refused(context: Context, change: LoggedChange, error: MemdeckError) -> Step:
-    """Say why, and offer what can be reverted entry by entry."""
-    from memory.history.partial_revert import contested_entries
+    def answered(answers: Answers) -> Step:
+        chosen: dict[Key, Choice] = {}
+        for number, (clash, side) in enumerate(zip(merged.clashes, told, strict=True)):
+            # Where sides are equal, what is there now counts first.
+            meant: dict[str | None, Choice] = {side["base"]: "before", side["ours"]: "proposal", side["theirs"]: "file"}
+            answer = answers.get(str(number), side["theirs"])
+            chosen[clash.key] = meant.get(answer, Written(answer))
+        return _revert(context, change.ref, f"Took back in part: {change.summary}", taking_each(chosen))
 
-    workspace = open_workspace(context)
-    if not isinstance(error, ConflictError) or error.code != "document.conflict":
-        return None
-    conflict = error
-    return Find(lambda: contested_entries(workspace, change.ref), lambda found: _settle(change, conflict, *found))
-
-
-def _settle(change: LoggedChange, error: ConflictError, contested: Sequence[Contested], lost: Sequence[str]) -> Step:
-    """Ask about fields that changed since, in three columns: before the change, as it wrote them, now."""
-    from widgets.dialogs.three_way import Sides, ThreeWay
-
-    why = why_not(error)
-    questions = [question for number, one in enumerate(contested) for question in _questions(number, one)]
-    if not questions:
-        return _only_say(change, why, contested, lost)
-
-    note = f"{why} Newer changes stay; choose for each place what it should say."
-    if lost:
-        note += "\n" + "\n".join(lost[:3])
     return OpenDialog(
         ThreeWay(
             f"Take back: {change.summary[:300]}",
             questions,
-            note=note,
+            note="The same was changed since. Newer changes stay; choose for each place what it should say.",
             sides=Sides(base="the change", mine="taken back", theirs="now"),
         ),
-        lambda answers: _write(change, contested, answers),
+        answered,
     )
 
 
-def _only_say(change: LoggedChange, why: str, contested: Sequence[Contested], lost: Sequence[str]) -> Step:
-    """Handle a change without choices: its fields are restored beside newer ones, or nothing can be done."""
-    from widgets.dialogs.dialogs import Preview
-    from widgets.text.styled_text import Piece, line
-
-    lines: list[Line] = [line(why), *(line(text) for text in lost)]
-    changed = [one for one in contested if _differs(one)]
-    if changed:
-        lines += [(), line(Piece("What of it can go back, beside what came later:", "muted"))]
-        lines += [line("  ", Piece(one.view.title, "strong")) for one in changed]
-    screen = Preview(f"Take back: {change.summary[:300]}", lines, applicable=bool(changed))
-    return OpenDialog(screen, lambda _: _write(change, contested, {}))
+# What other programs removed
 
 
-def _write(change: LoggedChange, contested: Sequence[Contested], answers: Answers) -> Step:
-    from memory.history.partial_revert import settle
-
-    chosen: list[tuple[Contested, Entry | None]] = []
-    try:
-        for number, one in enumerate(contested):
-            if one.merge is None:
-                if one.same or answers.get(f"{number}:0", one.current.text) is None:
-                    chosen.append((one, None))
-                continue
-            texts = [answers.get(f"{number}:{place}") for place, _ in enumerate(one.merge.differences)]
-            chosen.append((one, one.merge.settled(texts)))
-    except MemdeckError as error:
-        return Fail(error)
-    chosen = [(one, entry) for one, entry in chosen if entry is None or entry.raw != one.current.raw]
-    if not chosen:
-        return Say("Everything stays as it is.")
-    summary = f"took back in part: {change.summary}"
-    return ApplyEdit("changes.settle", lambda snapshot: settle(snapshot, chosen, summary))
-
-
-# What other programs undid
-
-
-def taken_back(context: Context, undone: Sequence[Undone]) -> Step:
-    """Say that another program's save undid changes, or restore them if the user chose that."""
-    workspace, now = open_workspace(context), context.clock()
-    from memory.errors import NotFoundError
-    from memory.history.stale_saves import bring_back_chosen
+def bring_back(context: Context, removal: OutsideRemoval) -> Step:
+    """Bring back the entries that another program removed."""
     from memory.workspace import Outcome
 
+    workspace, now = open_workspace(context), context.clock()
+
     def write() -> Outcome:
-        done = bring_back_chosen(workspace, now)
-        if not done:
-            raise NotFoundError("change.none", "nothing was chosen to come back by itself")
-        return Outcome(done[-1], done[-1].summary if len(done) == 1 else f"brought back {len(done)} changes")
+        done = workspace.store.history.bring_back(removal.id, actor=ACTOR, now=now)
+        return Outcome(done, done.summary if done.files else f"{removal.words} is back already")
 
-    def otherwise(error: MemdeckError) -> Step:
-        if error.code != "change.none":
-            return None
-        first = undone[0]
-        more = f" and {len(undone) - 1} more" if len(undone) > 1 else ""
-        return Say(
-            f"{first.told}{more}. {context.key_of('entry.restore')} brings it back.",
-            title="Another program's save took it back",
-            severity="warning",
-        )
-
-    return Write(write, otherwise)
+    return Write(write, taken_back=True)
 
 
-def bring_back(context: Context, change_id: str, words: str) -> Step:
-    """Apply a change again that a save of another program undid."""
-    return _revert(
-        context, change_id, lambda done: done.summary if done.files else f"{words} is back already", taken_back=True
-    )
-
-
-def leave(context: Context, undone: Undone) -> Step:
-    """Accept that a change was undone, after a question, and do not remind of it again."""
-    from memory.history import stale_saves
+def leave(context: Context, removal: OutsideRemoval) -> Step:
+    """Leave what another program removed as it is, after a question, and do not remind of it again."""
+    from memory.history.outside import keep_removal
     from widgets.dialogs.dialogs import Confirm
 
-    workspace = open_workspace(context)
-    leaving = Find(lambda: stale_saves.leave(workspace, undone.id), lambda _: ReadAgain())
-    details = f"{', '.join(undone.titles)}. Changes goes on listing it; nothing reminds of it any more."
+    workspace, now = open_workspace(context), context.clock()
+    leaving = Find(lambda: keep_removal(workspace, removal.id, actor=ACTOR, now=now), lambda _: ReadAgain())
+    details = f"{', '.join(removal.titles[:20])}. Changes goes on listing it; nothing reminds of it any more."
     return OpenDialog(
         Confirm("Leave it as the other program saved it?", details, yes="Leave", no="Keep the offer"), lambda _: leaving
     )
@@ -246,10 +171,10 @@ def leave(context: Context, undone: Undone) -> Step:
 
 
 def restore(context: Context) -> Step:
-    """Restore the archived entry under the cursor to its place, or the change that another program undid."""
-    here = undone_of(context)
+    """Restore the archived entry under the cursor to its place, or the entries that another program removed."""
+    here = removal_of(context.pane, context.removals)
     if here is not None:
-        return bring_back(context, here.id, here.words)
+        return bring_back(context, here)
     pane, workspace, now = open_pane(context), open_workspace(context), context.clock()
     item: Any = pane.current()
     ref = item.ref
@@ -297,16 +222,6 @@ def goes_again(workspace: Workspace, outcome: Outcome, now: datetime, reopen: st
     return ""
 
 
-def why_not(error: ConflictError) -> str:
-    """Return why a change cannot be reverted as a whole, in a sentence."""
-    reasons = error.details.get("reasons")
-    if not isinstance(reasons, dict) or not reasons:
-        return f"{error.message}."
-    parts = [f"{title!r} {text}" for title, text in list(reasons.items())[:3]]
-    more = f" and {len(reasons) - 3} more" if len(reasons) > 3 else ""
-    return f"It cannot go back as a whole: {'; '.join(parts)}{more}."
-
-
 def plan_lines(change: LoggedChange, views: Sequence[ChangeView], glyphs: Glyphs) -> list[Line]:
     """Return what reverting a change does to each entry."""
     from widgets.panes.changes.detail import diff_lines, field_line, only_fields, place_of
@@ -329,24 +244,3 @@ def plan_lines(change: LoggedChange, views: Sequence[ChangeView], glyphs: Glyphs
     if len(views) > 50:
         lines += [(), line(Piece(f"and {len(views) - 50:,} more entries", "muted"))]
     return lines
-
-
-def _differs(one: Contested) -> bool:
-    return one.same if one.merge is None else one.merge.entry.raw != one.current.raw
-
-
-def _questions(number: int, one: Contested) -> list[ThreeWayQuestion]:
-    """Return the questions about one entry, named by its number and theirs."""
-    from widgets.dialogs.three_way import ThreeWayQuestion
-
-    if one.merge is None:
-        if one.same:
-            return []
-        text = one.current.text.strip()
-        return [
-            ThreeWayQuestion(f"{number}:0", "the entry", (one.view.after or "").strip(), None, text, one.view.title)
-        ]
-    return [
-        ThreeWayQuestion(f"{number}:{place}", found.name, found.base, found.ours, found.theirs, one.view.title)
-        for place, found in enumerate(one.merge.differences)
-    ]

@@ -25,7 +25,8 @@ from .interface import (
 
 if TYPE_CHECKING:
     from memory.review import Inbox
-    from memory.review.model import ProposalClash, Side, Take, WaitingProposal
+    from memory.review.model import WaitingProposal
+    from memory.storage.log.merging import FileConflict, Side, Take
     from memory.workspace import Outcome
     from widgets.dialogs.three_way import Answers
 
@@ -110,14 +111,14 @@ def _settle(context: Context, one: WaitingProposal) -> Step:
     """Ask in three columns: before both, as the agent wants it, as the file says now."""
     inbox, now = _inbox(context), context.clock()
 
-    def work() -> tuple[tuple[ProposalClash, ...], tuple[str, ...]]:
+    def work() -> tuple[tuple[FileConflict, ...], tuple[str, ...]]:
         standing = inbox.standing(inbox.get(one.ref), now)
         return standing.clashes, standing.reasons
 
     return Find(work, lambda found: _ask(context, one, *found))
 
 
-def _ask(context: Context, one: WaitingProposal, clashes: Sequence[ProposalClash], reasons: Sequence[str]) -> Step:
+def _ask(context: Context, one: WaitingProposal, clashes: Sequence[FileConflict], reasons: Sequence[str]) -> Step:
     from widgets.dialogs.three_way import Sides, ThreeWay, ThreeWayQuestion
 
     if reasons or not clashes:
@@ -133,7 +134,7 @@ def _ask(context: Context, one: WaitingProposal, clashes: Sequence[ProposalClash
 
     def answered(answers: Answers) -> Step:
         chosen: dict[tuple[str, str, str], Side] = {}
-        from memory.review.model import key_of, taking_each
+        from memory.storage.log.merging import taking_each
 
         for number, (clash, side) in enumerate(zip(clashes, told, strict=True)):
             # Where sides are equal, the proposal counts before the file, and both before what was there.
@@ -145,7 +146,7 @@ def _ask(context: Context, one: WaitingProposal, clashes: Sequence[ProposalClash
                         "review.side", "a proposal takes one of the three sides", "edit it to say something else"
                     )
                 )
-            chosen[key_of(clash)] = picked
+            chosen[clash.key] = picked
         return _write(context, (one,), taking_each(chosen))
 
     screen = ThreeWay(

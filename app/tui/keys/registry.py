@@ -155,7 +155,7 @@ ACTIONS: tuple[Action, ...] = (
         "revert",
         "restore",
         "bring back",
-        "Bring the archived entry back to where it came from, or a change that another program's save took back",
+        "Bring the archived entry back to where it came from, or the entries that another program removed",
         _HISTORY,
         needs=conditions.ARCHIVED,
         shown=True,

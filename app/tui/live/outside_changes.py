@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from app.tui.pane_state import PaneState
     from memory.files.plans.model import Plan
     from memory.files.snapshot import Snapshot
-    from memory.history.lost_files import LostFile
-    from memory.history.stale_saves import Undone
+    from memory.history.outside import LostFile, OutsideRemoval
     from memory.storage.changes import ChangeRecord
     from memory.workspace import Workspace
     from widgets.pane.base import Pane
@@ -44,8 +43,6 @@ class OutsideChanges(Part):
         self._refresher, self._pane_state = refresher, pane_state
         self.on_change: list[Callable[[], None]] = []
         """Called when the count changed, or when a file is lost or back."""
-        self.on_undone: list[Callable[[Sequence[Undone]], None]] = []
-        """Called with new changes that another program undid."""
         self.count = 0
         self._seen: int | None = None
         self._newest = 0
@@ -54,15 +51,14 @@ class OutsideChanges(Part):
         self._found = (False, False)
         self._turns = (False, False)
         self._sure = False
-        self.undone: tuple[Undone, ...] = ()
-        """Changes of memdeck that saves of other programs undid, and that the user has not decided about."""
-        self.waiting: tuple[Undone, ...] = ()
+        self.removals: tuple[OutsideRemoval, ...] = ()
+        """The changes by other programs that removed entries which are still missing."""
+        self.waiting: tuple[OutsideRemoval, ...] = ()
         """The same, as the reading thread last found them."""
         self.missing: tuple[LostFile, ...] = ()
         """The files that are missing or empty, as the reading thread last found them."""
         self.lost: tuple[LostFile, ...] = ()
         """Those of them that are recorded in the change log."""
-        self._told: set[str] = set()
 
     def look_first(self, pane: Pane, now: datetime) -> None:
         """Update the log before the Changes pane is read, because that pane shows the result."""
@@ -89,6 +85,7 @@ class OutsideChanges(Part):
                 seen = self._pane_state.seen_change
                 self._seen = history.state()[0] if seen is None else seen
             found = workspace.notice(now)
+        from memory.history.outside import lost_files, outside_removals
         from memory.review import undo_redo
 
         count = self.count
@@ -99,21 +96,13 @@ class OutsideChanges(Part):
             count = history.count(self._seen or 0, QUIET, MOST)
             with suppress(MemdeckError):
                 self._found = undo_redo.undo_and_redo_available(workspace, ACTOR)
+                self.waiting = outside_removals(workspace, now)
                 self._counted = stand
         self._newest = states[0][0]
         warnings = tuple(warning for warning in history.warnings if warning not in self._said)
         self._said.update(warnings)
-        undone: tuple[Undone, ...] = ()
-        if history.taken_back():
-            from memory.history.stale_saves import undone_changes
-
-            with suppress(MemdeckError):
-                undone = undone_changes(workspace)
-        self.waiting = undone
-        from memory.history.lost_files import lost_files
-
         self.missing = lost_files(workspace)
-        report = partial(self._noticed, count, warnings, self._found, undone, self.missing)
+        report = partial(self._noticed, count, warnings, self._found, self.waiting, self.missing)
         self.app.post_message(ThreadReport(report))
         return found > 0
 
@@ -172,13 +161,13 @@ class OutsideChanges(Part):
         count: int,
         warnings: tuple[str, ...],
         turns: tuple[bool, bool],
-        undone: tuple[Undone, ...],
+        removals: tuple[OutsideRemoval, ...],
         missing: tuple[LostFile, ...],
     ) -> None:
         """Show how much is new; in the application's thread.
 
         `count`: the unseen changes of others; `warnings`: problems with the log; `turns`: whether there is something to
-        undo and to redo; `undone`: changes that other programs undid; `missing`: the lost files.
+        undo and to redo; `removals`: what other programs removed; `missing`: the lost files.
         """
         self._sure = True
         if turns != self._turns:
@@ -201,14 +190,9 @@ class OutsideChanges(Part):
             self.app.refresh_keys()
             self._say_change()
         self.say_lost()
-        if undone != self.undone:
-            self.undone = undone
+        if removals != self.removals:
+            self.removals = removals
             self.app.refresh_keys()
-        new = [one for one in self.undone if one.id not in self._told]
-        self._told.update(one.id for one in new)
-        if new:
-            for hook in self.on_undone:
-                hook(new)
 
 
 class LogSource:
@@ -258,7 +242,7 @@ class LogSource:
 def logged(record: ChangeRecord) -> LoggedChange:
     """Convert a change of the log to the form that the pane lists."""
     from memory.history.changes import file_name
-    from memory.storage.log.undo import unturned
+    from memory.storage.log.history import unturned
     from widgets.panes.changes.logged_change import ChangedEntry, LoggedChange
 
     return LoggedChange(

@@ -6,7 +6,7 @@ away.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, tzinfo
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.files.status import Brief
     from memory.history.changes import News
-    from memory.history.stale_saves import Undone
+    from memory.history.outside import OutsideRemoval
     from memory.monitoring.history.charts import Notice
     from memory.system import BriefLine, System
     from memory.workspace import Workspace
@@ -140,11 +140,6 @@ _RULES = {
 def not_read(errors: Iterable[Exception]) -> tuple[Alert, ...]:
     """Return the alert that the screen does not show the current content of a file."""
     return tuple(Alert(line(Piece(f"not read: {visible(str(error))[:60]}", "alert"))) for error in errors)[:1]
-
-
-def taken_back(undone: Sequence[Undone]) -> tuple[Alert, ...]:
-    """Return the alert that saves of other programs undid changes of memdeck; it leads to the brief's rows on them."""
-    return (Alert(line(Piece(f"{len(undone)} taken back", "alert")), "lost"),) if undone else ()
 
 
 def _ahead(workspace: Workspace, now: datetime) -> datetime | None:
@@ -266,14 +261,8 @@ class OverviewPart(Part):
         found = brief(snapshot, now)
         notice = self._schedule.notice(snapshot, now)
         refused = not_read(snapshot.refusals.values())
-        undone = self._outside_changes.waiting
         latest = _ahead(workspace, now)
-        alerts = (
-            refused
-            + taken_back(undone)
-            + clock_behind(latest)
-            + alerts_of(found, now, snapshot.zone, self.app.glyphs, notice)
-        )
+        alerts = refused + clock_behind(latest) + alerts_of(found, now, snapshot.zone, self.app.glyphs, notice)
         news = self._away_summary.news(now)
         in_brief, small = "brief" in self.app.panes.mounted, is_small(found)
         others = self._ask_others(workspace, now, in_brief=in_brief, small=small)
@@ -290,7 +279,9 @@ class OverviewPart(Part):
             upkeep = (("config.md", held_words(now, latest)),)
         stand = (*self._proposals.brief_lines(), *others.lines) if in_brief else ()
         self.app.post_message(
-            ThreadReport(partial(self._briefed, alerts, notice, problems, upkeep, news, stand, undone)),
+            ThreadReport(
+                partial(self._briefed, alerts, notice, problems, upkeep, news, stand, self._outside_changes.waiting)
+            ),
         )
 
     def _ask_others(self, workspace: Workspace, now: datetime, *, in_brief: bool, small: bool) -> _Others:
@@ -348,13 +339,13 @@ class OverviewPart(Part):
         upkeep: tuple[tuple[str, ...], ...],
         news: tuple[News, ...],
         others: tuple[BriefLine, ...],
-        undone: tuple[Undone, ...],
+        removals: tuple[OutsideRemoval, ...],
     ) -> None:
         """Show what needs attention in the header, and in the brief if it is open.
 
         `problems` and `upkeep` (a file, a sentence, and the system if it is another one) are empty if checking would
         take too long. `notice` says what waits for approval and what is muted, `news` what others changed since the
-        last session, `others` the state of the other systems, `undone` what other programs undid.
+        last session, `others` the state of the other systems, `removals` what other programs removed.
         """
         main_screen = self.app.main_screen
         if not main_screen.is_mounted or not self.app.is_running:
@@ -363,7 +354,7 @@ class OverviewPart(Part):
         self.problems = problems
         pane = self.app.panes.mounted.get("brief")
         if pane is not None and pane.contents is not None:
-            pane.say_more(problems, upkeep, notice, news, others, undone)  # type: ignore[attr-defined]
+            pane.say_more(problems, upkeep, notice, news, others, removals)  # type: ignore[attr-defined]
 
 
 def _minute(now: datetime) -> datetime:

@@ -12,12 +12,12 @@ from memory.document.lines import decode
 from memory.document.model import Document, parse
 from memory.errors import UsageError
 
-from .apply import apply_mine
+from .apply import apply_mine, with_text
 from .bodies import BodyClash
 from .build import build
 from .conflicts import Conflict, MergeResult, Spot
 
-__all__ = ["Conflict", "MergeResult", "apply_mine", "kind_of", "merge"]
+__all__ = ["Conflict", "MergeResult", "apply_mine", "kind_of", "merge", "with_text"]
 _KINDS = {"orchestration": "plans"}
 _MONTH = re.compile(r"-\d{4}-\d{2}$", re.ASCII)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from memory.document.lines import encode, ends_line, read_fields, set_field
 from memory.document.model import Document, parse
@@ -12,12 +11,10 @@ from memory.document.nodes import Block, Entry
 from memory.document.rescan import updated
 from memory.errors import ConflictError, UsageError
 
+from .bodies import BodyClash
 from .conflicts import Conflict, Spot
 from .match import identity
 from .pieces import split_body
-
-if TYPE_CHECKING:
-    from .bodies import BodyClash
 
 
 def apply_mine(document: Document, conflict: Conflict) -> Document:
@@ -52,13 +49,20 @@ def apply_to_entry(entry: Entry, clash: BodyClash, text: str | None) -> Entry:
         return Entry.from_text(text or "")
     if clash.what == "field" and text is not None and clash.theirs is not None:
         return entry.set_field(clash.name, text)
+    conflict = Conflict(Spot("", entry=entry.title), with_text(clash, text, entry.newline), "")
+    return Entry.from_text(entry.with_body(_body(entry, conflict)).text)
+
+
+def with_text(clash: BodyClash, text: str | None, newline: str) -> BodyClash:
+    """Return a clash whose ours is what a person wrote for it, in the form of `apply_to_entry`."""
     raw = text
     if text is not None and clash.what == "field":
-        raw = set_field("", clash.name, text, entry.newline)
+        raw = set_field("", clash.name, text, newline)
+    elif text is not None and clash.what == "title":
+        raw = f"### {text}"
     elif text is not None and not ends_line(encode(text)):
-        raw = text + entry.newline
-    conflict = Conflict(Spot("", entry=entry.title), replace(clash, ours=raw), "")
-    return Entry.from_text(entry.with_body(_body(entry, conflict)).text)
+        raw = text + newline
+    return replace(clash, ours=raw)
 
 
 def _front(document: Document, conflict: Conflict) -> Document:

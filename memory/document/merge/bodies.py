@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from operator import attrgetter
 
 from .pieces import Key, LinePiece, What, join_pieces, split_body, split_tail
@@ -163,8 +164,6 @@ def _moment(value: str) -> tuple[float, str] | None:
     found = _MOMENT.fullmatch(value.strip())
     if found is None:
         return None
-    from datetime import datetime
-
     date, time, zone = found.groups()
     try:
         moment = datetime.fromisoformat(f"{date}T{time or '00:00'}{zone or '+00:00'}")

@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from memory.document.lines import blank_end, decode, encode, ends_line, with_line_end, without_blank_end
+from memory.document.model import Document
 from memory.document.nodes import Entry, Section, joined, keep_apart
 from memory.document.rescan import updated
 
 from .bodies import BodyClash
-from .conflicts import settle
+from .conflicts import MergeResult, settle
 from .merge_entry import merge_front, merge_section_text
 from .plan import Doubt, MergePlan, by_number, by_section, date_rank, plan_entries, time_rank
 from .sequences import Three, merge_order
-
-if TYPE_CHECKING:
-    from memory.document.model import Document
-
-    from .conflicts import MergeResult
 
 
 @dataclass(slots=True)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.document.lines import heading_title, read_fields
+from memory.document.model import Document
 
+from .bodies import BodyClash
 from .match import identity
-
-if TYPE_CHECKING:
-    from memory.document.model import Document
-
-    from .bodies import BodyClash
-    from .pieces import What
-    from .plan import Doubt
+from .pieces import What
+from .plan import Doubt
 
 _WHY = {
     "title": "both changed the title",

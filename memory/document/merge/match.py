@@ -9,19 +9,14 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from itertools import groupby
-from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from memory.base.values import is_absent
-from memory.document.compare import same_ends
-from memory.document.nodes import bare
+from memory.document.model import Document
+from memory.document.nodes import Entry, Section, bare
 
 from .sequences import Three
-
-if TYPE_CHECKING:
-    from memory.document.model import Document
-    from memory.document.nodes import Entry, Section
 
 _PRIORITY = re.compile(r"\[(?:HIGH|NORMAL|LOW)\](?:[ \t]+|$)")
 _LABEL = re.compile(r"\[(?:HIGH|NORMAL|LOW)\][ \t]+|[0-9]{1,2}:[0-9]{2}[ \t]+[—–-][ \t]+")
@@ -29,7 +24,6 @@ _LABEL = re.compile(r"\[(?:HIGH|NORMAL|LOW)\][ \t]+|[0-9]{1,2}:[0-9]{2}[ \t]+[�
 _SIMILAR = 0.6
 _MANY = 40
 _LONG_TITLES = 1_000
-_BEGINNING = 48
 
 
 class EntryPlace(NamedTuple):
@@ -152,7 +146,9 @@ def match_entries(
     if kind == "journal":
         # An entry of another day is another entry.
         keys = [keys[0], keys[3]]
-    pairs, old, new = _trimmed(base, side)
+    pairs: dict[int, int] = {}
+    old: Sequence[int] = range(len(base))
+    new: Sequence[int] = range(len(side))
     for key in keys:
         old, new = _pair(pairs, base, side, old, new, key)
         if not old or not new:
@@ -160,43 +156,6 @@ def match_entries(
     if len(old) * len(new) <= _MANY * _MANY:
         _pair_renamed(pairs, base, side, old, new)
     return pairs
-
-
-def _trimmed(
-    base: Sequence[EntryPlace], side: Sequence[EntryPlace]
-) -> tuple[dict[int, int], Sequence[int], Sequence[int]]:
-    """Pair what stands unchanged at the beginning and end of each section; return the pairs and what is left of both.
-
-    A section is left whole where one of the entries that differ could be equal to one of the others: equal entries
-    have to be counted together.
-    """
-    pairs: dict[int, int] = {}
-    left, right = _runs(base), _runs(side)
-    rest: tuple[list[int], list[int]] = ([], [])
-    for section in {**left, **right}:
-        one, two = left.get(section, range(0)), right.get(section, range(0))
-        olds = [base[at].entry.raw for at in one]
-        news = [side[at].entry.raw for at in two]
-        head, tail = same_ends(olds, news)
-        middle = {raw[:_BEGINNING] for raw in (*olds[head : len(olds) - tail], *news[head : len(news) - tail])}
-        if middle and any(raw[:_BEGINNING] in middle for raw in (*olds[:head], *olds[len(olds) - tail :])):
-            head = tail = 0
-        pairs.update(zip(two[:head], one[:head], strict=True))
-        pairs.update(zip(two[len(two) - tail :], one[len(one) - tail :], strict=True))
-        rest[0].extend(one[head : len(one) - tail])
-        rest[1].extend(two[head : len(two) - tail])
-    return pairs, sorted(rest[0]), sorted(rest[1])
-
-
-def _runs(places: Sequence[EntryPlace]) -> dict[int, range]:
-    """Return where the entries of each section begin and end; those of one section stand together."""
-    runs: dict[int, range] = {}
-    start = 0
-    for number, group in groupby(places, key=itemgetter(0)):
-        size = sum(1 for _ in group)
-        runs[number] = range(start, start + size)
-        start += size
-    return runs
 
 
 def _pair(
@@ -229,8 +188,6 @@ def _pair_renamed(
     new: Sequence[int],
 ) -> None:
     """Pair entries of one section whose titles are alike and whose bodies share at least half of their lines."""
-    from difflib import SequenceMatcher
-
     left = {at: _lines(base[at].entry) for at in old}
     for index in new:
         place = side[index]

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from memory.document.nodes import bare
+from memory.document.model import Document
+from memory.document.nodes import Entry, Section, bare
 
 from .bodies import BodyClash
 from .match import EntryPlace, identity, match_entries, match_sections, places
 from .merge_entry import merge_entry
 from .sequences import Three
-
-if TYPE_CHECKING:
-    from memory.document.model import Document
-    from memory.document.nodes import Entry, Section
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _TIME = re.compile(r"(\d{1,2}):(\d{2})", re.ASCII)
@@ -70,10 +66,17 @@ def plan_entries(base: Document, ours: Document, theirs: Document, kind: str, st
         their_names.append(name)
         if index not in their_pairs:
             added.setdefault((place.section, bare(place.entry)), []).append(name)
+    by_identity: dict[tuple[str, ...], list[int]] = {}
+    if strict:
+        for index, place in enumerate(other):
+            if index not in their_pairs:
+                by_identity.setdefault(names(place), []).append(fresh + index)
     fresh += len(other)
     our_names = []
     for index, place in enumerate(mine):
         twins = added.get((place.section, bare(place.entry))) if index not in our_pairs else None
+        if strict and not twins and index not in our_pairs:
+            twins = [name for name in by_identity.get(names(place), ()) if name not in our_names]
         our_names.append(our_pairs.get(index, twins.pop() if twins else fresh + index))
     plan = MergePlan(
         numbers,
@@ -90,6 +93,11 @@ def plan_entries(base: Document, ours: Document, theirs: Document, kind: str, st
     for name, place in (*by_ours.items(), *by_theirs.items()):
         if name >= len(old):
             plan.result[name] = place
+    for name in (by_ours.keys() & by_theirs.keys()) - set(range(len(old))):
+        ours_here, theirs_here = by_ours[name], by_theirs[name]
+        if bare(ours_here.entry) != bare(theirs_here.entry):
+            clash = BodyClash("entry", "", None, ours_here.entry.text, theirs_here.entry.text)
+            plan.doubts.append(Doubt(name, clash, (ours_here.entry,), section=theirs_here.section))
     return plan
 
 

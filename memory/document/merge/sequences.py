@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from heapq import merge
 from itertools import groupby
 from typing import Generic, NamedTuple, TypeVar
@@ -71,8 +72,6 @@ def find_hunks(base: Sequence[str], side: Sequence[str]) -> list[Hunk]:
     old, new = base[head : len(base) - tail], side[head : len(side) - tail]
     if not old and not new:
         return []
-    from difflib import SequenceMatcher
-
     hunks: list[Hunk] = []
     for tag, start, stop, first, last in SequenceMatcher(None, old, new, len(old) > _LARGE).get_opcodes():
         if tag == "equal":
@@ -155,8 +154,6 @@ def _both_added(
     one: Hunk, two: Hunk, ours: Sequence[str], theirs: Sequence[str], our_names: list[int], their_names: list[int]
 ) -> None:
     """Give the lines that both sides added at one place one name."""
-    from difflib import SequenceMatcher
-
     matcher = SequenceMatcher(None, ours[one.first : one.last], theirs[two.first : two.last], False)
     for left, right, size in matcher.get_matching_blocks():
         for at in range(size):

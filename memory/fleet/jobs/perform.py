@@ -11,7 +11,6 @@ from memory.errors import BlockedError, BusyError, MemdeckError, NotFoundError
 from memory.fleet.catalogue.outgoing import cleared, cleared_json, without_quotes
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, query_of
 from memory.history import changes
-from memory.history.stale_saves import revert_change
 from memory.workspace import Workspace
 
 from .verbs import MOST_HITS, Check, Maintain, Revert, Search, WorkspaceJob, name_of
@@ -134,5 +133,5 @@ def _revert(workspace: Workspace, change: str, actor: str, now: datetime) -> dic
     record = workspace.store.history.get(change)
     if record.undone_by is not None:
         raise NotFoundError("change.undone", f"change {record.id} is taken back already", "")
-    done = revert_change(workspace, record.id, actor=actor, now=now)
+    done = workspace.revert(record.id, actor=actor, now=now)
     return {"change": record.id, "reverted_by": done.id, "files": [file.path for file in done.files]}

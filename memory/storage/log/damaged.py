@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from memory.storage import fsio
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KEPT = 5
 """How many damaged databases of one kind are kept."""

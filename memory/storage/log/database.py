@@ -6,25 +6,23 @@ A record that cannot be kept is never a reason to fail a change: what went wrong
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
 from threading import RLock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from memory.errors import MemdeckError
 from memory.storage import fsio
+from memory.storage.own_folders import StateFolder
 
-if TYPE_CHECKING:
-    import sqlite3
-    from pathlib import Path
-    from typing import TypeVar
+from .damaged import damaged_files, move_aside
 
-    from memory.storage.own_folders import StateFolder
+T = TypeVar("T")
 
-    T = TypeVar("T")
-
-VERSION = 5
+VERSION = 6
 """Stored as `user_version`; a database of a newer version is left alone."""
 
 UPGRADES: dict[int, str] = {
@@ -39,26 +37,18 @@ UPDATE base_data SET path = '.aiter/' || path;
     2: """
 ALTER TABLE file ADD COLUMN mode INTEGER;
 """,
-    # What another program's save took back of memdeck's changes was not noted.
-    3: """
-CREATE TABLE taken_back (
-    seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE,
-    n INTEGER NOT NULL,
-    since TEXT NOT NULL,
-    change_id TEXT NOT NULL,
-    ref TEXT,
-    title BLOB NOT NULL,
-    kind TEXT NOT NULL,
-    whole INTEGER NOT NULL,
-    settled TEXT
-);
-CREATE INDEX taken_back_seq ON taken_back (seq);
-""",
+    3: "",
     # Who accepted a change was not noted.
     4: """
 ALTER TABLE change ADD COLUMN reviewer TEXT;
 ALTER TABLE change ADD COLUMN proposal TEXT;
 CREATE INDEX change_proposal ON change (proposal) WHERE proposal IS NOT NULL;
+""",
+    # Which saves took back which changes was guessed, and the neighbours of an entry told where it goes back.
+    5: """
+DROP TABLE IF EXISTS taken_back;
+ALTER TABLE region DROP COLUMN above;
+ALTER TABLE region DROP COLUMN below;
 """,
 }
 """What makes the tables of each older version those of the next one."""
@@ -102,9 +92,7 @@ CREATE TABLE region (
     start INTEGER NOT NULL,
     before BLOB NOT NULL,
     after BLOB NOT NULL,
-    section BLOB,
-    above BLOB,
-    below BLOB
+    section BLOB
 );
 CREATE INDEX region_file ON region (seq, n, k);
 CREATE TABLE touched (
@@ -118,18 +106,6 @@ CREATE TABLE touched (
 CREATE INDEX change_unnamed ON change (seq) WHERE named = 0;
 CREATE INDEX touched_seq ON touched (seq);
 CREATE INDEX touched_ref ON touched (ref) WHERE ref IS NOT NULL;
-CREATE TABLE taken_back (
-    seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE,
-    n INTEGER NOT NULL,
-    since TEXT NOT NULL,
-    change_id TEXT NOT NULL,
-    ref TEXT,
-    title BLOB NOT NULL,
-    kind TEXT NOT NULL,
-    whole INTEGER NOT NULL,
-    settled TEXT
-);
-CREATE INDEX taken_back_seq ON taken_back (seq);
 CREATE TABLE seen (
     path TEXT PRIMARY KEY,
     size INTEGER,
@@ -157,7 +133,6 @@ PRAGMA foreign_keys = ON;
 PRAGMA trusted_schema = OFF;
 PRAGMA temp_store = MEMORY;
 PRAGMA cache_size = -4000;
-PRAGMA wal_autocheckpoint = 4000;
 PRAGMA journal_size_limit = 4000000;
 """
 """A commit is one write without a sync: after a power cut the newest rows may be missing, the files are there."""
@@ -185,14 +160,6 @@ CHANGES = DatabaseKind(NAME, DAMAGED, "the change log", TABLES, VERSION, upgrade
 """The change log."""
 _MOMENT = 50
 """Milliseconds for which light work waits for other processes."""
-_LONG = 1_000_000
-"""Bytes from which on what stands beside a database is copied to its place when it is opened.
-
-A hook ends without closing it, and whoever opens it next reads all that stands beside it: after some hundreds of
-messages that takes as long as Python needs to start.
-"""
-BULK = 8_000_000
-"""Bytes from which on what a transaction adds is written in bulk."""
 _DAMAGE = frozenset({11, 26})  # SQLITE_CORRUPT, SQLITE_NOTADB
 
 
@@ -217,41 +184,25 @@ class LogFile:
         self._timeout = timeout
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
-        self._level: int | None = None  # How the database is synced else, while it is written in bulk.
         self._mutex = RLock()
 
-    def run(
-        self,
-        work: Callable[[sqlite3.Connection], T],
-        default: T,
-        *,
-        make: bool = True,
-        light: bool = False,
-        adds: int = 0,
-    ) -> T:
+    def run(self, work: Callable[[sqlite3.Connection], T], default: T, *, make: bool = True, light: bool = False) -> T:
         """Return `work(connection)`, done in one transaction; `default`, with a warning, where it cannot be done.
 
-        A damaged database is moved aside, and work begins with an empty one. Without `make` a database that is not
-        there is not made, and `default` returned. RefusedError `state.*` for a folder
-        that must not be relied on. `light` is for what may be tried again: it does not wait for the disk, for other
-        processes a moment only, and gives no warning where these are at work. `adds` is how many bytes the work is
-        about to add, where they may be many.
+        A damaged database is moved aside, and work begins with an empty one. Without `make` a database that does not
+        exist is not made, and `default` returned. RefusedError `state.*` for a folder that must not be relied on.
+        `light` is for what may be tried again: it does not wait for the disk, for other processes a moment only, and
+        gives no warning where these are at work.
         """
         with self._mutex:
-            return self._run(work, default, make, light, adds)
+            return self._run(work, default, make, light)
 
-    def _run(self, work: Callable[[sqlite3.Connection], T], default: T, make: bool, light: bool, adds: int) -> T:
-        import sqlite3
-
+    def _run(self, work: Callable[[sqlite3.Connection], T], default: T, make: bool, light: bool) -> T:
         for attempt in range(2):
             try:
                 connection = self._open(make)
                 if connection is None:
                     return default
-                if adds > BULK:
-                    self._begin_bulk(connection)
-                elif make:
-                    self._end_bulk(connection)
                 with _lightly(connection, self._timeout) if light else nullcontext():
                     return _in_transaction(connection, work)
             except _Foreign as error:
@@ -267,18 +218,16 @@ class LogFile:
                     self._move_aside(str(error))
                     continue
                 self._warn(f"{self.kind.called} cannot be used: {error}")
-                return default
             except OSError as error:
                 self.close()
                 self._warn(f"{self.kind.called} cannot be used: {error.strerror or error}")
-                return default
             except MemdeckError as error:
                 self.close()
                 if not error.code.startswith("file."):
                     raise
-                # Something else stands in its place, a folder or a link, or the disk is only to be read.
+                # Something else has its name, a folder or a link, or the disk is only to be read.
                 self._warn(f"{self.kind.called} cannot be used: {error.message}; {error.hint}")
-                return default
+            return default
         return default
 
     def exists(self) -> bool:
@@ -287,8 +236,6 @@ class LogFile:
 
     def damaged(self) -> tuple[Path, ...]:
         """Return the damaged databases that are kept aside, the oldest first."""
-        from .damaged import damaged_files
-
         return () if self.folder is None else damaged_files(self.folder.path, self.kind.damaged)
 
     def close(self) -> None:
@@ -297,45 +244,16 @@ class LogFile:
             self._close()
 
     def _close(self) -> None:
-        connection, self._connection, self._level = self._connection, None, None
+        connection, self._connection = self._connection, None
         if connection is not None:
-            import sqlite3
-
-            try:
+            with suppress(sqlite3.Error):
                 connection.close()
-            except sqlite3.Error:
-                pass
-
-    def _begin_bulk(self, connection: sqlite3.Connection) -> None:
-        """Let transactions write what they add once, to its place, where no other process has the database open.
-
-        Usually it is written beside first and copied to its place from there. Now what stands in the places that change
-        is kept beside until the transaction is done, and whoever opens the database after a crash puts it back.
-        """
-        if self._level is not None or self.folder is None:
-            return
-        (self._level,) = connection.execute("PRAGMA synchronous").fetchone()
-        # With less a power cut could leave a transaction half done, which is so only when it is written beside.
-        connection.execute("PRAGMA synchronous = FULL")
-        with _unless_shared(connection, self._timeout):
-            connection.execute("PRAGMA journal_mode = DELETE")
-
-    def _end_bulk(self, connection: sqlite3.Connection) -> None:
-        """Let transactions write as usual again; who opens the database next sees to that where it cannot be now."""
-        if self._level is None:
-            return
-        with _unless_shared(connection, self._timeout):
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(f"PRAGMA synchronous = {self._level}")
-            self._level = None
 
     def _open(self, make: bool) -> sqlite3.Connection | None:
         """Return the connection, a new one where somebody removed the file meanwhile."""
         if self._connection is not None and (self.folder is None or self._identity == self._look()):
             return self._connection
         self.close()
-        import sqlite3
-
         target = ":memory:"
         if self.folder is not None:
             if not make and self._look() is None:
@@ -345,14 +263,10 @@ class LogFile:
                 fsio.make_database(self.kind.name, folder, str(self.folder.path / self.kind.name))
             target = str(self.folder.path / self.kind.name)
         self._identity = self._look()
-        long = _size(f"{target}-wal") >= _LONG
         connection = sqlite3.connect(target, timeout=self._timeout, isolation_level=None, check_same_thread=False)
         try:
             for statement in self.kind.connection.strip().splitlines():
                 connection.execute(statement)
-            if long:
-                with suppress(sqlite3.Error), _lightly(connection, self._timeout):
-                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._check_tables(connection)
         except BaseException:
             connection.close()
@@ -402,8 +316,6 @@ class LogFile:
         assert self.folder is not None
         if self._identity != self._look():
             return
-        from .damaged import move_aside
-
         try:
             with self.folder.opened() as folder:
                 aside = move_aside(folder, self.kind.name, self.kind.damaged)
@@ -418,14 +330,6 @@ class LogFile:
             self.warnings.append(text)
 
 
-def _size(path: str) -> int:
-    """Return the bytes of a file, 0 where there is none."""
-    try:
-        return os.lstat(path).st_size
-    except OSError:
-        return 0
-
-
 def _in_transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -436,26 +340,6 @@ def _in_transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Conn
             connection.execute("ROLLBACK")
         raise
     return result
-
-
-@contextmanager
-def _unless_shared(connection: sqlite3.Connection, timeout: float) -> Iterator[None]:
-    """Leave undone at once what another process, or a query that is not read to its end, does not let be done now."""
-    import sqlite3
-
-    connection.execute("PRAGMA busy_timeout = 0")
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        # Of a query that is under way SQLite says nothing but that it is an error.
-        if (error.sqlite_errorcode or 0) & 0xFF not in (
-            sqlite3.SQLITE_BUSY,
-            sqlite3.SQLITE_LOCKED,
-            sqlite3.SQLITE_ERROR,
-        ):
-            raise
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {round(timeout * 1000)}")
 
 
 @contextmanager

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+
+from memory.storage.changes import ChangeRecord
 
 from . import rows
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.storage.changes import ChangeRecord
 
 
 def listed(

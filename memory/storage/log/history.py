@@ -1,370 +1,76 @@
-"""The changes that were made, by whomever, newest first; `undo` takes them back."""
+"""Undo, redo and revert over the records of a history: each is a change that is merged into what is there now.
+
+A change goes back byte for byte while its files are as it left them. Where a file moved on, it is merged by entries,
+fields and lines; where the same was changed since, nothing is written.
+"""
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from threading import RLock
 from typing import TYPE_CHECKING
 
-from memory.document.compare import Region, apply, inverted
-from memory.errors import AmbiguousError, BusyError, MemdeckError, NotFoundError
-from memory.storage.changes import Change, FileChange, new_id
-from memory.storage.safe_open import MISSING, FileVersion, Stored, version_of
+from memory.document.compare import Region, apply, inverted, is_lines, lines_of, plain_name, units_of
+from memory.document.nodes import bare
+from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
+from memory.storage.changes import OUTSIDE, SERIES, Change, ChangeRecord, FileChange, RecordedFile
 
 from . import rows
-from .log import ChangeLog, FoundFile, Mine
+from .merging import FileConflict, MergedChange, Take, merge_change
+from .recorded import RecordedChanges
 
 if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.storage.changes import ChangeRecord, RecordedFile, Touched
-    from memory.storage.store import SharedLog, Store
-
-    from .rows import TakenBack
-    from .undo import Undo
+    from memory.storage.store import Store
 
 
-class History:
+REVERT, REDO = "revert", "redo"
+_TURNED = re.compile(r"\A(?:(?:undo|redo|revert): )+")
+PEOPLE = frozenset({"human", "cli"})
+"""A person in the application and at the command line is one and the same."""
+
+SKIP = "skip"
+"""The operation of a note that undo passed a change over, because maintenance archived what it touched."""
+KEEP = "keep"
+"""The operation of a note that a person leaves what another program removed as it is."""
+_MOST_PASSED = 100
+"""How many changes one undo passes over at most."""
+
+_STANDS = (
+    "undone_by IS NULL AND redoes IS NULL"
+    " AND operation NOT IN ('init', 'curated.init', 'curated.inbox', 'trust', 'skip', 'keep')"
+    " AND (undoes IS NULL OR operation = 'revert')"
+)
+"""What a change is that can be undone: neither undone already nor itself an undo, a redo, or the beginning.
+
+The files of a new workspace do not go by an undo that meant something else, nor does what waits to be remembered;
+`revert` takes them back.
+"""
+
+
+class History(RecordedChanges):
     """Records changes, lists them and takes them back; safe to share between threads."""
-
-    def __init__(self, log: ChangeLog, together: SharedLog) -> None:
-        """Read and write the log of some stores; nothing is opened yet."""
-        self._log = log
-        self._together = together
-        self._open: dict[str, tuple[Change, Store]] = {}
-        self._mutex = RLock()
-
-    @property
-    def _undo_log(self) -> Undo:
-        # Imported here: most commands take nothing back. Made for each use: kept, it would keep this and the open log
-        # alive in a circle.
-        from .undo import Undo
-
-        return Undo(self, self._log, self._together, self._mutex)
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What went wrong with the log, or behind a change that was made, since the process began."""
-        return tuple(self._log.file.warnings)
-
-    def warn(self, text: str) -> None:
-        """Add a sentence to the warnings, once."""
-        if text not in self._log.file.warnings:
-            self._log.file.warnings.append(text)
-
-    def close(self) -> None:
-        """Close the log after the work that other threads have under way in it; the next work opens it again."""
-        with self._mutex:
-            self._log.file.close()
-
-    # -- what transactions tell ---------------------------------------------------------------------------------
-
-    def expect(
-        self, path: str, data: bytes, *, before: bytes | None = None, regions: Sequence[Region] | None = None
-    ) -> None:
-        """Take note of bytes that a change will write, so that their hash is there when it is needed.
-
-        `regions` are what is different from the bytes `before` (None: no file), where the caller knows it already.
-        The path is as seen from the workspace, as all paths of the history are.
-        """
-        with self._mutex:
-            self._log.expect(path, data, before, regions)
-
-    def begin(self, change: Change, store: Store) -> bool:
-        """Note a change of a store right before its files move, under that store's lock; RefusedError `state.*`.
-
-        Return whether the log took it: it is made all the same, unless its transaction says otherwise.
-        """
-        files = tuple(file._replace(path=store.shown(file.path)) for file in change.files)
-        shown = change._replace(files=files)
-        with self._mutex, self._together.glance():
-            # One change at a time is open in a store: what failed there before is forgotten with it.
-            self._open.pop(store.prefix, None)
-            taken = self._log.begin(shown, self._look, self._mine(store))
-            if taken:
-                self._open[store.prefix] = (shown, store)
-            return taken
-
-    def done(self, change_id: str, store: Store) -> None:
-        """Note that the files of a change are in their places."""
-        with self._mutex, self._together.glance():
-            change, _ = self._open.get(store.prefix, (None, None))
-            if change is not None and change.id == change_id:
-                self._log.done(change, self._versions(change, store))
-            self._open.pop(store.prefix, None)
-
-    def note(self, operation: str, summary: str, *, actor: str, now: datetime, undoes: str | None = None) -> None:
-        """Note something that a person decided and that changed no file; it cannot be taken back from here.
-
-        `undoes` is the change that it is about, which stands all the same.
-        """
-        with self._mutex:
-            self._log.note(Change(new_id(now), now, actor, operation, summary, (), undoes=undoes))
-
-    def _versions(self, change: Change, store: Store) -> dict[str, FileVersion]:
-        """Return the versions of files that hold what the change wrote, for sure."""
-        known = {}
-        for file in change.files:
-            stored = store.cached(file.path.removeprefix(store.prefix))
-            if stored is not None and stored.data is file.after:
-                known[file.path] = stored.version
-        return known
-
-    def _look(self, path: str) -> tuple[bytes | None, FileVersion | None]:
-        stored = self._read(path)
-        return stored.base, None
-
-    def _read(self, path: str) -> Stored:
-        """Read a file by its path as seen from the workspace."""
-        found = self._together.find(path)
-        return MISSING if found is None else found[0].read(found[1])
-
-    def _mine(self, store: Store) -> Mine:
-        return lambda path: (found := self._together.store_of(path)) is not None and found.root == store.root
-
-    # -- what others did ----------------------------------------------------------------------------------------
-
-    def notice(self, paths: Iterable[str], now: datetime) -> int:
-        """Look at files and note what other programs did to them; return how many changes that were.
-
-        Paths are as seen from the workspace; files that cannot be read, or belong to no store, are left out. Writes to
-        the log only, and takes no lock unless a crash left a change open.
-        """
-        self._settle(now)
-        found = []
-        with self._together.glance():
-            for path in paths:
-                place = self._together.find(path)
-                if place is None:
-                    continue
-                with suppress(MemdeckError):
-                    stored = place[0].read(place[1])
-                    data = stored.base
-                    changed = self._folder_time(path) if data is None else stored.version.ctime_ns
-                    found.append(FoundFile(path, data, stored.version, time.time_ns() - changed))
-            with self._mutex:
-                return self._log.notice(found, now, self._same)
-
-    def passing(self, path: str, stored: Stored, within: float) -> bool:
-        """Tell whether a file changed less than `within` seconds ago to a state that programs leave behind only for a
-        moment: missing, empty, cut off, or less than half as long as it was known last.
-        """
-        changed = stored.version.mtime_ns if stored.exists else self._folder_time(path)
-        age = time.time_ns() - changed
-        if age > within * 1e9:
-            return False
-        with self._mutex:
-            return self._log.passing(FoundFile(path, stored.base, stored.version, age))
-
-    def seen(self) -> tuple[str, ...]:
-        """Return every file that was ever seen, as seen from the workspace."""
-        with self._mutex:
-            return tuple(self._log.file.run(rows.seen_paths, [], make=False))
-
-    def to_look_at(self) -> tuple[str, ...]:
-        """Return the files seen last as being there, and those seen last as gone that stand there again.
-
-        A prune leaves many thousand paths that are gone. Folders are listed for those, for that is one call for all
-        files of a folder.
-        """
-
-        def work(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
-            return rows.seen_paths(db, gone=False), rows.seen_paths(db, gone=True)
-
-        nothing: tuple[list[str], list[str]] = ([], [])
-        with self._mutex:
-            there, gone = self._log.file.run(work, nothing, make=False)
-        with self._together.glance():
-            return (*there, *self._come_back(gone))
-
-    def _come_back(self, gone: Sequence[str]) -> Iterator[str]:
-        """Yield the paths under whose name there is something; all of a folder that cannot be listed."""
-        folders: dict[str, list[str]] = {}
-        for path in gone:
-            folder, _, name = path.rpartition("/")
-            folders.setdefault(folder, []).append(name)
-        for folder, names in folders.items():
-            prefix = f"{folder}/" if folder else ""
-            store = self._together.store_of(prefix + names[0])
-            if store is None:
-                continue
-            try:
-                here = set(os.listdir(store.workspace / folder))
-            except (FileNotFoundError, NotADirectoryError):
-                continue
-            except OSError:
-                here = set(names)
-            yield from (prefix + name for name in names if name in here)
-
-    def _same(self, found: FoundFile) -> bool:
-        store = self._together.store_of(found.path)
-        return store is not None and version_of(found.path, store.workspace) == found.version
-
-    def _folder_time(self, path: str) -> int:
-        store = self._together.store_of(path)
-        try:
-            return 0 if store is None else os.stat((store.workspace / path).parent).st_mtime_ns
-        except OSError:
-            return 0
-
-    def _settle(self, now: datetime) -> None:
-        """Decide about changes that a crash left open, unless somebody is at work right now."""
-        with self._mutex:
-            nothing: list[str] = []
-            waiting = self._log.file.run(_waiting, nothing, make=False)
-        for store in dict.fromkeys(self._together.store_of(path) for path in waiting):
-            if store is None:
-                continue
-            with suppress(BusyError), store.at_once().transaction("recover", actor="recover", now=now), self._mutex:
-                self._log.settle(self._look, self._mine(store))
-
-    # -- listing ------------------------------------------------------------------------------------------------
-
-    def list(
-        self,
-        limit: int = 0,
-        *,
-        actor: str | None = None,
-        file: str | None = None,
-        entry: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        before: int | None = None,
-        without: str | None = None,
-    ) -> tuple[ChangeRecord, ...]:
-        """Return the newest `limit` changes, newest first; 0 for all. `before` is the `seq` that a page goes on from.
-
-        `actor` may end in `*`, and so may `without`, whose changes are left out; `file` is a path, its end from a `/`
-        on, or a part with `*`; `entry` is a ref, its hex digits, or a part of a title, and follows an entry through its
-        renames; `since` and `until` are aware and inclusive.
-        """
-        from .filters import listed
-
-        nothing: Sequence[ChangeRecord] = ()
-        with self._mutex:
-            if entry is not None:
-                self._log.file.run(self._log.name_all, None, make=False)
-            found = self._log.file.run(
-                lambda db: listed(db, limit, actor, file, entry, since, until, before, without), nothing, make=False
-            )
-        return tuple(found)
-
-    def last_bytes(self, path: str) -> bytes | None:
-        """Return the bytes of a file as they were known last; None for no file, or where nobody knows."""
-        with self._mutex:
-            return self._log.last_known(path)[1]
-
-    def state(self) -> tuple[int, int, int]:
-        """Return what a listing depends on: the `seq` of the newest change (0 without any), how many, how many undone.
-
-        A change whose files are still being moved does not count yet.
-        """
-        nothing = (0, 0, 0)
-        with self._mutex:
-            return self._log.file.run(rows.state, nothing, make=False)
-
-    def count(self, after: int, others_than: Collection[str], most: int) -> int:
-        """Return how many changes behind a `seq` stand that none of these actors made; no more than `most`."""
-        with self._mutex:
-            return self._log.file.run(lambda db: rows.count(db, after, others_than, most), 0, make=False)
-
-    def newer_name(self, ref: str) -> str | None:
-        """Return the ref that an entry was renamed to, None where no change gave it another one."""
-        from .filters import newer_name
-
-        nothing: str | None = None
-        with self._mutex:
-            self._log.file.run(self._log.name_all, None, make=False)
-            return self._log.file.run(lambda db: newer_name(db, ref), nothing, make=False)
-
-    def get(self, change_id: str) -> ChangeRecord:
-        """Return the change of an id, or of its beginning; NotFoundError `change.not_found`, AmbiguousError."""
-        return the_one(self.beginning_with(change_id), change_id)
-
-    def beginning_with(self, change_id: str) -> tuple[ChangeRecord, ...]:
-        """Return the changes whose ids begin so, the newest first, and not more than tell that they are several."""
-        text = change_id.strip().upper()
-        # Every id begins with nothing: an empty one names none, however few there are.
-        return tuple(self.records("substr(id, 1, ?) = ?", (len(text), text), 21)) if text else ()
-
-    def regions(self, record: ChangeRecord, file: RecordedFile) -> tuple[Region, ...]:
-        """Return what was different in one file of a change; none where the bytes were thinned out."""
-
-        def work(db: sqlite3.Connection) -> tuple[Region, ...]:
-            number = rows.number_of(db, record.seq, file.path)
-            return () if number is None else rows.regions_of(db, record.seq, number)
-
-        with self._mutex:
-            return self._log.file.run(work, (), make=False)
-
-    def before(self, change_id: str, path: str) -> bytes | None:
-        """Return the bytes that a file had before a change; None for no file, or where they are no longer known."""
-        record = self.get(change_id)
-        with self._mutex:
-            data = self._log.last_known(path)[1]
-        condition = "seq >= ? AND seq IN (SELECT seq FROM file WHERE path = ?)"
-        later = self.records(condition, (record.seq, rows.key(path)), 0)
-        for one in later:
-            file = next(file for file in one.files if file.path == path)
-            if file.kept is None:
-                return None
-            try:
-                data = apply(inverted(self.regions(one, file)), data or b"")
-            except ValueError:  # rows that do not belong together
-                return None
-            if file.before is None:
-                data = None
-        wanted = next((file for file in record.files if file.path == path), None)
-        with self._mutex:
-            known = wanted is not None and self._log.identity(path, data) == wanted.before
-        return data if known else None
-
-    def left_by(self, operation: str, path: str) -> bytes | None:
-        """Return the bytes that a file had right after the newest change of an operation; None where nobody knows."""
-        of_file, name = "seq IN (SELECT seq FROM file WHERE path = ?)", rows.key(path)
-        newest = self.records(f"operation = ? AND undone_by IS NULL AND {of_file}", (operation, name), 1)
-        if not newest:
-            return None
-        later = self.records(f"seq > ? AND {of_file}", (newest[0].seq, name), 0)
-        if later:
-            return self.before(later[-1].id, path)
-        with self._mutex:
-            return self._log.last_known(path)[1]
-
-    def done_to(self, operation: str, path: str) -> Sequence[ChangeRecord]:
-        """Return the changes of an operation that touched a file and stand, newest first, as far as they are kept."""
-        condition = "operation = ? AND undone_by IS NULL AND seq IN (SELECT seq FROM file WHERE path = ?)"
-        return [record for record in self.records(condition, (operation, rows.key(path)), 0) if record.kept]
-
-    # -- what others took back ----------------------------------------------------------------------------------
-
-    def taken_back(self, change_id: str | None = None) -> Sequence[TakenBack]:
-        """Return what saves of other programs took back of memdeck's changes, and is not settled; newest first."""
-        nothing: Sequence[TakenBack] = ()
-        with self._mutex:
-            return self._log.file.run(lambda db: rows.taken_back(db, change_id), nothing, make=False)
-
-    def settle(self, change_id: str, by: str) -> None:
-        """Note that what a change took back was brought back by another change, or stays so (`KEPT`)."""
-        with self._mutex:
-            self._log.file.run(lambda db: rows.settle_taken_back(db, change_id, by), None, make=False)
-
-    # -- taking back --------------------------------------------------------------------------------------------
 
     def undo(self, *, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
         """Take back the newest change of this actor that stands, and return the change which did it; see `undoable`.
 
-        NotFoundError `change.none` where there is none, ConflictError `document.conflict` where somebody touched the
-        same entries since, ConflictError `change.thinned` where its bytes are no longer kept, MemdeckError
-        `change.log_failed` where the log cannot be read.
-        A change that was made in several transactions is taken back as one.
+        NotFoundError `change.none` where there is none, ConflictError `document.conflict` where the same was changed
+        since, `change.archived` where maintenance archived its entries, `change.thinned` where its bytes are no longer
+        kept, MemdeckError `change.log_failed` where the log cannot be read. A change that was made in several
+        transactions is taken back as one.
         """
         self._settle(now)
-        return self._undo_log.undo(actor, now, accepted_in)
+        record = self.undoable(actor, accepted_in) or next(iter(self._standing(actor, accepted_in, 1)), None)
+        if record is None:
+            raise NotFoundError("change.none", f"there is no change by {actor} to undo")
+        try:
+            return self._turn_series(record, _STANDS, actor, now, "undo")
+        except ConflictError as error:
+            by = self._archived_by(record)
+            if by is None:
+                raise
+            raise self._pass_over(record, by, actor, now, accepted_in) from error
 
     def redo(self, *, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
         """Bring back the change of this actor that was undone last; a new change in between ends that.
@@ -372,7 +78,10 @@ class History:
         Errors as `undo`.
         """
         self._settle(now)
-        return self._undo_log.redo(actor, now, accepted_in)
+        record = self.redoable(actor, accepted_in)
+        if record is None:
+            raise NotFoundError("change.none", f"there is no undone change by {actor} to redo")
+        return self._turn_series(record, "undone_by IS NOT NULL", actor, now, REDO)
 
     def undo_and_redo_available(self, actor: str) -> tuple[bool, bool]:
         """Return whether `undo` and `redo` would find a change of this actor; both False where the log cannot be read.
@@ -387,62 +96,393 @@ class History:
         With `accepted_in` it is the newest one that was accepted as a proposal about files beneath that folder (as seen
         from the workspace), or took such a one back.
         """
-        return self._undo_log.undoable(actor, accepted_in)
+        passed = self._passed()
+        for record in self._standing(actor, accepted_in, len(passed) + 1):
+            # What was passed over counts again once maintenance's change is taken back.
+            if record.id not in passed or self._archived_by(record) is None:
+                return record
+        return None
+
+    def _passed(self) -> set[str | None]:
+        """Return the ids of the changes that undo passed over."""
+        return {record.undoes for record in self.records("operation = ?", [SKIP], 0)}
+
+    def _standing(self, actor: str, accepted_in: str | None, most: int) -> Sequence[ChangeRecord]:
+        """Return the newest changes of an actor that can be undone, newest first."""
+        if accepted_in is None:
+            return self._own(actor, most, _STANDS)
+        own = self._own(actor, 0, f"{_STANDS} AND (proposal IS NOT NULL OR operation = '{REVERT}')")
+        return [record for record in own if self.was_accepted(record, accepted_in)][:most]
+
+    def _archived_by(self, record: ChangeRecord) -> ChangeRecord | None:
+        """Return the change of maintenance that put away what a change touched, None where there is none."""
+        refs = sorted({ref for one in record.touched for ref in (one.ref, one.old_ref) if ref is not None})
+        paths = [rows.key(path) for path in record.paths]
+        self._name_all()
+        entries, files = (", ".join("?" * len(names)) for names in (refs, paths))
+        found = self.records(
+            "seq > ? AND actor = 'maintain' AND undoes IS NULL AND undone_by IS NULL"
+            f" AND (seq IN (SELECT seq FROM touched WHERE ref IN ({entries}) AND kind = 'removed')"
+            f" OR seq IN (SELECT seq FROM file WHERE path IN ({files}) AND after_size IS NULL))",
+            [record.seq, *refs, *paths],
+            1,
+        )
+        return found[0] if found else None
+
+    def _pass_over(
+        self, record: ChangeRecord, by: ChangeRecord, actor: str, now: datetime, accepted_in: str | None
+    ) -> ConflictError:
+        """Note that undo passes a change over, with older ones in the same state; return the error that says so."""
+        older: ChangeRecord | None = None
+        passed = [record]
+        for one in self._standing(actor, accepted_in, _MOST_PASSED):
+            if one.seq >= record.seq:
+                continue
+            if self._archived_by(one) is None or self._goes_back(one, now):
+                older = one
+                break
+            passed.append(one)
+        known = self._passed()
+        for one in [one for one in passed if one.id not in known]:
+            self.note(SKIP, f"passed over: {one.summary}", actor=actor, now=now, undoes=one.id)
+        newest = next(iter(self._own("maintain", 1, _STANDS)), None)
+        first = "undo --actor maintain" if newest is not None and newest.id == by.id else f"changes revert {by.id[:16]}"
+        rest = (
+            "nothing older can be undone" if older is None else f"the next `memdeck undo` takes back: {older.summary}"
+        )
+        return ConflictError(
+            "change.archived",
+            f"what {record.summary or record.operation!r} changed was archived by maintenance",
+            f"`memdeck {first}` takes that back first; {rest}",
+            id=record.id,
+            archived_by=by.id,
+            next=None if older is None else older.id,
+        )
+
+    def _goes_back(self, record: ChangeRecord, now: datetime) -> bool:
+        try:
+            return self.rehearse_revert(record.id, now=now).state in ("ready", "moved")
+        except ConflictError:
+            return False
 
     def redoable(self, actor: str, accepted_in: str | None = None) -> ChangeRecord | None:
         """Return the change that `redo` would bring back, as `undoable`."""
-        return self._undo_log.redoable(actor, accepted_in)
+        record = self._undone(actor)
+        passes = record is not None and (accepted_in is None or self.was_accepted(record, accepted_in))
+        return record if passes else None
 
     def was_accepted(self, record: ChangeRecord, folder: str) -> bool:
-        """Tell whether a change was a proposal, or takes one back, and all its files lie beneath a folder."""
-        return self._undo_log.was_accepted(record, folder)
+        """Return whether a change was a proposal, or takes one back, and all its files are beneath a folder."""
+        if not all(path.startswith(folder) for path in record.paths):
+            return False
+        if record.proposal is not None:
+            return True
+        taken = self.records("id = ?", [record.undoes], 1) if record.operation == REVERT else ()
+        return any(one.proposal is not None for one in taken)
 
-    def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
-        """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already."""
-        self._settle(now)
-        return self._undo_log.revert(change_id, actor, now)
+    def revert(self, change_id: str, *, actor: str, now: datetime, take: Take | None = None) -> Change:
+        """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already.
 
-    def rehearse_revert(self, change_id: str, *, now: datetime) -> tuple[FileChange, ...]:
-        """Return what `revert` would do to the files, and write nothing; paths as seen from the workspace.
-
-        Errors as `revert`.
+        `take` chooses a side where the same was changed since.
         """
-        return self._undo_log.rehearse(change_id, now)
+        self._settle(now)
+        return self._turn(self._revertible(change_id), actor, now, REVERT, take)
 
-    def touched_by(self, file: FileChange) -> tuple[Region, ...]:
-        """Return what is different in a file that a change would write; its path as seen from the workspace."""
+    def rehearse_revert(self, change_id: str, *, now: datetime) -> MergedChange:
+        """Return what `revert` would do to the files, and what stands in its way; nothing is written.
+
+        Other errors as `revert`.
+        """
+        record = self._revertible(change_id)
+        store = self._store_of(record)
+
+        def read(path: str) -> bytes | None:
+            return store.read(path.removeprefix(store.prefix)).base
+
+        return self._merged(record, read, now, None, back=True)
+
+    def bring_back(self, change_id: str, *, actor: str, now: datetime) -> Change:
+        """Bring back the entries that another program's change removed; what else it did stays.
+
+        ConflictError `change.nothing_removed` where it removed none; other errors as `revert`.
+        """
+        self._settle(now)
+        record = self._revertible(change_id)
+        if record.actor != OUTSIDE:
+            raise ConflictError("change.nothing_removed", f"change {record.id} was made with memdeck", "revert it")
+        removed = [self._removed(record, file) for file in record.files]
+        titles = [title for _, names in removed for title in names]
+        if not titles:
+            said = f"change {record.id} removed no entry"
+            raise ConflictError("change.nothing_removed", said, "`changes revert` takes all of it back", id=record.id)
+        more = f" and {len(titles) - 1} more" if len(titles) > 1 else ""
+        changes = [file for file, _ in removed]
+
+        def merged(read: Callable[[str], bytes | None]) -> MergedChange:
+            found = merge_change(self._together, changes, read, now)
+            return found if found.state == "gone" else _agreed(record, found)
+
+        done = self._carry_out(record, merged, actor, now, REVERT, f"brought back {titles[0]!r}{more}")
+        if not done.files:
+            self.note(KEEP, "it is back already", actor=actor, now=now, undoes=record.id)
+        return done
+
+    def _removed(self, record: ChangeRecord, file: RecordedFile) -> tuple[FileChange, Sequence[str]]:
+        """Return the change that adds what a change removed from a file, and the titles of that."""
+        before, _ = self._known_versions(record, file)
+        data = before or b""
+        regions = self.regions(record, file)
+        if is_lines(file.path):
+            gone = self._log.removed_lines(file.path, regions)
+            left = Counter(line for line, _ in gone)
+            kept = []
+            for line in lines_of(data):
+                if left[line]:
+                    left[line] -= 1
+                else:
+                    kept.append(line)
+            return FileChange(file.path, b"".join(kept), data), [title for _, title in gone]
+        document = self._together.document(file.path, data)
+        if document is None:
+            return FileChange(file.path, data, data), ()
+        units = [one.before for one in units_of(regions, by_place=False) if one.before and one.after is None]
+        sources = Counter(bare(entry) for entry in units)
+        less = document
+        for index, part in document.all_sections():
+            found = set()
+            for number, entry in enumerate(part.entries):
+                if sources[bare(entry)]:
+                    sources[bare(entry)] -= 1
+                    found.add(number)
+            if found:
+                less = less.remove_entries(index, found)
+        return FileChange(file.path, less.dump(), data), [plain_name(entry) for entry in units]
+
+    def _revertible(self, change_id: str) -> ChangeRecord:
+        record = self.get(change_id)
+        if record.undone_by is not None:
+            raise ConflictError(
+                "change.undone", f"change {record.id} was taken back already", "show it to see by what", id=record.id
+            )
+        _refuse_thinned(record)
+        return record
+
+    def _store_of(self, record: ChangeRecord) -> Store:
+        """Return the store whose files a change is of; ConflictError where it has none.
+
+        Only its owner writes to the log; still no file is written because a row names it: RefusedError `change.path`
+        for what is no memory file of that store.
+        """
+        if not record.files:
+            raise ConflictError(
+                "change.note",
+                f"change {record.id} changed no file",
+                "`memdeck trust revoke` takes an approval back",
+                id=record.id,
+            )
+        with self._together.glance():
+            store = self._together.store_of(record.files[0].path)
+            for path in record.paths:
+                if store is None or self._together.store_of(path) is not store or not self._together.knows(path):
+                    said = f"change {record.id} names {path!r}, which is no memory file"
+                    raise RefusedError("change.path", said)
+        assert store is not None
+        return store
+
+    def _own(self, actor: str, limit: int, condition: str = "1") -> Sequence[ChangeRecord]:
+        """Return the newest changes of an actor that fit a condition."""
+        if actor not in PEOPLE:
+            return self.records(f"actor = ? AND {condition}", [actor], limit)
+        # What a person accepted is the person's change as much as the agent's who proposed it.
+        names = sorted(PEOPLE)
+        marks = ", ".join("?" * len(names))
+        whose = f"(actor IN ({marks}) OR reviewer IN ({marks}))"
+        return self.records(f"{whose} AND {condition}", [*names, *names], limit)
+
+    def _undone(self, actor: str) -> ChangeRecord | None:
+        """Find what the last undo of an actor took back, unless the actor went on to something new."""
+        # Most often the newest change is no undo, and tells it alone.
+        for limit in (1, 20, 400, 0):
+            own = self._own(actor, limit, "operation NOT IN ('trust', 'keep')")
+            found, sure = _last_undone(own)
+            if sure or not limit or len(own) < limit:
+                return found
+        return None
+
+    def _turn_series(self, record: ChangeRecord, condition: str, actor: str, now: datetime, name: str) -> Change:
+        """Take back or bring back a change with the other parts of its series that fit a condition."""
+        prefix = record.id[:SERIES]
+        low, high = prefix + "0" * (26 - SERIES), prefix + "Z" * (26 - SERIES)
+        parts = self.records(f"id BETWEEN ? AND ? AND id != ? AND {condition}", (low, high, record.id), 0)
+        if not parts:
+            return self._turn(record, actor, now, name)
+        return _series([self._turn(one, actor, now, name) for one in (record, *parts)])
+
+    def _turn(self, record: ChangeRecord, actor: str, now: datetime, name: str, take: Take | None = None) -> Change:
+        """Take a change back, or bring it back, in one transaction over all its files."""
+        _refuse_thinned(record)
+
+        def merged(read: Callable[[str], bytes | None]) -> MergedChange:
+            return _agreed(record, self._merged(record, read, now, take, back=name != REDO))
+
+        summary = f"{name}: {unturned(record.summary) or record.operation}"
+        return self._carry_out(record, merged, actor, now, name, summary)
+
+    def _carry_out(
+        self,
+        record: ChangeRecord,
+        merged: Callable[[Callable[[str], bytes | None]], MergedChange],
+        actor: str,
+        now: datetime,
+        name: str,
+        summary: str,
+    ) -> Change:
+        """Write what `merged` returns for the files as they are under the lock, and return the change."""
+        store = self._store_of(record)
+        undoes, redoes = (None, record.id) if name == REDO else (record.id, None)
+        with store.transaction(name, actor=actor, now=now, undoes=undoes, redoes=redoes, recorded=True) as transaction:
+
+            def read(path: str) -> bytes | None:
+                return transaction.read(path.removeprefix(store.prefix)).base
+
+            for file in merged(read).files:
+                path = file.path.removeprefix(store.prefix)
+                if file.after is not None:
+                    transaction.write(path, file.after, base=file.before, mode=file.mode)
+                elif file.before is not None:
+                    transaction.remove(path, base=file.before)
+            return transaction.commit(summary)
+
+    def _merged(
+        self,
+        record: ChangeRecord,
+        read: Callable[[str], bytes | None],
+        now: datetime,
+        take: Take | None,
+        *,
+        back: bool,
+    ) -> MergedChange:
+        """Return what taking a change back, or bringing it back, would write."""
+        # A file that comes back has the mode with which it went: by this change, or by the one that took it back.
+        gone_by = record.id if back else record.undone_by
+        modes: dict[str, int] = {}
+        if gone_by is not None:
+            modes = self._read(lambda db: rows.modes_of(db, gone_by), modes)
+        with self._together.glance():
+            files = []
+            for file in record.files:
+                left, wanted = self._sides(record, file, read(file.path), back=back)
+                files.append(FileChange(file.path, left, wanted, modes.get(file.path)))
+            return merge_change(self._together, files, read, now, take, stamped=False)
+
+    def _sides(
+        self, record: ChangeRecord, file: RecordedFile, current: bytes | None, *, back: bool
+    ) -> tuple[bytes | None, bytes | None]:
+        """Return a file as one side of a change left it, and as the other is to make it."""
+        left, wanted = (file.after, file.before) if back else (file.before, file.after)
         with self._mutex:
-            return self._log.regions(file)
+            found = self._log.identity(file.path, current)
+        if found == left:
+            # What other changes did to the file does not matter, not even whether their bytes are kept.
+            regions = self._whole_regions(record, file)
+            turned = inverted(regions) if back else regions
+            return current, None if wanted is None else apply(turned, current or b"")
+        before, after = self._known_versions(record, file)
+        return (after, before) if back else (before, after)
 
-    def entries_of(self, path: str, regions: Sequence[Region]) -> Sequence[Touched]:
-        """Return the entries of one file that some regions touch."""
-        with self._mutex:
-            return self._log.touched(path, regions, by_place=True)
+    def _known_versions(self, record: ChangeRecord, file: RecordedFile) -> tuple[bytes | None, bytes | None]:
+        """Return a file before and after a change; ConflictError `change.thinned` where that is not known any more."""
+        self._whole_regions(record, file)
+        found = self.versions(record, file)
+        if found is None:
+            raise _thinned(record)
+        return found
 
-    def records(self, where: str, values: Sequence[object], limit: int) -> Sequence[ChangeRecord]:
-        """Return the newest changes of which an SQL condition holds."""
-        nothing: Sequence[ChangeRecord] = ()
-        with self._mutex:
-            return self._log.file.run(lambda db: rows.records(db, where, values, limit), nothing, make=False)
+    def _whole_regions(self, record: ChangeRecord, file: RecordedFile) -> tuple[Region, ...]:
+        """Return what was different in a file, for taking it back: all of it, or MemdeckError `change.log_failed`."""
+        regions = self.regions(record, file)
+        if sum(region.size for region in regions) != file.kept:
+            # The log failed just now: with a part of a change, or none, nothing must be called done.
+            raise MemdeckError(
+                "change.log_failed",
+                f"what change {record.id} did to {file.path} cannot be read from the change log",
+                "see `memdeck doctor`, and try again",
+                id=record.id,
+                file=file.path,
+            )
+        return regions
 
 
-def the_one(found: Sequence[ChangeRecord], change_id: str) -> ChangeRecord:
-    """Return the one of some changes that an id or its beginning means; errors as `History.get`."""
-    text = change_id.strip().upper()
-    exact = [record for record in found if record.id == text]
-    if len(exact) == 1 or len(found) == 1:
-        return (exact or found)[0]
-    if not found:
-        raise NotFoundError("change.not_found", f"no change has the id {change_id[:40]!r}", "list them", id=change_id)
-    raise AmbiguousError(
-        "change.ambiguous",
-        f"{len(found)} changes have ids that begin with {text}",
-        "write more of it",
-        candidates=[record.id for record in found],
+def _agreed(record: ChangeRecord, merged: MergedChange) -> MergedChange:
+    """Return what a merge would write; `document.conflict` for a conflict, or if nothing is left to do."""
+    if merged.state in ("ready", "moved"):
+        return merged
+    if merged.state == "gone":
+        raise ConflictError(
+            "document.conflict",
+            f"what {record.summary or record.operation!r} changed is not there any more, or was put back already",
+            "look at it, and make the change by hand",
+            id=record.id,
+            file=record.paths[0],
+            reasons={},
+        )
+    told = {one.conflict.entry or one.conflict.section or one.file: _what_happened(one) for one in merged.clashes}
+    reasons = {**told, **dict(reason.split(": ", 1) for reason in merged.reasons)}
+    title, happened = next(iter(reasons.items()))
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    raise ConflictError(
+        "document.conflict",
+        f"{title!r}: {happened}{more}",
+        "look at it, and make the change by hand",
+        id=record.id,
+        file=merged.clashes[0].file if merged.clashes else record.paths[0],
+        entries=list(reasons),
+        reasons=reasons,
+        conflicts=[one.json() for one in merged.clashes],
     )
 
 
-def _waiting(db: sqlite3.Connection) -> list[str]:
-    """Return the files of the changes that are open, one of each."""
-    files = [rows.files_of(db, seq) for seq, *_ in rows.pending(db)]
-    return [found[0][1] for found in files if found]
+def _what_happened(clash: FileConflict) -> str:
+    if clash.conflict.theirs is None and clash.conflict.what == "entry":
+        return "is not there any more"
+    return "was changed since"
+
+
+def _series(changes: Sequence[Change]) -> Change:
+    """Return the changes that took a series back, or brought it back, as one."""
+    files = tuple(file for change in changes for file in change.files)
+    return changes[-1]._replace(files=files, summary=f"{changes[0].summary}, in {len(changes)} parts")
+
+
+def _refuse_thinned(record: ChangeRecord) -> None:
+    if not record.kept:
+        raise _thinned(record)
+
+
+def _thinned(record: ChangeRecord) -> ConflictError:
+    said = f"the bytes of change {record.id} are no longer kept"
+    return ConflictError("change.thinned", said, "undo it by hand", id=record.id)
+
+
+def unturned(summary: str) -> str:
+    """Return what a change did in the first place: the summary without the `undo: ` and `redo: ` before it."""
+    return _TURNED.sub("", summary)
+
+
+def _last_undone(own: Sequence[ChangeRecord]) -> tuple[ChangeRecord | None, bool]:
+    """Return what the last undo took back, and whether older changes than these could not say otherwise."""
+    by_id = {record.id: record for record in own}
+    redone = {record.redoes for record in own if record.redoes is not None}
+    for record in own:
+        if record.redoes is not None:
+            continue
+        if record.undoes is None or record.operation == REVERT:
+            # A change that was undone does not end the walk, one that stands and is newer than its undo does.
+            if record.undone_by is None and record.id not in redone:
+                return None, True
+            continue
+        if record.undoes not in by_id:
+            return None, False
+        if by_id[record.undoes].undone_by == record.id:
+            return by_id[record.undoes], True
+    return None, False

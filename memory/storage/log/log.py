@@ -7,26 +7,31 @@ becomes a change of the actor `outside`; the first sight of a file is no change.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.document.compare import Region, apply, compare, compare_lines, is_lines, lines_of
-from memory.document.lines import is_blank
+from memory.document.compare import Region, apply, compare, compare_lines, is_lines, lines_of, units_of
 from memory.errors import MemdeckError
-from memory.storage.changes import Change, FileChange, is_by_place, new_id
+from memory.storage.changes import (
+    OUTSIDE,
+    Change,
+    FileChange,
+    Touched,
+    TouchKind,
+    is_by_place,
+    new_id,
+    touched_in,
+)
+from memory.storage.own_folders import StateFolder
+from memory.storage.safe_open import FileVersion
 
 from . import rows
-from .database import BULK, LogFile
+from .database import LogFile
 
 if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.document.compare import Unit
-    from memory.storage.changes import Touched, TouchKind
-    from memory.storage.own_folders import StateFolder
-    from memory.storage.safe_open import FileVersion
     from memory.storage.store import SharedLog
 
 KEEP_BYTES = 50_000_000
@@ -71,7 +76,7 @@ class ChangeLog:
         self.file = LogFile(folder)
         self.reading = reading
         self._keep_bytes = keep_bytes
-        self._known: dict[str, tuple[bytes | None, bytes]] = {}  # The last bytes of a file, and their SHA-256.
+        self._known: dict[str, tuple[bytes, rows.Identity]] = {}  # The last bytes of a file.
         self._compared: dict[str, tuple[bytes | None, bytes, tuple[Region, ...]]] = {}
         self._own: dict[str, bytes | None] = {}  # What this process wrote last.
         self._since_thinned = _THIN_EVERY
@@ -94,7 +99,7 @@ class ChangeLog:
             self._insert(db, change, planned, "pending")
             return True
 
-        return self.file.run(work, False, adds=sum([size for *_, size in planned]))
+        return self.file.run(work, False)
 
     def done(self, change: Change, versions: dict[str, FileVersion]) -> None:
         """Note that the files of a change are in their places; `versions` as far as they are known for sure."""
@@ -105,10 +110,8 @@ class ChangeLog:
             if not rows.finish(db, change.id):
                 return
             for file in change.files:
+                self._remember(file.path, file.after)
                 rows.put_seen(db, file.path, self.identity(file.path, file.after), versions.get(file.path))
-                if file.after is None:
-                    # Nobody asks for the bytes of a file that is gone, and there may be many of those.
-                    self._known.pop(file.path, None)
             rows.mark(db, change.id, change.undoes, change.redoes)
             self._since_thinned += 1 + sum([len(file.before or b"") for file in change.files]) // _GROWTH
             if self._since_thinned >= _THIN_EVERY:
@@ -155,15 +158,7 @@ class ChangeLog:
                 count += self._notice(db, one.path, one.data, one.version if one.settled else None, now)
             return count
 
-        return self.file.run(work, 0, adds=self._first_sight(found))
-
-    def _first_sight(self, found: Sequence[FoundFile]) -> int:
-        """Return how many bytes are those of files that were never seen; 0 where they cannot be many."""
-        if sum([len(one.data or b"") for one in found]) <= BULK:
-            return 0
-        nothing: list[str] = []
-        seen = self.file.run(rows.seen_paths, nothing, make=False)
-        return sum(len(one.data or b"") for one in found if one.path not in seen)
+        return self.file.run(work, 0)
 
     def passing(self, one: FoundFile) -> bool:
         """Tell whether a file may be in the midst of another program's writing: missing, cut off or halved just now."""
@@ -211,14 +206,18 @@ class ChangeLog:
             self._compared[path] = (before, data, tuple(regions))
 
     def identity(self, path: str, data: bytes | None) -> rows.Identity:
-        """Return (size, hash) of bytes; those of the last bytes of each file are remembered."""
+        """Return (size, hash) of bytes; for the last bytes of a file it is known."""
         if data is None:
             return None
         known = self._known.get(path)
-        if known is not None and known[0] is data:
-            return _identity(known)
-        known = self._known[path] = (data, sha256(data).digest())
-        return _identity(known)
+        return known[1] if known is not None and known[0] is data else (len(data), sha256(data).digest()[:_HASH])
+
+    def _remember(self, path: str, data: bytes | None) -> None:
+        """Keep the last bytes of a file; of one that is gone nobody asks for them, and there may be many of those."""
+        if data is None:
+            self._known.pop(path, None)
+        else:
+            self._known[path] = (data, self.identity(path, data))
 
     def _told(self, file: FileChange) -> tuple[Region, ...] | None:
         """Return what is different in a file, where whoever changes these very bytes has said so."""
@@ -232,10 +231,7 @@ class ChangeLog:
             return compare_lines(before, after)
         old, new = self.reading.document(file.path, before), self.reading.document(file.path, after)
         if old is None or new is None:
-            from .delta import Delta
-
-            parts = Delta.between(before, after).in_lines(before).parts
-            return tuple(Region("bytes", start, one, other) for start, one, other in parts)
+            return compare_lines(before, after, "bytes")
         return compare(old, new)
 
     # -- inside of a transaction of the database ----------------------------------------------------------------
@@ -266,15 +262,8 @@ class ChangeLog:
 
         `by_place` as in `memory.document.compare.units_of`.
         """
-        from memory.document.compare import units_of
-
-        return self._touched(path, regions, units_of(regions, by_place=by_place))
-
-    def _touched(self, path: str, regions: Sequence[Region], units: Sequence[Unit]) -> list[Touched]:
-        from memory.storage.changes import Touched
-
         found = []
-        for unit in units:
+        for unit in units_of(regions, by_place=by_place):
             one = None if unit.before is None else self.reading.ref(path, unit.section, unit.before)
             other = None if unit.after is None else self.reading.ref(path, unit.new_section, unit.after)
             entry = unit.after or unit.before
@@ -296,8 +285,6 @@ class ChangeLog:
 
     def _touched_lines(self, path: str, region: Region) -> list[Touched]:
         """Return the lines that went and came; one with a ref that did both was edited."""
-        from memory.storage.changes import Touched
-
         gone = [self.reading.line(path, line) for line in lines_of(region.before)]
         come = [self.reading.line(path, line) for line in lines_of(region.after)]
         old, new = {ref for ref, _ in gone if ref}, {ref for ref, _ in come if ref}
@@ -306,18 +293,22 @@ class ChangeLog:
             Touched(path, ref, title, "edited" if ref is not None and ref in old else "added") for ref, title in come
         ]
 
+    def removed_lines(self, path: str, regions: Sequence[Region]) -> list[tuple[bytes, str]]:
+        """Return the lines that some regions of a file of lines removed, each with its title."""
+        come = {self.reading.line(path, line)[0] for one in regions for line in lines_of(one.after)}
+        gone = [(line, *self.reading.line(path, line)) for one in regions for line in lines_of(one.before)]
+        return [(line, title) for line, ref, title in gone if ref is None or ref not in come]
+
     def _notice(
         self, db: sqlite3.Connection, path: str, data: bytes | None, version: FileVersion | None, now: datetime
     ) -> bool:
         """Compare bytes with the last known ones; note the difference as a change from outside."""
         seen = rows.get_seen(db, path)
-        # What is known of the bytes before, which those of now are about to push out.
-        last = self._known.get(path)
         identity = self.identity(path, data)
-        known = self._known[path] if data is not None else (None, b"")
         if seen is None:
             # The first sight is no change. A file that is not there has not been seen.
             if data is not None:
+                self._remember(path, data)
                 rows.put_base(db, path, rows.newest(db) + 1, data)
                 rows.put_seen(db, path, identity, version)
             return False
@@ -325,14 +316,11 @@ class ChangeLog:
             if version is not None and seen.version != version:
                 rows.put_seen(db, path, identity, version)
             return False
-        from memory.storage.changes import OUTSIDE, touched_in
-
-        before = last[0] if last and _identity(last) == seen.identity else self._last_bytes(db, path, seen.identity)
+        before = self._last_bytes(db, path, seen.identity)
         lost = before is None and seen.identity is not None
         file = FileChange(path, before, data)
         regions = () if lost else self.regions(file)
-        # To hash the older bytes again must not push out what is known of the newer ones.
-        self._known[path] = known
+        self._remember(path, data)
         size = _size(regions)
         named = self.touched(path, regions, by_place=False) if size <= _NAME_BYTES else None
         what = "changed" if named is None else touched_in(named)
@@ -349,47 +337,12 @@ class ChangeLog:
         if lost:
             rows.put_base(db, path, seq + 1, data)
         rows.put_seen(db, path, identity, version)
-        if before and is_blank(data or b"") and self.reading.lasts(path):
-            self._note_gone(db, path, change.id, seq)
-            self._known[path] = known
-        elif before is not None and data is not None and not lost:
-            self._note_taken_back(db, path, before, data, regions, seq)
-            self._known[path] = known
         return True
-
-    def _note_gone(self, db: sqlite3.Connection, path: str, change_id: str, seq: int) -> None:
-        """Note that another program removed or emptied a file that is there for good."""
-        from .stale_saves import Lost, StaleSave
-
-        name = path.rpartition("/")[2]
-        rows.add_taken_back(db, seq, 0, StaleSave(change_id, (Lost(change_id, None, name, rows.FILE, True),)))
-
-    def _note_taken_back(
-        self, db: sqlite3.Connection, path: str, before: bytes, data: bytes, regions: Sequence[Region], seq: int
-    ) -> None:
-        """Note what a save of another program took back of changes that memdeck had made."""
-        from .stale_saves import Save, taken_back
-
-        save = Save(regions)
-        most = rows.changes_to_look_at(db, path, seq, save.titles)
-        if not most:
-            return
-        stale = taken_back(
-            before,
-            data,
-            save,
-            rows.changes_before(db, path, seq),
-            lambda old, new: self.regions(FileChange(path, old, new)),
-            lambda some, units: self._touched(path, some, units),
-            most,
-        )
-        if stale is not None:
-            rows.add_taken_back(db, seq, 0, stale)
 
     def _last_bytes(self, db: sqlite3.Connection, path: str, identity: rows.Identity) -> bytes | None:
         """Return the bytes of a file as they were known last: those before the base, with every region since."""
         known = self._known.get(path)
-        if known is not None and _identity(known) == identity:
+        if known is not None and known[1] == identity:
             return known[0]
         if identity is None:
             return None
@@ -402,11 +355,7 @@ class ChangeLog:
                 data = apply(regions, data)
         except ValueError:
             return None
-        kept = self._known.get(path)
-        same = self.identity(path, data) == identity
-        if kept is not None:
-            self._known[path] = kept
-        return data if same else None
+        return data if self.identity(path, data) == identity else None
 
     def _rebase(self, db: sqlite3.Connection, seq: int, file: FileChange, kept: int) -> None:
         """Take the bytes before a change as the new base where what came since the old one has grown long."""
@@ -456,9 +405,3 @@ class ChangeLog:
 def _size(regions: Sequence[Region]) -> int:
     """Return how many bytes some regions hold."""
     return sum([region.size for region in regions])
-
-
-def _identity(known: tuple[bytes | None, bytes]) -> rows.Identity:
-    """Return what tells bytes from others, their size and a part of their SHA-256; None for no file."""
-    data, found = known
-    return None if data is None else (len(data), found[:_HASH])

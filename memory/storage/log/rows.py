@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.document.compare import Region
 from memory.document.lines import decode, encode
-from memory.storage.changes import MOST_BEHIND, OUTSIDE
+from memory.storage.changes import Change, ChangeRecord, RecordedFile, Touched
 from memory.storage.safe_open import ABSENT, FileVersion
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.storage.changes import Change, ChangeRecord, Touched
-
-    from .stale_saves import StaleSave
-
 
 MOST_TOUCHED = 100
 """How many entries of a change are listed with it."""
@@ -105,12 +98,9 @@ def add_file(
 def add_regions(db: sqlite3.Connection, seq: int, number: int, regions: Iterable[Region]) -> None:
     """Add what is different in one file of a change."""
     db.executemany(
-        "INSERT INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [
-            (
-                *(seq, number, index, one.kind, one.start, one.before, one.after),
-                *(_blob(one.section), _blob(one.above), _blob(one.below)),
-            )
+            (seq, number, index, one.kind, one.start, one.before, one.after, _blob(one.section))
             for index, one in enumerate(regions)
         ],
     )
@@ -276,10 +266,9 @@ def regions_since(db: sqlite3.Connection, path: str, seq: int) -> Iterator[tuple
 def regions_of(db: sqlite3.Connection, seq: int, number: int) -> tuple[Region, ...]:
     """Return what is different in one file of a change."""
     return tuple(
-        Region(kind, start, before, after, *(None if text is None else decode(text) for text in texts))
-        for kind, start, before, after, *texts in db.execute(
-            "SELECT kind, start, before, after, section, above, below FROM region WHERE seq = ? AND n = ? ORDER BY k",
-            (seq, number),
+        Region(kind, start, before, after, None if section is None else decode(section))
+        for kind, start, before, after, section in db.execute(
+            "SELECT kind, start, before, after, section FROM region WHERE seq = ? AND n = ? ORDER BY k", (seq, number)
         )
     )
 
@@ -407,8 +396,6 @@ def operation_name(text: str) -> str:
 
 
 def _record(db: sqlite3.Connection, row: Sequence[object]) -> ChangeRecord:
-    from memory.storage.changes import ChangeRecord, RecordedFile, Touched
-
     seq, change_id, time, actor, operation, summary, named, undone_by, undoes, redoes, *reviewed = row
     files = db.execute(_FILES, (seq,)).fetchall()
     paths = {number: os.fsdecode(path) for _, number, path, *_ in files}
@@ -439,97 +426,3 @@ def _record(db: sqlite3.Connection, row: Sequence[object]) -> ChangeRecord:
         redoes,  # type: ignore[arg-type]
         *reviewed,  # type: ignore[arg-type]
     )
-
-
-# -- what other programs took back --------------------------------------------------------------------------------
-
-_MOST_TITLES = 400
-KEPT = "kept"
-"""What settles it where a person left everything as it is."""
-FILE = "file"
-"""The kind of what is a whole file, which another program removed or emptied."""
-
-
-class TakenBack(NamedTuple):
-    """One entry that a change from outside (`by`) put back to what it was before memdeck's change (`change`).
-
-    `since` is the oldest change that the save lacks, `path` as seen from the workspace. `ref` is None where the entry
-    has none; then `title` is that of its section. `kind` is what memdeck's change had done, or `FILE` where a whole
-    file went (`change` is `by` then). `whole` tells whether the save did nothing else to the entry, `again` that it
-    was brought back once, which was undone.
-    """
-
-    by: str
-    path: str
-    since: str
-    change: str
-    ref: str | None
-    title: str
-    kind: str
-    whole: bool
-    again: bool
-
-
-def add_taken_back(db: sqlite3.Connection, seq: int, number: int, stale: StaleSave) -> None:
-    """Note what one file of a change took back."""
-    db.executemany(
-        "INSERT INTO taken_back VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)",
-        [(seq, number, stale.since, one.change, one.ref, encode(one.title), one.kind, one.whole) for one in stale.lost],
-    )
-
-
-def taken_back(db: sqlite3.Connection, change_id: str | None = None) -> Sequence[TakenBack]:
-    """Return what was taken back and neither brought back nor left so, newest first; of one change if one is named.
-
-    What brought it back and was itself undone settles nothing.
-    """
-    query = (
-        "SELECT change.id, file.path, since, change_id, ref, title, kind, whole, settled FROM taken_back"
-        " JOIN change USING (seq) JOIN file USING (seq, n)"
-        " LEFT JOIN change AS settling ON settling.id = taken_back.settled"
-        " WHERE change.status = 'done' AND change.undone_by IS NULL AND (?1 IS NULL OR change.id = ?1)"
-        " AND (settled IS NULL OR settling.undone_by IS NOT NULL)"
-        " ORDER BY taken_back.seq DESC, taken_back.rowid"
-    )
-    return [
-        TakenBack(by, os.fsdecode(path), since, change, ref, decode(title), kind, bool(whole), settled is not None)
-        for by, path, since, change, ref, title, kind, whole, settled in db.execute(query, (change_id,)).fetchall()
-    ]
-
-
-def settle_taken_back(db: sqlite3.Connection, change_id: str, by: str) -> None:
-    """Note that all that a change took back was brought back by another one, or stays so (`KEPT`)."""
-    db.execute("UPDATE taken_back SET settled = ? WHERE seq = (SELECT seq FROM change WHERE id = ?)", (by, change_id))
-
-
-def changes_to_look_at(db: sqlite3.Connection, path: str, before: int, titles: Collection[str] | None) -> int:
-    """Return how many changes of a file before a place in the log are to be looked at, newest first; 0 for none.
-
-    The oldest of them is one of memdeck's own that touched an entry of one of the titles, or whose entries were not
-    named; any of memdeck's own where there are no titles.
-    """
-    if titles is None or len(titles) > _MOST_TITLES:
-        counts, values = "1", []
-    else:
-        named = "SELECT title FROM touched WHERE touched.seq = file.seq AND touched.n = file.n"
-        counts = f"named = 0 OR EXISTS ({named} AND title IN ({', '.join('?' * len(titles))}))"
-        values = [encode(title).decode("utf-8", "replace") for title in titles]
-    query = (
-        f"SELECT actor <> ? AND ({counts}) FROM file JOIN change USING (seq)"
-        " WHERE path = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
-    )
-    found = db.execute(query, (OUTSIDE, *values, key(path), before, MOST_BEHIND)).fetchall()
-    return max((number for number, (own,) in enumerate(found, 1) if own), default=0)
-
-
-def changes_before(db: sqlite3.Connection, path: str, before: int) -> Iterator[tuple[ChangeRecord, Sequence[Region]]]:
-    """Yield the changes of a file before a place in the log, newest first, with what was different.
-
-    It ends where a change made the file, or where its bytes are no longer kept.
-    """
-    query = "SELECT seq, n, before_size, kept FROM file WHERE path = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
-    for seq, number, size, kept in db.execute(query, (key(path), before, MOST_BEHIND)).fetchall():
-        found = records(db, "seq = ?", (seq,), 1)
-        if kept is None or size is None or not found:
-            return
-        yield found[0], regions_of(db, seq, number)

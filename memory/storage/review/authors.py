@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from memory.document.compare import apply, inverted
-from memory.storage.changes import OWN, is_agent
+from memory.storage.changes import OWN, ChangeRecord, is_agent
+from memory.storage.log.history import History
 
-if TYPE_CHECKING:
-    from typing import Literal
+Author = Literal["own", "agents", "person"]
 
-    from memory.storage.changes import ChangeRecord
-    from memory.storage.log.history import History
-
-    Author = Literal["own", "agents", "person"]
 
 MOST_LOOKED_AT = 300
 """How many changes of a file are gone through for one value of it; what is older counts as a person's."""

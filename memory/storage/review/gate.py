@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 from memory.errors import BlockedError, RefusedError
-from memory.storage.changes import Touched, touched_in
+from memory.storage.changes import Change, FileChange, Touched, touched_in
+from memory.storage.own_folders import PrivateState
+from memory.storage.store import SharedLog
 
+from .kinds import kinds_of
 from .policy import read_policy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from memory.storage.changes import Change, FileChange
-    from memory.storage.own_folders import PrivateState
-    from memory.storage.store import SharedLog
-
-    from .proposals import Proposals
+from .proposals import Proposals, digest_of
 
 
 def pass_or_hold(
@@ -37,8 +32,6 @@ def pass_or_hold(
     policy = read_policy(state)
     if not policy.covers(change.actor):
         return
-    from .kinds import kinds_of
-
     files = tuple(file._replace(path=f"{folder}{file.path}") for file in change.files)
     with together.glance():
         kinds = kinds_of(together, change.actor, files)
@@ -87,7 +80,5 @@ def touched_by(together: SharedLog, files: Iterable[FileChange]) -> tuple[Touche
 
 def digest_for(together: SharedLog, actor: str, operation: str, files: Iterable[FileChange]) -> bytes:
     """Return what tells a proposal from others, see `digest_of`."""
-    from .proposals import digest_of
-
     regions = ((file.path, region) for file in files for region in together.history.touched_by(file))
     return digest_of(actor, operation, regions)

@@ -7,19 +7,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.document.compare import Region, Unit, lines_of, sections_in, units_of
 from memory.document.nodes import bare
 from memory.storage.changes import OUTSIDE, FileChange
+from memory.storage.store import SharedLog
 
-from .authors import author_of_entry, author_of_file, versions, whose
-
-if TYPE_CHECKING:
-    from memory.storage.store import SharedLog
-
-    from .authors import Author
-    from .policy import Kind
+from .authors import Author, author_of_entry, author_of_file, versions, whose
+from .policy import Kind
 
 STATUS = frozenset({"progress", "started", "completed", "outcome", "lastupdate", "status", "lastcheck", "laststatus"})
 """The fields that say how far something is, in small letters and without blanks; an outcome is a text once written."""

@@ -8,19 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.storage.changes import OWN, PERSONS, is_agent
+from memory.storage.own_folders import PrivateState
 from memory.storage.private.settings import Settings
 
-if TYPE_CHECKING:
-    from typing import Any, Literal
+Decision = Literal["apply", "review", "deny"]
+Kind = Literal["add", "status", "move", "rewrite", "remove", "agents", "own"]
 
-    from memory.storage.own_folders import PrivateState
-
-    Decision = Literal["apply", "review", "deny"]
-    Kind = Literal["add", "status", "move", "rewrite", "remove", "agents", "own"]
 
 DECISIONS: tuple[Decision, ...] = ("apply", "review", "deny")
 KINDS: tuple[Kind, ...] = ("add", "status", "move", "rewrite", "remove", "agents", "own")

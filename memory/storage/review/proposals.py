@@ -6,14 +6,16 @@ files. Unlike the change log it is no record of what is done: what cannot be kep
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import sqlite3
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from memory.document.compare import Region
 from memory.document.lines import encode
@@ -21,11 +23,7 @@ from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedEr
 from memory.storage.changes import FileChange, Touched
 from memory.storage.log.database import CONNECTION, DatabaseKind, LogFile
 from memory.storage.log.rows import key, plain_text, time_text
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.storage.own_folders import StateFolder
+from memory.storage.own_folders import StateFolder
 
 T = TypeVar("T")
 State = Literal["waiting", "accepted", "rejected"]
@@ -369,8 +367,6 @@ def digest_of(actor: str, operation: str, regions: Iterable[tuple[str, Region]])
 
     `regions` are those of each file, with its path. An agent that asks again asks for the same.
     """
-    import hashlib
-
     found = hashlib.sha256()
     pieces = [encode(actor), encode(operation)]
     for path, region in regions:

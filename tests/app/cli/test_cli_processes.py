@@ -142,13 +142,11 @@ def test_hooks_import_nothing_that_they_do_not_need(tmp_path: Path, event: str, 
     assert "tokens" in done.stdout
     loaded = set(done.stderr.split("\n"))
     assert ("memory.curated.curated" in loaded) == (system == "curated")
-    spared = {"memory.storage.review.kinds"}
-    spared |= {"memory.document.model", "memory.storage.review.proposals"} if event == "prompt" else set()
-    assert loaded & {*HEAVY, *spared} == set()
+    assert loaded & set(HEAVY) == set()
 
 
 def test_maintenance_imports_nothing_heavy(shop: Path) -> None:
-    """What cron calls every night leaves out what only other verbs need, the merge of two writers too."""
+    """What cron calls every night leaves out what only other verbs need."""
     code = (
         "import sys\n"
         "from app.main import run; code = run(sys.argv[1:])\n"
@@ -160,7 +158,7 @@ def test_maintenance_imports_nothing_heavy(shop: Path) -> None:
     )
     loaded = set(done.stderr.split("\n"))
     assert "memory.maintenance.run" in loaded
-    assert loaded & {*HEAVY, "memory.document.merge"} == set()
+    assert loaded & set(HEAVY) == set()
 
 
 @pytest.mark.parametrize(

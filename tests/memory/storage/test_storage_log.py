@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import os
 import shutil
 import sqlite3
-import threading
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -16,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from memory.document.compare import Region, apply
-from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
+from memory.errors import MemdeckError, NotFoundError, RefusedError
 from memory.storage import Change, FileChange, PrivateState, Store
-from memory.storage.intent_log import IntentLog
+from memory.storage.log.damaged import move_aside
 from memory.storage.log.database import DAMAGED, NAME
 from memory.storage.log.history import History
 from memory.storage.log.log import ChangeLog
-from tests.patience import PATIENCE, join, reap
+from tests.patience import PATIENCE, reap
 from tests.reviewing import let_agents
 
 TASKS = "memory/tasks.md"
@@ -124,28 +122,6 @@ def test_a_deleted_state_folder_loses_history_only(reopened, tasks: Path, now: d
     assert [record.summary for record in reopened().history.list()] == ["wrote memory/tasks.md"]
     store.history.undo(actor="human", now=now)
     assert tasks.read_bytes() == b"one"
-
-
-def test_closing_waits_for_what_another_thread_reads(store: Store, tasks: Path, now: datetime) -> None:
-    """SQLite ends the process where a database is closed under a question; what is asked later opens it again."""
-    write(store, now, b"one")
-    found: list[int] = []
-    ended = threading.Event()
-
-    def look() -> None:
-        while not ended.is_set():
-            found.append(len(store.history.seen()))
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    try:
-        for _ in range(300):
-            store.history.close()
-    finally:
-        ended.set()
-        join(thread)
-    assert set(found) <= {1}
-    assert store.history.seen() == (SHOWN,)
 
 
 @pytest.mark.parametrize("content", [b"", b"no database" * 1000, b"SQLite format 3\0" + b"\xff" * 5000])
@@ -301,15 +277,6 @@ def test_a_log_that_came_with_a_clone_has_no_effect(
     assert (workspace / NAME).read_bytes() == planted
 
 
-def test_listing_makes_nothing(reopened, tmp_path: Path) -> None:
-    """Without a log the list is empty, and stays unwritten."""
-    assert reopened().history.list() == ()
-    assert not (tmp_path / "state").exists()
-
-
-# -- changes that a crash left open -----------------------------------------------------------------------------
-
-
 def begun(store: Store, now: datetime, *files: FileChange) -> Change:
     """Note a change whose files never moved, as a crash right before would leave it."""
     change = Change("01" + "Z" * 24, now, "human", "edit", "crashed", files)
@@ -418,28 +385,6 @@ def test_a_change_of_ours_notes_what_was_there_before(reopened, tasks: Path, now
     assert [record.actor for record in store.history.list(2)] == ["human", "outside"]
     store.history.undo(actor="human", now=now)
     assert tasks.read_bytes() == start.replace(b"n: 2", b"n: 3")
-
-
-def test_what_another_program_did_can_be_reverted(reopened, tasks: Path, now: datetime) -> None:
-    """Byte for byte while nothing else happened, by its own entries afterwards; the revert can be undone."""
-    start = b"## Pending\n\n### A\n- n: 1\n\n### B\n- n: 2\n"
-    write(reopened(), now, start)
-    tasks.write_bytes(start.replace(b"n: 2", b"n: 3"))
-    store = reopened()
-    look(store, now)
-    foreign = store.history.list(1)[0]
-    write(store, now, tasks.read_bytes().replace(b"n: 1", b"n: 9"))
-    store.history.revert(foreign.id[:20], actor="human", now=now)
-    assert tasks.read_bytes() == start.replace(b"n: 1", b"n: 9")
-    assert store.history.get(foreign.id).undone_by == store.history.list(1)[0].id
-    with pytest.raises(ConflictError) as caught:
-        store.history.revert(foreign.id, actor="human", now=now)
-    assert caught.value.code == "change.undone"
-    store.history.undo(actor="human", now=now)
-    assert tasks.read_bytes() == start.replace(b"n: 1", b"n: 9").replace(b"n: 2", b"n: 3")
-    assert store.history.get(foreign.id).undone_by is None
-    store.history.redo(actor="human", now=now)
-    assert store.history.get(foreign.id).undone_by is not None
 
 
 @pytest.mark.parametrize("state", [None, b"", b"## Pending\n\n### [HI"])
@@ -592,20 +537,12 @@ def test_what_is_told_of_a_change_counts_for_these_very_bytes(store: Store, task
     assert tasks.read_bytes() == before
 
 
-def test_the_intent_knows_files_by_the_sums_of_the_log(store: Store, tasks: Path, now: datetime, monkeypatch) -> None:
-    """Small and large files, changed and new: whoever worked it out, the intent holds the SHA-256 of both sides."""
-    intents = []
-    begin = IntentLog.begin
-    monkeypatch.setattr(IntentLog, "begin", lambda self, one, **how: (intents.append(one), begin(self, one, **how)))
-    large = "memory/large.md"
-    states = [b"", b"x" * 400_000, b"y" * 500_000, b"z" * 300_000]
-    for before, after in itertools.pairwise(states):
-        old = tasks.read_bytes()
-        with store.transaction("edit", actor="human", now=now) as transaction:
-            store.history.expect(f".aiter/{large}", after)
-            transaction.write(large, after, base=transaction.read(large).base)
-            transaction.write(TASKS, old + b"more\n", base=transaction.read(TASKS).base)
-            transaction.commit("both")
-        sums = {role.path: (role.before and role.before.digest, role.after.digest) for role in intents[-1].roles}
-        one, two, three, four = (hashlib.sha256(data).hexdigest() for data in (before, after, old, old + b"more\n"))
-        assert sums == {f".aiter/{large}": (one if before else None, two), SHOWN: (three, four)}
+def test_what_a_crash_left_goes_with_a_damaged_database(tmp_path: Path) -> None:
+    """What would put a damaged database back as it was is kept with it, never laid over the one that begins anew."""
+    for name, data in (("a.sqlite", b"main"), ("a.sqlite-journal", b"before"), ("a.damaged.sqlite-journal", b"old")):
+        (tmp_path / name).write_bytes(data)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    assert move_aside(folder, "a.sqlite", "a.damaged.sqlite") == "a.damaged.sqlite"
+    os.close(folder)
+    found = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert found == {"a.damaged.sqlite": b"main", "a.damaged.sqlite-journal": b"before"}

@@ -90,7 +90,7 @@ def test_a_line_that_is_gone_is_a_conflict(pair: tuple[Store, Store], now: datet
     write(store, now, b"1\nzwei\n", LINES)
     with pytest.raises(ConflictError) as caught:
         store.history.revert(change, actor="human", now=now)
-    assert caught.value.details["files"] == [f".other/{LINES}"]
+    assert caught.value.details["file"] == f".other/{LINES}"
     assert store.read(LINES).data == b"1\nzwei\n"
 
 
@@ -117,7 +117,8 @@ def test_a_log_of_the_first_version_goes_on(pair: tuple[Store, Store], now: date
         for table in ("file", "seen", "base", "base_data"):
             database.execute(f"UPDATE {table} SET path = replace(path, '.aiter/', '')")
         database.execute("ALTER TABLE file DROP COLUMN mode")
-        database.execute("DROP TABLE taken_back")
+        for column in ("above", "below"):
+            database.execute(f"ALTER TABLE region ADD COLUMN {column} BLOB")
         database.execute("DROP INDEX change_proposal")
         for column in ("reviewer", "proposal"):
             database.execute(f"ALTER TABLE change DROP COLUMN {column}")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memory.files.status import Brief, NextRun
     from memory.files.tasks.model import Task
     from memory.history.changes import News
-    from memory.history.stale_saves import Undone
+    from memory.history.outside import OutsideRemoval
     from memory.monitoring.history.charts import Notice
     from memory.system import BriefLine
     from widgets.pane.filter import Needles
@@ -80,7 +80,7 @@ class BriefPane(Pane):
         self._notice: Notice | None = None
         self._news: tuple[News, ...] = ()
         self._others: tuple[BriefLine, ...] = ()
-        self._undone: tuple[Undone, ...] = ()
+        self._removals: tuple[OutsideRemoval, ...] = ()
         self._known: tuple[Snapshot, datetime, Brief] | None = None
         self._wanted_group = ""
         self._opened: set[str] = set()
@@ -144,8 +144,8 @@ class BriefPane(Pane):
 
         yield "DRAFTS", [BriefRow("draft", "", draft, time, words) for draft, words, time in self._drafts]
         yield (
-            "TAKEN BACK",
-            [BriefRow("lost", "changes.log", one.id, one, ", ".join(one.titles)) for one in self._undone],
+            "REMOVED BY OTHER PROGRAMS",
+            [BriefRow("lost", "changes.log", one.id, one, ", ".join(one.titles)) for one in self._removals],
         )
         yield "ALERTS", [BriefRow("alert", "monitors.md", monitor.ref, monitor) for monitor in brief.alerts]
         notice = self._notice
@@ -220,18 +220,18 @@ class BriefPane(Pane):
         notice: Notice | None = None,
         news: Sequence[News] = (),
         others: Sequence[BriefLine] = (),
-        undone: Sequence[Undone] = (),
+        removals: Sequence[OutsideRemoval] = (),
     ) -> None:
         """Show what took longer to find: problems of a check, what the next maintenance would move, monitors that wait
         for approval or are muted, what others changed since the last visit, and lines of other systems.
 
         `upkeep` holds a file and a sentence each, and the system if it is another one; `notice` holds what waits for
-        approval and which monitors are muted, `undone` memdeck's changes that other programs reverted. Cursor and
+        approval and which monitors are muted, `removals` entries that other programs removed. Cursor and
         scroll position stay.
         """
-        more = (tuple(problems), tuple(upkeep), notice, tuple(news), tuple(others), tuple(undone))
-        if more != (self._problems, self._upkeep, self._notice, self._news, self._others, self._undone):
-            self._problems, self._upkeep, self._notice, self._news, self._others, self._undone = more
+        more = (tuple(problems), tuple(upkeep), notice, tuple(news), tuple(others), tuple(removals))
+        if more != (self._problems, self._upkeep, self._notice, self._news, self._others, self._removals):
+            self._problems, self._upkeep, self._notice, self._news, self._others, self._removals = more
             if self.snapshot is not None:
                 self.show(self.snapshot, self.now, flash=False)
         # A requested group that is still missing will not appear any more.

@@ -152,7 +152,7 @@ def note_of(item: BriefRow) -> tuple[str, ...]:
         case "draft":
             return ("never saved",)
         case "lost":
-            return () if thing.is_file else (f"in {', '.join(thing.files)}",)
+            return (f"in {', '.join(thing.files)}",)
         case "beside":
             return (thing.due,) if thing.due else ()
         case "news":

@@ -27,7 +27,6 @@ HELP = {
     "timezone": "The zone of times that are written without one: an IANA name such as Europe/Berlin. Without it the "
     "machine's zone counts.",
     "journalTaskChanges": "Whether starting, finishing and reopening a task writes an entry into the journal.",
-    "reapplyUndone": "Whether changes that another program's save took back are brought back by themselves.",
     "knowledgeStaleAfterDays": "After how many days Knowledge calls something stale: what has an older date, or "
     "no date in a file that was not changed since. 0 is never; without it 180.",
     "expression": "When the heartbeat looks at the tasks: a cron expression.",

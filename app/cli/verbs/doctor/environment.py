@@ -6,6 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -125,7 +126,9 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]
     own = "files" in workspace.system_names()
     stores = workspace.stores()
     yield _writable([*([workspace.memory] if own else []), *(store.root for store in stores)])
-    taken_back = tuple(_taken_back(workspace, now))  # First, because it logs what other programs did.
+    with suppress(MemdeckError):  # A wrong state folder is reported below.
+        if workspace.state is not None and workspace.store.history.seen():
+            workspace.notice(now)
     if own:
         yield from _files(workspace)
     yield from _locks(stores)
@@ -133,7 +136,6 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]
     yield from _guarded("state", lambda: _state(workspace, now))
     yield from _guarded("trust", lambda: _trust(workspace))
     yield from _history(workspace)
-    yield from taken_back
     yield from _guarded("review", lambda: [_review(workspace)])
     yield from _systems(workspace, now)
     yield from _hooks(workspace)
@@ -153,30 +155,6 @@ def _review(workspace: Workspace) -> DoctorFinding:
         )
     said = f"waiting proposals of agents: {count:,}; rules of your own: {rules:,}"
     return DoctorFinding("review", "note" if count else "ok", said, "`memdeck review list` shows them" if count else "")
-
-
-def _taken_back(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
-    """Report changes that another program's save undid and that no one has decided about."""
-    if workspace.state is None:
-        return
-    from memory.history.stale_saves import bring_back_chosen, undone_changes
-
-    try:
-        if workspace.store.history.seen():
-            workspace.notice(now)
-            bring_back_chosen(workspace, now)
-        found = undone_changes(workspace)
-    except MemdeckError:
-        return  # Then the state folder itself is wrong, which is reported separately.
-    for one in found:
-        if not one.is_file:  # That is reported separately.
-            yield DoctorFinding(
-                "taken back",
-                "person",
-                f"another program's save took back {one.told}",
-                f"`memdeck changes revert {one.id[:16]}` brings it back, "
-                f"`memdeck changes keep {one.id[:16]}` leaves it so",
-            )
 
 
 def _systems(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
@@ -227,7 +205,7 @@ def _writable(folders: Iterable[Path]) -> DoctorFinding:
 
 def _files(workspace: Workspace) -> Iterator[DoctorFinding]:
     from memory.files import MEMORY_FILES
-    from memory.history.lost_files import lost_files
+    from memory.history.outside import lost_files
 
     missing, wrong = [], False
     for name in MEMORY_FILES:

@@ -1,0 +1,205 @@
+"""Merges a change into files that moved on since: an undo, a redo, a revert, or accepting a proposal.
+
+Each is the same merge: base is what the change started from, ours what it makes of that, theirs what is there now. Of
+an undo, base is what the change left and ours what was there before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from memory.document import Document
+from memory.document.compare import is_lines, take_over
+from memory.document.merge import Conflict, apply_mine, kind_of, merge, with_text
+from memory.document.nodes import bare
+from memory.storage.changes import FileChange
+
+if TYPE_CHECKING:
+    from memory.storage.store import SharedLog
+
+
+_MEMORY = ".aiter/memory/"
+State = Literal["ready", "moved", "conflict", "gone", "decided"]
+Side = Literal["proposal", "file", "before"]
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FileConflict:
+    """A part that both a change and a later one modified; `file` is relative to the workspace."""
+
+    file: str
+    conflict: Conflict
+
+    @property
+    def key(self) -> Key:
+        """A key that is unique among the conflicts of a change."""
+        spot = self.conflict.spot
+        return (self.file, f"{spot.section}/{spot.entry}/{spot.nth}", self.conflict.field)
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs: base, `ours` (the change) and `theirs` (the current file)."""
+        return {"file": self.file.removeprefix(_MEMORY), **self.conflict.json()}
+
+
+class Written(NamedTuple):
+    """What a person wrote instead of all three sides, as conflicts show these; None takes the part away."""
+
+    text: str | None
+
+
+Choice = Side | Written
+Take = Callable[[FileConflict], Choice]
+"""Returns which side of a conflict counts (the change, the current file, the version before both), or another text."""
+
+
+def taking(side: Side | None) -> Take | None:
+    """Return a function that settles all conflicts by one side, None if no side is given."""
+    return None if side is None else lambda _: side
+
+
+def taking_each(chosen: Mapping[Key, Choice]) -> Take:
+    """Return a function that settles each conflict by the person's choice for it; others stay as in the file."""
+    return lambda clash: chosen.get(clash.key, "file")
+
+
+@dataclass(frozen=True, slots=True)
+class MergedChange:
+    """What making a change now would write, and what was changed on both sides.
+
+    `files` have the current bytes and those to write, with paths relative to the workspace. The state is `ready` where
+    the files are as the change expects them, `moved` where it is merged, `gone` where there is nothing left to do.
+    `reasons` are sentences about files that cannot be merged.
+    """
+
+    state: State
+    files: tuple[FileChange, ...] = ()
+    clashes: tuple[FileConflict, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {
+            "state": self.state,
+            "conflicts": [one.json() for one in self.clashes],
+            "reasons": list(self.reasons),
+        }
+
+
+def merge_change(
+    together: SharedLog,
+    files: Sequence[FileChange],
+    read: Callable[[str], bytes | None],
+    now: datetime,
+    take: Take | None = None,
+    *,
+    stamped: bool = True,
+) -> MergedChange:
+    """Return what making a change would do to the files; `read` gets a path in the workspace, and returns its bytes.
+
+    `take` settles conflicts if given. With `stamped`, files that are as the change expects them get the time of the
+    change, too; else they become what it says byte for byte. Nothing is written.
+    """
+    found: list[FileChange] = []
+    clashes: list[FileConflict] = []
+    reasons: list[str] = []
+    states: set[str] = set()
+    for file in files:
+        current = read(file.path)
+        if together.derived(file.path):
+            found += _derived(file, current)
+        elif current == file.after:
+            states.add("same")
+        elif current == file.before:
+            states.add("ready")
+            after = _stamped(together, file.path, file.after, now) if stamped else file.after
+            found.append(FileChange(file.path, current, after, file.mode))
+        else:
+            match _merged(together, file, current, now, take):
+                case str() as why:
+                    reasons.append(f"{file.path}: {why}")
+                case None:
+                    states.add("moved")
+                case bytes() as data:
+                    states.add("moved")
+                    found.append(FileChange(file.path, current, data, file.mode))
+                case both:
+                    clashes += both
+    if clashes or reasons:
+        return MergedChange("conflict", (), tuple(clashes), tuple(reasons))
+    if not states & {"ready", "moved"} or not found:
+        return MergedChange("gone")
+    if "same" in states:
+        # A part of it was already done in another way: doing the rest would add an entry a second time.
+        written = {one.path for one in found}
+        done = [file.path for file in files if file.path not in written and not together.derived(file.path)]
+        return MergedChange("conflict", (), (), tuple(f"{path}: it says so already" for path in done))
+    return MergedChange("moved" if "moved" in states else "ready", tuple(found))
+
+
+def _derived(file: FileChange, current: bytes | None) -> list[FileChange]:
+    """Return a file made from others as it is after a change: with its lines, or as it is where they do not fit."""
+    data = file.after
+    if current != file.before:
+        data = take_over(file.before or b"", file.after or b"", current or b"")
+        if data is None:
+            return []
+    return [] if data == current else [FileChange(file.path, current, data or None, file.mode)]
+
+
+def _merged(
+    together: SharedLog, file: FileChange, current: bytes | None, now: datetime, take: Take | None
+) -> bytes | str | list[FileConflict] | None:
+    """Return a file that moved on with a change merged into it; None where there is nothing left to do, a sentence
+    where it cannot be merged, or the parts that both changed.
+    """
+    path, before, after = file.path, file.before or b"", file.after or b""
+    if current is None:
+        return "the file is gone"
+    if is_lines(path):
+        data = take_over(before, after, current)
+        if data is None:
+            return "the same lines were changed since"
+        return data if data != current else None
+    base, ours, theirs = (together.document(path, data) for data in (before, after, current))
+    if base is None or ours is None or theirs is None:
+        return "the file was changed since, and it is merged by hand only"
+    # Different times of the change are no conflict.
+    base, ours, theirs = (together.stamp(path, one, now) for one in (base, ours, theirs))
+    result = merge(base, ours, theirs, kind_of(path), strict=True)
+    clashes = [FileConflict(path, conflict) for conflict in result.conflicts]
+    if take is None and clashes:
+        return clashes
+    document = result.document
+    for clash in clashes:
+        if take is not None and (choice := take(clash)) != "file":
+            document = apply_mine(document, _chosen(clash.conflict, choice, document.newline))
+    if _entries(base) != _entries(ours) and _entries(document) == _entries(theirs):
+        return None  # Of its entries nothing is left to do: the text around them stays, too.
+    merged = document.dump()
+    return merged if merged not in (current, theirs.dump()) else None
+
+
+def _entries(document: Document) -> Counter[tuple[str, bytes]]:
+    return Counter((part.title, bare(entry)) for _, part in document.all_sections() for entry in part.entries)
+
+
+def _stamped(together: SharedLog, path: str, data: bytes | None, now: datetime) -> bytes | None:
+    document = None if data is None else together.document(path, data)
+    return data if document is None else together.stamp(path, document, now).dump()
+
+
+def _chosen(conflict: Conflict, choice: Choice, newline: str) -> Conflict:
+    """Return a conflict whose ours is what was chosen."""
+    match choice:
+        case Written(text):
+            clash = with_text(conflict.clash, text, newline)
+        case "before":
+            clash = replace(conflict.clash, ours=conflict.clash.base)
+        case _:
+            clash = conflict.clash
+    return replace(conflict, clash=clash)
