@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import NamedTuple
 
 from memory.errors import MemdeckError
@@ -12,6 +13,7 @@ from memory.errors import MemdeckError
 from .diff import SectionDiff, diff_bundles
 from .files.model import SCOPES, Json, plural, scope_of
 from .files.reading import StateFiles
+from .git import GitWork, recent_work
 from .recall.grouping import EventGroup, group_events
 from .recall.recall import SHOWN_GROUPS, group_json
 from .retention import PruneCandidates, candidates
@@ -44,6 +46,12 @@ class Status:
     retention_enabled: bool
     batches: int
     next: Next
+    root: Path
+
+    @property
+    def work(self) -> GitWork | None:
+        """What git says of the work now: the branch and the last commits; None without a repository."""
+        return recent_work(self.root)
 
     def json(self) -> Json:
         """Return it for programs."""
@@ -71,6 +79,7 @@ class Status:
                 "batches": self.batches,
             },
             "next": self.next._asdict(),
+            "work": None if (work := self.work) is None else {"branch": work.branch, "commits": work.subjects},
         }
 
 
@@ -110,6 +119,7 @@ def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = Non
         memory.config["retention"]["enabled"],
         len(memory.batches),
         following,
+        memory.root,
     )
 
 
