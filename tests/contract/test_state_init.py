@@ -235,6 +235,7 @@ def test_modules_are_those_of_the_main_source_folder(place: Place) -> None:
     }
     modules = {one["path"]: one["responsibility"] for one in made(place, files)["projectMap"]["modules"]}
     assert modules == {
+        "src/kiln": "Plans firings.",
         "src/kiln/fire": "Fires pots.",
         "src/kiln/cool": "Python sources, `slow.py`.",
         "src/kiln/glaze": "Knows glazes.",

@@ -23,6 +23,7 @@ from .tree import Tree
 _GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
            "CONTRIBUTING.md", ".github/CONTRIBUTING.md")  # fmt: skip
 _H1 = re.compile(r"<h1(?:\s[^<>]{0,300})?>(.{1,300}?)</h1>", re.DOTALL | re.IGNORECASE)
+_NAMED = re.compile(r"\S+ (?:is|are) ")
 _SUMMARY, _SHORT = 400, 8
 _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST = 12, 16, 9
 
@@ -97,7 +98,9 @@ def _summary(tree: Tree, projects: list[Project], main: Package | None, name: st
     if described and (len(described.split()) >= _SHORT or not opening or described.rstrip(".") in opening):
         opening = "" if described.rstrip(".") not in opening else opening
         described = "" if opening else described
-    said = " ".join(ended(one if one.startswith(name) else capital(one)) for one in (described, opening) if one)
+    said = " ".join(
+        ended(one if one.startswith(name) or _NAMED.match(one) else capital(one)) for one in (described, opening) if one
+    )
     if said:
         return cut(said, _SUMMARY)
     if tree.sources():
@@ -146,7 +149,7 @@ def _notes(tree: Tree, projects: list[Project], modules: list[dict[str, str]], c
         found += project.versions
     if len(projects) > 1:
         found.append(f"Uses {' and '.join(project.ecosystem.name for project in projects)}.")
-    found += [f"{command.kind.capitalize()}: `{command.text}` (from {command.source})." for command in commands]
+    found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in commands]
     for path in _GUIDES:
         if tree.has(path) and re.search(r"architecture|design", path, re.IGNORECASE):
             said = opening_of(sections_of(tree.text(path)), _SUMMARY)
@@ -161,10 +164,12 @@ def _first_files(tree: Tree, guides: list[str], main: Package | None, entrypoint
     """Return what to read first: the guides, entry points, the largest sources, and what changed most of late."""
     own = tree.sources(main.folder if main is not None else "") or tree.sources()
     entries = [entry["path"] for entry in entrypoints if main is None or entry["path"] in main.entries]
-    work = {path for path in own if language_of(path) in {language_of(one) for one in own[:1] + entries}}
+    languages = [language_of(path) for path in own]
+    known = {language_of(path) for path in entries} or set(languages)
+    work = {path for path, language in zip(own, languages, strict=True) if language in known}
     largest = sorted(work or own, key=lambda path: (-tree.files[path], path))
-    changed = [path for path in most_changed(tree.root) if path in work]
-    paths = [*guides[:3], *entries[:2], *largest[:2], *changed[:2]]
+    paths = [*guides[:3], *entries[:2], *largest[:2]]
+    paths += [path for path in most_changed(tree.root) if path in work and path not in paths][:2]
     if not own:
         paths += [path for path in tree.files if is_document(path)]
     return list(dict.fromkeys(paths))[:_MOST_FIRST]

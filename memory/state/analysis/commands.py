@@ -42,9 +42,9 @@ _SCRIPT_NAMES = (
     ("types", r"types?(?:[:-]?check)?|check[:-]types?|tsc|mypy|pyright|test[:-](?:types?|typescript)|phpstan|psalm"),
     ("format", r"(?:format|fmt|prettier)[:-]check|check[:-](?:format|fmt)"),
     ("lint", r"lint(?:[:-](?:check|ci|all|js|ts|code))?|check[:-](?:lint|style)|eslint|rubocop|clippy|vet|style"
-             r"|golangci[:-]lint|phpcs|flake8|checks?"),
+             r"|golangci[:-]lint|phpcs|flake8"),
     ("test", r"tests?(?:[:-](?:unit|all|ci|packages|run|cov(?:erage)?))?|unit(?:[:-]?tests?)?|check[:-]tests?|verify"
-             r"|specs?|phpunit|cov(?:erage)?"),
+             r"|specs?|phpunit|cov(?:erage)?|checks?"),
     ("build", r"build(?:[:-](?:all|prod|packages))?|compile"),
 )  # fmt: skip
 _TOOLS = (
@@ -81,7 +81,8 @@ _ONCE = ((re.compile(r"\bvitest(?! (?:run|list|bench|--run))(?!.*--run)"), "--ru
 _NARROW = re.compile(
     r"--filter|(?:^| )-p |--package\b|--projects?\b|(?:^| )-pl |::|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs)\b"
     r"|--test |(?:^| )-[ktnC] |--testNamePattern|(?:^| )-run |--manifest-path|--features|(?:^| )-D\w+[.=]|--with "
-    r"|--no-default|--target|packages/|--coverage|-bench|--release|--profile|-fuzz|nightly"
+    r"|--no-default|--doc\b|--lib\b|^go test(?: -\w+)*$"
+    r"|--target|packages/|--coverage|-bench|--release|--profile|-fuzz|nightly"
 )
 _PLAIN = re.compile(r"[\w./:@=,+\-!' \"]+")
 _ENV = re.compile(r"\$\{\{ *env\.(\w+) *\}\}")
@@ -100,7 +101,7 @@ _RUNNERS = (("GNUmakefile", "make", _TARGET), ("makefile", "make", _TARGET), ("M
 
 
 class Command(NamedTuple):
-    """A command that validates the work: its kind, its words, and the file that says so, or the words for custom."""
+    """A command that validates the work: its kind, its words, and where it is from."""
 
     kind: str
     words: tuple[str, ...]
@@ -108,7 +109,7 @@ class Command(NamedTuple):
 
     def json(self) -> dict[str, object]:
         """Return it in the form of a bundle."""
-        purpose = f"{_PURPOSES[self.kind]}; from {self.source}."
+        purpose = f"{_PURPOSES[self.kind]}; {self.source}."
         return {"label": self.kind.capitalize(), "command": list(self.words), "purpose": purpose}
 
     @property
@@ -180,7 +181,8 @@ def _filled(line: str, text: str) -> str:
     for name in _ENV.findall(line):
         found = re.search(_SET_ENV.format(re.escape(name)), text, re.MULTILINE)
         line = _ENV.sub(found[1].replace("\\", "") if found else "", line, count=1)
-    return re.sub(r"\$\{\{.*?\}\}", "", line)
+    # A part of a word that is not known makes the command another one.
+    return "" if re.search(r"\S\$\{\{|\}\}[^\s]", line) else re.sub(r"\$\{\{.*?\}\}", "", line)
 
 
 def _of_scripts(projects: list[Project], scripts: dict[str, str]) -> Iterator[Command]:
@@ -219,7 +221,7 @@ def _conventions(tree: Tree, projects: list[Project]) -> Iterator[Command]:
                 continue
             tested = kind == "test" and any(text in tree.text(one) for one in tests)
             if not text or text in texts or tested:
-                yield Command(kind, _inside(f"{run} {words}".split(), top), f"convention for `{project.manifests[0]}`")
+                yield Command(kind, _inside(f"{run} {words}".split(), top), f"usual with `{project.manifests[0]}`")
 
 
 _INSIDE = {
@@ -258,7 +260,7 @@ def _read(line: str, path: str, scripts: dict[str, str]) -> Iterator[Command]:
         found = _kind(" ".join(words), scripts)
         if found is not None:
             kind, more = found
-            yield Command(kind, (*words, *more), f"`{path}`")
+            yield Command(kind, (*words, *more), f"from `{path}`")
 
 
 def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | None:
@@ -272,6 +274,10 @@ def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | N
     kind = next((kind for kind, tool in _TOOLS if re.match(rf"(?:{tool})(?![\w:-])", core)), "")
     if script is not None and not kind:
         kind = _kind_of_script(script["name"])
+        if script["name"] in ("check", "checks") and re.search(
+            r"lint|ruff|clippy|biome|prettier|flake8|tsc|mypy", body
+        ):
+            kind = "lint"
         here = script["name"] in scripts or " -r" in core or "--recursive" in core
         if not here and core.startswith(("make", "just", "task", "npm", "pnpm", "yarn", "bun", "composer", "deno")):
             return None

@@ -113,7 +113,11 @@ def header(tree: Tree, path: str) -> str:
         found = _first_comment(text) if language_of(path) is not None else ""
     for paragraph in re.split(r"\n[ \t]*\n", _TAG.sub("", _JAVADOC.sub(r"\1", found))):
         said = plain(paragraph)
-        if len(said.split()) >= 2 and not said.startswith(("#", "=", "-", "import ", "const ")):
+        if (
+            len(said.split()) >= 2
+            and "http" not in said
+            and not said.lower().startswith(("#", "=", "-", "import ", "const ", "do not "))
+        ):
             return "" if _LEGAL.search(said[:300]) else first_sentence(said).rstrip(":")
     return ""
 

@@ -119,7 +119,7 @@ ECOSYSTEMS = (
     ),
     Ecosystem(
         "Go", ("Go",), ("go.mod", "go.work"), (("", "Go modules"),),
-        (_text(r"^module[ \t]+\"?(?:[^\s\"]*/)?([^\s\"/]+?)(?:/v\d+)?\"?[ \t]*$"),), (),
+        (_text(r"^module[ \t]+\"?(?:[^\s\"]*/)?(?!v\d+\"?\s)([^\s\"/]+)(?:/v\d+)?\"?[ \t]*$"),), (),
         ((_text(r"^go[ \t]+(\d[\d.]{0,10})[ \t]*$"), "Needs Go {} or newer."),),
         entries=(("main.go", "The program `{name}`"), ("cmd/main.go", "The program `{name}`"),
                  ("cmd/*/main.go", "The program `{folder}`"), ("{name}.go", "The package `{name}`")),

@@ -54,7 +54,7 @@ _GENERATED = re.compile(
     r"|do not (?:edit|modify|change)|@generated",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r"[ \t]*(?:#|//|/\*|\*|--|;|<!--|%|\"\"\"|'use)")
+_COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;|<!--|%|\"\"\"|'use)")
 
 
 def language_of(path: str) -> str | None:
@@ -82,14 +82,14 @@ def is_test_folder(folder: str) -> bool:
 
 def is_aside(folder: str) -> bool:
     """Return whether a folder holds tests, samples, benchmarks or documentation rather than the work itself."""
-    parts = folder.lower().split("/")
+    parts = [part.lstrip("_") for part in folder.lower().split("/")]
     # `org.example` is the name of a package.
     names = {part for around, part in zip(["", *parts], parts, strict=False) if around not in _DOMAINS}
     return (
         is_test_folder(folder)
         or not names.isdisjoint(_SAMPLES)
         or not names.isdisjoint(_DOCUMENTATION)
-        or parts[0][:1] == "."
+        or folder.startswith(".")
     )
 
 
@@ -100,5 +100,4 @@ def is_tool_file(path: str) -> bool:
 
 def is_generated(text: str) -> bool:
     """Return whether a comment at the top of a source file says that a tool wrote it."""
-    head = [line for line in text[:2000].split("\n")[:12] if _COMMENT.match(line)]
-    return _GENERATED.search(" ".join(head)) is not None
+    return _COMMENT.match(text) is not None and _GENERATED.search(text[:800]) is not None

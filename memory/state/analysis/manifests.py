@@ -164,7 +164,7 @@ def _enter(read: Manifests, package: Package, paths: list[str], pattern: str, ro
     main = (read.text(paths, "module") or read.text(paths, "main")).removeprefix("./")
     module = short.replace("-", "_").lower()
     path = pattern.format(name=short, module=module, main=main or "\n")
-    for start in ("", "src/"):
+    for start in ("", "src/", "source/"):
         wanted = re.compile(re.escape(top + start) + _glob(path).pattern)
         found = [path] if (path := top + start + path) in read.tree.files else []
         if "*" in pattern:

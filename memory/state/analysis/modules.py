@@ -30,6 +30,8 @@ def modules_of(tree: Tree, projects: list[Project]) -> list[dict[str, str]]:
             packages.setdefault(one.folder, one)
     source = main_folder(tree, main)
     parts = _parts(tree, source, packages)
+    if source and not any(source == one or source.startswith(f"{one}/") for one in packages):
+        parts.insert(0, source)
     room = max(MOST_MODULES - len(packages), MOST_MODULES // 2)
     paths = [*list(packages)[: MOST_MODULES - min(len(parts), room // 2)], *parts]
     others = [one for one in tree.inner("") if not is_aside(one) and tree.sources(one)]

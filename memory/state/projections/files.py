@@ -170,6 +170,7 @@ def _project_map(bundle: Bundle) -> list[str]:
 def _current_focus(bundle: Bundle) -> list[str]:
     focus = bundle["currentFocus"]
     snapshot = focus["validationSnapshot"]
+    status = inline(snapshot["status"].capitalize().replace("-", " "))
     validated = f" ({inline(snapshot['validatedAt'])})" if snapshot["validatedAt"] else ""
     results = (
         f"{inline(one['status'].upper())} {code(one['command'])}: {inline(one['summary'])}"
@@ -189,7 +190,10 @@ def _current_focus(bundle: Bundle) -> list[str]:
         *_section("Validation commands", commands),
         *_section(
             "Validation snapshot",
-            [f"{inline(snapshot['status'].capitalize())}{validated}: {inline(snapshot['summary'])}", *results],
+            [
+                f"{status}{validated}: {inline(snapshot['summary'])}",
+                *results,
+            ],
         ),
         *_section("Suggested next actions", map(inline, focus["suggestedNextActions"])),
     ]
