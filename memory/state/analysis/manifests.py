@@ -113,7 +113,7 @@ def _members(read: Manifests, by_folder: dict[str, list[str]], folders: list[str
         for path in by_folder[""]:
             for pattern in read.values(path, place)[:_MOST_PATTERNS]:
                 plain = pattern.removeprefix("!").removeprefix("./").rstrip("/")
-                if plain and len(plain) < 200 and plain.count("*") < 7 and ".." not in plain.split("/"):
+                if plain and len(plain) < 200 and len(re.findall(r"\*+", plain)) < 4 and ".." not in plain.split("/"):
                     no = pattern.startswith("!") or (isinstance(place, str) and place.endswith("exclude"))
                     (unwanted if no else wanted).append(_glob(plain))
     inner = [folder for folder in folders if folder]
@@ -213,6 +213,8 @@ class Manifests:
             text = self.tree.text(path)
             form = {"toml": "TOML", "json": "JSON"}.get(path.rpartition(".")[2], "")
             value: object = _NOT_OF_PROJECT.sub("", _COMMENT.sub("", text)) if path.endswith(".xml") else text
+            if path.endswith("pnpm-workspace.yaml"):
+                value = re.split(r"^\w", text.partition("packages:")[2], maxsplit=1, flags=re.MULTILINE)[0]
             if form:
                 try:
                     value = tomllib.loads(text) if form == "TOML" else json.loads(text)
