@@ -61,6 +61,7 @@ _TOOLS = (
     ("lint", r"(?:\./)?scripts?/(?:check|lint)(?:\.sh)?$"),
     ("build", r"(?:cargo|go|dotnet|swift|zig|uv) build|mix compile|(?:\./)?mvnw? (?:\S+ )*?package|make$"),
 )  # fmt: skip
+_SCRIPT_FILE = re.compile(r"(?:scripts?|bin|ci)/[^/]+")
 _RUN_SCRIPT = re.compile(
     r"(?:npm|pnpm|yarn|bun|composer|deno|pdm|poe|hatch|make|just|task|rake|invoke)"
     r"(?: (?:-r|-w|--recursive|--silent|-s|run|run-script|task))* (?P<name>[\w:.-]+)"
@@ -120,8 +121,11 @@ class Command(NamedTuple):
 
 def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     """Return the best command of each kind, in the order of `KINDS`; none of them is run."""
-    scripts = _scripts(tree, projects)
-    found = [*_guides(tree, scripts), *_ci(tree, scripts), *_of_scripts(projects, scripts), *_targets(tree, scripts)]
+    runners = _runners(tree, projects)
+    scripts = {path: tree.text(path) for path in tree.files if _SCRIPT_FILE.fullmatch(path)}
+    for _, _, names in reversed(runners):
+        scripts |= names
+    found = [*_guides(tree, scripts), *_ci(tree, scripts), *_named(tree, runners, scripts)]
     best: dict[str, Command] = {}
     for narrow in (False, True):
         found += [] if narrow else list(_conventions(tree, projects))
@@ -139,13 +143,13 @@ def ci_files(tree: Tree) -> list[tuple[str, str]]:
     return found + [(path, name) for path, name in _OTHER_CI.items() if tree.has(path)]
 
 
-def _scripts(tree: Tree, projects: list[Project]) -> dict[str, str]:
-    """Return what scripts and targets do, by their names."""
-    bodies = {name: body for project in projects for name, body in project.scripts.items()}
-    for file, _, pattern in _RUNNERS:
-        for target in pattern.finditer(tree.text(file)):
-            bodies.setdefault(target[1], target[2])
-    return bodies | {path: tree.text(path) for path in tree.files if re.match(r"(?:scripts?|bin|ci)/[^/]+\Z", path)}
+def _runners(tree: Tree, projects: list[Project]) -> list[tuple[str, str, dict[str, str]]]:
+    """Return the files with scripts and targets: each with the words that run one, and what each does, by name."""
+    found = [(one.manifests[0], one.ecosystem.run.get(one.manager, ""), one.scripts) for one in projects]
+    for file, program, pattern in _RUNNERS:
+        if file in tree.top_files():
+            found.append((file, program, {target[1]: target[2] for target in pattern.finditer(tree.text(file))}))
+    return found
 
 
 def _guides(tree: Tree, scripts: dict[str, str]) -> Iterator[Command]:
@@ -185,25 +189,11 @@ def _filled(line: str, text: str) -> str:
     return "" if re.search(r"\S\$\{\{|\}\}[^\s]", line) else re.sub(r"\$\{\{.*?\}\}", "", line)
 
 
-def _of_scripts(projects: list[Project], scripts: dict[str, str]) -> Iterator[Command]:
-    for project in projects:
-        run = project.ecosystem.run.get(project.manager, "")
-        for kind in KINDS:
-            for name in sorted(project.scripts, key=lambda name: (len(name), name)):
-                if _kind_of_script(name) == kind:
-                    short = (
-                        f"{run.partition(' ')[0]} test" if name == "test" and run in ("npm run", "pnpm", "yarn") else ""
-                    )
-                    yield from _read(short or f"{run} {name}", project.manifests[0], scripts)
-
-
-def _targets(tree: Tree, scripts: dict[str, str]) -> Iterator[Command]:
-    for file, program, pattern in _RUNNERS:
-        if file in tree.top_files():
-            for kind in KINDS:
-                for target in pattern.finditer(tree.text(file)):
-                    if _kind_of_script(target[1]) == kind:
-                        yield from _read(f"{program} {target[1]}", file, scripts)
+def _named(tree: Tree, runners: list[tuple[str, str, dict[str, str]]], scripts: dict[str, str]) -> Iterator[Command]:
+    for file, run, names in runners:
+        for name in sorted(names, key=lambda name: (len(name), name)):
+            if _kind_of_script(name):
+                yield from _read("npm test" if (run, name) == ("npm run", "test") else f"{run} {name}", file, scripts)
     for file, line in (("tox.ini", "tox"), ("noxfile.py", "nox")):
         if tree.has(file):
             yield from _read(line, file, scripts)

@@ -256,16 +256,15 @@ class Manifests:
     def targets(self, path: str, place: str, name: str) -> list[tuple[str, str]]:
         """Return the names and targets of a table of entry points: an object, a list of them, or one path."""
         value = self._at(path, place)
-        if isinstance(value, str):
-            return [(name.rpartition("/")[2], value)]
+        short = name.rpartition("/")[2]
         if isinstance(value, dict) and not isinstance(value.get("path"), str):
             return [(key, one) for key, one in sorted(value.items())[:20] if isinstance(one, str)]
         found = []
         for one in value[:20] if isinstance(value, list) else [value]:
-            if isinstance(one, dict) and isinstance(one.get("path"), str):
-                found.append((str(one.get("name") or name), one["path"]))
+            if isinstance(one, dict):
+                found.append((str(one.get("name") or short), str(one.get("path") or "")))
             elif isinstance(one, str):
-                found.append((one.rpartition("/")[2], one))
+                found.append((one.rpartition("/")[2] if isinstance(value, list) else short, one))
         return found
 
 
