@@ -21,7 +21,7 @@ _OFF = (
     "log.mailmap=false", "credential.helper=", "submodule.recurse=false",
 )  # fmt: skip
 _OPTIONS = ("--no-pager", "--no-optional-locks", "--literal-pathspecs", *(word for one in _OFF for word in ("-c", one)))
-_LOG = ("log", "--no-show-signature", "--no-ext-diff", "--no-textconv", "--no-color", "--no-decorate")
+_LOG = ("log", "--no-show-signature", "--no-ext-diff", "--no-textconv", "--no-color")
 _MOST_COMMITS = 2000
 
 
@@ -37,11 +37,12 @@ def recent_work(root: str | os.PathLike[str], count: int = 5) -> GitWork | None:
 
     They change with each commit, so they are shown and never written into a bundle.
     """
-    said = _git(root, *_LOG, f"--max-count={count}", "--format=%s")
-    if said is None:
+    said = _git(root, *_LOG, "--decorate=short", f"--max-count={count}", "--format=%D%x00%s")
+    lines = [line.partition("\0") for line in (said or "").splitlines()]
+    if not lines:
         return None
-    branch = (_git(root, "symbolic-ref", "--short", "--quiet", "HEAD") or "").strip()
-    return GitWork(one_line(branch), [one_line(line)[:200] for line in said.splitlines() if line.strip()])
+    branch = lines[0][0].partition("HEAD -> ")[2].partition(",")[0]
+    return GitWork(one_line(branch), [one_line(subject)[:200] for _, _, subject in lines])
 
 
 def most_changed(root: str | os.PathLike[str], days: int = 90) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import NamedTuple
 
 from memory.errors import MemdeckError
@@ -30,7 +29,8 @@ class Next(NamedTuple):
 class Status:
     """The status: the events by scope, all and unrecalled, their groups, the sources, the drift against a checkpoint.
 
-    `drift_why` says why that checkpoint cannot be read. The candidates of the next prune are included.
+    `drift_why` says why that checkpoint cannot be read. The candidates of the next prune are included. `work` is what
+    git says of the branch and the last commits now, None where that was not asked for or is not known.
     """
 
     state: Json
@@ -46,12 +46,7 @@ class Status:
     retention_enabled: bool
     batches: int
     next: Next
-    root: Path
-
-    @property
-    def work(self) -> GitWork | None:
-        """What git says of the work now: the branch and the last commits; None without a repository."""
-        return recent_work(self.root)
+    work: GitWork | None
 
     def json(self) -> Json:
         """Return it for programs."""
@@ -79,12 +74,14 @@ class Status:
                 "batches": self.batches,
             },
             "next": self.next._asdict(),
-            "work": None if (work := self.work) is None else {"branch": work.branch, "commits": work.subjects},
+            "work": None if self.work is None else {"branch": self.work.branch, "commits": self.work.subjects},
         }
 
 
-def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = None) -> Status:
+def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = None, work: bool = False) -> Status:
     """Return the status at an aware time; drift is measured against the latest checkpoint, or the one named.
+
+    With `work` git is asked, too.
 
     Raises the errors of `StateFiles` for files without which there is no status.
     """
@@ -119,7 +116,7 @@ def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = Non
         memory.config["retention"]["enabled"],
         len(memory.batches),
         following,
-        memory.root,
+        recent_work(memory.root) if work else None,
     )
 
 

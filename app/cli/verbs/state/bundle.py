@@ -124,7 +124,7 @@ def status(session: Session, checkpoint: str | None) -> None:
     """Say how things stand: events that wait, sources, drift, retention, and the one thing to do next."""
     from memory.state.status import status_of
 
-    found = status_of(store_of(session).memory(), session.now, checkpoint=checkpoint)
+    found = status_of(store_of(session).memory(), session.now, checkpoint=checkpoint, work=True)
     session.answer(found.json, lambda: _status_lines(session, found))
 
 
