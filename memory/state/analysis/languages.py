@@ -100,4 +100,4 @@ def is_tool_file(path: str) -> bool:
 
 def is_generated(text: str) -> bool:
     """Return whether a comment at the top of a source file says that a tool wrote it."""
-    return _COMMENT.match(text) is not None and _GENERATED.search(text[:800]) is not None
+    return _COMMENT.match(text) is not None and _GENERATED.search(text[:2000]) is not None

@@ -96,7 +96,7 @@ def _twins(tree: Tree, path: str) -> list[str]:
 
 
 def dense_areas(tree: Tree, modules: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return path and note of the folders with most source directly in them, the largest first."""
+    """Return path and note of the folders with most source directly in them; the root is named by a file."""
     areas: dict[str, list[str]] = {}
     for path in tree.sources():
         areas.setdefault(path.rpartition("/")[0], []).append(path)
@@ -105,11 +105,13 @@ def dense_areas(tree: Tree, modules: list[dict[str, str]]) -> list[dict[str, str
     dense = [
         folder
         for folder, paths in areas.items()
-        if folder and len(paths) >= _DENSE_FILES and not any(f"{folder}/".startswith(f"{one}/") for one in told)
+        if len(paths) >= _DENSE_FILES and not any(f"{folder}/".startswith(f"{one}/") for one in told)
     ]
     found = []
     for folder in sorted(dense, key=lambda one: (-sizes[one], one))[:_MOST_DENSE]:
         largest = sorted(areas[folder], key=lambda path: (-tree.files[path], path))[:3]
-        names = ", ".join(f"`{cut(path.rpartition('/')[2], 60)}`" for path in largest)
-        found.append({"path": folder, "note": f"The largest files are {names}."})
+        names = [f"`{cut(path.rpartition('/')[2], 60)}`" for path in largest]
+        note = f"The largest files are {', '.join(names)}."
+        at_root = f"The largest file at the root, before {' and '.join(names[1:])}."
+        found.append({"path": folder or largest[0], "note": note if folder else at_root})
     return found
