@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .documents import cut, ended, first_sentence, listed, opening_of, plain, sections_of
+from .documents import capital, cut, ended, first_sentence, listed, opening_of, plain, sections_of
 from .languages import is_document, is_test_folder, language_of
 from .tree import Tree
 
@@ -34,13 +34,9 @@ _KNOWN = {
     "locales": "Translations", "i18n": "Translations", "include": "Public headers", "cmd": "Programs",
     "deploy": "Deployment", "infra": "Infrastructure", "proto": "Protocol definitions", "ci": "Continuous integration",
 }  # fmt: skip
-_NAME = r"([\w.@][\w./@-]{0,100}?)"
-_TOLD = (
-    re.compile(
-        rf"[ \t]*[-*+][ \t]+(?:\*\*)?\[?`{_NAME}/?`\]?(?:\([^()]*\))?(?:\*\*)?[ \t]*[:–—(-][ \t]*(.{{3,400}})\Z"
-    ),
-    re.compile(rf"[ \t]*\|[ \t]*\[?`{_NAME}/?`\]?(?:\([^()]*\))?[ \t]*\|[ \t]*([^|]{{3,400}})\|"),
-    re.compile(rf"[│├└─┬|`+\s\\-]*{_NAME}/?(?:[ \t]{{2,}}|[ \t]*(?:#|//|←|<-|--|—)[ \t]+)(.{{3,400}})\Z"),
+_TOLD = re.compile(
+    r"[│├└─┬|`+*\s\\\[-]*([\w.@][\w./@-]{0,100}?)/?`?\]?(?:\([^()]*\))?\**"
+    r"(?:[ \t]{2,}|[ \t]*(?:#|//|←|<-|--|[|—–:(-])[ \t]+)([^|]{3,400})"
 )
 _GUIDES = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md",
            "AGENTS.md", "CLAUDE.md", "DESIGN.md", "docs/development.md")  # fmt: skip
@@ -52,13 +48,10 @@ def told_of(tree: Tree) -> dict[str, str]:
     found: dict[str, str] = {}
     for guide in _GUIDES:
         for line in tree.text(guide).split("\n")[:_MOST_LINES]:
-            match = next((match for one in _TOLD if (match := one.match(line[:600]))), None)
-            if match is None or match[1].rstrip("/") not in tree.folders:
-                continue
-            text = match[2].strip().rstrip(")") if match[2].count("(") < match[2].count(")") else match[2]
-            said = first_sentence(plain(text))
-            if len(said.split()) >= 2:
-                found.setdefault(match[1].rstrip("/"), said[:1].upper() + said[1:])
+            match = _TOLD.match(line[:600])
+            said = first_sentence(plain(match[2].strip())) if match is not None and match[1] in tree.folders else ""
+            if match is not None and len(said.split()) >= 2:
+                found.setdefault(match[1], capital(said))
     return found
 
 
