@@ -7,9 +7,8 @@ from typing import Any
 from memory.state.first_run import first_run
 from memory.state.repository import is_foreign
 
-from .commands import Command, ci_files
+from .commands import Command
 from .documents import ended, listed
-from .languages import is_test, language_of
 from .plans import MOST_CHANGES, Unreleased
 from .tree import MOST_FILES, Tree
 
@@ -64,19 +63,9 @@ def _risks(tree: Tree, problems: list[str]) -> list[str]:
     if problems:
         # In one line: several lines would differ only in a name, and would be merged.
         risks.append(f"Broken manifests, of which nothing is known: {listed(problems, _MOST_PROBLEMS)}.")
-    sources = [path for path in tree.files if language_of(path) is not None]
-    if sources and not any(is_test(path) or _holds_tests(tree, path) for path in sources):
-        risks.append("No tests were found.")
-    if sources and not ci_files(tree):
-        risks.append("No settings of continuous integration were found.")
     if tree.unread:
         unread = [f"`{path}` ({why})" for path, why in sorted(tree.unread.items())]
         risks.append(f"{UNREAD}: {listed(unread, _MOST_PROBLEMS)}.")
     if not tree.complete:
         risks.append(f"The repository is larger than what was looked at: the first {MOST_FILES:,} files.")
     return risks
-
-
-def _holds_tests(tree: Tree, path: str) -> bool:
-    """Return whether a source file holds its own tests, as in Rust."""
-    return path.endswith(".rs") and ("#[test]" in tree.text(path) or "#[cfg(test)]" in tree.text(path))

@@ -161,13 +161,14 @@ def _enter(read: Manifests, package: Package, paths: list[str], pattern: str, ro
     """Add the files of a pattern to the entry points of a package, unless it has one in that role."""
     top = f"{package.folder}/" if package.folder else ""
     short = package.name.rpartition("/")[2]
-    main = (read.text(paths, "module") or read.text(paths, "main")).removeprefix("./")
+    main = (read.text(paths, "module") or read.text(paths, "main")).removeprefix("./") or "\n"
     module = short.replace("-", "_").lower()
-    path = pattern.format(name=short, module=module, main=main or "\n")
+    named = pattern.format(name=short, module=module, main=main)
     for start in ("", "src/", "source/"):
-        wanted = re.compile(re.escape(top + start) + _glob(path).pattern)
-        found = [path] if (path := top + start + path) in read.tree.files else []
-        if "*" in pattern:
+        path = f"{top}{start}{named}"
+        found = [path] if read.tree.has(path) else []
+        if "*" in named:
+            wanted = _glob(path)
             found = [one for one in read.tree.below(package.folder) if wanted.fullmatch(one) and not is_aside(one)][:12]
         for file in found:
             stem, folder = file.rpartition("/")[2].partition(".")[0], file.split("/")[-2] if "/" in file else ""
@@ -176,7 +177,6 @@ def _enter(read: Manifests, package: Package, paths: list[str], pattern: str, ro
                 package.entries[file] += f"; what{said[4:]}"
             elif said not in package.entries.values():
                 package.entries.setdefault(file, said)
-        path = pattern.format(name=short, module=module, main=main or "\n")
 
 
 def _file_of(tree: Tree, top: str, target: str) -> str:
