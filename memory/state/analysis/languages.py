@@ -50,8 +50,8 @@ _TOOL_FILE = re.compile(
     re.IGNORECASE,
 )
 _GENERATED = re.compile(
-    r"(?:code|auto-?|automatically |machine )generated\b|generated (?:by|from|file|code|automatically)\b"
-    r"|do not (?:edit|modify|change)|@generated",
+    r"(?:code|auto-?|automatically |machine )generated\b|this (?:file|code) (?:is|was) .{0,20}generated"
+    r"|generated file\b|do not (?:edit|modify)\b|@generated",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;|<!--|%|\"\"\"|'use)")
