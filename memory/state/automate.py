@@ -6,18 +6,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
+from memory.storage import Change
 
 from .files.model import Json, plural
 from .files.store import StateStore
 from .recall.recall import Engine, Recalled, apply, preview, scope_of_recall
 from .retention import Pruned, prune
 from .sources import Synced, sync
-
-if TYPE_CHECKING:
-    from memory.storage import Change
 
 _TYPES = {"codex": ("codex-local",), "claude": ("claude-local",), "auto": ("codex-local", "claude-local")}
 

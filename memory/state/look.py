@@ -92,7 +92,7 @@ class StateLook:
 
     def status(self, now: datetime) -> Status:
         """Return the status at an aware time; errors as `status_of`."""
-        return status_of(self.memory, now)
+        return status_of(self.memory, now, work=True)
 
 
 def checkpoint_lines(memory: StateFiles) -> Sequence[CheckpointLine]:

@@ -14,18 +14,15 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.base.json_objects import read_object
 from memory.errors import MemdeckError
+from memory.storage.own_folders import StateFolder
+from memory.storage.private.record import PrivateRecord
 
 from .files.model import Json, moment, stamp
-
-if TYPE_CHECKING:
-    from memory.storage.own_folders import StateFolder
-    from memory.storage.private.record import PrivateRecord
-
-    from .imports import ImportedItem
+from .imports import ImportedItem
 
 _VERSION = 1
 
@@ -42,8 +39,6 @@ class MachineNotes:
 
     @property
     def _record(self) -> PrivateRecord | None:
-        from memory.storage.private.record import PrivateRecord
-
         return None if self._folder is None else PrivateRecord(self._folder, "state", self._name)
 
     def read(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
-from memory.state.analysis.focus import without_first_run
+from memory.state.first_run import without_first_run
 
 from .diff import Digest, changed_sections
 from .files import schema

@@ -1,4 +1,4 @@
-"""Reads a git repository from its files, without git: nothing of a repository is run."""
+"""Finds the git folder of a work tree, and which folders belong to one repository, without running git."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from memory.errors import MemdeckError
 from memory.storage.safe_open import open_beneath
 
-_MOST_BYTES = 4 << 20
+_MOST_BYTES = 1 << 20
 
 
 def top_of(path: str) -> str | None:
@@ -26,12 +26,13 @@ def git_folder(top: str) -> str | None:
     """
     path = os.path.join(top, ".git")
     if os.path.isdir(path):
-        return path if not os.path.islink(path) else None
+        return path if not os.path.islink(path) and not _shares_foreign(path) else None
     text = read_small(top, ".git") or ""
     if not text.startswith("gitdir:"):
         return None
     folder = _resolved(top, text.removeprefix("gitdir:"))
-    return folder if _is_git(folder) and _is_listed(folder, os.path.realpath(top)) else None
+    own = os.path.isfile(os.path.join(folder, "HEAD")) and _is_listed(folder, os.path.realpath(top))
+    return folder if own and not _shares_foreign(folder) else None
 
 
 def is_foreign(top: str) -> bool:
@@ -59,8 +60,9 @@ def _resolved(folder: str, text: str) -> str:
     return os.path.realpath(os.path.join(folder, name)) if name and "\0" not in name else ""
 
 
-def _is_git(folder: str) -> bool:
-    return os.path.isfile(os.path.join(folder, "HEAD"))
+def _shares_foreign(folder: str) -> bool:
+    """Return whether a git folder takes its objects from another one that does not list it."""
+    return bool((read_small(folder, "commondir") or "").strip()) and common_of(folder) == folder
 
 
 def common_of(folder: str) -> str:
@@ -96,17 +98,11 @@ def is_elsewhere(folder: str, root: str | os.PathLike[str]) -> bool:
     return common is None or common_folder(top) != common
 
 
-def read_bytes(folder: str, name: str) -> bytes | None:
-    """Return a file of git; None where it is missing, too large, or leads out of its folder."""
+def read_small(folder: str, name: str) -> str | None:
+    """Return a file of git as text; None where it is missing, too large, or leads out of its folder."""
     try:
         with os.fdopen(open_beneath(name, folder), "rb") as file:
             data = file.read(_MOST_BYTES + 1)
     except (OSError, ValueError, MemdeckError):
         return None
-    return None if len(data) > _MOST_BYTES else data
-
-
-def read_small(folder: str, name: str) -> str | None:
-    """Return a file of git as text, under the conditions of `read_bytes`."""
-    data = read_bytes(folder, name)
-    return None if data is None else data.decode("utf-8", "replace")
+    return None if len(data) > _MOST_BYTES else data.decode("utf-8", "replace")

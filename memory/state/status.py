@@ -12,6 +12,7 @@ from memory.errors import MemdeckError
 from .diff import SectionDiff, diff_bundles
 from .files.model import SCOPES, Json, plural, scope_of
 from .files.reading import StateFiles
+from .git import GitWork, recent_work
 from .recall.grouping import EventGroup, group_events
 from .recall.recall import SHOWN_GROUPS, group_json
 from .retention import PruneCandidates, candidates
@@ -28,7 +29,8 @@ class Next(NamedTuple):
 class Status:
     """The status: the events by scope, all and unrecalled, their groups, the sources, the drift against a checkpoint.
 
-    `drift_why` says why that checkpoint cannot be read. The candidates of the next prune are included.
+    `drift_why` says why that checkpoint cannot be read. The candidates of the next prune are included. `work` is what
+    git says of the branch and the last commits now, None where that was not asked for or is not known.
     """
 
     state: Json
@@ -44,6 +46,7 @@ class Status:
     retention_enabled: bool
     batches: int
     next: Next
+    work: GitWork | None
 
     def json(self) -> Json:
         """Return it for programs."""
@@ -71,11 +74,14 @@ class Status:
                 "batches": self.batches,
             },
             "next": self.next._asdict(),
+            "work": None if self.work is None else {"branch": self.work.branch, "commits": self.work.subjects},
         }
 
 
-def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = None) -> Status:
+def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = None, work: bool = False) -> Status:
     """Return the status at an aware time; drift is measured against the latest checkpoint, or the one named.
+
+    With `work` git is asked, too.
 
     Raises the errors of `StateFiles` for files without which there is no status.
     """
@@ -110,6 +116,7 @@ def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = Non
         memory.config["retention"]["enabled"],
         len(memory.batches),
         following,
+        recent_work(memory.root) if work else None,
     )
 
 

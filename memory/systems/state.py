@@ -13,13 +13,13 @@ from memory.state.files.model import (
     ANALYSED,
     CHECKPOINTS,
     CONFIG,
-    ENTRY_FILES,
     EVENTS,
     FOLDER,
     PRIVATE,
     PROJECTIONS,
     SOURCES,
     STATE,
+    is_entry_file,
 )
 from memory.state.files.store import StateStore, entry_path
 from memory.state.look import StateLook
@@ -100,7 +100,7 @@ class ProjectState(System):
         """Return whether a file belongs to the format, is a projection, or is the entry file."""
         if name.startswith((f"{FOLDER}/", f"{PROJECTIONS}/")):
             return True
-        return name in ENTRY_FILES and name == self._entry()
+        return is_entry_file(name.rpartition("/")[2]) and name == self._entry()
 
     def look(self) -> StateLook:
         """Return a snapshot; the same object as long as the files do not change."""

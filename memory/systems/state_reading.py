@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from memory.document.model import BOM
-from memory.state.files.model import ANALYSED, ARCHIVE, ENTRY_FILES, FOLDER, PRIVATE, PROJECTIONS, STATE
+from memory.state.files.model import ANALYSED, ARCHIVE, FOLDER, PRIVATE, PROJECTIONS, STATE, is_entry_file
 from memory.storage.changes import PlainReading
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class StateReading(PlainReading):
         """Return whether a path is a file of the format, a projection or an entry file."""
         if path.startswith(PRIVATE):
             return False
-        if path in ENTRY_FILES or _OWN.fullmatch(path):
+        if is_entry_file(path) or _OWN.fullmatch(path):
             return True
         folder, _, name = path.rpartition("/")
         return folder == PROJECTIONS and name.endswith(".md")
@@ -37,7 +37,7 @@ class StateReading(PlainReading):
             return b""
         if path == STATE:
             return _bundle(data)
-        if path in ENTRY_FILES:
+        if is_entry_file(path):
             from memory.state.projections.entry_block import without_blocks
 
             return without_blocks(data)

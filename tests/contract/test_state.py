@@ -224,12 +224,12 @@ def private(place: Place) -> Path:
 
 
 def told(place: Place, *, folder: Path | None = None) -> str:
-    """Make the project state; return all that it says and writes."""
+    """Make the project state; return all that it says and writes, and its status."""
     here = folder or place.work
     answer = place("state", "init", folder=here)
     assert answer.code == 0, answer
     files = [path for top in (".agent-memory", "docs") for path in sorted((here / top).rglob("*")) if path.is_file()]
-    return answer.out + "".join(path.read_text() for path in files)
+    return answer.out + place("state", "status", folder=here).out + "".join(path.read_text() for path in files)
 
 
 @pytest.mark.parametrize("way", ["main", "worktree", "separate", "commondir", "inner", "link"])

@@ -1,20 +1,22 @@
-"""The files of a repository: listed within bounds and without following links, read within bounds."""
+"""The files of a repository: listed within bounds, read within bounds, links only where they stay inside."""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
-from bisect import bisect_left
-from collections import Counter, deque
+from collections import deque
+
+from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore import GitIgnorePatternError
 
 from memory.errors import MemdeckError
-from memory.state.files.model import ENTRY_FILES, PROJECTIONS
+from memory.state.files.model import ENTRY_FILES
 from memory.state.projections.entry_block import without_blocks
 from memory.storage.safe_open import open_beneath
 
-from .ignored import Ignore, is_foreign_folder, is_generated
-from .languages import is_test_folder, language_of
+from .languages import NOT_OWN, is_aside, is_generated, is_test, is_tool_file, language_of
 
 ENTRY_WORDS = "<!-- agent-memory:entry "
 
@@ -24,31 +26,44 @@ MOST_FILES = 20_000
 MOST_BYTES = 256 * 1024
 """How many bytes of a file are read."""
 
-_MOST_IN_FOLDER = 5_000
 _DEPTH = 12
 _MOST_READ = 64 << 20
-_SAMPLES = frozenset(("example", "examples", "sample", "samples", "demo", "demos", "templates", "template", "snippets"))
-_DOMAINS = frozenset(("com", "org", "net", "io", "dev"))
-_ASIDE = frozenset(("bench", "benches", "benchmark", "benchmarks", "fuzz", "fuzzing"))
+_MOST_PATTERNS = 500
+_README = re.compile(r"readme(?:\.(?:md|markdown|rst|txt|adoc|org))?", re.IGNORECASE)
 
 
 class Tree:
     """The files and folders of a repository that are its own work. Paths are relative, with `/`, in a fixed order.
 
-    `files` maps each file to its size, `folders` each folder to the files directly in it (`""` is the root; a folder
-    that holds only folders has none), `complete` is true where all files were listed. `unread` maps files and folders
-    that could not be read so far to the reason.
+    `files` maps each file to its size, `folders` each folder to the files directly in it (`""` is the root). A link to
+    a file inside is in neither, but can be read. `complete` is true where all files were listed; `unread` maps what
+    could not be read to the reason.
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         """List the files; what cannot be listed is left out."""
         self.root = os.path.realpath(root)
-        self.files: dict[str, int] = {}
         self.unread: dict[str, str] = {}
         self.complete = True
         self._texts: dict[str, str] = {}
+        self._links: dict[str, str] = {}
         self._read = 0
-        ignore = Ignore(self._load(".gitignore") or "")
+        self._work: dict[str, bool] = {}
+        self._ignored = _patterns(self._load(".gitignore") or "")
+        self.files = dict(sorted(self._listed().items(), key=lambda item: item[0].split("/")))
+        for path in self.top_entries():
+            # A file that contains only the block was made for it.
+            if path in self.files and not self.text(path).strip() and ENTRY_WORDS in (self._load(path) or ""):
+                del self.files[path]
+        self.folders: dict[str, list[str]] = {"": []}
+        for path in self.files:
+            folder = path.rpartition("/")[0]
+            self.folders.setdefault(folder, []).append(path)
+            while folder:
+                folder = folder.rpartition("/")[0]
+                self.folders.setdefault(folder, [])
+
+    def _listed(self) -> dict[str, int]:
         found: dict[str, int] = {}
         folders = deque([("", 0)])
         while folders:
@@ -56,127 +71,93 @@ class Tree:
             for name, size in self._entries(folder):
                 path = f"{folder}/{name}" if folder else name
                 if size is None:
-                    if depth < _DEPTH and self._is_own(path, name, ignore):
+                    if depth < _DEPTH and not self._ignored.match_file(f"{path}/"):
                         folders.append((path, depth + 1))
                 elif len(found) >= MOST_FILES:
                     self.complete = False
-                    folders.clear()
-                    break
-                elif name != ".git" and not ignore.ignores(path, folder=False):
+                    return found
+                elif not self._ignored.match_file(path):
                     found[path] = size
-        self.files = dict(sorted(found.items(), key=lambda item: item[0].split("/")))
-        for path in ENTRY_FILES:
-            # A file that contains only the block was made for it.
-            if path in self.files and not self.text(path).strip() and ENTRY_WORDS in (self._load(path) or ""):
-                del self.files[path]
-        self.folders: dict[str, list[str]] = {"": []}
-        self._paths = list(self.files)
-        self._keys = [path.split("/") for path in self._paths]
-        self._inner: dict[str, list[str]] = {}
-        self._named: dict[str, list[str]] = {}
-        self._languages: Counter[str] = Counter()
-        for path in self.files:
-            self._index(path)
-
-    @staticmethod
-    def _is_own(path: str, name: str, ignore: Ignore) -> bool:
-        """Return whether a folder is the repository's own work: not built, downloaded, or written from the bundle."""
-        return path != PROJECTIONS and not is_foreign_folder(name) and not ignore.ignores(path, folder=True)
-
-    def _index(self, path: str) -> None:
-        above, _, name = path.rpartition("/")
-        self._named.setdefault(name, []).append(path)
-        language = language_of(path)
-        if language is not None and not is_generated(name) and not self.is_sample(above) and not _is_hidden(path):
-            self._languages[language] += 1
-        folder = above
-        while folder not in self.folders:
-            self.folders[folder] = []
-            around = folder.rpartition("/")[0]
-            self._inner.setdefault(around, []).append(folder)
-            folder = around
-        self.folders[above].append(path)
+        return found
 
     def _entries(self, folder: str) -> list[tuple[str, int | None]]:
-        """Return names and sizes (None: a folder) of regular files and folders, sorted, without links."""
+        """Return names and sizes (None: a folder) of regular files and folders, sorted; links to files are noted."""
         entries: list[tuple[str, int | None]] = []
         try:
             with os.scandir(os.path.join(self.root, folder)) as found:
                 for entry in found:
-                    status = entry.stat(follow_symlinks=False)
-                    if stat.S_ISDIR(status.st_mode):
+                    mode = entry.stat(follow_symlinks=False)
+                    if not entry.name.isprintable() or len(entry.name) >= 200:
+                        continue
+                    if stat.S_ISDIR(mode.st_mode):
                         entries.append((entry.name, None))
-                    elif stat.S_ISREG(status.st_mode):
-                        entries.append((entry.name, status.st_size))
+                    elif stat.S_ISREG(mode.st_mode):
+                        entries.append((entry.name, mode.st_size))
+                    elif stat.S_ISLNK(mode.st_mode):
+                        inside = os.path.relpath(os.path.realpath(entry.path), self.root)
+                        self._links[os.path.relpath(entry.path, self.root)] = inside
         except OSError as error:
             self._miss(folder or ".", error)
-            return []
-        entries = [(name, size) for name, size in entries if _is_plain(name)]
-        if len(entries) > _MOST_IN_FOLDER:
-            self.complete = False
-        return sorted(entries)[:_MOST_IN_FOLDER] if len(entries) > 1 else entries
+        return sorted(entries, key=lambda entry: entry[0])
 
     def has(self, path: str) -> bool:
         """Return whether a file is listed."""
         return path in self.files
 
-    def has_folder(self, path: str) -> bool:
-        """Return whether a folder holds a listed file."""
-        return path in self.folders
-
-    def named(self, name: str) -> list[str]:
-        """Return the paths of all files of that name."""
-        return self._named.get(name, [])
-
     def top_files(self) -> list[str]:
         """Return the files at the root."""
         return self.folders[""]
 
-    def count(self, language: str) -> int:
-        """Return the number of files in a language, without tests and samples."""
-        return self._languages[language]
+    def top_entries(self) -> list[str]:
+        """Return the files that may hold the entry block and exist, in whatever case, the preferred one first."""
+        names = {path.lower(): path for path in (*self._links, *self.files) if "/" not in path}
+        found = [names[name.lower()] for name in ENTRY_FILES if name.lower() in names]
+        return [path for path in found if self._links.get(path, path) in self.files]
+
+    def readme(self, folder: str = "") -> str | None:
+        """Return the path of the README of a folder, which may be a link; None where it has none."""
+        links = [path for path, to in self._links.items() if path.rpartition("/")[0] == folder and to in self.files]
+        found = [path for path in (*self.folders.get(folder, []), *links) if _README.fullmatch(path.rpartition("/")[2])]
+        return min(found, key=lambda path: (not path.lower().endswith(".md"), path), default=None)
+
+    def link(self, path: str | None) -> str:
+        """Return the file inside that a link leads to; "" for a path that is no link."""
+        return self._links.get(path or "", "")
+
+    def sources(self, folder: str = "") -> list[str]:
+        """Return the source files below a folder, without tests, samples, settings of tools and generated files."""
+        return [path for path in self.below(folder) if self.is_work(path)]
+
+    def is_work(self, path: str) -> bool:
+        """Return whether a file is a source that somebody wrote as part of the work itself."""
+        if path not in self._work:
+            named = language_of(path) is not None and not is_test(path) and not is_tool_file(path)
+            own = named and not is_aside(path.rpartition("/")[0]) and self.files[path] > 0
+            self._work[path] = own and not is_generated(self._load(path, 2048) or "")
+        return self._work[path]
 
     def languages(self) -> list[str]:
-        """Return the languages of the files, the most frequent first."""
-        return sorted(self._languages, key=lambda language: (-self._languages[language], language))
-
-    def is_sample(self, folder: str) -> bool:
-        """Return whether a folder holds tests, fixtures, examples or templates rather than the work itself."""
-        parts = folder.split("/")
-        # `org.example` is the name of a package.
-        names = {part for around, part in zip(["", *parts], parts, strict=False) if around not in _DOMAINS}
-        return is_test_folder(folder) or not _SAMPLES.isdisjoint(names)
-
-    def is_aside(self, folder: str) -> bool:
-        """Return whether a folder is a sample, or holds benchmarks or fuzz targets."""
-        return self.is_sample(folder) or not _ASIDE.isdisjoint(folder.split("/"))
-
-    def sources(self) -> list[str]:
-        """Return the source files, without those in hidden folders, which belong to tools."""
-        return [path for path in self._paths if language_of(path) is not None and not _is_hidden(path)]
+        """Return the languages of the sources, the most frequent first."""
+        found = [language_of(path) or "" for path in self.sources()]
+        return sorted(set(found), key=lambda language: (-found.count(language), language))
 
     def below(self, folder: str) -> list[str]:
         """Return all files in a folder and its subfolders."""
-        if not folder:
-            return list(self._paths)
-        *above, name = folder.split("/")
-        # No file name contains NUL, so all names in the folder sort before this key.
-        return self._paths[bisect_left(self._keys, [*above, name, ""]) : bisect_left(self._keys, [*above, f"{name}\0"])]
+        return [path for path in self.files if not folder or path.startswith(f"{folder}/")]
 
     def inner(self, folder: str) -> list[str]:
         """Return the folders directly in a folder."""
-        return self._inner.get(folder, [])
+        return [one for one in self.folders if one and one.rpartition("/")[0] == folder]
 
     def text(self, path: str) -> str:
-        """Return the beginning of a listed file as text; empty where it is binary or cannot be read."""
+        """Return the beginning of a listed file, or of one that a link leads to; "" where it cannot be read."""
+        path = self._links.get(path, path)
         if path not in self.files:
             return ""
         if path not in self._texts:
             text = (self._load(path) or "") if self._read < _MOST_READ else ""
-            if path in ENTRY_FILES and ENTRY_WORDS in text:
-                # The block is written from the bundle and adds nothing new.
-                text = without_blocks(text.encode()).decode()
-            self._texts[path] = text
+            # The block is written from the bundle and adds nothing new.
+            self._texts[path] = without_blocks(text.encode()).decode() if ENTRY_WORDS in text else text
         return self._texts[path]
 
     def _miss(self, path: str, error: OSError) -> None:
@@ -184,26 +165,26 @@ class Tree:
         if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
             self.unread[path] = error.strerror or type(error).__name__
 
-    def _load(self, path: str) -> str | None:
+    def _load(self, path: str, most: int = MOST_BYTES) -> str | None:
         try:
             with os.fdopen(open_beneath(path, self.root), "rb") as file:
-                data = file.read(MOST_BYTES)
+                data = file.read(most)
         except OSError as error:
             self._miss(path, error)
             return None
         except (ValueError, MemdeckError):
             return None
         self._read += len(data)
-        if b"\0" in data[:8192]:
-            return None
-        return data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        return None if b"\0" in data[:8192] else data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
 
 
-def _is_hidden(path: str) -> bool:
-    """Return whether a file is in a hidden folder, such as `.github`."""
-    return path.startswith(".") and "/" in path
-
-
-def _is_plain(name: str) -> bool:
-    """Return whether a name can be listed: it is UTF-8 and has no control characters."""
-    return name.isprintable() and len(name) < 200
+def _patterns(text: str) -> GitIgnoreSpec:
+    """Return what `.gitignore` at the root leaves out; a line that is no pattern is passed over."""
+    # Each run of stars multiplies the ways to match a name.
+    lines = [
+        line for line in text.split("\n") if len(line) < 300 and len(re.findall(r"\*+", line)) < 4 and "[[" not in line
+    ]
+    try:
+        return GitIgnoreSpec.from_lines([*lines[:_MOST_PATTERNS], *NOT_OWN])
+    except GitIgnorePatternError:
+        return GitIgnoreSpec.from_lines(NOT_OWN)

@@ -13,13 +13,13 @@ from memory.state.files.config import config_faults
 from memory.state.files.json_text import canonical_bytes, digest, line_of, load
 from memory.state.files.model import (
     CONFIG,
-    ENTRY_FILES,
     EVENTS,
     FRESH_DAYS,
     PROVIDERS,
     SOURCE_TYPES,
     SOURCES,
     STATE,
+    is_entry_file,
     moment,
     plural,
 )
@@ -212,7 +212,7 @@ def _entry(memory: StateFiles, bundle_hash: str) -> Iterator[Finding]:
 def _bundle_paths(memory: StateFiles) -> Iterator[Finding]:
     bundle = memory.bundle
     missing = [path for path in bundle_paths(bundle) if not memory.has(path)]
-    if bundle["project"]["recommendedEntryFile"] not in ENTRY_FILES:
+    if not is_entry_file(bundle["project"]["recommendedEntryFile"]):
         missing.append(bundle["project"]["recommendedEntryFile"])
     for path in missing[:SHOWN]:
         line = line_of(memory.read(STATE).data, path)

@@ -22,7 +22,7 @@ ANALYSED = f"{FOLDER}/analysis.json"
 PRIVATE = f"{FOLDER}/.memdeck"
 PROJECTIONS = "docs/agent-memory"
 ENTRY_FILES = ("AGENTS.md", "CLAUDE.md", "README.md")
-"""The files that may hold the entry block, the preferred one first."""
+"""The files that may hold the entry block, the preferred one first; their names count in any case."""
 
 SCHEMA_VERSION = 2
 GENERATOR = "memdeck"
@@ -48,8 +48,14 @@ PROVIDERS = ("codex", "claude")
 SOURCE_TYPES = ("claude-local", "codex-local")
 SIGNALS = ("decisions", "gotchas", "nextStepHints", "keyPaths", "validationObservations")
 
+_ENTRY_NAMES = frozenset(name.lower() for name in ENTRY_FILES)
 _ID = re.compile(r"(evt|chk)-(\d{6,15})")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+def is_entry_file(path: str) -> bool:
+    """Return whether a path at the root names a file that may hold the entry block, in whatever case."""
+    return path.lower() in _ENTRY_NAMES
 
 
 def event_id(number: int) -> str:

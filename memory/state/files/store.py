@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +14,18 @@ from memory.state.recall.events import short, tool_run
 
 from . import schema
 from .json_text import canonical_bytes, digest, line_bytes
-from .model import ENTRY_FILES, EVENTS, GENERATOR, SCHEMA_VERSION, SCOPES, STATE, Json, event_id, stamp
+from .model import (
+    ENTRY_FILES,
+    EVENTS,
+    GENERATOR,
+    SCHEMA_VERSION,
+    SCOPES,
+    STATE,
+    Json,
+    event_id,
+    is_entry_file,
+    stamp,
+)
 from .reading import Parsed, StateFiles, checkpoint_path
 
 if TYPE_CHECKING:
@@ -202,14 +214,12 @@ def fresh_maintenance() -> Json:
 
 
 def entry_path(root: Path, bundle: Json) -> str:
-    """Return the file for the entry block; for a link to another of `ENTRY_FILES`, that file.
+    """Return the file for the entry block; for a link to another file of such a name inside, that file.
 
     RefusedError `state.entry_file` for a file that is none of `ENTRY_FILES`: a bundle can have no other file written.
     """
-    import os
-
     name: str = bundle["project"]["recommendedEntryFile"]
-    if name not in ENTRY_FILES:
+    if not is_entry_file(name):
         raise RefusedError(
             "state.entry_file",
             f"the entry file {name[:80]!r} is none of {', '.join(ENTRY_FILES)}",
@@ -220,4 +230,4 @@ def entry_path(root: Path, bundle: Json) -> str:
     except OSError:
         return name
     inside = os.path.relpath(target, os.path.realpath(root))
-    return inside if inside in ENTRY_FILES else name
+    return inside if schema.stays_inside(inside) and is_entry_file(inside.rpartition("/")[2]) else name

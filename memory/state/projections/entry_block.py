@@ -71,6 +71,9 @@ def _body() -> list[str]:
             for number, (name, why) in enumerate(zip(NAMES, _PURPOSES, strict=True), 1)
         ),
         "",
+        "While you work, note what the next one has to know on a line of its own: `DECISION: …`,"
+        " `GOTCHA: what happens: why`, `NEXT: …`, `DONE: …`, `PATH: …`.",
+        "",
         "`memdeck state sync` imports sessions, `memdeck state recall` takes them into the state, `memdeck state query`"
         " answers questions.",
         "",

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.document.lines import decode
 from memory.document.model import BOM
 from memory.errors import RefusedError
 from memory.state.files.model import PROJECTIONS
+from memory.storage.safe_open import Stored
 
 from .markdown import code, inline
-
-if TYPE_CHECKING:
-    from memory.storage.safe_open import Stored
 
 VERSION = 3
 """The version in the markers of projections."""
@@ -40,6 +38,7 @@ _PURPOSES = {
 }
 
 
+_SOURCE = re.compile(r"(?:Written|Noted|Listed) in `")
 _GOTCHA = {"Symptom": "symptom", "Cause": "cause", "Correct path": "correctPath"}
 _STEP = {"Why": "why", "Start": "start", "Done when": "done"}
 
@@ -113,7 +112,8 @@ def _readme(bundle: Bundle) -> list[str]:
         "These files are written from `.agent-memory/state.json`. Change the state, not them: the next refresh writes"
         " them anew.",
         "",
-        *_section("Reading order", []),
+        "## Reading order",
+        "",
         *(f"{number}. [{name}.md]({name}.md): {why}" for number, (name, why) in enumerate(_PURPOSES.items(), 1)),
         "",
         *_section(
@@ -141,96 +141,85 @@ def _readme(bundle: Bundle) -> list[str]:
 
 def _project_map(bundle: Bundle) -> list[str]:
     project, parts = bundle["project"], bundle["projectMap"]
+    facts = [
+        ("Ecosystem", inline(project["primaryEcosystem"])),
+        ("Package manager", inline(project["packageManager"])),
+        ("Workspace", inline(project["workspaceManager"])),
+        ("Entry file", code(project["recommendedEntryFile"])),
+    ]
+    modules = (
+        f"{code(one['path'])} ({inline(one['name'])}): {inline(one['responsibility'])}" for one in parts["modules"]
+    )
     return [
         "# Project map",
         "",
         inline(project["summary"]),
         "",
+        *_section("Engineering facts", (f"{name}: {value}" for name, value in facts if value != "none")),
+        *_section("Modules", modules),
+        *_section("Entry points", (f"{code(one['path'])}: {inline(one['role'])}" for one in parts["entrypoints"])),
+        *_section("First files to read", map(code, parts["firstFilesToRead"])),
         *_section(
-            "Engineering facts",
-            [
-                f"Ecosystem: {inline(project['primaryEcosystem'])}",
-                f"Package manager: {inline(project['packageManager'])}",
-                f"Workspace: {inline(project['workspaceManager'])}",
-                f"Entry file: {code(project['recommendedEntryFile'])}",
-            ],
+            "Dense source areas", (f"{code(one['path'])}: {inline(one['note'])}" for one in parts["denseSourceAreas"])
         ),
-        *_section("Key paths", map(code, project["keyPaths"]), "No key paths recorded."),
-        *_section(
-            "Modules",
-            (
-                f"{code(module['path'])} ({inline(module['name'])}): {inline(module['responsibility'])}"
-                for module in parts["modules"]
-            ),
-            "No modules recorded.",
-        ),
-        *_section(
-            "Entry points",
-            (f"{code(entry['path'])}: {inline(entry['role'])}" for entry in parts["entrypoints"]),
-            "No entry points recorded.",
-        ),
-        *_section(
-            "Dense source areas",
-            (f"{code(area['path'])}: {inline(area['note'])}" for area in parts["denseSourceAreas"]),
-            "No dense source areas recorded.",
-        ),
-        *_section("Architecture notes", map(inline, parts["architectureNotes"]), "No architecture notes recorded."),
-        *_section("First files to read", map(code, parts["firstFilesToRead"]), "No files to read first recorded."),
+        *_section("Architecture notes", map(inline, parts["architectureNotes"])),
+        *_section("Key paths", map(code, project["keyPaths"])),
     ]
 
 
 def _current_focus(bundle: Bundle) -> list[str]:
     focus = bundle["currentFocus"]
     snapshot = focus["validationSnapshot"]
+    status = inline(snapshot["status"].capitalize().replace("-", " "))
+    validated = f" ({inline(snapshot['validatedAt'])})" if snapshot["validatedAt"] else ""
+    results = (
+        f"{inline(one['status'].upper())} {code(one['command'])}: {inline(one['summary'])}"
+        for one in snapshot["results"]
+    )
+    commands = (
+        f"{inline(one['label'])}: {code(' '.join(one['command']))} ({inline(one['purpose'])})"
+        for one in bundle["validationCommands"]
+    )
     return [
         "# Current focus",
         "",
         inline(focus["summary"]),
         "",
-        *_section("Current state", map(inline, focus["currentState"]), "No current state recorded."),
-        *_section("Known risks", map(inline, focus["knownRisks"]), "No known risks recorded."),
+        *_section("Current state", map(inline, focus["currentState"])),
+        *_section("Known risks", map(inline, focus["knownRisks"])),
+        *_section("Validation commands", commands),
         *_section(
             "Validation snapshot",
             [
-                f"Status: {inline(snapshot['status'])}",
-                f"Validated at: {inline(snapshot['validatedAt'] or 'not recorded')}",
-                f"Summary: {inline(snapshot['summary'])}",
+                f"{status}{validated}: {inline(snapshot['summary'])}",
+                *results,
             ],
         ),
-        *_section(
-            "Validation results",
-            (
-                f"{inline(result['status'].upper())} {code(result['command'])}: {inline(result['summary'])}"
-                for result in snapshot["results"]
-            ),
-            "No validation results recorded.",
-        ),
-        *_section(
-            "Suggested next actions", map(inline, focus["suggestedNextActions"]), "No suggested next actions recorded."
-        ),
-        *_section(
-            "Validation commands",
-            (
-                f"{inline(command['label'])}: {code(' '.join(command['command']))} ({inline(command['purpose'])})"
-                for command in bundle["validationCommands"]
-            ),
-            "No validation commands recorded.",
-        ),
+        *_section("Suggested next actions", map(inline, focus["suggestedNextActions"])),
     ]
 
 
 def _entries(
     heading: str, entries: Sequence[Mapping[str, str]], names: Mapping[str, str], *, numbered: bool = False
 ) -> list[str]:
-    """Return a heading, and each entry with its title and the values at the keys of `names`, each with its name."""
+    """Return a heading, and each entry with its title and the values at the keys of `names`, each with its name.
+
+    A value that was not recorded is left out; where something is only written or noted is in small print.
+    """
     lines = [f"# {heading}", ""]
     for number, entry in enumerate(entries, 1):
         lines += [f"## {f'{number}. ' if numbered else ''}{inline(entry['title'])}", ""]
-        lines += [*(f"- {name}: {inline(entry[key])}" for name, key in names.items()), ""]
+        for name, key in names.items():
+            value = inline(entry[key])
+            if _SOURCE.match(value):
+                lines.append(f"- <sub>{value}</sub>")
+            elif value.rstrip(".").lower() != "not recorded":
+                lines.append(f"- {name}: {value}")
+        lines.append("")
     return lines if entries else [*lines, f"- No {heading.lower()} recorded."]
 
 
-def _section(title: str, bullets: Iterable[str], empty: str = "") -> list[str]:
-    """Return a heading and its bullets; without bullets, `empty` is the only bullet where it is given."""
-    lines = [f"- {bullet}" for bullet in bullets] or ([f"- {empty}"] if empty else [])
-    return [f"## {title}", "", *lines, *([""] if lines else [])]
+def _section(title: str, bullets: Iterable[str]) -> list[str]:
+    """Return a heading and its bullets; nothing without bullets."""
+    lines = [f"- {bullet}" for bullet in bullets]
+    return [f"## {title}", "", *lines, ""] if lines else []

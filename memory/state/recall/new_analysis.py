@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from memory.state.analysis.focus import without_first_run
 from memory.state.diff import name_of
 from memory.state.files.model import Json
+from memory.state.first_run import without_first_run
 
 
 def take_in(base: Json | None, ours: Json, theirs: Json) -> Json:

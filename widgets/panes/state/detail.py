@@ -117,6 +117,10 @@ def _findings(findings: Findings, seen: DetailContext) -> Iterator[DetailLine]:
 def _status(status: Status, seen: DetailContext) -> Iterator[DetailLine]:
     state, config = status.state, status.retention_enabled
     yield Spacer()
+    if status.work is not None:
+        yield Labelled("branch", status.work.branch or "none")
+        for place, subject in enumerate(status.work.subjects):
+            yield Labelled("" if place else "commits", subject)
     yield Labelled("bundle", f"{state['bundleHash'][:12]}, {seen.when(state['generatedAt'])}")
     yield Labelled("provider", state["provider"]["name"])
     yield Labelled("events", f"{status.totals['all']:,}, {status.unrecalled['all']:,} not yet recalled")

@@ -124,7 +124,7 @@ def status(session: Session, checkpoint: str | None) -> None:
     """Say how things stand: events that wait, sources, drift, retention, and the one thing to do next."""
     from memory.state.status import status_of
 
-    found = status_of(store_of(session).memory(), session.now, checkpoint=checkpoint)
+    found = status_of(store_of(session).memory(), session.now, checkpoint=checkpoint, work=True)
     session.answer(found.json, lambda: _status_lines(session, found))
 
 
@@ -139,6 +139,10 @@ def _status_lines(session: Session, found: Status) -> Iterator[str]:
         ("retention", found.retention.text()),
         ("archive", f"{found.batches:,} {'batch' if found.batches == 1 else 'batches'}"),
     ]
+    work = found.work
+    if work is not None:
+        rows.insert(0, ("branch", work.branch or "none"))
+        rows[1:1] = [("" if place else "commits", one) for place, one in enumerate(work.subjects)]
     yield from paint.columns(rows)
     for source in found.sources:
         when = source["lastSyncedAt"] or "never synced"

@@ -1,0 +1,276 @@
+"""The commands that test, lint, type check and build a repository, from where the project itself says them.
+
+In this order: the guides for agents and contributors, the steps of continuous integration, the scripts of manifests,
+the targets of make and its like, and what is usual in the ecosystem. None rewrites sources or waits for changes.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .languages import is_test
+from .manifests import Project
+from .tree import Tree
+
+KINDS = ("test", "lint", "types", "format", "build")
+_PURPOSES = {
+    "test": "Runs the tests",
+    "lint": "Lints the code",
+    "types": "Checks the types",
+    "format": "Checks the format",
+    "build": "Builds it",
+}
+_GUIDE = re.compile(
+    r"(?:\.github/|docs/)?(?:agents|claude|contributing|development|hacking|developing)\.(?:md|rst|markdown)",
+    re.IGNORECASE,
+)
+_WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml")
+_MAIN_WORKFLOW = re.compile(r"/(?:ci|cicd|tests?|build|main|checks?|lint|linux)\b[^/]*\Z", re.IGNORECASE)
+_NO_WORKFLOW = re.compile(
+    r"release|publish|deploy|codeql|labeler|stale|docs|website|bench|fuzz|nightly|scorecard|backport", re.IGNORECASE
+)
+_OTHER_CI = {
+    ".gitlab-ci.yml": "GitLab CI", ".circleci/config.yml": "CircleCI", "azure-pipelines.yml": "Azure Pipelines",
+    ".travis.yml": "Travis CI", "bitbucket-pipelines.yml": "Bitbucket", ".buildkite/pipeline.yml": "Buildkite",
+    ".drone.yml": "Drone", ".cirrus.yml": "Cirrus CI", "appveyor.yml": "AppVeyor", "Jenkinsfile": "Jenkins",
+    ".ci/run": "a script",
+}  # fmt: skip
+_SCRIPT_NAMES = (
+    ("types", r"types?(?:[:-]?check)?|check[:-]types?|tsc|mypy|pyright|test[:-](?:types?|typescript)|phpstan|psalm"),
+    ("format", r"(?:format|fmt|prettier)[:-]check|check[:-](?:format|fmt)"),
+    ("lint", r"lint(?:[:-](?:check|ci|all|js|ts|code))?|check[:-](?:lint|style)|eslint|rubocop|clippy|vet|style"
+             r"|golangci[:-]lint|phpcs|flake8"),
+    ("test", r"tests?(?:[:-](?:unit|all|ci|packages|run|cov(?:erage)?))?|unit(?:[:-]?tests?)?|check[:-]tests?|verify"
+             r"|specs?|phpunit|cov(?:erage)?|checks?"),
+    ("build", r"build(?:[:-](?:all|prod|packages))?|compile"),
+)  # fmt: skip
+_TOOLS = (
+    ("types", r"mypy|pyright|basedpyright|ty check|tsc\b.*--noEmit|vue-tsc\b.*--noEmit|phpstan|psalm|pyrefly|dialyzer"),
+    ("format", r"(?:ruff|mix|dotnet) format --(?:check|verify)|prettier .*--check|cargo fmt.* --check|black --check"),
+    ("lint", r"ruff check|flake8|pylint|eslint|biome (?:check|lint|ci)|standard"
+             r"|cargo clippy|go vet|golangci-lint|staticcheck|mix credo|rubocop|phpcs"
+             r"|(?:dart|flutter) analyze|rake rubocop|oxlint|xo"),
+    ("test", r"pytest|py\.test|tox(?:$| run$| p$| -e py)|nox(?:$| -s tests?)|unittest|manage\.py test|vitest|jest|mocha"
+             r"|ava|tap|rspec|phpunit|pest|ctest|bats|gotestsum|cargo nextest run|rake(?:$| test| spec)"
+             r"|(?:cargo|go|dotnet|mix|swift|dart|flutter|deno|meson|zig build|cabal|stack|sbt|lein|bun|rails) test"
+             r"|(?:\./)?mvnw? (?:\S+ )*?(?:test|verify)"
+             r"|(?:\./)?gradlew? (?:\S+ )*?(?:test|check|build)|(?:\./)?scripts?/tests?(?:\.sh)?$|\./test\.sh$"),
+    ("lint", r"(?:\./)?scripts?/(?:check|lint)(?:\.sh)?$"),
+    ("build", r"(?:cargo|go|dotnet|swift|zig|uv) build|mix compile|(?:\./)?mvnw? (?:\S+ )*?package|make$"),
+)  # fmt: skip
+_SCRIPT_FILE = re.compile(r"(?:scripts?|bin|ci)/[^/]+")
+_RUN_SCRIPT = re.compile(
+    r"(?:npm|pnpm|yarn|bun|composer|deno|pdm|poe|hatch|make|just|task|rake|invoke)"
+    r"(?: (?:-r|-w|--recursive|--silent|-s|run|run-script|task))* (?P<name>[\w:.-]+)"
+)
+_LAUNCHERS = re.compile(
+    r"(?:(?:uv|poetry|pdm|pipenv|rye|hatch) run|uvx|bundle exec|npx|pnpm exec|yarn exec|bunx|composer exec|python3? -m"
+    r"|coverage run -m|\./?vendor/bin/|vendor/bin/|\./node_modules/\.bin/)"
+    r"(?: --(?:group|extra|only-group|python) \S+| -p \S+| --?[\w-]+(?:=\S+)?)* ?"
+)
+_REWRITES = re.compile(
+    r"--write\b|--fix\b|:fix\b|--apply\b|--unsafe\b|--update|--bless|\s-u\b|--auto-?correct|rubocop.* -[aA]\b"
+    r"|pre-commit|husky|lint-staged|gofmt\b.* -w"
+    r"|(?:\bblack|\bisort|(?:\bruff|mix|dotnet) format|(?:cargo|go|terraform) fmt)\b(?!.*--(?:check|diff|verify))"
+)
+_WATCHES = re.compile(r"--watch(?:All)?\b(?!=false)|\bwatch\b|\bnodemon\b|--ui\b|\bserve\b|karma start(?!.*single-run)")
+_ONCE = ((re.compile(r"\bvitest(?! (?:run|list|bench|--run))(?!.*--run)"), "--run"),
+         (re.compile(r"react-scripts test(?!.*--watchAll=false)"), "--watchAll=false"))  # fmt: skip
+_NARROW = re.compile(
+    r"--filter|(?:^| )-p |--package\b|--projects?\b|(?:^| )-pl |::|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs)\b"
+    r"|--test |(?:^| )-[ktnC] |--testNamePattern|(?:^| )-run |--manifest-path|--features|(?:^| )-D\w+[.=]|--with "
+    r"|--no-default|--doc\b|--lib\b|^go test(?: -\w+)*$"
+    r"|--target|packages/|--coverage|-bench|--release|--profile|-fuzz|nightly"
+)
+_PLAIN = re.compile(r"[\w./:@=,+\-!' \"]+")
+_ENV = re.compile(r"\$\{\{ *env\.(\w+) *\}\}")
+_SET_ENV = r"^[ \t]*{}:[ \t]*[\"']?([\w./ -]{{0,40}}?)[\"']?[ \t]*$"
+_STEP = re.compile(r"^[ \t]*-[ \t]+(?=[\w\"'])", re.MULTILINE)
+_RUN = re.compile(
+    r"^([ \t]*)(?:run|script|test_script|- script):[ \t]*([^\n]*)((?:\n(?:\1[ \t]+[^\n]*|[ \t]*(?=\n)))*)", re.MULTILINE
+)
+_TARGET = re.compile(
+    r"^([A-Za-z][\w.-]{0,60})(?:[ \t]+[\w*+-]+(?:=\S*)?)*[ \t]*:(?![=:])[^\n]*((?:\n[\t ]+[^\n]*)*)", re.MULTILINE
+)
+_TASK = re.compile(r"^  ([\w:-]{1,60}):[ \t]*$((?:\n(?:    [^\n]*|[ \t]*(?=\n)))*)", re.MULTILINE)
+_RUNNERS = (("GNUmakefile", "make", _TARGET), ("makefile", "make", _TARGET), ("Makefile", "make", _TARGET),
+            ("justfile", "just", _TARGET), ("Justfile", "just", _TARGET), (".justfile", "just", _TARGET),
+            ("Taskfile.yml", "task", _TASK), ("Taskfile.yaml", "task", _TASK))  # fmt: skip
+
+
+class Command(NamedTuple):
+    """A command that validates the work: its kind, its words, and where it is from."""
+
+    kind: str
+    words: tuple[str, ...]
+    source: str
+
+    def json(self) -> dict[str, object]:
+        """Return it in the form of a bundle."""
+        purpose = f"{_PURPOSES[self.kind]}; {self.source}."
+        return {"label": self.kind.capitalize(), "command": list(self.words), "purpose": purpose}
+
+    @property
+    def text(self) -> str:
+        """The command as one line."""
+        return " ".join(self.words)
+
+
+def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
+    """Return the best command of each kind, in the order of `KINDS`; none of them is run."""
+    runners = _runners(tree, projects)
+    scripts = {path: tree.text(path) for path in tree.files if _SCRIPT_FILE.fullmatch(path)}
+    for _, _, names in reversed(runners):
+        scripts |= names
+    found = [*_guides(tree, scripts), *_ci(tree, scripts), *_named(tree, runners, scripts)]
+    best: dict[str, Command] = {}
+    for narrow in (False, True):
+        found += [] if narrow else list(_conventions(tree, projects))
+        for command in found:
+            if (_NARROW.search(command.text) is not None) == narrow:
+                best.setdefault(command.kind, command)
+    return [best[kind] for kind in KINDS if kind in best]
+
+
+def ci_files(tree: Tree) -> list[tuple[str, str]]:
+    """Return the settings of continuous integration, each with its service; those that run the tests come first."""
+    workflows = [path for path in tree.files if _WORKFLOW.fullmatch(path)]
+    workflows.sort(key=lambda path: (_MAIN_WORKFLOW.search(path) is None, len(path)))
+    found = [(path, "GitHub Actions") for path in workflows]
+    return found + [(path, name) for path, name in _OTHER_CI.items() if tree.has(path)]
+
+
+def _runners(tree: Tree, projects: list[Project]) -> list[tuple[str, str, dict[str, str]]]:
+    """Return the files with scripts and targets: each with the words that run one, and what each does, by name."""
+    found = [(one.manifests[0], one.ecosystem.run.get(one.manager, ""), one.scripts) for one in projects]
+    for file, program, pattern in _RUNNERS:
+        if file in tree.top_files():
+            found.append((file, program, {target[1]: target[2] for target in pattern.finditer(tree.text(file))}))
+    return found
+
+
+def _guides(tree: Tree, scripts: dict[str, str]) -> Iterator[Command]:
+    paths = [path for path in tree.files if _GUIDE.fullmatch(path)]
+    for path in sorted(paths, key=lambda path: (path.count("/"), not path.lower().startswith(("agents", "claude")))):
+        fenced = False
+        found: list[Command] = []
+        for line in tree.text(path).split("\n"):
+            if line.lstrip().startswith(("```", "~~~")):
+                fenced = not fenced
+            elif fenced or line.startswith("    "):
+                found += _read(line, path, scripts)
+            else:
+                found += [one for span in re.findall(r"`([^`\n]{3,120})`", line) for one in _read(span, path, scripts)]
+        yield from sorted(found, key=lambda command: len(command.words))
+
+
+def _ci(tree: Tree, scripts: dict[str, str]) -> Iterator[Command]:
+    for path, _ in ci_files(tree):
+        if _NO_WORKFLOW.search(path.rpartition("/")[2]):
+            continue
+        text = tree.text(path)
+        for step in _STEP.split(text):
+            if "working-directory:" in step:
+                continue
+            for run in _RUN.finditer(step):
+                for line in (run[2] + run[3]).split("\n"):
+                    yield from _read(_filled(line.strip().removeprefix("- ").strip("\"'"), text), path, scripts)
+
+
+def _filled(line: str, text: str) -> str:
+    """Return a line of a workflow with the values that the workflow sets, without other expressions."""
+    for name in _ENV.findall(line):
+        found = re.search(_SET_ENV.format(re.escape(name)), text, re.MULTILINE)
+        line = _ENV.sub(found[1].replace("\\", "") if found else "", line, count=1)
+    # A part of a word that is not known makes the command another one.
+    return "" if re.search(r"\S\$\{\{|\}\}[^\s]", line) else re.sub(r"\$\{\{.*?\}\}", "", line)
+
+
+def _named(tree: Tree, runners: list[tuple[str, str, dict[str, str]]], scripts: dict[str, str]) -> Iterator[Command]:
+    for file, run, names in runners:
+        for name in sorted(names, key=lambda name: (len(name), name)):
+            if _kind_of_script(name):
+                yield from _read("npm test" if (run, name) == ("npm run", "test") else f"{run} {name}", file, scripts)
+    for file, line in (("tox.ini", "tox"), ("noxfile.py", "nox")):
+        if tree.has(file):
+            yield from _read(line, file, scripts)
+
+
+def _conventions(tree: Tree, projects: list[Project]) -> Iterator[Command]:
+    for project in projects:
+        top = project.manifests[0].rpartition("/")[0]
+        texts = "\n".join(tree.text(path) for path in project.manifests)
+        tests = [path for path in tree.files if is_test(path) and path.endswith(".py")][:50]
+        run = project.ecosystem.run.get(project.manager, "") if project.ecosystem.name == "Python" else ""
+        for kind, words, file, text in project.ecosystem.conventions:
+            path = f"{top}/{file}" if top else file
+            if file and not tree.has(path) and path not in tree.folders:
+                continue
+            tested = kind == "test" and any(text in tree.text(one) for one in tests)
+            if not text or text in texts or tested:
+                yield Command(kind, _inside(f"{run} {words}".split(), top), f"usual with `{project.manifests[0]}`")
+
+
+_INSIDE = {
+    "npm": (1, "--prefix {}"), "pnpm": (1, "--dir {}"), "yarn": (1, "--cwd {}"), "uv": (2, "--directory {}"),
+    "cargo": (2, "--manifest-path {}/Cargo.toml"), "go": (2, "-C {}"), "mvn": (1, "-f {}/pom.xml"),
+    "gradle": (1, "-p {}"), "dotnet": (2, "{}"), "pytest": (1, "{}"),
+}  # fmt: skip
+"""The words that make a program work in a folder, and where they stand."""
+
+
+def _inside(words: list[str], folder: str) -> tuple[str, ...]:
+    """Return the words of a command that is started at the root and works in a folder."""
+    if not folder or folder.startswith("-") or " " in folder:
+        return tuple(words)
+    if words[0].startswith("./"):
+        words = [f"./{folder}/{words[0][2:]}", *words[1:]]
+    place, option = _INSIDE.get(words[0].rpartition("/")[2].rstrip("w"), (len(words), "{}"))
+    return (*words[:place], *option.format(folder).split(), *words[place:])
+
+
+def _kind_of_script(name: str) -> str:
+    return next((kind for kind, pattern in _SCRIPT_NAMES if re.fullmatch(pattern, name, re.IGNORECASE)), "")
+
+
+def _read(line: str, path: str, scripts: dict[str, str]) -> Iterator[Command]:
+    """Yield the commands of a line that validate something and can be run as they are."""
+    for part in re.split(r"\s*(?:&&|;)\s*", line.strip().removeprefix("$ ").removeprefix("> ")):
+        text = re.sub(r"\s+#.*", "", part).strip()
+        text = re.sub(r"^(?:[A-Z_]+=\S* +)+", "", text)
+        if not text or len(text) > 160 or _PLAIN.fullmatch(text) is None or "..." in text.replace("/...", ""):
+            continue
+        try:
+            words = shlex.split(text)
+        except ValueError:
+            continue
+        found = _kind(" ".join(words), scripts)
+        if found is not None:
+            kind, more = found
+            yield Command(kind, (*words, *more), f"from `{path}`")
+
+
+def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | None:
+    """Return the kind of a command and the words that make it end by itself; None where it is of no use here."""
+    core = _LAUNCHERS.sub("", text, count=1).removeprefix("-- ") if _LAUNCHERS.match(text) else text
+    script = _RUN_SCRIPT.match(core)
+    body = scripts.get(script["name"] if script is not None else core.partition(" ")[0].removeprefix("./"), "")
+    done = f"{text} {body}"
+    if _REWRITES.search(done) or _WATCHES.search(done) or "no test specified" in body:
+        return None
+    kind = next((kind for kind, tool in _TOOLS if re.match(rf"(?:{tool})(?![\w:-])", core)), "")
+    if script is not None and not kind:
+        kind = _kind_of_script(script["name"])
+        if script["name"] in ("check", "checks") and re.search(
+            r"lint|ruff|clippy|biome|prettier|flake8|tsc|mypy", body
+        ):
+            kind = "lint"
+        here = script["name"] in scripts or " -r" in core or "--recursive" in core
+        if not here and core.startswith(("make", "just", "task", "npm", "pnpm", "yarn", "bun", "composer", "deno")):
+            return None
+    more = next((word for pattern, word in _ONCE if pattern.search(done)), "")
+    dashes = ("--",) if more and script is not None and text.startswith("npm") else ()
+    return (kind, (*dashes, more) if more else ()) if kind else None

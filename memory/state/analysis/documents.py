@@ -1,0 +1,225 @@
+"""Reads the documents of a repository: the sections of Markdown and reStructuredText, and plain sentences in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from memory.state.projections.markdown import one_line
+
+from .tree import Tree
+
+_MARKDOWN = MarkdownIt("commonmark").enable("table")
+_MOST_CHARACTERS = 40_000
+_MOST_LINE = 2000
+_MOST_MARKS = 400
+_MARKS = re.compile(r"[\[\]*_`<>]")
+_BOX = re.compile(r"\[([ xX])\](?:\s+|\Z)")
+_RST = re.compile(r"^(?:\.\. |:[\w-]+:(?:\s|$)|\.\. _)[^\n]*(?:\n[ \t]+\S[^\n]*)*", re.MULTILINE)
+_RST_UNDERLINE = re.compile(r"^([~^\"'`#*+:.])\1{2,}[ \t]*$", re.MULTILINE)
+_RST_ROLE = re.compile(r":[a-z:+-]+:`~?([^`<]{1,200}?)(?:\s*<[^`>]*>)?`|`([^`<>]{1,200}?)\s*<[^`<>]*>`__?")
+_MYST = re.compile(r" ?\{(?:issue|pr|pull|gh|user|ghuser)\}`[^`\n]*`|\{[a-z:]{2,20}\}(?=`)")
+_ALERT = re.compile(r"\[!\w+\]")
+_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[`A-Z0-9À-ÞА-Я])|(?<=[。！？])")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|approx|resp|incl|No|Dr|Mr|Ms|St)\.|\b[A-Z]\.)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class ListItem:
+    """An item of a list: its text, and whether its box is ticked (None: it has none)."""
+
+    text: str
+    ticked: bool | None
+
+
+@dataclass(slots=True)
+class Section:
+    """A section: its title, its level (0 is before the first heading), and its paragraphs and top list items in order.
+
+    `above` holds the titles of the enclosing sections, the outermost first.
+    """
+
+    title: str
+    level: int
+    above: tuple[str, ...] = ()
+    blocks: list[str | ListItem] = field(default_factory=list)
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The titles of the enclosing sections, and its own."""
+        return (*self.above, self.title)
+
+    @property
+    def paragraphs(self) -> list[str]:
+        """The paragraphs of the section."""
+        return [block for block in self.blocks if isinstance(block, str)]
+
+    @property
+    def items(self) -> list[ListItem]:
+        """The items of its lists."""
+        return [block for block in self.blocks if isinstance(block, ListItem)]
+
+    def sentences(self) -> list[str]:
+        """Return the paragraphs, and the items as sentences."""
+        return [block if isinstance(block, str) else ended(block.text) for block in self.blocks]
+
+
+def sections_of(text: str, path: str = "") -> list[Section]:
+    """Return the sections of a document, without code, HTML, tables, badges and alerts."""
+    text = "\n".join(_bounded(line) for line in text[:_MOST_CHARACTERS].split("\n"))
+    text = _MYST.sub("", text)
+    if path.endswith(".rst"):
+        text = _RST_ROLE.sub(lambda found: found[1] or found[2], _RST_UNDERLINE.sub("---", _RST.sub("", text)))
+        text = text.replace("``", "`")
+    found = [Section("", 0)]
+    depth = 0
+    tokens = _MARKDOWN.parse(text)
+    for before, token in zip([Token("", "", 0), *tokens], tokens, strict=False):
+        depth += token.nesting if token.type.startswith("list_item") else 0
+        if token.type != "inline":
+            continue
+        said = _said(token)
+        if before.type == "heading_open":
+            level = int(before.tag[1:])
+            around = [*enumerate(found[-1].above, 1), (found[-1].level, found[-1].title)]
+            found.append(Section(said, level, tuple(name for one, name in around if 0 < one < level and name)))
+        elif before.type == "paragraph_open" and said:
+            blocks = found[-1].blocks
+            if depth == 0:
+                blocks += [] if _ALERT.match(said) else [said]
+            elif depth == 1 and token.level <= 3:
+                box = _BOX.match(said)
+                blocks.append(ListItem(said[box.end() :] if box else said, None if box is None else box[1] != " "))
+    return found
+
+
+def _bounded(line: str) -> str:
+    """Return a line that is parsed in little time: without its end where it is long, empty where it is all marks."""
+    line = line[:_MOST_LINE]
+    return line if len(_MARKS.findall(line)) < _MOST_MARKS else ""
+
+
+def _said(token: Token) -> str:
+    pieces = []
+    for child in token.children or ():
+        if child.type == "code_inline":
+            pieces.append(f"`{child.content}`")
+        else:
+            pieces.append(" " if child.type in ("softbreak", "hardbreak") else child.content)
+    return one_line("".join(piece for piece, child in zip(pieces, token.children or (), strict=True) if _shows(child)))
+
+
+def _shows(child: Token) -> bool:
+    return child.type not in ("image", "html_inline")
+
+
+def plain(markdown: str) -> str:
+    """Return inline Markdown as one line of text: without images, tags and emphasis, links as their text."""
+    return _said(_MARKDOWN.parseInline(_bounded(one_line(markdown)))[0])
+
+
+def opening_of(sections: list[Section], most: int, *, strict: bool = False) -> str:
+    """Return the first sentences that say what something is, of at most `most` characters; "" without any.
+
+    With `strict` they have the form of a definition. Questions, requirements and ends of sentences are passed over.
+    """
+    for place, defines in ((2, True), (4, strict)):
+        for paragraph in [one for section in sections[:place] for one in section.paragraphs[:5]]:
+            told = sentences(paragraph)
+            while told and not _says_something(told[0]):
+                told.pop(0)
+            if told and (_DEFINES.search(told[0]) if defines else not told[0].endswith(":")):
+                return some_sentences(" ".join(told), most).rstrip(":")
+    return ""
+
+
+_DEFINES = re.compile(
+    r"\b(?:is|are) (?:an?|the|\w+ing)\b|\A(?:an?|the) |\b(?:provides|implements|contains|lets you|allows you|helps)\b",
+    re.IGNORECASE,
+)
+
+
+_NO_OPENING = re.compile(
+    r"(?:\.\.\.|…|see\b|note\b|this (?:branch|readme|document|version|page)\b|requires?\b|you (?:need|must|can)\b"
+    r"|install|thank|welcome|please|if you|read (?:the|this|more)|for (?:more|the) |documentation|we're |sponsor"
+    r"|an? .* implies"
+    r"|click (?:here|on)\b|check out|follow |join |looking for|note:|warning|english\b"
+    r"|\w+ (?:is|are) (?:now )?(?:deprecated|available))",
+    re.IGNORECASE,
+)
+
+
+def _says_something(sentence: str) -> bool:
+    letters = len(re.findall(r"[^\W\d_]", sentence))
+    if len(sentence.split()) < 4 or letters * 2 < len(sentence) or sentence.endswith(("?", "!")):
+        return False
+    if sentence.startswith("<") or " " in (re.match(r"`([^`]*)`", sentence) or ("", ""))[1]:
+        return False
+    return _NO_OPENING.match(sentence) is None and "http" not in sentence
+
+
+def documents(tree: Tree, names: re.Pattern[str]) -> Iterator[tuple[str, list[Section]]]:
+    """Yield path and sections of the documents at the root and in `docs` whose names fit, in a fixed order."""
+    for folder in ("", "docs", "doc", ".github"):
+        for path in tree.folders.get(folder, []):
+            if names.fullmatch(path.rpartition("/")[2]):
+                yield path, sections_of(tree.text(path), path)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a line of text; an abbreviation does not end one."""
+    found: list[str] = []
+    for piece in _SENTENCE.split(text):
+        if found and _ABBREVIATION.search(found[-1]):
+            found[-1] = f"{found[-1]} {piece}"
+        elif piece.strip():
+            found.append(piece.strip())
+    return found
+
+
+def first_sentence(text: str, most: int = 200) -> str:
+    """Return the first sentence of a text, cut at a word where it has more than `most` characters."""
+    return cut(next(iter(sentences(one_line(text))), ""), most)
+
+
+def some_sentences(text: str, most: int) -> str:
+    """Return as many whole sentences as fit in `most` characters, at least the beginning of the first."""
+    taken = ""
+    for sentence in sentences(one_line(text)):
+        longer = f"{taken} {sentence}".strip()
+        if taken and len(longer) > most:
+            break
+        taken = longer
+    return cut(taken, most)
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text of at most `most` characters, which ends with `…` after a whole word where it was longer."""
+    if len(text) <= most:
+        return text
+    head = text[: most - 1]
+    place = head.rfind(" ")
+    # An unclosed code span would turn the following text into code.
+    if head.count("`") % 2 and head.rfind("`") > most // 3:
+        place = head.rfind("`")
+    return head[: place if place > most // 3 else len(head)].rstrip(" ,;:-(") + "…"
+
+
+def listed(texts: list[str], most: int) -> str:
+    """Return the first texts of a list, and how many more there are."""
+    return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
+
+
+def capital(text: str) -> str:
+    """Return a text with a capital first letter; code at its beginning stays, and so does a name such as `cJSON`."""
+    first = text.partition(" ")[0]
+    return text if any(letter.isupper() for letter in first[1:]) else text[:1].upper() + text[1:]
+
+
+def ended(text: str) -> str:
+    """Return a text that ends like a sentence."""
+    return text if text.endswith((".", "!", "?", "…", "。", "！", "？", ":")) else f"{text}."

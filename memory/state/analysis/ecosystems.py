@@ -1,0 +1,203 @@
+"""The ecosystems as a table: their manifests, and where these say what a project is and how it is checked.
+
+A place in a manifest is a dotted key in TOML and JSON, and a pattern whose group is the value in any other file.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+Place = str | re.Pattern[str]
+
+
+def _text(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.MULTILINE)
+
+
+def _assigned(key: str) -> re.Pattern[str]:
+    return _text(rf"^[ \t]*(?:\w+\.)?{key}[ \t]*[=:][ \t]*[rub]?[\"']([^\"'\n]{{1,300}})[\"']")
+
+
+def _yaml(key: str) -> re.Pattern[str]:
+    return _text(rf"^{key}:[ \t]*[\"']?([^\"'\n#>|]{{1,300}}?)[\"']?[ \t]*$")
+
+
+def _xml(tag: str) -> re.Pattern[str]:
+    return _text(rf"<{tag}>\s*([^<>]{{1,500}}?)\s*</{tag}>")
+
+
+class Convention(NamedTuple):
+    """A command that is right for most projects: its kind, its words, and the file or folder that it needs.
+
+    With `text`, a manifest or a test has to contain it.
+    """
+
+    kind: str
+    words: str
+    file: str = ""
+    text: str = ""
+
+
+class Ecosystem(NamedTuple):
+    """A row of the table.
+
+    `managers` are lock files with their package managers, the last one is the default. `run` are the words with which
+    a manager runs a program of the project. `members` are the places of the patterns of a workspace; without one, each
+    folder with a manifest is a package. `entries` are paths in a package, with `*` and `{name}`, and their roles;
+    `tables` are places that name entry points.
+    """
+
+    name: str
+    languages: tuple[str, ...]
+    manifests: tuple[str, ...]
+    managers: tuple[tuple[str, str], ...]
+    names: tuple[Place, ...] = ()
+    descriptions: tuple[Place, ...] = ()
+    versions: tuple[tuple[Place, str], ...] = ()
+    members: tuple[Place, ...] = ()
+    tables: tuple[str, ...] = ()
+    entries: tuple[tuple[str, str], ...] = ()
+    conventions: tuple[Convention, ...] = ()
+    scripts: tuple[str, ...] = ()
+    run: dict[str, str] = {}
+
+
+_NODE_MAIN = "The main file of `{name}`"
+
+ECOSYSTEMS = (
+    Ecosystem(
+        "Python", ("Python",), ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "Pipfile"),
+        (("uv.lock", "uv"), ("poetry.lock", "Poetry"), ("pdm.lock", "PDM"), ("Pipfile", "Pipenv"), ("", "pip")),
+        ("project.name", "tool.poetry.name", _assigned("name"), _text(r"^name[ \t]*=[ \t]*([^\s\"'(]{1,100})")),
+        ("project.description", "tool.poetry.description", _assigned("description"),
+         _text(r"^description[ \t]*=[ \t]*([^\n\"'(]{1,300})")),
+        (("project.requires-python", "Runs on Python {}."), ("tool.poetry.dependencies.python", "Runs on Python {}."),
+         (_assigned("python_requires"), "Runs on Python {}.")),
+        members=("tool.uv.workspace.members", "tool.uv.workspace.exclude"),
+        tables=("project.scripts", "tool.poetry.scripts"),
+        entries=(("{module}/__init__.py", "What `import {module}` loads"),
+                 ("{module}.py", "What `import {module}` loads"),
+                 ("*/__main__.py", "What `python -m` runs"), ("manage.py", "Django's command line")),
+        conventions=(Convention("test", "pytest", text="pytest"),
+                     Convention("test", "python3 manage.py test", "manage.py"),
+                     Convention("test", "python3 -m unittest discover", text="unittest"),
+                     Convention("lint", "ruff check .", text="[tool.ruff"),
+                     Convention("lint", "ruff check .", "ruff.toml"),
+                     Convention("lint", "flake8", ".flake8"), Convention("types", "mypy", text="[tool.mypy"),
+                     Convention("types", "mypy", "mypy.ini")),
+        scripts=("tool.pdm.scripts", "tool.poe.tasks", "tool.hatch.envs.default.scripts"),
+        run={"uv": "uv run", "Poetry": "poetry run", "PDM": "pdm run", "Pipenv": "pipenv run"},
+    ),
+    Ecosystem(
+        "Node.js", ("TypeScript", "JavaScript", "Vue", "Svelte", "Astro"),
+        ("package.json", "pnpm-workspace.yaml", "lerna.json", "deno.json"),
+        (("pnpm-lock.yaml", "pnpm"), ("yarn.lock", "Yarn"), ("bun.lock", "Bun"), ("bun.lockb", "Bun"),
+         ("pnpm-workspace.yaml", "pnpm"), ("package-lock.json", "npm"), ("npm-shrinkwrap.json", "npm"),
+         ("deno.json", "Deno"), ("", "npm")),
+        ("name",), ("description",), (("engines.node", "Runs on Node.js {}."),),
+        members=("workspaces", "workspaces.packages",
+                 _text(r"^[ \t]*-[ \t]*[\"']?([^\"'#\n:]{1,200}?)[\"']?[ \t]*(?:#.*)?$"),
+                 "packages"),
+        tables=("bin",),
+        entries=(("{main}", _NODE_MAIN), *((f"{top}{file}.{end}", _NODE_MAIN) for top in ("src/", "")
+                                            for file in ("index", "main") for end in ("ts", "tsx", "mts", "js", "mjs")),
+                 ("server.js", "The server"), ("app.js", "The application")),
+        scripts=("scripts",),
+        run={"npm": "npm run", "pnpm": "pnpm", "Yarn": "yarn", "Bun": "bun run", "Deno": "deno task"},
+    ),
+    Ecosystem(
+        "Rust", ("Rust",), ("Cargo.toml",), (("", "Cargo"),), ("package.name",), ("package.description",),
+        (("package.rust-version", "Needs Rust {} or newer."),
+        ("workspace.package.rust-version", "Needs Rust {} or newer."),
+         ("package.edition", "Uses the Rust edition {}."), ("workspace.package.edition", "Uses the Rust edition {}.")),
+        members=("workspace.members", "workspace.exclude"), tables=("bin", "lib"),
+        entries=(("src/main.rs", "The program `{name}`"), ("src/lib.rs", "The library `{name}`"),
+                 ("src/bin/*.rs", "The program `{stem}`"), ("src/bin/*/main.rs", "The program `{folder}`")),
+        conventions=(Convention("test", "cargo test --workspace", text="[workspace]"), Convention("test", "cargo test"),
+                     Convention("lint", "cargo clippy --all-targets")),
+    ),
+    Ecosystem(
+        "Go", ("Go",), ("go.mod", "go.work"), (("", "Go modules"),),
+        (_text(r"^module[ \t]+\"?(?:[^\s\"]*/)?(?!v\d+\"?\s)([^\s\"/]+)(?:/v\d+)?\"?[ \t]*$"),), (),
+        ((_text(r"^go[ \t]+(\d[\d.]{0,10})[ \t]*$"), "Needs Go {} or newer."),),
+        entries=(("main.go", "The program `{name}`"), ("cmd/main.go", "The program `{name}`"),
+                 ("cmd/*/main.go", "The program `{folder}`"), ("{name}.go", "The package `{name}`")),
+        conventions=(Convention("test", "go test ./..."), Convention("lint", "golangci-lint run", ".golangci.yml"),
+                     Convention("lint", "go vet ./...")),
+    ),
+    Ecosystem(
+        "Java", ("Java", "Kotlin", "Scala", "Groovy"),
+        ("pom.xml", "settings.gradle", "settings.gradle.kts", "build.gradle", "build.gradle.kts"),
+        (("pom.xml", "Maven"), ("", "Gradle")),
+        (_xml("name"), _xml("artifactId"), _assigned(r"rootProject\.name")),
+        (_xml("description"), _assigned("description")),
+        ((_text(r"<(?:maven\.compiler\.release|java\.version)>\s*([\d.]{1,10})\s*<"), "Compiles for Java {}."),),
+        entries=(("src/main/*Application.*", "The program `{stem}`"), ("src/main/*Main.*", "The program `{stem}`")),
+        conventions=(Convention("test", "./mvnw test", "mvnw"), Convention("test", "mvn test", "pom.xml"),
+                     Convention("test", "./gradlew test", "gradlew"), Convention("test", "gradle test"),
+                     Convention("lint", "./gradlew check", "gradlew")),
+    ),
+    Ecosystem(
+        ".NET", ("C#", "F#", "Visual Basic"), ("*.sln", "*.slnx", "*.csproj", "*.fsproj", "*.vbproj"), (("", "NuGet"),),
+        (_xml("PackageId"), _xml("AssemblyName")), (_xml("Description"),),
+        ((_text(r"<TargetFrameworks?>([^<>$]{1,100})<"), "Targets {}."),),
+        entries=(("Program.cs", "The program `{name}`"), ("Startup.cs", "Where the web application is set up")),
+        conventions=(Convention("test", "dotnet test"), Convention("format", "dotnet format --verify-no-changes")),
+    ),
+    Ecosystem(
+        "Ruby", ("Ruby",), ("*.gemspec", "Gemfile"), (("", "Bundler"),), (_assigned("name"),),
+        (_assigned("summary"), _assigned("description")),
+        ((_assigned("required_ruby_version"), "Needs Ruby {}."),),
+        entries=(("lib/{name}.rb", "The library `{name}`"), ("exe/*", "The command `{stem}`"),
+                 ("bin/*", "The command `{stem}`"),
+                 ("config/application.rb", "The Rails application")),
+        conventions=(Convention("test", "bundle exec rspec", "spec"),
+                     Convention("test", "bundle exec rake test", "Rakefile"),
+                     Convention("lint", "bundle exec rubocop", ".rubocop.yml")),
+    ),
+    Ecosystem(
+        "PHP", ("PHP",), ("composer.json",), (("", "Composer"),), ("name",), ("description",),
+        (("require.php", "Runs on PHP {}."),), tables=("bin",),
+        entries=(("public/index.php", "Where requests begin"), ("artisan", "The console"),
+                 ("bin/console", "The console"),
+                 ("index.php", "Where requests begin")),
+        conventions=(Convention("test", "vendor/bin/phpunit", "phpunit.xml.dist"),
+                     Convention("test", "vendor/bin/phpunit", "phpunit.xml"),
+                     Convention("types", "vendor/bin/phpstan analyse", "phpstan.neon.dist"),
+                     Convention("types", "vendor/bin/phpstan analyse", "phpstan.neon")),
+        scripts=("scripts",), run={"Composer": "composer run-script"},
+    ),
+    Ecosystem(
+        "Elixir", ("Elixir", "Erlang"), ("mix.exs",), (("", "Mix"),), (_text(r"\bapp:\s*:(\w{1,100})"),),
+        (_text(r"(?:\bdescription:\s*|@description\s+)\"([^\"\n]{1,300})\""),),
+        ((_text(r"\belixir:\s*\"([^\"\n]+)\""), "Needs Elixir {}."),),
+        entries=(("lib/{name}/application.ex", "Where `{name}` starts"), ("lib/{name}.ex", "The module of `{name}`")),
+        conventions=(Convention("test", "mix test"), Convention("format", "mix format --check-formatted")),
+    ),
+    Ecosystem(
+        "Swift", ("Swift", "Objective-C"), ("Package.swift",), (("", "Swift Package Manager"),),
+        (_text(r"\bPackage\s*\(\s*name:\s*\"([^\"\n]{1,100})\""),),
+        (), entries=(("Sources/*/main.swift", "The program `{folder}`"),),
+        conventions=(Convention("test", "swift test"),),
+    ),
+    Ecosystem(
+        "Dart", ("Dart",), ("pubspec.yaml",), (("", "pub"),), (_yaml("name"),), (_yaml("description"),),
+        entries=(("lib/main.dart", "The application"), ("lib/{name}.dart", "The library `{name}`"),
+                 ("bin/*.dart", "The command `{stem}`")),
+        conventions=(Convention("test", "flutter test", text="sdk: flutter"), Convention("test", "dart test"),
+                     Convention("lint", "flutter analyze", text="sdk: flutter"), Convention("lint", "dart analyze")),
+    ),
+    Ecosystem(
+        "C", ("C", "C++"), ("CMakeLists.txt", "meson.build", "configure.ac", "Makefile"),
+        (("vcpkg.json", "vcpkg"), ("conanfile.txt", "Conan"), ("conanfile.py", "Conan"), ("", "none")),
+        (re.compile(r"^[ \t]*project[ \t]*\([ \t\n]*['\"]?([\w.+-]{1,100})", re.MULTILINE | re.IGNORECASE),),
+        (_text(r"\bDESCRIPTION\s+\"([^\"]{1,300})\""),),
+        entries=(("{name}.h", "The header of `{name}`"), ("include/{name}.h", "The header of `{name}`"),
+                 ("include/{name}/{name}.h", "The header of `{name}`"), ("main.c", "The program"),
+                 ("src/main.c", "The program"),
+                 ("main.cpp", "The program"), ("src/main.cpp", "The program")),
+        conventions=(Convention("test", "meson test -C build", "meson.build"),
+                     Convention("test", "ctest --test-dir build --output-on-failure", text="enable_testing")),
+    ),
+)  # fmt: skip

@@ -1,0 +1,298 @@
+"""What `state init` and `state update` say of a repository: true tomorrow, from where the project itself says it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contract.place import Place
+
+README = "# Kiln\n\nKiln plans the firing of pots.\n"
+NODE = '{"name": "kiln", "scripts": {%s}}'
+
+
+def made(place: Place, files: dict[str, str], *words: str) -> dict[str, Any]:
+    """Write files, make the state, and return its bundle."""
+    for path, text in files.items():
+        place.write(path, text)
+    answer = place("state", *(words or ("init",)))
+    assert answer.code == 0, answer
+    bundle: dict[str, Any] = place.json("state", "show")["bundle"]
+    return bundle
+
+
+def git(folder: Path, *words: str, cwd: Path | None = None) -> None:
+    """Run git with a person's name."""
+    who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"]
+    subprocess.run(["git", *who, *words], cwd=cwd or folder, check=True, capture_output=True)
+
+
+def commands(bundle: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the validation commands by label."""
+    return {one["label"]: one["command"] for one in bundle["validationCommands"]}
+
+
+# -- what it is -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "summary"),
+    [
+        ({"package.json": '{"name": "kiln", "description": "Plans the firing of pots in small shared workshops"}',
+          "README.md": "# Kiln\n\nTired of cracked pots?\n"}, "Plans the firing of pots in small shared workshops."),
+        ({"pyproject.toml": '[project]\nname = "kiln"\ndescription = "Fires pots"\n', "README.md": README},
+         "Fires pots. Kiln plans the firing of pots."),
+        ({"Cargo.toml": '[workspace]\nmembers = ["crates/*"]\n', "crates/kiln/src/lib.rs": "pub mod a;\n",
+          "crates/kiln/Cargo.toml": '[package]\nname = "kiln"\ndescription = "A planner for kilns that many share"\n'},
+         "A planner for kilns that many share."),
+        ({"go.mod": "module example.org/kiln\n", "main.go": "package main\n",
+          "readme.md": "# Kiln\n\nYou need Go 1.22.\n\nHow can you fire a pot?\n\nKiln plans the firing of pots.\n"},
+         "Kiln plans the firing of pots."),
+        ({"README.rst": "Kiln\n====\n\n.. image:: kiln.png\n\nKiln plans the firing of pots.\n\nUse\n~~~\n\nRun it.\n"},
+         "Kiln plans the firing of pots."),
+        ({"README.md": "# Kiln\n\n> [!IMPORTANT]\n> This branch is of 2.0.\n\nKiln fires all pots at once.\n"},
+         "Kiln fires all pots at once."),
+    ],
+    ids=["manifest", "short manifest and README", "main package", "no question", "reStructuredText", "no alert"],
+)  # fmt: skip
+def test_it_says_what_the_project_is(place: Place, files: dict[str, str], summary: str) -> None:
+    """The manifest's own description comes first, then the first real sentence of the README."""
+    assert made(place, files)["project"]["summary"] == summary
+
+
+def test_a_readme_may_be_a_link_to_that_of_a_package(place: Place) -> None:
+    """A README behind a link inside is read; the entry block goes into it, and into no new file beside it."""
+    place.write("packages/kiln/README.md", README)
+    (place.work / "README.md").symlink_to("packages/kiln/README.md")
+    bundle = made(place, {"package.json": '{"name": "root", "private": true}'})
+    assert bundle["project"]["summary"] == "Kiln plans the firing of pots."
+    assert b"agent-memory:entry" in place.read("packages/kiln/README.md")
+    assert not (place.work / "AGENTS.md").exists()
+    assert place("state", "validate").code == 0
+
+
+# -- commands -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"AGENTS.md": "# Agents\n\nRun:\n\n```sh\nuv run pytest -q\n```\n", "Makefile": "test:\n\ttrue\n"},
+         {"Test": ["uv", "run", "pytest", "-q"]}),
+        ({"package.json": NODE % '"test": "vitest", "lint": "eslint --fix .", "lint:check": "eslint ."'},
+         {"Test": ["npm", "test", "--", "--run"], "Lint": ["npm", "run", "lint:check"]}),
+        ({"package.json": NODE % '"test": "vitest --watch", "test:unit": "vitest run"', "pnpm-lock.yaml": ""},
+         {"Test": ["pnpm", "test:unit"]}),
+        ({"Cargo.toml": '[package]\nname = "kiln"\n', "src/lib.rs": "pub mod a;\n",
+          ".github/workflows/ci.yml": "env:\n  CARGO: cargo\njobs:\n  a:\n    steps:\n"
+          "    - run: ${{ env.CARGO }} test --workspace\n"
+          "    - run: |\n        cargo fmt --all\n        cargo clippy -- -D warnings\n"},
+         {"Test": ["cargo", "test", "--workspace"], "Lint": ["cargo", "clippy", "--", "-D", "warnings"]}),
+        ({"Makefile": "test:\n\t./run\nlint:\n\truff check --fix .\ncheck:\n\truff check .\n", "a.py": "x = 1\n"},
+         {"Test": ["make", "test"], "Lint": ["make", "check"]}),
+        ({"justfile": "test:\n    cargo test\n", "Cargo.toml": '[package]\nname = "kiln"\n', "src/lib.rs": "x\n"},
+         {"Test": ["just", "test"]}),
+        ({"Taskfile.yml": "version: '3'\ntasks:\n  test:\n    cmds:\n      - go test ./...\n", "a.go": "package a\n"},
+         {"Test": ["task", "test"]}),
+        ({"tox.ini": "[tox]\n", "setup.py": "setup(name='kiln')\n"}, {"Test": ["tox"]}),
+        ({"setup.py": "setup(name='kiln')\n", "kiln.py": "x = 1\n", "tests/test_a.py": "import pytest\n"},
+         {"Test": ["pytest"]}),
+        ({"go.mod": "module example.org/kiln\n", "a.go": "package a\n"}, {"Test": ["go", "test", "./..."]}),
+        ({"web/package.json": '{"name": "web", "scripts": {"build": "vite"}}', "svc/go.mod": "module a.org/svc\n",
+          "svc/a.go": "package a\n"}, {"Test": ["go", "test", "-C", "svc", "./..."]}),
+    ],
+    ids=["AGENTS.md", "no fix, no watch", "another script", "CI", "make", "just", "task", "tox", "pytest", "convention",
+         "folder"],
+)  # fmt: skip
+def test_commands_come_from_where_the_project_says_them(
+    place: Place, files: dict[str, str], expected: dict[str, list[str]]
+) -> None:
+    """The guides come first, then CI, scripts, make and its like, convention; none rewrites sources or watches."""
+    found = commands(made(place, files))
+    assert {label: found.get(label) for label in expected} == expected
+
+
+def test_each_command_names_its_source(place: Place) -> None:
+    """Tests and lint are what `validate --run` runs; type check and build are notes; each says where it is from."""
+    scripts = '"test": "mocha", "lint": "eslint .", "typecheck": "tsc --noEmit", "build": "tsc"'
+    bundle = made(place, {"package.json": NODE % scripts, "index.js": "1;\n"})
+    assert [one["purpose"].partition("; ")[2] for one in bundle["validationCommands"]] == ["from `package.json`."] * 2
+    notes = bundle["projectMap"]["architectureNotes"]
+    assert "Types: `npm run typecheck` (from `package.json`)." in notes
+    assert "Build: `npm run build` (from `package.json`)." in notes
+
+
+# -- focus ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("CHANGELOG.md", "# C\n\n## [Unreleased]\n\n### Added\n\n- Fire two kilns at once\n\n## 1.0\n\n- First\n"),
+        ("CHANGES.md", "## Version 2.0\n\nUnreleased\n\n- Fire two kilns at once\n\n## Version 1.0\n\n- First\n"),
+        ("CHANGES.rst", "C\n=\n\n2.0 (unreleased)\n----\n\n- Fire two kilns at once\n\n1.0\n---\n\n- First\n"),
+        ("CHANGELOG.md", "TBD\n===\n- Fire two kilns at once\n\n1.0 (2026-01-01)\n================\n- First\n"),
+        (".changeset/warm-pots-fire.md", '---\n"kiln": minor\n---\n\nFire two kilns at once\n'),
+        ("newsfragments/12.feature.rst", "Fire two kilns at once\n"),
+    ],
+)  # fmt: skip
+def test_what_is_not_released_is_quoted(place: Place, path: str, text: str) -> None:
+    """The unreleased section is found in all usual forms, and quoted."""
+    focus = made(place, {path: text})["currentFocus"]
+    assert focus["summary"].startswith("Work is on the next release: `")
+    assert "Not released yet: Fire two kilns at once." in focus["currentState"]
+    assert "First" not in repr(focus)
+
+
+def test_where_nothing_is_known_it_says_so_once(place: Place) -> None:
+    """A repository without plans has a short page, without empty sections."""
+    made(place, {"README.md": README})
+    page = place.read("docs/agent-memory/current-focus.md").decode()
+    assert page.count("No file in the repository says what is being worked on") == 1
+    assert "recorded" not in page
+    assert "Known risks" not in page
+
+
+def test_a_commit_makes_nothing_stale(place: Place) -> None:
+    """No branch and no commit is in the files: a commit of the memory changes no word; `status` shows them."""
+    git(place.work, "init")
+    for path, text in {"README.md": README, "kiln.py": "x = 1\n"}.items():
+        place.write(path, text)
+    git(place.work, "add", ".", cwd=place.work)
+    git(place.work, "commit", "-m", "Fire the first pot", cwd=place.work)
+    git(place.work, "clone", ".", "../clone", cwd=place.work)
+    there = place.top / "clone"
+    assert place("state", "init", folder=there).code == 0
+    before = {path: path.read_bytes() for path in sorted((there / "docs").rglob("*.md"))}
+    assert b"Fire the first pot" not in b"".join(before.values())
+    git(there, "checkout", "-b", "next")
+    git(there, "add", ".")
+    git(there, "commit", "-m", "Add the memory")
+    assert place("state", "update", folder=there).code == 0
+    assert {path: path.read_bytes() for path in sorted((there / "docs").rglob("*.md"))} == before
+    work = place.json("state", "status", folder=there)["work"]
+    assert work == {"branch": "next", "commits": ["Add the memory", "Fire the first pot"]}
+
+
+def test_git_runs_nothing_that_a_repository_names(place: Place) -> None:
+    """Settings of a repository that name programs are not used."""
+    git(place.work, "init")
+    made(place, {"kiln.py": "x = 1\n", ".gitattributes": "* filter=x diff=x\n"})
+    git(place.work, "add", ".", cwd=place.work)
+    git(place.work, "commit", "-m", "First", cwd=place.work)
+    config = place.work / ".git" / "config"
+    ran = place.top / "ran"
+    names = ["core.fsmonitor", "core.pager", "core.sshCommand", "diff.external", "diff.x.textconv", "filter.x.clean",
+             "gpg.program", "core.editor", "pager.log", "credential.helper"]  # fmt: skip
+    for name in names:
+        git(place.work, "config", "--file", str(config), name, f"touch {ran}", cwd=place.work)
+    git(place.work, "config", "--file", str(config), "log.showSignature", "true", cwd=place.work)
+    (place.work / "kiln.py").write_text("x = 2\n")
+    assert place("state", "update").code == 0
+    assert place.json("state", "status")["work"]["commits"] == ["First"]
+    assert not ran.exists()
+
+
+# -- map ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "patterns", ['["packages/**/*", "!packages/old"]', '["packages/{kiln,glaze}"]', '["./packages/*", "!packages/old"]']
+)
+def test_packages_of_a_workspace(place: Place, patterns: str) -> None:
+    """Packages are found by globs and negations, with their descriptions, the one of the project's name first."""
+    files = {"package.json": '{"name": "kiln-monorepo", "private": true, "workspaces": %s}' % patterns}  # noqa: UP031
+    for name in ("glaze", "kiln", "old"):
+        files[f"packages/{name}/package.json"] = f'{{"name": "@pots/{name}", "description": "The {name} of the pots"}}'
+        files[f"packages/{name}/src/index.ts"] = "export {};\n" * (9 if name == "glaze" else 1)
+    files["pnpm-workspace.yaml"] = "packages:\nonlyBuiltDependencies:\n  - esbuild\n"
+    bundle = made(place, files)
+    assert [(one["name"], one["responsibility"]) for one in bundle["projectMap"]["modules"]] == [
+        ("@pots/kiln", "The kiln of the pots."), ("@pots/glaze", "The glaze of the pots.")
+    ]  # fmt: skip
+    assert bundle["projectMap"]["firstFilesToRead"] == ["packages/kiln/src/index.ts"]
+
+
+def test_modules_are_those_of_the_main_source_folder(place: Place) -> None:
+    """Documentation, fixtures, examples and style sheets are no modules; a part speaks for itself where it can."""
+    files = {
+        "pyproject.toml": '[project]\nname = "kiln"\n',
+        "src/kiln/__init__.py": '"""Plans firings."""\n',
+        "src/kiln/fire/__init__.py": '"""Fires pots."""\n',
+        "src/kiln/cool/__init__.py": "",
+        "src/kiln/cool/slow.py": "x = 1\n",
+        "src/kiln/glaze/__init__.py": '"""Knows glazes."""\n',
+        "docs/conf.py": "x = 1\n",
+        "docs/index.md": "# Docs\n",
+        "examples/pot.py": "x = 1\n",
+        "styles/a.css": "a {}\n",
+        "tests/fixtures/pot.py": "x = 1\n",
+        "tests/test_fire.py": "x = 1\n",
+    }
+    modules = {one["path"]: one["responsibility"] for one in made(place, files)["projectMap"]["modules"]}
+    assert modules == {
+        "src/kiln": "Plans firings.",
+        "src/kiln/fire": "Fires pots.",
+        "src/kiln/cool": "Python sources, `slow.py`.",
+        "src/kiln/glaze": "Knows glazes.",
+        "tests": "Tests.",
+    }
+
+
+def test_first_files_are_chosen_by_meaning(place: Place) -> None:
+    """Entry points, the largest sources and those that changed most come first; generated files never do."""
+    files = {
+        "package.json": '{"name": "kiln", "main": "kiln.js"}',
+        "kiln.js": "1;\n",
+        "lib/a.js": "1;\n",
+        "lib/config.js": "// autogenerated by build.js, do not edit\n" + "1;\n" * 999,
+        "lib/fire.js": "1;\n" * 99,
+        "lib/glaze.js": "1;\n" * 50,
+        "lib/often.js": "1;\n",
+    }
+    for path, text in files.items():
+        place.write(path, text)
+    git(place.work, "init")
+    git(place.work, "add", ".", cwd=place.work)
+    git(place.work, "commit", "-m", "First", cwd=place.work)
+    for number in range(2):
+        place.write("lib/often.js", f"{number};\n")
+        git(place.work, "commit", "-am", f"Change {number}", cwd=place.work)
+    first = made(place, {})["projectMap"]["firstFilesToRead"]
+    assert first[:4] == ["kiln.js", "lib/fire.js", "lib/glaze.js", "lib/often.js"]
+    assert "lib/config.js" not in first
+
+
+# -- the files of a person, and paths that are gone --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["agents.md", "Claude.md", "readme.md", "Readme.MD"])
+def test_the_entry_block_goes_into_the_file_that_is_there(place: Place, name: str) -> None:
+    """The block goes into the entry file that exists, in whatever case, and never into a new file beside it."""
+    bundle = made(place, {name: "# Kiln\n\nMine.\n", "kiln.py": "x = 1\n"})
+    assert bundle["project"]["recommendedEntryFile"] == name
+    assert b"agent-memory:entry" in place.read(name)
+    assert [one.name for one in place.work.iterdir() if one.suffix.lower() == ".md"] == [name]
+    assert place("state", "validate").code == 0
+
+
+def test_agents_are_told_the_markers(place: Place) -> None:
+    """One line of the entry block says how what was learned is noted."""
+    made(place, {"README.md": README})
+    block = place.read("README.md").decode()
+    assert all(f"`{marker}: " in block for marker in ("DECISION", "GOTCHA", "NEXT", "DONE"))
+
+
+def test_paths_that_are_gone_leave_the_bundle(place: Place) -> None:
+    """After a folder was removed `update` drops what names it, and `validate` passes."""
+    files = {"src/fire/a.py": "x = 1\n", "src/cool/b.py": "x = 1\n", "src/glaze/c.py": "x = 1\n"}
+    before = made(place, files)
+    assert "src/glaze" in repr(before)
+    (place.work / "src/glaze/c.py").unlink()
+    (place.work / "src/glaze").rmdir()
+    assert place("state", "validate").code == 4
+    assert "src/glaze" not in repr(made(place, {}, "update"))
+    assert place("state", "validate").code == 0
