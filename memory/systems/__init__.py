@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from memory.base.items import Item, Skipped, Taken
     from memory.base.problems import Problem
     from memory.maintenance.report import Report
-    from memory.search.index.inventory import FileRecords
-    from memory.search.records import Record
+    from memory.search.records import FileRecords, Record
     from memory.search.searcher import Searcher
     from memory.trust.asks import Ask
     from memory.trust.consent import ConsentDecision, Trust
@@ -171,7 +170,7 @@ class PlainSystem:
 
     def records_by_file(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[FileRecords]:
         """Yield the records by file; all are read each time."""
-        from memory.search.index.inventory import grouped_by_file
+        from memory.search.records import grouped_by_file
 
         return grouped_by_file(self.records(None, refused))
 

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from memory.curated.recall.find import RecallFound as RecallFound
     from memory.errors import MemdeckError as Refusal
     from memory.maintenance import Report
-    from memory.search.index.inventory import FileRecords
-    from memory.search.records import Record
+    from memory.search.records import FileRecords, Record
     from memory.trust.consent import Ask, Trust
     from memory.workspace import Outcome, Workspace
 
@@ -210,7 +209,7 @@ class CuratedMemory(PlainSystem):
     def records_by_file(self, refused: MutableMapping[str, Refusal]) -> Iterator[FileRecords]:
         """Yield the record of each memory; its text is read only if the index has a different one."""
         from memory.curated.index.entries import invalid_files, stamps
-        from memory.search.index.inventory import FileRecords, whole
+        from memory.search.records import FileRecords
 
         roots = self._roots()
         side = self.curated.sides.get("workspace")
@@ -226,7 +225,7 @@ class CuratedMemory(PlainSystem):
             yield FileRecords(
                 f"{FOLDER}/{root.folder}/{name}",
                 stamp,
-                lambda root=root, name=name: [whole(self._recorded(root, name))],  # type: ignore[misc]
+                lambda root=root, name=name: self._recorded(root, name),  # type: ignore[misc]
             )
 
     def _recorded(self, root: Root, name: str) -> list[Record]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory.registry import workspace_of
-from memory.search.query.query import read_query
+from memory.search.query import read_query
 from memory.systems import contributions_of, failures_of, searcher_of, system_of, systems_of
 from memory.systems import curated as curated_system
 from memory.systems.curated import CuratedMemory
