@@ -10,7 +10,7 @@ from memory.registry import kinds
 
 from .needs import Need, exact_need
 from .query import Query, Term
-from .ranking import Evidence
+from .rank import Evidence
 
 Span = tuple[int, int]
 """Start and end of a part of a text, in characters; the end is exclusive."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date
 from hashlib import blake2b
 from heapq import nsmallest
 from itertools import islice
@@ -20,7 +19,7 @@ from . import word_index
 from .hits import FoundEntry, Hit, SearchAnswer, body_of, hit_of
 from .needs import Need, exact_need, needs_of
 from .query import Query, fits_place, unknown_places
-from .ranking import Document, Evidence, Weigher
+from .rank import WEIGHED, Document, Evidence, Weigher, day_number
 from .records import FileRecords, Record
 from .word_index import Filter, IndexedText, WordIndex, insert_rows, readable
 
@@ -55,22 +54,11 @@ CREATE INDEX entry_day ON entry (day);
 
 MOST = 100
 """Maximum entries with some of the words if there is no limit."""
-WEIGHED = 64
-"""How many of the likely best entries are weighed at least."""
 NEWEST = 16
 """How many of the newest entries with all words are weighed as well."""
 BATCH = 1000
 """Entries that are written in one transaction."""
 _ARCHIVED = 0.9
-_EPOCH = date(1970, 1, 1).toordinal()
-
-
-def day_number(text: str) -> int:
-    """Return the days since 1970 of an ISO date, 1 for earlier dates, 0 if it is no date."""
-    try:
-        return max(date.fromisoformat(text[:10]).toordinal() - _EPOCH, 1)
-    except ValueError:
-        return 0
 
 
 def tags_of(tags: Iterable[str]) -> tuple[str, ...]:
@@ -238,18 +226,18 @@ class SearchIndex:
         return SearchAnswer(query, full, max(count, len(full)), False, also, unknown, explained=explained, partial=part)
 
     def _newest(self, query: Query, only: Filter, limit: int) -> SearchAnswer:
-        where = f"WHERE id {only.condition}" if only.condition else ""
+        where = f"WHERE {only.on('id')}"
         (count,) = self.connection.execute(f"SELECT count(*) FROM entry {where}", only.values).fetchone()
         text = f"SELECT id FROM entry {where} ORDER BY day DESC, id LIMIT ?"
         numbers = [number for (number,) in self.connection.execute(text, (*only.values, limit or -1))]
         entries = self._entries(numbers)
         ordered = sorted(entries.values(), key=lambda entry: (-day_number(entry.date), *_place(entry)))
-        hits = tuple(hit_of(entry, Evidence(0, 0.5, 0.5, 0.5, {}, True), ()) for entry in ordered)
+        hits = tuple(hit_of(entry, Evidence(0, 0.5, 0.5, 0.5, 0.5, {}, True), ()) for entry in ordered)
         return SearchAnswer(query, hits, count, explained=("by date, the newest first: the query has no words",))
 
     def _weighed(self, needs: Sequence[Need], numbers: Sequence[int], most: int) -> list[Hit]:
         (newest,) = self.connection.execute("SELECT coalesce(max(day), 0) FROM entry").fetchone()
-        weigher = Weigher(needs, newest)
+        weigher = Weigher(needs, newest, self._words.total())
         found = []
         for number, entry in self._entries(numbers).items():
             factor = _ARCHIVED if entry.file.startswith("archive/") else 1.0
@@ -301,7 +289,7 @@ class SearchIndex:
         if not parts:
             return Filter()
         inside = f"SELECT entry.id FROM entry JOIN file ON file.id = entry.file WHERE {' AND '.join(parts)}"
-        return Filter(f"IN ({inside})", tuple(values))
+        return Filter(f"@ IN ({inside})", tuple(values))
 
     def _places(self) -> list[tuple[str, str]]:
         """Return the kinds and the files that entries are in."""

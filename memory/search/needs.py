@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from memory.base.word_lists import SHORT_FORMS, STOP_WORDS
+from memory.base.word_lists import REQUEST_WORDS, SHORT_FORMS, STOP_WORDS
 from memory.base.words import (
     camel_parts,
     fold,
@@ -28,7 +28,7 @@ from memory.base.words import (
 
 from .query import SHORT as SHORTEST
 from .query import Query, Term
-from .word_index import WordIndex, either, quoted
+from .word_index import Filter, WordIndex, either, quoted
 
 MOST_NEEDS = 24
 """Words of a query that are used; those after them are ignored."""
@@ -42,6 +42,12 @@ TYPOS = (1.0, 0.8, 0.62, 0.45)
 """How well a word serves, by the number of typos."""
 MINOR = 0.08
 """The share of its value that a word has which says little, such as "the"."""
+REQUEST = 0.5
+"""The same for a word with which people say what to do, such as "explain"."""
+_REQUESTS = frozenset(map(stem, REQUEST_WORDS))
+_NO_WORD = 0.25
+"""The share of its value that a pair of unspaced writing counts as missing which no entry has."""
+_ASSUMED = 50
 _SURE = 0.8
 _MOST_LONGER, _MOST_INSIDE, _MOST_NEAR = 12, 8, 8
 _LONGEST = 64
@@ -108,6 +114,14 @@ def needs_of(query: Query, index: WordIndex) -> list[Need]:
     return _Reader(index).needs(query)
 
 
+def rarity(count: int, total: int) -> float:
+    """Return how much it says that an entry has a word which `count` of `total` entries have.
+
+    Some entries without the word are assumed beside those: in a memory of three entries no word is common.
+    """
+    return math.log(1 + (total + _ASSUMED - count + 0.5) / (count + 0.5))
+
+
 def exact_need(term: Term) -> Need:
     """Return the need for a term as it was typed, without a look at an index."""
     if len(term.words) > 1:
@@ -136,9 +150,11 @@ class _Reader:
     def needs(self, query: Query) -> list[Need]:
         found = [self._quoted(term) for term in query.terms if term.strict]
         loose = [word for term in query.terms if not term.strict for word in _words_of(term)]
-        loose = list(dict.fromkeys(loose))[:MOST_NEEDS]
-        serious = any(one.weight == 1.0 and one.word not in STOP_WORDS for one in loose)
+        loose = list(dict.fromkeys(loose))
+        serious = any(one.weight >= REQUEST and one.word not in STOP_WORDS for one in loose)
         for at, one in enumerate(loose):
+            if len(found) >= MOST_NEEDS:
+                break
             if serious and (one.word in STOP_WORDS or one.weight < 0.3):
                 held = {one.word: 1.0} if self._count(one.word) else {}
                 found.append(Need(one.typed, MINOR * self._rarity(one.word), held, {}, minor=True))
@@ -155,8 +171,7 @@ class _Reader:
 
     def _rarity(self, *words: str) -> float:
         """Return how much it says that an entry has one of these words."""
-        count = min(sum(map(self._count, words)), self._total)
-        return math.log(1 + (self._total - count + 0.5) / (count + 0.5))
+        return rarity(min(sum(map(self._count, words)), self._total), self._total)
 
     def _quoted(self, term: Term) -> Need:
         return exact_need(term)._replace(worth=max(map(self._rarity, term.words)))
@@ -164,7 +179,9 @@ class _Reader:
     def _unspaced(self, one: _Word) -> Need:
         worth = one.weight * self._rarity(one.word)
         if len(one.word) > 1:
-            return Need(one.typed, worth, {one.word: 1.0} if self._count(one.word) else {}, {})
+            known = {one.word: 1.0} if self._count(one.word) else {}
+            # Half of the pairs are no words, but the end of one and the beginning of the next.
+            return Need(one.typed, worth if known else _NO_WORD * worth, known, {})
         longer = self._index.beginning(one.word, _MOST_LONGER)
         worth = one.weight * self._rarity(one.word, *longer)
         return Need(one.typed, worth, {}, {}, one.word if longer or self._count(one.word) else "", 1.0)
@@ -187,9 +204,10 @@ class _Reader:
         if not head and max(words.values(), default=0.0) < _SURE:
             self._add_guesses(word, words)
         forms = [word] if self._count(word) else [*words, *longer]
-        if not forms and phrases:
-            forms = [min(parts, key=self._count) for parts in phrases][:1]
-        worth = one.weight * (self._rarity(*forms) if forms else self._rarity(word))
+        count = min(sum(map(self._count, forms)), self._total)
+        if not count and phrases:
+            count = sum(self._index.matches(quoted(" ".join(parts)), Filter()) for parts in phrases)
+        worth = one.weight * rarity(count, self._total)
         return Need(one.typed, worth, words, phrases, head, LONGER, guessed=guessed and bool(words))
 
     def _add_guesses(self, word: str, words: dict[str, float]) -> None:
@@ -233,7 +251,10 @@ def _words_of(term: Term) -> list[_Word]:
     for word in words:
         if not is_unspaced(word):
             alone = len(words) == 1
-            found.append(_Word(word, term.text if alone else word, 1.0, term.open if alone else len(word) > SHORTEST))
+            weight = REQUEST if stem(word) in _REQUESTS else 1.0
+            found.append(
+                _Word(word, term.text if alone else word, weight, term.open if alone else len(word) > SHORTEST)
+            )
     for run in unspaced_runs(fold(term.text)):
         pairs = [run[at : at + 2] for at in range(len(run) - 1)]
         found += [

@@ -183,6 +183,16 @@ def read_query(text: str, read_date: ReadDate) -> Query:
     )
 
 
+def plain_query(text: str) -> Query:
+    """Return the query for a text of a person: each of its words, none of it read as a filter."""
+    terms = []
+    for part in text[:LONGEST].split():
+        words = tuple(tokens(part))
+        if words:
+            terms.append(Term(part, words, len(words[-1]) > SHORT))
+    return Query(text, tuple(dict.fromkeys(terms)))
+
+
 def tag_word(tag: str) -> str:
     """Return a tag in the form for comparison: its letters and digits; a star at the end stays."""
     return "".join(tokens(tag)) + ("*" if tag.endswith("*") and tokens(tag) else "")

@@ -37,10 +37,14 @@ class IndexedText(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """A condition of SQL on the numbers of entries, `IN (…)`, with its values; empty for none."""
+    """A condition of SQL on entries, with its values; in it `@` is the number of the entry. Empty for none."""
 
-    condition: str = ""
+    condition: str = "1"
     values: tuple[str | int, ...] = ()
+
+    def on(self, column: str) -> str:
+        """Return the condition for a column that holds the number."""
+        return self.condition.replace("@", column)
 
 
 class WordIndex:
@@ -106,18 +110,19 @@ class WordIndex:
 
     def matches(self, expression: str, only: Filter) -> int:
         """Return how many entries match an expression of FTS5."""
-        text = f"SELECT count(*) FROM find WHERE find MATCH ?{_and(only)}"
+        text = f"SELECT count(*) FROM find WHERE find MATCH ? AND {only.on('find.rowid')}"
         return int(self.connection.execute(text, (expression, *only.values)).fetchone()[0])
 
     def newest(self, expression: str, only: Filter, most: int) -> list[int]:
         """Return the entries with the highest numbers that match an expression of FTS5."""
-        text = f"SELECT rowid FROM find WHERE find MATCH ?{_and(only)} ORDER BY rowid DESC LIMIT ?"
+        text = f"SELECT rowid FROM find WHERE find MATCH ? AND {only.on('find.rowid')} ORDER BY rowid DESC LIMIT ?"
         return [number for (number,) in self.connection.execute(text, (expression, *only.values, most))]
 
     def best(self, expression: str, only: Filter, most: int) -> list[int]:
         """Return the entries that match an expression of FTS5, the best first: rare words and titles count more."""
-        text = f"SELECT rowid FROM find WHERE find MATCH ?{_and(only)} ORDER BY bm25(find, 4.0, 1.0) LIMIT ?"
-        return [number for (number,) in self.connection.execute(text, (expression, *only.values, most))]
+        text = f"SELECT rowid FROM find WHERE find MATCH ? AND {only.on('find.rowid')} ORDER BY bm25(find, 4.0, 1.0)"
+        rows = self.connection.execute(f"{text} LIMIT ?", (expression, *only.values, most))
+        return [number for (number,) in rows]
 
 
 def insert_rows(connection: sqlite3.Connection, table: str, rows: Sequence[Sequence[object]]) -> None:
@@ -135,10 +140,6 @@ def readable(stored: bytes) -> str:
 
 def _row(entry: IndexedText) -> tuple[int, str, str]:
     return entry.number, " ".join(terms(entry.title)), " ".join(terms(entry.text))
-
-
-def _and(only: Filter) -> str:
-    return f" AND rowid {only.condition}" if only.condition else ""
 
 
 def either(words: Sequence[str]) -> str:

@@ -269,8 +269,7 @@ class CuratedMemory(PlainSystem):
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
         """Yield the memories of the workspace that a message may be about, the best first."""
-        from memory.curated.index.words import is_trivial
-        from memory.curated.recall.find import find
+        from memory.curated.recall.find import find, is_trivial
 
         if is_trivial(message) or not self.curated.settings["enabled"]:
             return

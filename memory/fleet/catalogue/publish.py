@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memory.errors import MemdeckError, UsageError
 from memory.fleet.local import LocalWorkspaces, Stamp, WorkspaceFailure, stamp_of, watched_of
 from memory.registry import registered
-from memory.search.index import day_number, tags_of
+from memory.search.index import tags_of
+from memory.search.rank import day_number
 from memory.systems import systems_of
 from memory.systems.at_rest import TRIES, UNSETTLED, read_at_rest
 

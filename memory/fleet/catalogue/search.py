@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from memory.fleet.local import best_hits
 from memory.fleet.model import FleetHit
-from memory.search.index import day_number
 from memory.search.query import Query
+from memory.search.rank import day_number
 from memory.search.records import Record
 from memory.search.searcher import search_records
 

@@ -7,17 +7,24 @@ that nothing is about gets low scores and a floor is possible.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
+from datetime import date
 from itertools import pairwise
 from typing import NamedTuple
 
 from memory.base.words import terms
 
-from .needs import Need
+from .needs import Need, needs_of, rarity
+from .query import plain_query
+from .word_index import TABLES, Filter, IndexedText, WordIndex, either
 
-FLOOR = 0.35
-"""Below this score an entry is not about the query."""
+FLOOR, TELLING = 0.3, 0.5
+"""An entry is about a query if it has this share of it, and words that tell as much as this part of a unique word."""
 
+WEIGHED = 64
+"""How many of the likely best entries are weighed at least."""
 LONGEST = 20_000
 """Characters of an entry that are weighed."""
 _TITLE = 1.3
@@ -35,6 +42,17 @@ REPLACED = ("superseded", "obsolete", "deprecated", "outdated", "no longer used"
 _REPLACED_FACTOR = 0.85
 
 
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+def day_number(text: str) -> int:
+    """Return the days since 1970 of an ISO date, 1 for earlier dates, 0 if it is no date."""
+    try:
+        return max(date.fromisoformat(text[:10]).toordinal() - _EPOCH, 1)
+    except ValueError:
+        return 0
+
+
 class Document(NamedTuple):
     """An entry to weigh; `day` are its days since 1970, 0 without a date. `factor` lowers or raises all its points."""
 
@@ -50,6 +68,7 @@ class Evidence(NamedTuple):
 
     `score` orders the entries of one query: what is asked for and found, with title, nearness and age. `share` is the
     part of what was asked for that the entry has, `exact` the part that it has as it was typed or in another form.
+    `telling` compares the worth of what it has with that of a word that no entry has.
     `found` maps the needs, by their position in the query, to `title`, `text` or both.
     """
 
@@ -57,17 +76,24 @@ class Evidence(NamedTuple):
     score: float
     share: float
     exact: float
+    telling: float
     found: dict[int, str]
     fits_all: bool
+
+    @property
+    def is_about(self) -> bool:
+        """Whether the entry is about the query, and does not only share a common word with it."""
+        return self.fits_all or (self.share >= FLOOR and self.telling >= TELLING)
 
 
 class Weigher:
     """Weighs entries by the needs of one query; `newest` is the day of the latest entry of all."""
 
-    def __init__(self, needs: Sequence[Need], newest: int) -> None:
-        """Prepare what is the same for all entries."""
+    def __init__(self, needs: Sequence[Need], newest: int, total: int) -> None:
+        """Prepare what is the same for all entries; `total` is their number."""
         self.needs = needs
         self._newest = newest
+        self._unique = rarity(0, total)
         self._total = sum(need.worth for need in needs) or 1.0
         self._served: dict[str, list[tuple[int, float]]] = {}
         self._phrases: dict[str, list[tuple[int, tuple[str, ...], float]]] = {}
@@ -101,7 +127,8 @@ class Weigher:
         points = (points + self._nearness(places)) / self._total
         share /= self._total
         points *= (1 - _COVERAGE_SHARE + _COVERAGE_SHARE * share) * self._standing(entry)
-        return Evidence(entry.number, points, share, exact / self._total, found, self._wanted <= found.keys())
+        telling = share * self._total / self._unique
+        return Evidence(entry.number, points, share, exact / self._total, telling, found, self._wanted <= found.keys())
 
     def _occurrences(self, words: Sequence[str]) -> list[tuple[int, int, float]]:
         """Return (place, need, how well it is served) for each word that serves a need."""
@@ -137,3 +164,43 @@ class Weigher:
         if any(phrase in text for phrase in REPLACED):
             factor *= _REPLACED_FACTOR
         return factor * entry.factor
+
+
+class Text(NamedTuple):
+    """Something to rank that is in no index; `date` is an ISO date or empty."""
+
+    title: str
+    text: str
+    date: str = ""
+
+
+class Ranked(NamedTuple):
+    """A text that was found: its place among those given, its score, and the words of the question that it has."""
+
+    place: int
+    score: float
+    words: tuple[str, ...]
+
+
+def rank(question: str, texts: Sequence[Text], *, limit: int = 20, floor: float = 0.0) -> list[Ranked]:
+    """Return the texts that have words of a question, the best first; none that has less than `floor` of it.
+
+    With a floor, a text with nothing but a common word of the question is left out as well. The score is the share of
+    what was asked for that a text has, over 0 and at most 1.
+    """
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
+        index = WordIndex(connection)
+        index.add(IndexedText(number, one.title, one.text) for number, one in enumerate(texts))
+        needs = needs_of(plain_query(question), index)
+        known = [need.expression for need in needs if need.known and not need.minor]
+        numbers = index.best(either(known), Filter(), max(limit, WEIGHED)) if known else []
+    weigher = Weigher(needs, max((day_number(one.date) for one in texts), default=0), len(texts))
+    found = [weigher.weigh(Document(at, texts[at].title, texts[at].text, day_number(texts[at].date))) for at in numbers]
+    if floor:
+        found = [one for one in found if one.fits_all or (one.share >= floor and one.telling >= TELLING)]
+    found.sort(key=lambda one: (-one.score, one.number))
+    return [
+        Ranked(one.number, round(min(one.score, 1.0), 3), tuple(needs[at].text for at in sorted(one.found)))
+        for one in found[:limit]
+    ]
