@@ -6,10 +6,14 @@ import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from threading import RLock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeVar
 
+from memory.base.retry import retry
 from memory.base.told import Gate
+from memory.document.compare import lines_of
 from memory.errors import ConfigError, UsageError
+from memory.storage import Change, Store
+from memory.storage.transaction import Transaction
 
 from .inject import Injection, inject
 from .model import (
@@ -28,16 +32,9 @@ from .model import (
 )
 from .reading import FactsOfFile, read_facts
 from .search import find_facts
+from .transfer import Import, ImportRow, sort_out
 
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    from memory.storage import Change, Store
-    from memory.storage.transaction import Transaction
-
-    from .transfer import Import, ImportRow
-
-    R = TypeVar("R")
+R = TypeVar("R")
 
 
 class NewFact(NamedTuple):
@@ -193,8 +190,6 @@ class FactStore:
 
     def take_in(self, rows: Sequence[ImportRow], *, actor: str, now: datetime) -> Import:
         """Store the rows of an import file in one change; see `memory.facts.transfer`."""
-        from .transfer import Import, sort_out
-
         most = self.settings.max_total
 
         def build(transaction: Transaction) -> Import:
@@ -217,7 +212,6 @@ class FactStore:
 
     def _change(self, operation: str, build: Callable[[Transaction], R], actor: str, now: datetime) -> R:
         """Make a change; where another program wrote at the same moment, it is planned again on what that wrote."""
-        from memory.base.retry import retry
 
         def attempt() -> R:
             with self._store.transaction(operation, actor=actor, now=now) as transaction:
@@ -273,8 +267,6 @@ def encode_lines(lines: Sequence[NewFact], highest: int, now: datetime) -> tuple
 
 def _without(data: bytes, gone: Iterable[Fact], added: bytes = b"") -> bytes:
     """Return a file without the lines of some facts and with others added; an unfinished last line is ended first."""
-    from memory.document.compare import lines_of
-
     lines = {fact.line for fact in gone}
     kept = b"".join(line for number, line in enumerate(lines_of(data)) if number not in lines)
     mend = b"\n" if kept and added and not kept.endswith(b"\n") else b""

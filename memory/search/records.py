@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.files import MEMORY_FILES
+from memory.files.contacts.model import Contact
+from memory.files.journal.model import JournalEntry
+from memory.files.knowledge.model import KnowledgeItem
+from memory.files.monitors import Monitor
+from memory.files.plans.model import Plan
+from memory.files.snapshot import Snapshot
+from memory.files.tasks.model import Task
 from memory.registry import REGISTRY
-
-if TYPE_CHECKING:
-    from memory.files.contacts.model import Contact
-    from memory.files.journal.model import JournalEntry
-    from memory.files.knowledge.model import KnowledgeItem
-    from memory.files.monitors import Monitor
-    from memory.files.plans.model import Plan
-    from memory.files.snapshot import Snapshot
-    from memory.files.tasks.model import Task
-    from memory.workspace import Workspace
+from memory.workspace import Workspace
 
 FILE_KINDS = REGISTRY[0].kinds
 """The kinds of records of the memory files."""
