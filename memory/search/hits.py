@@ -41,7 +41,7 @@ class Hit(NamedTuple):
 
     `score` is the share of what was asked for that it has, over 0 and at most 1. `snippet` is one line of its text, or
     a part of it, with the matching words at `marks`; `title_marks` are those in the title. `why` has for each word
-    where it was found: `title`, `text` or both.
+    where it was found: `title`, `text` or both. Without `is_about` the entry only shares common words with the query.
     """
 
     entry: FoundEntry
@@ -51,6 +51,7 @@ class Hit(NamedTuple):
     title_marks: tuple[Span, ...] = ()
     why: tuple[tuple[str, str], ...] = ()
     fits_all: bool = True
+    is_about: bool = True
 
 
 class SearchAnswer(NamedTuple):
@@ -99,7 +100,7 @@ def hit_of(entry: FoundEntry, evidence: Evidence, needs: Sequence[Need]) -> Hit:
     snippet, marks = _snippet(entry, served)
     why = tuple((needs[at].text, where) for at, where in sorted(evidence.found.items()))
     score = round(min(1.0, max(0.001, evidence.score)), 3)
-    return Hit(entry, score, snippet, marks, marks_in(entry.title, served), why, evidence.fits_all)
+    return Hit(entry, score, snippet, marks, marks_in(entry.title, served), why, evidence.fits_all, evidence.is_about)
 
 
 def marks_of_terms(text: str, terms: Sequence[Term]) -> tuple[Span, ...]:
