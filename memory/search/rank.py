@@ -20,7 +20,7 @@ from .needs import Need, needs_of, rarity
 from .query import plain_query
 from .word_index import TABLES, Filter, IndexedText, WordIndex, either
 
-FLOOR, TELLING = 0.3, 0.5
+FLOOR, TELLING = 0.295, 0.5
 """An entry is about a query if it has this share of it, and words that tell as much as this part of a unique word."""
 
 WEIGHED = 64
