@@ -1,4 +1,4 @@
-"""Values as people write them by hand: size limits, remarks, absent values, equal names, typos.
+"""Values as people write them by hand: size limits, remarks, absent values, equal names.
 
 The format writes `*/5 * * * * (every 5 min)` or `null (notify only)`: a value for programs and a remark for
 people.
@@ -117,24 +117,6 @@ _SETTLED = (
 _BOUNDS = [bound for row in _SETTLED for bound in (row[0], chr(ord(row[1]) + 1))]
 _NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 """The ASCII character for each full-width form; Chinese text uses full-width colons and brackets."""
-
-
-def edit_distance(one: str, other: str, most: int) -> int:
-    """Return the number of insertions, deletions, changes and swaps of neighbours from one word to the other; `most` +
-    1 for anything above `most`, found early.
-    """
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for at, char in enumerate(one, 1):
-        older, before, row = before, row, [at]
-        for to, wanted in enumerate(other, 1):
-            cost = min(before[to] + 1, row[to - 1] + 1, before[to - 1] + (char != wanted))
-            if at > 1 and to > 1 and char == other[to - 2] and one[at - 2] == wanted:
-                cost = min(cost, older[to - 2] + 1)
-            row.append(cost)
-        if min(row) > most:
-            return most + 1
-    return min(row[-1], most + 1)
 
 
 def alike(name: str) -> str:

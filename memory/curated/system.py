@@ -13,8 +13,7 @@ from memory.base.problems import Problem
 from memory.errors import MemdeckError
 from memory.errors import MemdeckError as Refusal
 from memory.maintenance import Report
-from memory.search.index.inventory import FileRecords, whole
-from memory.search.records import Record
+from memory.search.records import FileRecords, Record
 from memory.system import Advice, Contribution, System
 from memory.systems.suspects import gate_of
 from memory.trust.consent import Ask, Trust
@@ -25,8 +24,7 @@ from .curated import Curated
 from .exchange import items_of, take
 from .files.index_file import IndexLine, line_of, suspicious_passages
 from .identity import FILE, FOLDER
-from .index.entries import invalid_files, memories, stamps
-from .index.words import is_trivial
+from .index.entries import memories
 from .model import INDEX, Invalid, Memory, Root
 from .model_commands import model_asks, models_of
 from .overview import CuratedOverview, overview
@@ -202,6 +200,9 @@ class CuratedMemory(System):
 
     def records_by_file(self, refused: MutableMapping[str, Refusal]) -> Iterator[FileRecords]:
         """Yield the record of each memory; its text is read only if the index has a different one."""
+        from memory.curated.index.entries import invalid_files, stamps
+        from memory.search.records import FileRecords
+
         roots = self._roots()
         side = self.curated.sides.get("workspace")
         if side is None:
@@ -216,7 +217,7 @@ class CuratedMemory(System):
             yield FileRecords(
                 f"{FOLDER}/{root.folder}/{name}",
                 stamp,
-                lambda root=root, name=name: [whole(self._recorded(root, name))],  # type: ignore[misc]
+                lambda root=root, name=name: self._recorded(root, name),  # type: ignore[misc]
             )
 
     def _recorded(self, root: Root, name: str) -> list[Record]:
@@ -252,6 +253,8 @@ class CuratedMemory(System):
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
         """Yield the memories of the workspace that a message may be about, the best first."""
+        from memory.curated.recall.find import find, is_trivial
+
         if is_trivial(message) or not self.curated.settings["enabled"]:
             return
         top = self.curated.settings["recall.top_k"]

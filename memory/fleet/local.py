@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from memory.errors import BusyError, ConflictError, MemdeckError, UsageError
 from memory.files.status import brief, next_overdue
 from memory.registry import holds_memory
-from memory.search.match import day_number
-from memory.search.query.query import Query, read_day, read_query
+from memory.search.query import Query, read_day, read_query
+from memory.search.rank import day_number
 from memory.storage.own_folders import STATE
 from memory.systems import Approval, approvals_of, check_all, entrust, maintain_all, searcher_of, waiting_in
 from memory.systems.at_rest import FileStamp, file_stamp

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memory.base.told import why_not
 from memory.errors import MemdeckError
+from memory.files.status import Brief
 from memory.files.status import brief as brief_of
+from memory.files.tasks.model import Task
 from memory.registry import system_name
-from memory.search.query.query import read_day, read_query
+from memory.search.hits import Hit
+from memory.search.query import plain_query
+from memory.search.searcher import Searcher
 from memory.systems import contributions_of
-from memory.systems.suspects import suspects_of
+from memory.systems.suspects import Suspect, suspects_of
+from memory.workspace import Workspace
 
-from .choices import read_choices
+from .choices import Kind, read_choices
 from .compose import AgentPrompt, PromptBlock, composed
-
-if TYPE_CHECKING:
-    from memory.files.status import Brief
-    from memory.files.tasks.model import Task
-    from memory.search.query.query import Query
-    from memory.search.searcher import Searcher
-    from memory.systems.suspects import Suspect
-    from memory.workspace import Workspace
-
-    from .choices import Kind
 
 DEFAULT_BUDGET = 1_000
 """The default budget of a brief, in tokens."""
 START_TOKENS, MESSAGE_TOKENS = 1_500, 500
 """Tokens that hooks spend at the start of a session, and on a message."""
+_SENTENCE_END = re.compile(r"[.?!;]+(?:\s|$)|[。？！；\n]")
+_MOST_SENTENCES = 8
 _FOUND = 6
 
 
@@ -58,7 +55,7 @@ def brief(
     blocks += _readable(lambda: list(_offered(workspace, now, message)))
     if message.strip() and searcher is not None:
         known = {block.ref for block in blocks}
-        blocks += _readable(lambda: [one for one in _found(searcher, message, now) if one.ref not in known])
+        blocks += _readable(lambda: [one for one in _found(searcher, message) if one.ref not in known])
     known = {block.ref for block in blocks}
     blocks += [block for block in later if block.ref not in known]
     known = {block.ref for block in blocks}
@@ -89,7 +86,7 @@ def for_message(
     ]
     if searcher is not None:
         known = {block.ref for block in blocks}
-        blocks += _readable(lambda: [one for one in _found(searcher, message, now, without) if one.ref not in known])
+        blocks += _readable(lambda: [one for one in _found(searcher, message, without) if one.ref not in known])
     return _composed(workspace, _chosen(blocks, choices), budget)
 
 
@@ -207,11 +204,16 @@ def _offered(workspace: Workspace, now: datetime, message: str, without: Collect
         yield block._replace(title=one.title) if block.suspicion else block
 
 
-def _found(searcher: Searcher, message: str, now: datetime, without: Collection[str] = ()) -> Iterator[PromptBlock]:
-
-    query: Query = read_query(message[:500], lambda day: read_day(day, now.date()))
+def _found(searcher: Searcher, message: str, without: Collection[str] = ()) -> Iterator[PromptBlock]:
+    """Yield what is found for each sentence of a message: it may ask for several things."""
     hidden = _hidden(without)
-    for hit in searcher.search(query, _FOUND).every:
+    found: dict[tuple[str, int], Hit] = {}
+    for sentence in _sentences(message):
+        for hit in searcher.search(plain_query(sentence), _FOUND).every:
+            place = (hit.entry.file, hit.entry.line)
+            if hit.is_about and (place not in found or hit.score > found[place].score):
+                found[place] = hit
+    for hit in sorted(found.values(), key=lambda one: -one.score)[:_FOUND]:
         entry = hit.entry
         if entry.kind not in hidden:
             more = entry.file if hit.snippet == entry.title else f"{entry.file}: {hit.snippet}"
@@ -220,3 +222,11 @@ def _found(searcher: Searcher, message: str, now: datetime, without: Collection[
             )
             # A line of an entry may be sound where the entry is not.
             yield block._replace(suspicion=block.suspicion or why_not(entry.kind, entry.title, entry.text))
+
+
+def _sentences(message: str) -> list[str]:
+    """Return the first and the last sentences of a message, each once."""
+    parts = list(dict.fromkeys(part for part in _SENTENCE_END.split(message) if part.strip()))
+    if len(parts) > _MOST_SENTENCES:
+        parts = parts[: _MOST_SENTENCES // 2] + parts[-(_MOST_SENTENCES // 2) :]
+    return parts

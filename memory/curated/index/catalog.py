@@ -18,7 +18,6 @@ from .entries import (
     CATALOG,
     CATALOG_VERSION,
     CatalogRow,
-    make_empty,
     make_tables,
     next_number,
     put_in,
@@ -33,8 +32,6 @@ _BATCH = 500
 """How many files are read before their rows are written."""
 _CHECKPOINT = 512
 """Pages (8 MB) after which the write-ahead log goes into the database; with few pages each write waits for the disk."""
-_WHOLE = 4
-"""Where at least one in this many entries is replaced, all are rebuilt."""
 
 
 _Rows = dict[str, tuple[str, int, int, int, int]]
@@ -102,31 +99,23 @@ class Catalog:
                     raise
         return work(connection)
 
-    def rebuild(self, roots: Sequence[Root], every: Sequence[Root] = ()) -> dict[str, int]:
+    def rebuild(self, roots: Sequence[Root]) -> dict[str, int]:
         """Read every file of some folders again and return how many memories each holds, by the folder's key.
 
-        `every` are all folders of the side: where `roots` hold a large part of all memories, all are rebuilt, which
-        is faster. Other processes see the old catalogue until the new one is complete.
+        Other processes see the old catalogue until the new one is complete.
         """
 
         def again(db: sqlite3.Connection) -> dict[str, int]:
-            marks = ",".join("?" * len(roots))
             keys = [root.key for root in roots]
-            mine = f"SELECT id FROM memory_catalog_entries WHERE root IN ({marks})"
+            inside = f"root IN ({','.join('?' * len(keys))})"
             with self._writing(db):
-                numbers = [row[0] for row in db.execute(mine, keys)]
-                (count,) = db.execute("SELECT count(*) FROM memory_catalog_entries").fetchone()
-                whole = len(numbers) * _WHOLE >= count
-                if whole:
-                    make_empty(db)
-                else:
-                    take_out(db, numbers)
+                rows = db.execute(f"SELECT id FROM memory_catalog_entries WHERE {inside}", keys)
+                take_out(db, [number for (number,) in rows.fetchall()])
                 self._forget()
-                for root in {one.key: one for one in (*roots, *(every if whole else ()))}.values():
+                for root in {one.key: one for one in roots}.values():
                     self._sync(db, root)
-            count = "SELECT root, count(*) FROM memory_catalog_entries WHERE error IS NULL"
-            found = db.execute(f"{count} AND root IN ({marks}) GROUP BY root", keys)
-            return dict.fromkeys(keys, 0) | dict(found.fetchall())
+            count = f"SELECT root, count(*) FROM memory_catalog_entries WHERE error IS NULL AND {inside} GROUP BY root"
+            return dict.fromkeys(keys, 0) | dict(db.execute(count, keys).fetchall())
 
         return self.read((), again)
 

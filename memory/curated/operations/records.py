@@ -111,9 +111,8 @@ def reindex(curated: Curated, args: Json, call: OperationCall) -> Json:
     scope, agent, tier = selector(args)
     roots = curated.all_roots() if scope is None and not agent else curated.chosen(scope, agent, tier)
     count = 0
-    every = curated.all_roots()
     for side, mine in curated.by_side(roots):
-        indexed = side.catalog.rebuild(mine, [root for root in every if root.side == side.name])
+        indexed = side.catalog.rebuild(mine)
         for root in mine:
             count += indexed[root.key]
             side.records.event("memory.write.reindex", call.now, root=root, summary=f"indexed={indexed[root.key]}")

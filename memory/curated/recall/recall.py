@@ -15,11 +15,10 @@ from memory.base.told import harmless
 from memory.curated.curated import Curated
 from memory.curated.index.records import Records, add_event, milliseconds, put_trace
 from memory.curated.index.signals import RecallNote, limits_of
-from memory.curated.index.words import is_trivial
 from memory.curated.model import Json, Memory, Root
 from memory.curated.providers.calls import recalled
 
-from .find import RecallFound, Scored, find
+from .find import RecallFound, Scored, find, is_trivial
 
 MOST = 20
 """How many memories a recall returns at most."""

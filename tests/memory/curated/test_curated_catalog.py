@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory.curated.index import catalog as catalogs
-from memory.curated.index.catalog import Catalog
+from memory.search.word_index import WordIndex
 from tests.memory.curated.conftest import Den, ask, write
 
 
@@ -123,27 +123,6 @@ def test_a_reindex_that_fails_leaves_the_catalogue_as_it_was(den: Den, monkeypat
         with pytest.raises(KeyboardInterrupt):
             curated.sides["global"].catalog.rebuild([curated.root("global")])
     side = curated.sides["global"]
-    found = side.catalog.read((), lambda db: db.execute("SELECT count(*) FROM memory_chunks_fts").fetchone())
-    assert found == (1,)
+    found = side.catalog.read((), lambda db: WordIndex(db).total())
+    assert found == 1
     assert len(curated.memories([curated.root("global")])) == 1
-
-
-def test_a_small_part_of_a_side_is_made_anew_by_itself(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reindex of one small folder reads that one only, and the others stay in the catalogue."""
-    curated = den.open()
-    for number in range(9):
-        write(den, curated, "user", f"Drink {number}", f"likes drink number {number}")
-    write(den, curated, "user", "Tone", "short and dry", scope="agent", agent="reviewer", tier="global")
-    read: list[str] = []
-    real = catalogs.read_file
-
-    def read_file(store: Any, root: Any, name: str) -> Any:
-        read.append(name)
-        return real(store, root, name)
-
-    monkeypatch.setattr(catalogs, "read_file", read_file)
-    roots = [curated.root("agent", "reviewer", "global")]
-    catalog: Catalog = curated.sides["global"].catalog
-    assert catalog.rebuild(roots, curated.all_roots()) == {"agent:global:reviewer": 1}
-    assert read == ["user_tone.md"]
-    assert len(ask(den, curated, "which drink number likes").entries) == 5
