@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
-from memory.state.analysis.focus import without_first_run
 
 from .diff import Digest, changed_sections
 from .files import schema
@@ -20,7 +19,7 @@ from .files.reading import StateFiles
 from .files.store import StateStore, StateWriting, refuse
 from .paths import without_gone
 from .projections.files import refuse_foreign
-from .recall.new_analysis import take_in
+from .recall.new_analysis import take_in, without_first_run
 
 if TYPE_CHECKING:
     from memory.storage import Change

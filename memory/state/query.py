@@ -10,10 +10,9 @@ from typing import Literal
 
 from memory.errors import UsageError
 
-from .files.model import EVENTS, KEYS, Json, moment
+from .files.model import EVENTS, KEYS, NOT_SAID, Json, moment
 from .files.reading import StateFiles, checkpoint_path
 from .projections.files import path_of
-from .recall.consolidate import NOT_SAID
 
 Mode = Literal["answer", "changes", "next", "traps"]
 MODES: tuple[Mode, ...] = ("answer", "changes", "next", "traps")

@@ -64,7 +64,7 @@ class ProjectState(System):
         self.trust: Trust | None = None
         self.environ: Mapping[str, str] = {}
         self._last: StateLook | None = None
-        self.unattended = Unattended(workspace.root, folder)
+        self.unattended = Unattended(workspace.root, folder, workspace.home)
 
     @property
     def home(self) -> Path | None:

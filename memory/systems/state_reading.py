@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from memory.document.model import BOM
-from memory.state.files.model import ANALYSED, ARCHIVE, ENTRY_FILES, FOLDER, PRIVATE, PROJECTIONS, STATE
+from memory.state.files.model import ANALYSED, ARCHIVE, ENTRY_FILES, EXPIRED, FOLDER, PRIVATE, PROJECTIONS, STATE
 from memory.storage.changes import PlainReading
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _OWN = re.compile(
     rf"{re.escape(FOLDER)}/(?:(?:state|sources|config|analysis)\.json|history/(?:events\.jsonl|checkpoints/chk-\d+\.json))"
-    rf"|{re.escape(ARCHIVE)}/[^/]+/(?:[a-z]+\.jsonl?|damaged/[^/]+|checkpoints/chk-\d+\.json)"
+    rf"|{re.escape(EXPIRED)}|{re.escape(ARCHIVE)}/[^/]+/(?:[a-z]+\.jsonl?|damaged/[^/]+|checkpoints/chk-\d+\.json)"
 )
 
 

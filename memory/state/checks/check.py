@@ -25,7 +25,7 @@ from memory.state.files.model import (
 )
 from memory.state.files.reading import StateFiles
 from memory.state.files.store import entry_path
-from memory.state.paths import bundle_paths, shown_path
+from memory.state.paths import bundle_paths, full_path, shown_path
 from memory.state.projections.entry_block import find_blocks, render_block
 from memory.state.projections.files import VERSION, marker_of, path_of, render_projections
 
@@ -142,10 +142,10 @@ def _source(root: Path, source: object, number: int, ids: set[str]) -> Iterator[
     if source["id"] in ids:
         yield Finding("fail", f"sources:id:{shown}", "the id is there twice", SOURCES)
     ids.add(source["id"])
-    if not os.path.isabs(source["path"]):
-        yield Finding("fail", f"sources:path:{shown}", f"{source['path']!r} is no absolute path", SOURCES)
-    elif not os.path.lexists(source["path"]):
-        # Only its own machine has the folder; its absence elsewhere is no fault of the state.
+    if not os.path.isabs(source["path"]) and ".." in source["path"].split("/"):
+        yield Finding("fail", f"sources:path:{shown}", f"{source['path']!r} leads out of the workspace", SOURCES)
+    # Only its own machine has the folder; its absence elsewhere is no fault of the state.
+    elif not source["path"].startswith("~") and not os.path.lexists(full_path(source["path"], root)):
         where = shown_path(source["path"], root)
         yield Finding("warn", f"sources:path:{shown}", f"{where} is not on this machine", SOURCES)
     if source["lastSyncStatus"] == "failed":

@@ -15,6 +15,8 @@ STATE = f"{FOLDER}/state.json"
 EVENTS = f"{FOLDER}/history/events.jsonl"
 CHECKPOINTS = f"{FOLDER}/history/checkpoints"
 ARCHIVE = f"{FOLDER}/archive"
+EXPIRED = f"{ARCHIVE}/expired-imports.json"
+"""Which sessions were imported that have left the archive."""
 SOURCES = f"{FOLDER}/sources.json"
 CONFIG = f"{FOLDER}/config.json"
 ANALYSED = f"{FOLDER}/analysis.json"
@@ -26,6 +28,8 @@ ENTRY_FILES = ("AGENTS.md", "CLAUDE.md", "README.md")
 
 SCHEMA_VERSION = 2
 GENERATOR = "memdeck"
+NOT_SAID = "Not recorded."
+"""The value of a field of a gotcha or next step that a session did not state."""
 FRESH_DAYS = 14
 """How many days old a run of the validation commands may be."""
 LOCAL_SOURCE = "agent-memory.local"

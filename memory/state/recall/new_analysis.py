@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from memory.state.analysis.focus import without_first_run
 from memory.state.diff import name_of
 from memory.state.files.model import Json
 
@@ -62,3 +61,14 @@ def _lists(base: list[Any] | None, ours: list[Any], theirs: list[Any]) -> list[A
     # Added entries stay; what the last analysis had and the new one lacks is removed.
     kept = [value for name, value in mine.items() if name not in new and (name not in known or known[name] != value)]
     return [*merged, *kept]
+
+
+_FIRST_RUN = "to get a first validation."
+
+
+def without_first_run(focus: Json) -> Json:
+    """Return a section `currentFocus` without the advice to run a command for the first time, once one was run."""
+    if focus["validationSnapshot"]["status"] == "not-run":
+        return focus
+    kept = [one for one in focus["suggestedNextActions"] if not (one.startswith("Run `") and one.endswith(_FIRST_RUN))]
+    return {**focus, "suggestedNextActions": kept}

@@ -86,18 +86,6 @@ def test_done_removes_the_step_of_its_title(repository: Repository) -> None:
     assert done.preview.digest.steps[1] == ("Write tests",)
 
 
-def test_what_says_the_same_is_merged_and_the_longer_stays(repository: Repository) -> None:
-    """Two gotchas of one title are one with the longer cause, and near-equal lines are one line."""
-    repository.imported("one", "GOTCHA: Lock: writers block", "DECISION: Use SQLite for the cache of the shop")
-    repository.imported(
-        "two", "GOTCHA: lock: two writers block each other", "DECISION: use sqlite for the cache of the shop!"
-    )
-    repository.recall()
-    bundle = repository.memory.bundle
-    assert [one["cause"] for one in bundle["gotchas"] if one["title"] == "Lock"] == ["two writers block each other"]
-    assert sum("sqlite" in line.lower() for line in bundle["currentFocus"]["currentState"]) == 1
-
-
 def test_an_edited_gotcha_is_reported(repository: Repository) -> None:
     """A body that changes under the same title is a change, and told as one."""
     repository.imported("one", "GOTCHA: Lock: short")

@@ -61,6 +61,10 @@ def recall(
         if session.output != "human":
             session.writer.document({**shown.json(diff=diff), "outcome": "nothing"})
         return
+    if not shown.changes and not shown.settles:
+        if session.output != "human":
+            session.writer.document({**shown.json(diff=diff), "outcome": "nothing"})
+        return
     question = "Apply it?" if shown.changes else "Move the cursor past these events?"
     if not confirmed(session, yes, question, "nothing is written; `--yes` applies it"):
         if session.output != "human":
@@ -86,17 +90,21 @@ def _preview_lines(session: Session, shown: RecallPreview, diff: bool) -> Iterat
     yield paint.line(f"engine: {shown.engine}")
     if not shown.changes:
         yield "the bundle stays as it is"
-    for noun, kinds in (("gotcha", shown.digest.gotchas), ("next step", shown.digest.steps)):
-        for verb, titles in zip(("added", "removed", "edited", "merged"), kinds, strict=True):
-            for title in titles[:SHOWN]:
-                yield paint.line(f"{noun} {verb}: {title}", "  ")
-            yield from more(len(titles))
+    for noun, verb, titles in shown.digest.titles():
+        for title in titles[:SHOWN]:
+            yield paint.line(f"{noun} {verb}: {title}", "  ")
+        yield from more(len(titles))
+    told = shown.told()
+    yield from (paint.notice(paint.line(words, "  ")) for words in told[:SHOWN])
+    yield from more(len(told))
     if shown.changes:
         yield f"changed sections: {', '.join(shown.digest.sections)}"
     if shown.digest.protected:
         yield f"protected: {', '.join(shown.digest.protected)}"
     if shown.left:
-        yield paint.notice(f"these events also change {', '.join(shown.left)}, which this recall leaves as it is")
+        yield paint.notice(
+            f"these events also change {', '.join(shown.left)}, which this recall leaves; the events wait"
+        )
     if diff:
         yield from diff_lines(session, shown.diff(), SHOWN_LINES)
 
