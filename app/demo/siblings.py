@@ -148,9 +148,9 @@ def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:
     """
     from memory.facts.model import FILE
     from memory.facts.system import Facts
+    from memory.state.system import ProjectState
     from memory.storage.fsio import set_time
     from memory.systems import system_of
-    from memory.systems.state import ProjectState
 
     facts = system_of(workspace, "facts", Facts).store
     _write(facts._store, {FILE: demo_facts(now)}, "the facts of the sample", now, actor)

@@ -12,9 +12,9 @@ import pytest
 
 from memory.errors import BlockedError, MemdeckError
 from memory.state import operations
+from memory.state.commands import engine_ask, run_validation
 from memory.state.files.model import stamp
 from memory.systems import asks_of_all
-from memory.systems.state_commands import engine_ask, run_validation
 from memory.trust.consent import Trust, read_settings, trust_of
 
 from .states import ACTOR, Repository

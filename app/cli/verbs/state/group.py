@@ -13,7 +13,7 @@ from memory.errors import UsageError
 if TYPE_CHECKING:
     from memory.state.diff import SectionDiff
     from memory.state.files.store import StateStore
-    from memory.systems.state import ProjectState
+    from memory.state.system import ProjectState
 
 SECTIONS = "project, project-map, current-focus, gotchas, next-steps, validation-commands"
 
@@ -32,7 +32,7 @@ yes = option("--yes", is_flag=True, help="Do it without asking.")
 def system_of(session: Session) -> ProjectState:
     """Return the project state of the workspace, with the user's decisions about what it may run."""
     from memory import systems
-    from memory.systems.state import ProjectState
+    from memory.state.system import ProjectState
 
     system = systems.system_of(session.workspace, "state", ProjectState)
     if not session.safe:

@@ -131,12 +131,10 @@ def _done_lines(session: Session, done: Recalled) -> Iterator[str]:
 def query(session: Session, question: tuple[str, ...], mode: str | None, scope: str) -> None:
     """Answer a question from the state and its history, with citations; no model is asked.
 
-    Where the best evidence holds fewer than two words of the question, it says that there is not enough.
+    The first line is the best answer, with its source. Where nothing is about the question, it says so.
     """
-    from memory.state.query import ask
-
     memory = store_of(session).memory()
-    found = ask(memory, " ".join(question), session.now, mode=mode, scope=scope)
+    found = system_of(session).ask(" ".join(question), mode=mode, scope=scope)
     if session.form is None and memory.config["query"]["defaultOutput"] == "json":
         session.writer.document(found.json())
         return
@@ -145,7 +143,7 @@ def query(session: Session, question: tuple[str, ...], mode: str | None, scope: 
 
 def _answer_lines(session: Session, found: QueryAnswer) -> Iterator[str]:
     paint = session.paint
-    rows = ((hit.item.id, f"{hit.score}", hit.item.place, hit.item.file) for hit in found.hits)
+    rows = ((hit.item.id, f"{hit.score:.2f}", hit.item.place, hit.item.file) for hit in found.hits)
     yield from map(paint.line, found.answer.split("\n"))
     yield from ("", f"mode: {found.mode}", paint.line(f"why: {found.why}"), "citations:")
     yield from paint.columns(rows, empty="  none")
