@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol
 
+from memory.base.words import content_words, stem, tokens
 from memory.errors import UsageError
 
 from .files.model import EVENTS, KEYS, NOT_SAID, Json, is_echo
@@ -44,8 +45,10 @@ _WEIGHTS: dict[Mode, dict[str, float]] = {
     "traps": {"event": 0.8, "checkpoint": 0.4},
 }
 """What the score of an item counts, by mode and kind; 1 where nothing is said."""
-_MEANT = 1.5
-"""What an item counts for that is meant for the mode."""
+_MEANT, _FACT = 1.5, 1.2
+"""What an item counts for that is meant for the mode, and what the project and its commands count before its parts."""
+_LEAST = 0.6
+"""The share of the question that an item must have which has its words only in what it is asked for by."""
 _ASKED_FOR = {
     "test": "how to run the tests, test command, testing, test suite",
     "lint": "how to lint, linter, linting, code style, style check, lint command",
@@ -222,7 +225,11 @@ def _hits(items: list[QueryItem], question: str, mode: Mode, rank: Rank) -> tupl
     texts = [QueryText(item.asked, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
     subject = _ABOUT_THE_MODE.sub(" ", question) if mode != "answer" else question
     found = rank(subject, texts) if re.search(r"\w", subject) else ()
-    hits = [QueryHit(items[one.place], one.score * _weight(items[one.place], mode), tuple(one.words)) for one in found]
+    hits = [
+        QueryHit(items[one.place], one.score * _weight(items[one.place], mode), tuple(one.words))
+        for one in found
+        if one.score >= _LEAST or _says(items[one.place], one.words)
+    ]
     if mode != "answer" and not any(hit.item.mode == mode for hit in hits):
         general = [item for item in items if item.mode == mode]
         hits = [*(QueryHit(item, _weight(item, mode), ()) for item in general), *hits]
@@ -230,7 +237,14 @@ def _hits(items: list[QueryItem], question: str, mode: Mode, rank: Rank) -> tupl
 
 
 def _weight(item: QueryItem, mode: Mode) -> float:
-    return _WEIGHTS[mode].get(item.kind, 1.0) * (_MEANT if item.mode == mode else 1.0)
+    meant = _MEANT if item.mode == mode else _FACT if item.category in ("project", "command") else 1.0
+    return _WEIGHTS[mode].get(item.kind, 1.0) * meant
+
+
+def _says(item: QueryItem, words: Sequence[str]) -> bool:
+    """Return whether an item itself has one of the words, in whatever form."""
+    told = {stem(word) for word in tokens(f"{item.said} {item.text}")}
+    return any(stem(word) in told for word in content_words(" ".join(words)))
 
 
 # -- what can answer ----------------------------------------------------------------------------------------------
@@ -255,7 +269,7 @@ _FILES = {"gotcha": "gotchas", "next-step": "next-steps", "focus": "current-focu
 
 
 def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
-    for part in (_project, _commands, _map, _focus, _entries):
+    for part in (_project, _commands, _map, _entries, _focus):
         for item in part(bundle):
             file = path_of(_FILES.get(item.category, "project-map"))
             yield replace(item, kind="bundle", place=f"bundle.{item.place}", file=file, created=created)
