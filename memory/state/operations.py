@@ -76,7 +76,7 @@ def init(
         raise RefusedError(
             "state.exists",
             f"there is {', '.join(found)} already",
-            "`memdeck state update` renews it; --force puts it into the archive and begins again",
+            f"{_renewal(store)}`memdeck state init --force` puts it into the archive and begins again",
             files=found,
         )
     bundle = analysed()
@@ -99,6 +99,11 @@ def init(
         return StateChange(writing.commit(summary), state, summary, batch)
 
     return store.change("state.init", build, actor=actor, now=now)
+
+
+def _renewal(store: StateStore) -> str:
+    """Return the advice to update, for a state that an update can read."""
+    return "" if _unreadable(lambda: store.memory().state) else "`memdeck state update` renews it; "
 
 
 def _archive_older(store: StateStore, *, actor: str, now: datetime) -> None:

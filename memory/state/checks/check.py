@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memory.errors import MemdeckError
 from memory.state.files import schema
-from memory.state.files.config import config_faults
+from memory.state.files.config import config_faults, unknown_keys
 from memory.state.files.json_text import canonical_bytes, digest, line_of, load
 from memory.state.files.model import (
     CONFIG,
@@ -95,6 +95,9 @@ def _config(memory: StateFiles) -> Iterator[Finding]:
     for fault in faults[:SHOWN]:
         line = line_of(stored.data, fault.where.rpartition(".")[2])
         yield Finding("fail", "config:schema", str(fault), CONFIG, line)
+    for key in unknown_keys(written)[:SHOWN]:
+        line = line_of(stored.data, key.rpartition(".")[2])
+        yield Finding("warn", "config:unknown", f"there is no setting {key}; is it misspelt?", CONFIG, line)
     if not faults:
         yield Finding("pass", "config:schema", "every setting has a value that it takes", CONFIG)
 
@@ -241,7 +244,7 @@ def _validation(memory: StateFiles, now: datetime | None) -> Iterator[Finding]:
         )
     elif when < now - timedelta(days=FRESH_DAYS):
         words = f"they were run on {snapshot['validatedAt'][:10]}, more than {FRESH_DAYS} days ago"
-        yield Finding("fail", "validation:freshness", words, STATE)
+        yield Finding("warn", "validation:freshness", words, STATE)
     elif snapshot["status"] != "passed":
         yield Finding("warn", "validation:status", f"they ended as {snapshot['status']}: {snapshot['summary']}", STATE)
     else:

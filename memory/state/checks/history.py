@@ -139,7 +139,8 @@ def _checkpoint(
 def _latest(memory: StateFiles, ids: tuple[str, ...]) -> Iterator[Finding]:
     latest = memory.state["maintenance"]["latestCheckpointId"]
     if latest != ids[-1]:
-        yield Finding("fail", "checkpoints:latest", f"the state names {latest} as the latest, it is {ids[-1]}", STATE)
+        named = latest or "no checkpoint"
+        yield Finding("fail", "checkpoints:latest", f"the state names {named} as the latest, it is {ids[-1]}", STATE)
         return
     try:
         same = memory.checkpoint(latest)["bundle"] == memory.bundle

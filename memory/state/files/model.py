@@ -27,7 +27,8 @@ ENTRY_FILES = ("AGENTS.md", "CLAUDE.md", "README.md")
 """The files that may hold the entry block, the preferred one first."""
 
 SCHEMA_VERSION = 2
-GENERATOR = "memdeck"
+GENERATOR = "memdeck 0.1.0"
+"""What writes a state, with its version."""
 NOT_SAID = "Not recorded."
 """The value of a field of a gotcha or next step that a session did not state."""
 FRESH_DAYS = 14

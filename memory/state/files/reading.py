@@ -309,6 +309,14 @@ def checkpoint_path(name: str) -> str:
 
 def _state(data: bytes) -> Json:
     state: Json = load(data, STATE, "state.json")
+    if isinstance(state, dict) and state.get("schemaVersion") == 1:
+        raise MemdeckError(
+            "state.schema",
+            f"{STATE} is of schema 1, which is not read",
+            "`memdeck state init --force` puts it into the archive and begins again",
+            file=STATE,
+            line=line_of(data, "schemaVersion"),
+        )
     faults = schema.faults_of(schema.STATE, state)
     if faults:
         line = line_of(data, faults[0].where.rpartition(".")[2].partition("[")[0])

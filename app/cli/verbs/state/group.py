@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import group, option
 from app.cli.session import Session
-from memory.errors import UsageError
+from memory.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from memory.state.diff import SectionDiff
@@ -34,7 +34,14 @@ def system_of(session: Session) -> ProjectState:
     from memory import systems
     from memory.state.system import ProjectState
 
-    system = systems.system_of(session.workspace, "state", ProjectState)
+    try:
+        workspace = session.workspace
+    except NotFoundError as error:
+        if error.code != "workspace.not_found":
+            raise
+        hint = "`memdeck state init` makes the state of the project here"
+        raise NotFoundError(error.code, error.message, hint) from error
+    system = systems.system_of(workspace, "state", ProjectState)
     if not session.safe:
         system.entrust(session.trust, os.environ)
     return system
