@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -70,22 +69,6 @@ class EventFile:
     bad: tuple[BadLine, ...] = ()
 
 
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """Pause the garbage collector during work that makes many small objects and no cycles.
-
-    The application collects often; there, reading many events takes half as long again without the pause.
-    """
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
-
-
-@without_collector()
 def read_events(data: bytes) -> EventFile:
     """Return the events of a file and its bad lines; only a newline ends a line, a byte order mark in front is none."""
     items: list[Json] = []

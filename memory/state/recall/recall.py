@@ -10,7 +10,7 @@ from typing import Any
 from memory.errors import ConflictError, UsageError
 from memory.state.diff import Digest, SectionDiff, diff_bundles, digest_of
 from memory.state.files.model import KEYS, POLICIES, SCOPES, SECTIONS, Json, number_of, plural, stamp
-from memory.state.files.reading import StateFiles, without_collector
+from memory.state.files.reading import StateFiles
 from memory.state.files.store import StateStore, StateWriting
 from memory.storage import Change
 
@@ -158,9 +158,8 @@ def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> R
     events = tuple(memory.unrecalled(scope.source))
     if not events:
         return RecallPreview(scope, before, before, (), (), Digest((), scope.section, scope.protected))
-    with without_collector():
-        proposal, note = _propose(memory, before, events, scope, engine)
-        groups = tuple(group_events(events))
+    proposal, note = _propose(memory, before, events, scope, engine)
+    groups = tuple(group_events(events))
     after = {**before, **{key: proposal.bundle[key] for name, key in KEYS.items() if scope.takes(name)}}
     return RecallPreview(
         scope,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import group, option
 from app.cli.session import Session
-from memory.errors import NotFoundError, UsageError
+from memory.errors import MemdeckError, UsageError
 
 if TYPE_CHECKING:
     from memory.state.diff import SectionDiff
@@ -36,11 +36,10 @@ def system_of(session: Session) -> ProjectState:
 
     try:
         workspace = session.workspace
-    except NotFoundError as error:
-        if error.code != "workspace.not_found":
-            raise
-        hint = "`memdeck state init` makes the state of the project here"
-        raise NotFoundError(error.code, error.message, hint) from error
+    except MemdeckError as error:
+        if error.code == "workspace.not_found":
+            error.hint = "`memdeck state init` makes the state of the project here"
+        raise
     system = systems.system_of(workspace, "state", ProjectState)
     if not session.safe:
         system.entrust(session.trust, os.environ)
