@@ -5,7 +5,6 @@ The client then talks to a model of this machine (npm install -g @anthropic-ai/c
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -105,31 +104,6 @@ def test_a_recorded_subagent_says_nothing(tmp_path: Path) -> None:
     assert [(item.messages > 0, item.signals["decisions"]) for item in recorded.items()] == [
         (True, BOTH["decisions"]), (False, []),
     ]  # fmt: skip
-    assert recorded.sync().imported == 1
-
-
-def test_a_recorded_session_that_grew_is_imported_again(recorded: Recorded) -> None:
-    """The first turn is one event, both are another of the same session, and once more is none."""
-    recorded.write(*recorded.first_turn())
-    assert recorded.sync().imported == 1
-    recorded.write(*recorded.lines())
-    assert recorded.sync().imported == 1
-    os.utime(recorded.path, (1, 1))
-    done = recorded.sync()
-    assert (done.imported, done.skipped) == (0, 1)
-    first, both = map(json.loads, recorded.repository.event_lines()[1:])
-    assert (first["signals"], both["signals"]) == (FIRST, BOTH)
-    assert first["externalItemId"] == both["externalItemId"]
-    assert first["contentHash"] != both["contentHash"]
-
-
-def test_a_recorded_session_that_is_partly_broken_is_imported(recorded: Recorded) -> None:
-    """Lines that are no records, and one that is still being written, take nothing from the rest."""
-    lines = recorded.lines()
-    middle = len(lines) // 2
-    recorded.write(*lines[:middle], "{broken\n", "[]\n", "\0\0\0\n", *lines[middle:], lines[-1][:40])
-    (item,) = recorded.items()
-    assert (item.signals, item.bad_lines, item.first_bad_line) == (BOTH, 3, middle + 1)
     assert recorded.sync().imported == 1
 
 
