@@ -42,6 +42,7 @@ from .files.model import (
     EVENTS,
     EXPIRED,
     FOLDER,
+    MARKERS,
     PRIVATE,
     PROJECTIONS,
     SIGNALS,
@@ -188,7 +189,13 @@ class ProjectState(System):
             return
         focus = memory.bundle["currentFocus"]
         if focus["summary"]:
-            lines = [focus["summary"], *focus["currentState"], *focus["knownRisks"], *focus["suggestedNextActions"]]
+            lines = [
+                focus["summary"],
+                *focus["currentState"],
+                *focus["knownRisks"],
+                *focus["suggestedNextActions"],
+                MARKERS,
+            ]
             yield Contribution(
                 self.name, ref_of("current-focus"), "Current focus", "\n".join(lines), "the current focus", 1.0
             )

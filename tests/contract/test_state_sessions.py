@@ -112,3 +112,12 @@ def test_no_committed_byte_names_the_home_folder(project: Place) -> None:  # noq
     assert own not in said
     paths = [one["path"] for one in project.json("state", "sources")["sources"]]
     assert paths == ["sessions", "~/agent/projects/~-src-shop"]
+
+
+def test_agents_are_told_the_markers(project: Place) -> None:  # noqa: F811
+    """What a client puts into a session names them."""
+    told = project(
+        "hook", "session-start", given=f'{{"cwd": "{project.work}", "session_id": "s", "source": "startup"}}'
+    )
+    assert "DECISION:" in told.out, told
+    assert "GOTCHA:" in told.out
