@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.change_part import change_cases
 from bench.command_part import command_cases
 from bench.curated_part import curated_cases
-from bench.curated_recall import curated_recall_table
+from bench.curated_recall import curated_fresh_table, curated_recall_table
 from bench.document_part import document_cases
 from bench.facts_part import facts_cases
 from bench.key_part import key_cases, key_table
@@ -57,6 +57,7 @@ TABLES = {"keys": key_table}
 FOUND: dict[str, Callable[[Places], str]] = {
     "recall": recall_table,
     "curated-recall": curated_recall_table,
+    "curated-fresh": curated_fresh_table,
     "mcp-tools": tool_table,
     "state-questions": questions_table,
 }

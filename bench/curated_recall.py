@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from bench.curated_set import AGENT, RecallSet, read_set, write_set
+from bench.curated_set import AGENT, FRESH, Asked, RecallSet, read_set, silent, write_set
 from bench.curated_set.fillers import fillers
 from bench.places import NOW, Places
+from memory.curated.recall.find import is_trivial
 
 LIMIT = 20
 FILLERS = 2000
@@ -27,10 +28,24 @@ def curated_recall_table(places: Places, *, tuning: bool = False, count: int = F
     """Return MRR and recall@5 in percent by kind of question and way of asking, over the questions that count."""
     known = read_set()
     chosen = [one for one in known.questions if one.counts != tuning]
+    return _table_of(known, chosen, places.folder / f"curated-recall-{count}", count)
+
+
+def curated_fresh_table(places: Places) -> str:
+    """Return the same over the fresh memories, and how many messages that no memory is about get none."""
+    known = read_set(FRESH)
+    top = places.folder / "curated-fresh"
+    found = _table_of(known, known.questions, top, 0)
+    (ask,) = [ask for name, ask in ways(top, known, 0) if name == "memdeck"]
+    messages = silent()
+    quiet = sum(is_trivial(message) or not ask(message) for message in messages)
+    return f"{found}\n  nothing for {quiet} of {len(messages)} messages that no memory is about\n"
+
+
+def _table_of(known: RecallSet, chosen: Sequence[Asked], top: Path, count: int) -> str:
     kinds = sorted({one.kind for one in chosen})
     found = {
-        name: [(one.kind, rank(ask(one.text), one.path)) for one in chosen]
-        for name, ask in ways(places.folder / f"curated-recall-{count}", known, count)
+        name: [(one.kind, rank(ask(one.text), one.path)) for one in chosen] for name, ask in ways(top, known, count)
     }
     width = max(map(len, found))
     numbers = Counter(one.kind for one in chosen)

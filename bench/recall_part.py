@@ -82,7 +82,7 @@ def recall_table(places: Places, *, all_questions: bool = False) -> str:
 
 def ways(places: Places) -> Iterator[tuple[str, Ask]]:
     """Yield each way of asking with its name."""
-    from memory.search.query.query import read_day, read_query
+    from memory.search.query import read_day, read_query
     from memory.systems import records_of_all, searcher_of
     from memory.workspace import Workspace
 
@@ -107,8 +107,7 @@ def ways(places: Places) -> Iterator[tuple[str, Ask]]:
         answer = searcher.ask(query(text), LIMIT)
         return [] if answer is None else [hit.entry.title for hit in answer.every]
 
-    yield "memdeck, all words", lambda text: [hit.entry.title for hit in searcher.scan(query(text), LIMIT).hits]
-    yield "memdeck without an index", lambda text: [hit.entry.title for hit in searcher.scan(query(text), LIMIT).every]
+    yield "memdeck, all words", lambda text: [hit.entry.title for hit in searcher.search(query(text), LIMIT).hits]
     yield "memdeck", by_index
 
 

@@ -97,7 +97,7 @@ class Searched:
             from memory.systems import searcher_of
 
             self._searcher = searcher_of(self.workspace)
-            if not self._searcher.update(learn=True):
+            if not self._searcher.update():
                 raise Unavailable("no index can be kept here")
         return self._searcher
 
@@ -158,12 +158,6 @@ def _asking(places: Places, place: Searched, name: str, word: str) -> Iterator[C
         lambda: place.searcher,
         f"memmem over the file · {name}",
     )
-    yield Case(
-        f"memdeck without an index · {name}",
-        lambda: place.searcher.scan(_query(word), LIMIT),
-        lambda: place.searcher,
-        f"memmem over the file · {name}",
-    )
     grep = f"ripgrep, process · {name}"
     yield Case(grep, lambda: _ripgrep(places, place, word))
     yield Case(
@@ -211,7 +205,7 @@ def _ripgrep(places: Places, place: Searched, word: str) -> None:
 
 
 def _query(word: str) -> Any:
-    from memory.search.query.query import read_query
+    from memory.search.query import read_query
 
     return read_query(word, lambda _: None)
 
@@ -266,7 +260,7 @@ def _edit(place: Searched) -> dict[str, float]:
     # The pane shows the newest entry with its ref before the index hears of it.
     _ = workspace.snapshot().journal.entries(limit=1)[0].ref
     start = time.perf_counter()
-    place.searcher.update(learn=True)
+    place.searcher.update()
     seconds = time.perf_counter() - start
     if not place.searcher.fresh():
         raise Unavailable("the index is not up to date")

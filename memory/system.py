@@ -21,8 +21,7 @@ from .registry import SystemName, registered, system_name
 
 if TYPE_CHECKING:
     from .maintenance.report import Report
-    from .search.index.inventory import FileRecords
-    from .search.records import Record
+    from .search.records import FileRecords, Record
     from .trust.asks import Ask
     from .trust.consent import Trust
 
@@ -120,7 +119,7 @@ class System:
 
     def records_by_file(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[FileRecords]:
         """Yield its records file by file, for an index that reads only changed files."""
-        from .search.index.inventory import grouped_by_file
+        from .search.records import grouped_by_file
 
         return grouped_by_file(self.records(None, refused))
 

@@ -9,6 +9,7 @@ tuning; the figures that count are those of the others.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -63,11 +64,21 @@ class RecallSet:
     questions: list[Asked] = field(default_factory=list)
 
 
-def read_set() -> RecallSet:
+WRITTEN = ("work.txt", "people.txt", "east.txt", "pairs.txt")
+FRESH = ("fresh.txt",)
+"""The set that no ranking was tuned on."""
+
+
+def silent() -> list[str]:
+    """Return messages that none of the fresh memories is about."""
+    return (HERE / "silent.txt").read_text(encoding="utf-8").splitlines()
+
+
+def read_set(names: Sequence[str] = WRITTEN) -> RecallSet:
     """Return the memories and questions that were written by hand."""
     found = RecallSet()
     asked = 0
-    for name in ("work.txt", "people.txt", "east.txt", "pairs.txt"):
+    for name in names:
         head: list[str] = []
         body: list[str] = []
         entry: Entry | None = None

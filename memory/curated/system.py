@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from memory.base.problems import Problem
     from memory.errors import MemdeckError as Refusal
     from memory.maintenance import Report
-    from memory.search.index.inventory import FileRecords
-    from memory.search.records import Record
+    from memory.search.records import FileRecords, Record
     from memory.trust.consent import Ask, Trust
     from memory.workspace import Outcome, Workspace
 
@@ -210,7 +209,7 @@ class CuratedMemory(System):
 
     def records_by_file(self, refused: MutableMapping[str, Refusal]) -> Iterator[FileRecords]:
         """Yield the record of each memory; its text is read only if the index has a different one."""
-        from memory.search.index.inventory import FileRecords, whole
+        from memory.search.records import FileRecords
 
         from .index.entries import invalid_files, stamps
 
@@ -228,7 +227,7 @@ class CuratedMemory(System):
             yield FileRecords(
                 f"{FOLDER}/{root.folder}/{name}",
                 stamp,
-                lambda root=root, name=name: [whole(self._recorded(root, name))],  # type: ignore[misc]
+                lambda root=root, name=name: self._recorded(root, name),  # type: ignore[misc]
             )
 
     def _recorded(self, root: Root, name: str) -> list[Record]:
@@ -272,8 +271,7 @@ class CuratedMemory(System):
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
         """Yield the memories of the workspace that a message may be about, the best first."""
-        from .index.words import is_trivial
-        from .recall.find import find
+        from .recall.find import find, is_trivial
 
         if is_trivial(message) or not self.curated.settings["enabled"]:
             return

@@ -87,7 +87,7 @@ class EntryAccess:
     ) -> Json:
         """Return `{"results", "cursor"}`: the hits for a query, best first; see `memory.search`."""
         from memory.registry import kinds as known_kinds
-        from memory.search.query.query import read_day, read_query
+        from memory.search.query import read_day, read_query
 
         check_text("query", query)
         named = tuple(ALIASES.get(kind, kind) for kind in kinds)

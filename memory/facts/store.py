@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from threading import RLock
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memory.base.told import Gate
 from memory.errors import ConfigError, UsageError
 
+from .inject import Injection, inject
 from .model import (
     DEFAULT_SCOPE,
     FILE,
@@ -25,20 +27,17 @@ from .model import (
     refusal,
 )
 from .reading import FactsOfFile, read_facts
+from .search import find_facts
 
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     from memory.storage import Change, Store
     from memory.storage.transaction import Transaction
 
-    from .index import FactIndex
-    from .inject import Injection
-    from .search import Haystack
     from .transfer import Import, ImportRow
 
     R = TypeVar("R")
-    Index = TypeVar("Index", "FactIndex", Haystack)
 
 
 class NewFact(NamedTuple):
@@ -78,8 +77,6 @@ class FactStore:
         self._gate = gate or Gate()
         self._reading: FactsOfFile | None = None
         self._look: FactsLook | None = None
-        self._indexes: dict[object, tuple[object, Any]] = {}
-        self._injections = self._searches = 0
         self._mutex = RLock()
 
     # -- reading ------------------------------------------------------------------------------------------------
@@ -92,7 +89,7 @@ class FactStore:
         with self._mutex:
             known = self._reading
             if known is None or (known.data is not data and known.data != data):
-                self._reading = known = read_facts(data, known)
+                self._reading = known = read_facts(data)
             return known
 
     @property
@@ -115,16 +112,7 @@ class FactStore:
 
     def search(self, query: str | None = None, tag: str | None = None) -> tuple[Fact, ...]:
         """Return the newest facts, at most 20, whose text contains the query and which have the tag, in any case."""
-        from .search import Haystack, find_facts
-
-        reading = self.read()
-        if not query:
-            return find_facts(reading, None, tag)
-        with self._mutex:
-            self._searches += 1
-            # Joining all texts takes as long as searching each of them once.
-            joined = self._searches > 1 and "\n" not in query and "\r" not in query
-            return find_facts(reading, query, tag, self._index_of(reading, Haystack) if joined else None)
+        return find_facts(self.read(), query, tag)
 
     def inject(self, message: str, now: datetime) -> Injection:
         """Return what is injected for a message; see `memory.facts.inject`."""
@@ -132,31 +120,7 @@ class FactStore:
 
     def inject_into(self, reading: FactsOfFile, settings: FactLimits, message: str, now: datetime) -> Injection:
         """Return what is injected for a message from facts that were read already."""
-        from .inject import inject
-
-        with self._mutex:
-            # Without a message nothing is looked up.
-            self._injections += bool(message.strip())
-            # Building an index takes longer than checking each fact once, and a prompt hook asks only once.
-            often = self._injections > 1
-
-        def index() -> FactIndex:
-            from .index import FactIndex
-
-            return self._index_of(reading, FactIndex)
-
-        return inject(reading, message, now, settings, index if often else None, self._gate)
-
-    def _index_of(self, reading: FactsOfFile, kind: Callable[[], Index]) -> Index:
-        """Return the index of a reading; the last one of its kind is extended by the facts added since."""
-        with self._mutex:
-            known: tuple[object, Index] | None = self._indexes.get(kind)
-            # An index that knows more facts cannot be used for an older snapshot.
-            if known is None or known[0] is not reading.line or known[1].count > len(reading.facts):
-                known = self._indexes[kind] = reading.line, kind()
-            index = known[1]
-            index.extend(reading.ranked[index.count :])
-            return index
+        return inject(reading, message, now, settings, self._gate)
 
     # -- changing -----------------------------------------------------------------------------------------------
 
@@ -297,8 +261,6 @@ def encode_lines(lines: Sequence[NewFact], highest: int, now: datetime) -> tuple
 
     A line is compact JSON in the order id, scope, text, tags, ts, and a newline.
     """
-    import json
-
     written = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     ids = tuple(f"m-{highest + place}" for place in range(1, len(lines) + 1))
     rows = [

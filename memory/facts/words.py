@@ -6,10 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from .model import Fact
+from memory.base.words import overlap, tokens
+
+from .model import Fact
 
 SHORTEST = 3
 """The fewest characters of a word that counts."""
@@ -31,21 +32,19 @@ STOP_WORDS = frozenset(
 
 # Letters and digits of any script; everything else is between words.
 _WORD = re.compile(r"[^\W_]+")
-_USABLE = re.compile(rf"[^\W_]{{{SHORTEST},}}")
+_LONG = re.compile(rf"[^\W_]{{{SHORTEST},}}")
 
 
 def words_of(text: str) -> set[str]:
     """Return the words of a text that count: in lower case, of three characters or more, without the stop words."""
+    return set(long_words(text)) - STOP_WORDS
+
+
+def long_words(text: str) -> list[str]:
+    """Return the words of a text of three characters or more, in lower case, with the stop words."""
     if text.isascii():
-        found = set(_USABLE.findall(text.lower()))
-    else:
-        found = {word for one in _WORD.findall(text) if len(word := one.lower()) >= SHORTEST}
-    return found - STOP_WORDS
-
-
-def all_words(text: str) -> set[str]:
-    """Return every word of a text, in the case in which words are compared."""
-    return {word.casefold() for word in _WORD.findall(text)}
+        return _LONG.findall(text.lower())
+    return [word for one in _WORD.findall(text) if len(word := one.lower()) >= SHORTEST]
 
 
 ALIKE = 0.8
@@ -66,34 +65,24 @@ def alike(facts: Sequence[Fact], least: float = ALIKE) -> list[Pair]:
 
     Facts of fewer than three words are alike only when their words are the same.
     """
-    words = [all_words(fact.text) for fact in facts]
+    words = [set(tokens(fact.text)) for fact in facts]
     counts = Counter(word for one in words for word in one)
     seen: dict[str, list[int]] = {}
     pairs = []
     for number, mine in enumerate(words):
-        if not mine:
-            continue
         # Two facts that share enough words have one of their rarest words in common.
         rare = sorted(mine, key=lambda word: (counts[word], word))[: len(mine) - ceil(least * len(mine)) + 1]
         near = {other for word in rare for other in seen.get(word, ())}
-        best = max(((_likeness(mine, words[other]), -other) for other in near), default=(0.0, 0))
-        if best[0] >= (least if len(mine) >= _FEWEST else 1.0):
+        best = max(((overlap(facts[number].text, facts[other].text), -other) for other in near), default=(0.0, 0))
+        if best[0] >= (least if len(mine) >= _FEWEST else 1.0) and near:
             pairs.append(Pair(facts[number], facts[-best[1]], best[0]))
         for word in rare:
             seen.setdefault(word, []).append(number)
     return pairs
 
 
-def like(text: str, facts: Sequence[Fact], least: float = ALIKE) -> Fact | None:
+def like(text: str, facts: Sequence[Fact]) -> Fact | None:
     """Return the fact that is most like a text, the first of equal ones; None where none is alike."""
-    mine = all_words(text)
-    best, found = least if len(mine) >= _FEWEST else 1.0, None
-    for fact in facts:
-        likeness = _likeness(mine, all_words(fact.text)) if mine else 0.0
-        if likeness > best or (likeness == best and found is None):
-            best, found = likeness, fact
-    return found
-
-
-def _likeness(one: set[str], other: set[str]) -> float:
-    return len(one & other) / len(one | other)
+    least = ALIKE if len(set(tokens(text))) >= _FEWEST else 1.0
+    likeness, place = max(((overlap(text, fact.text), -at) for at, fact in enumerate(facts)), default=(0.0, 0))
+    return facts[-place] if likeness >= least else None

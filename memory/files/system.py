@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from memory.base.problems import Problem
     from memory.errors import MemdeckError
     from memory.maintenance import Report
-    from memory.search.index.inventory import FileRecords
-    from memory.search.records import Record
+    from memory.search.records import FileRecords, Record
     from memory.trust.consent import Ask
     from memory.workspace import Workspace
 
@@ -117,8 +116,8 @@ class WorkspaceMemory(System):
         return (*monitors_want(snapshot), *task_asks(snapshot.tasks))
 
     def records_by_file(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[FileRecords]:  # noqa: ARG002
-        """Yield the records of each file, for the index; an unreadable file raises when its groups are requested."""
-        from memory.search.index.inventory import records_of_memory_files
+        """Yield the records of each file, for the index; an unreadable file raises when its records are requested."""
+        from memory.search.records import records_of_memory_files
 
         return records_of_memory_files(self._workspace)
 

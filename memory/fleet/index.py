@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.errors import MemdeckError
-from memory.search.index.opened import OpenedIndex
+from memory.search.index import SearchIndex, Transaction
+from memory.search.query import Query
+from memory.search.records import FileRecords, Record
+from memory.search.searcher import IndexDatabase
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.workspaces import WorkspaceList
 from memory.systems.at_rest import TRIES, UNSETTLED, read_at_rest
@@ -24,10 +29,6 @@ from .local import LocalWorkspaces, WorkspaceFailure, stamp_of, watched_of
 from .model import FleetHit, Progress, WorkspaceOverview
 
 if TYPE_CHECKING:
-    from memory.search.index.inventory import EntryGroup, FileRecords
-    from memory.search.index.ranked_lookup import Lookup
-    from memory.search.index.writer import IndexWriter
-    from memory.search.query.query import Query
     from memory.workspace import Workspace
 
 _ROOMS = """
@@ -39,9 +40,6 @@ CREATE TABLE room (
     look TEXT NOT NULL DEFAULT ''
 )
 """
-_PAGES = 1_000
-"""Pages after which the write-ahead log is moved into the database: much is written at once."""
-_BUSY_SECONDS = 5.0
 _KEPT_AT_ONCE = 100
 _MANY = 500  # Entries after which the space that indexing used is released.
 
@@ -96,7 +94,7 @@ class FleetIndex:
         """Nothing is opened yet."""
         home = local.state_home
         folder = StateFolder(home, WorkspaceList(home).path, local.home, name="fleet")
-        self._index = OpenedIndex(folder, "search.sqlite", _ROOMS, pages=_PAGES, seconds=_BUSY_SECONDS)
+        self._index = IndexDatabase(folder, "search.sqlite", _ROOMS)
         self._local = local
         self._loaded: tuple[object, int] | None = None
         self._rooms: dict[str, _Room] = {}
@@ -112,17 +110,17 @@ class FleetIndex:
 
     def ask(self, query: Query, limit: int, without: Collection[str] = ()) -> tuple[FleetHit, ...] | None:
         """Return the best hits as indexed, `without` those of some workspaces; None: there is no index."""
-        return self._index.read(lambda lookup: self._ask(lookup, query, limit, frozenset(without)))
+        return self._index.read(lambda index: self._ask(index, query, limit, frozenset(without)))
 
-    def _ask(self, lookup: Lookup, query: Query, limit: int, without: frozenset[str]) -> tuple[FleetHit, ...]:
-        names = {room.id: path for path, room in self._load(lookup).items()}
+    def _ask(self, index: SearchIndex, query: Query, limit: int, without: frozenset[str]) -> tuple[FleetHit, ...]:
+        names = {room.id: path for path, room in self._load(index).items()}
         for path in without:
             room = self._rooms.get(path)
             if room is not None:
                 del names[room.id]
         most = limit
         while True:
-            every = lookup.ask(query, most).every
+            every = index.ask(query, most).every
             hits = tuple(
                 FleetHit(
                     Path(place), self._local.host, hit.entry._replace(room=0), hit.snippet, hit.score, hit.fits_all
@@ -143,12 +141,12 @@ class FleetIndex:
         """Return the snapshots that were saved."""
         return self._index.read(self._load_looks) or {}
 
-    def _load_looks(self, lookup: Lookup) -> dict[str, Look]:
-        (version,) = lookup.connection.execute("PRAGMA data_version").fetchone()
-        if self._looked is None or self._looked[0] is not lookup or self._looked[1] != version:
-            rows = lookup.connection.execute("SELECT look FROM room WHERE look <> ''")
+    def _load_looks(self, index: SearchIndex) -> dict[str, Look]:
+        (version,) = index.connection.execute("PRAGMA data_version").fetchone()
+        if self._looked is None or self._looked[0] is not index or self._looked[1] != version:
+            rows = index.connection.execute("SELECT look FROM room WHERE look <> ''")
             looks = (Look.read(json.loads(words), self._local.host) for (words,) in rows)
-            self._looked = lookup, version, {str(one.overview.path): one for one in looks}
+            self._looked = index, version, {str(one.overview.path): one for one in looks}
         return self._looked[2]
 
     # -- keeping up -------------------------------------------------------------------------------------------
@@ -165,18 +163,17 @@ class FleetIndex:
         self.forget([path for path in rooms if path not in wanted])
         left: dict[str, WorkspaceFailure | None] = {}
         changed = self.behind(paths)
-        indexed = number = 0
-        while number < len(changed):
-            for path, done in self._some(changed[number:], go_on).items():
-                if done is None or isinstance(done, WorkspaceFailure):
-                    left[path] = done
-                    if done is not None and done["code"] == "fleet.gone":
-                        self.forget([path])
-                else:
-                    indexed += done
-                number += 1
-                if progress is not None:
-                    progress(number, len(changed))
+        indexed = 0
+        for number, path in enumerate(changed, 1):
+            done = self._index.write(partial(self._one, path=path, go_on=go_on)) if go_on() else None
+            if isinstance(done, int):
+                indexed += done
+            else:
+                left[path] = done
+            if isinstance(done, WorkspaceFailure) and done["code"] == "fleet.gone":
+                self.forget([path])
+            if progress is not None:
+                progress(number, len(changed))
         if indexed > _MANY:
             self._index.write(self._index.tidy)
         if changed:
@@ -208,60 +205,25 @@ class FleetIndex:
     def _keep(self, looks: Sequence[Look]) -> None:
         rows = [(json.dumps(one.json()), os.fsencode(one.overview.path)) for one in looks]
 
-        def work(writer: IndexWriter) -> None:
-            writer.connection.execute("BEGIN IMMEDIATE")
-            writer.connection.executemany("INSERT OR IGNORE INTO room (path) VALUES (?)", [row[1:] for row in rows])
-            writer.connection.executemany("UPDATE room SET look = ? WHERE path = ?", rows)
-            writer.connection.execute("COMMIT")
+        def work(index: SearchIndex) -> None:
+            index.connection.execute("BEGIN IMMEDIATE")
+            index.connection.executemany("INSERT OR IGNORE INTO room (path) VALUES (?)", [row[1:] for row in rows])
+            index.connection.executemany("UPDATE room SET look = ? WHERE path = ?", rows)
+            index.connection.execute("COMMIT")
 
         if rows:
             self._index.write(work)
 
-    def _some(self, paths: Sequence[str], go_on: Callable[[], bool]) -> dict[str, int | WorkspaceFailure | None]:
-        """Index the first of some workspaces: as many as are written together, at least one.
+    def _one(self, index: SearchIndex, path: str, go_on: Callable[[], bool]) -> int | WorkspaceFailure | None:
+        return self._local.one(Path(path), lambda workspace: self._update(index, workspace, go_on), (sqlite3.Error,))
 
-        Return the number of new entries of each; None: the index cannot be written, or `go_on` stopped it.
-        """
-        from memory.search.index.writer import BATCH, BrokenOff
-
-        def together(writer: IndexWriter) -> dict[str, int | WorkspaceFailure | None] | None:
-            done: dict[str, int | WorkspaceFailure | None] = {}
-            before = writer.indexed
-            try:
-                with writer.together():
-                    for path in paths:
-                        if done and writer.indexed - before >= BATCH:
-                            break
-                        done[path] = self._one(writer, path, go_on)
-            except BrokenOff:
-                return None
-            return done
-
-        def alone(writer: IndexWriter) -> int | WorkspaceFailure | None:
-            return self._one(writer, paths[0], go_on)
-
-        if not go_on():
-            return dict.fromkeys(paths)
-        return self._index.write(together) or {paths[0]: self._index.write(alone)}
-
-    def _one(self, writer: IndexWriter, path: str, go_on: Callable[[], bool]) -> int | WorkspaceFailure | None:
-        import sqlite3
-
-        from memory.search.index.tables import DamagedIndex
-        from memory.search.index.writer import BrokenOff
-
-        def work(workspace: Workspace) -> int | None:
-            return self._update(writer, workspace, go_on) if go_on() else None
-
-        return self._local.one(Path(path), work, (sqlite3.Error, DamagedIndex, BrokenOff))
-
-    def _update(self, writer: IndexWriter, workspace: Workspace, go_on: Callable[[], bool]) -> int | None:
+    def _update(self, index: SearchIndex, workspace: Workspace, go_on: Callable[[], bool]) -> int | None:
         """Index a workspace, and return the number of new entries; None: it is not in the index, because `go_on`
         stopped it or because other programs kept writing to it. The index always holds the files as of one moment:
         during such writing an earlier one, or nothing yet.
         """
         path = os.fsencode(workspace.root)
-        connection = writer.connection
+        connection = index.connection
         connection.execute("INSERT OR IGNORE INTO room (path) VALUES (?)", (path,))
         room, last = connection.execute("SELECT id, stamp FROM room WHERE path = ?", (path,)).fetchone()
         stamps = dict(connection.execute("SELECT name, stamp FROM file WHERE room = ?", (room,)))
@@ -286,58 +248,58 @@ class FleetIndex:
         else:
             self._unsettled[str(workspace.root)] = unsettled + 1
             return None if last is None else 0
-        before = writer.indexed
-        done = writer.update(sources, refused, go_on, room=room)
-        writer.forget_files()
-        if not done:
-            return None
-        words = "UPDATE room SET watched = ?, stamp = ? WHERE id = ?"
-        connection.execute(words, (b"\0".join(map(os.fsencode, watched)), stamp, room))
-        return writer.indexed - before
+        before = index.indexed
+        with suppress(_Stopped), Transaction(connection):
+            if not index.update(sources, refused, go_on, room=room):
+                raise _Stopped
+            words = "UPDATE room SET watched = ?, stamp = ? WHERE id = ?"
+            connection.execute(words, (b"\0".join(map(os.fsencode, watched)), stamp, room))
+            return index.indexed - before
+        return None
 
     def forget(self, paths: Sequence[str]) -> None:
         """Remove workspaces from the index."""
 
-        def work(writer: IndexWriter) -> None:
+        def work(index: SearchIndex) -> None:
             for path in map(os.fsencode, paths):
-                row = writer.connection.execute("SELECT id FROM room WHERE path = ?", (path,)).fetchone()
+                row = index.connection.execute("SELECT id FROM room WHERE path = ?", (path,)).fetchone()
                 if row is not None:
-                    writer.update((), {}, room=row[0])
-                    writer.connection.execute("DELETE FROM room WHERE id = ?", row)
-            self._index.tidy(writer)
+                    index.update((), {}, room=row[0])
+                    index.connection.execute("DELETE FROM room WHERE id = ?", row)
+            self._index.tidy(index)
 
         if paths:
             self._index.write(work)
 
-    def _load(self, lookup: Lookup) -> dict[str, _Room]:
+    def _load(self, index: SearchIndex) -> dict[str, _Room]:
         """Return the indexed workspaces; read again only if another process wrote since."""
-        connection = lookup.connection
+        connection = index.connection
         (version,) = connection.execute("PRAGMA data_version").fetchone()
-        if self._loaded is None or self._loaded[0] is not lookup or self._loaded[1] != version:
+        if self._loaded is None or self._loaded[0] is not index or self._loaded[1] != version:
             rows = connection.execute("SELECT path, id, watched, stamp FROM room")
             self._rooms = {
                 os.fsdecode(path): _Room(number, tuple(os.fsdecode(watched).split("\0")), stamp)
                 for path, number, watched, stamp in rows
             }
-            self._loaded = lookup, version
+            self._loaded = index, version
         return self._rooms
 
 
+class _Stopped(Exception):
+    """Indexing was stopped; what was written of the workspace is rolled back."""
+
+
 def _opened(source: FileRecords) -> FileRecords:
-    """Return the records of a file that is already read; if it was refused, `groups` raises that error."""
-    refused: list[MemdeckError] = []
-    groups: Sequence[EntryGroup] = ()
+    """Return the records of a file that is already read; if it was refused, `records` raises that error."""
     try:
-        groups = source.groups()
+        records = source.records()
     except MemdeckError as error:
-        refused.append(error)
+        return source._replace(records=partial(_refuse, error))
+    return source._replace(records=lambda: records)
 
-    def again() -> Sequence[EntryGroup]:
-        if refused:
-            raise refused[0]
-        return groups
 
-    return source._replace(groups=again)
+def _refuse(error: MemdeckError) -> Sequence[Record]:
+    raise error
 
 
 def digest_of(watched: tuple[str, ...]) -> int:

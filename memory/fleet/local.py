@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.errors import BusyError, ConflictError, MemdeckError, UsageError
 from memory.registry import holds_memory
-from memory.search.match import day_number
-from memory.search.query.query import Query, read_day, read_query
+from memory.search.query import Query, read_day, read_query
+from memory.search.rank import day_number
 from memory.systems import check_all, entrust, maintain_all, searcher_of
 from memory.systems.at_rest import FileStamp, file_stamp
 

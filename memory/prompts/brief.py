@@ -16,7 +16,7 @@ from .compose import AgentPrompt, PromptBlock, composed
 if TYPE_CHECKING:
     from memory.files.status import Brief
     from memory.files.tasks.model import Task
-    from memory.search.query.query import Query
+    from memory.search.query import Query
     from memory.search.searcher import Searcher
     from memory.systems.suspects import Suspect
     from memory.workspace import Workspace
@@ -210,7 +210,7 @@ def _offered(workspace: Workspace, now: datetime, message: str, without: Collect
 
 
 def _found(searcher: Searcher, message: str, now: datetime, without: Collection[str] = ()) -> Iterator[PromptBlock]:
-    from memory.search.query.query import read_day, read_query
+    from memory.search.query import read_day, read_query
 
     query: Query = read_query(message[:500], lambda day: read_day(day, now.date()))
     hidden = _hidden(without)

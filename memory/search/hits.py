@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
+from memory.base.words import spans, tokens
 from memory.registry import kinds
 
-from .query.words import fold, fold_with_places, spaced
-
-if TYPE_CHECKING:
-    from .query.query import Query, Term
+from .needs import Need, exact_need
+from .query import Query, Term
+from .rank import Evidence
 
 Span = tuple[int, int]
 """Start and end of a part of a text, in characters; the end is exclusive."""
@@ -39,10 +37,11 @@ class FoundEntry(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """An entry that matches all words, or without `fits_all` some of them; `score` is over 0 and at most 1.
+    """An entry that matches all words, or without `fits_all` some of them.
 
-    `snippet` is one line of its text, or a part of it, with the matching words at `marks`; `title_marks` are those in
-    the title. `why` has for each term where it was found: `title`, `text` or both.
+    `score` is the share of what was asked for that it has, over 0 and at most 1. `snippet` is one line of its text, or
+    a part of it, with the matching words at `marks`; `title_marks` are those in the title. `why` has for each word
+    where it was found: `title`, `text` or both.
     """
 
     entry: FoundEntry
@@ -60,7 +59,7 @@ class SearchAnswer(NamedTuple):
     `hits` match all words; `partial` are the best entries that match some of them, as far as the limit leaves room.
     `count` is how many entries match all words; with `more` there may be more than that. `also` maps words that occur
     nowhere to those searched instead. `unknown` are the names in `in:` that match no kind or file. `complete`: nothing
-    is missing because it was not searched yet. `source` is `index` or `scan`, `explained` how the answer was computed.
+    is missing because it was not searched yet. `explained` says how the answer was computed.
     """
 
     query: Query
@@ -70,7 +69,6 @@ class SearchAnswer(NamedTuple):
     also: tuple[tuple[str, tuple[str, ...]], ...] = ()
     unknown: tuple[str, ...] = ()
     complete: bool = True
-    source: str = "index"
     explained: tuple[str, ...] = ()
     partial: tuple[Hit, ...] = ()
 
@@ -82,10 +80,11 @@ class SearchAnswer(NamedTuple):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for the user: which parts of the query were ignored, and which words were replaced."""
-        also = (f"{word!r} stands nowhere; also fits: {', '.join(words)}" for word, words in self.also)
+        also = (f"{word!r} is in no entry; also fits: {', '.join(words)}" for word, words in self.also)
         known = f"write {', '.join(kinds())}, or a part of a file's name"
         places = (f"in: does not know {place[:40]!r}; {known}" for place in self.unknown)
-        return (*self.query.notes, *places, *also)
+        missing = () if self.complete else ("the index is not complete yet: search again for the rest",)
+        return (*self.query.notes, *places, *also, *missing)
 
 
 def body_of(title: str, text: str) -> str:
@@ -94,49 +93,39 @@ def body_of(title: str, text: str) -> str:
     return text if at < 0 else f"{text[:at]}\n{text[at + len(title) :]}"
 
 
-def _heading_line(title: str, text: str) -> int:
-    """Return the line of the text that contains the title; -1 if there is none."""
-    at = text.find(title, 0, len(title) + 80) if title else -1
-    return -1 if at < 0 else len(text[:at].splitlines()) - (0 if at and text[at - 1] not in "\r\n" else -1) - 1
+def hit_of(entry: FoundEntry, evidence: Evidence, needs: Sequence[Need]) -> Hit:
+    """Return the hit of an entry that was found, with its snippet and the words marked."""
+    served = [needs[at] for at in sorted(evidence.found)]
+    snippet, marks = _snippet(entry, served)
+    why = tuple((needs[at].text, where) for at, where in sorted(evidence.found.items()))
+    score = round(min(1.0, max(0.001, evidence.score)), 3)
+    return Hit(entry, score, snippet, marks, marks_in(entry.title, served), why, evidence.fits_all)
 
 
-def hit_of(entry: FoundEntry, query: Query, score: float) -> Hit:
-    """Return the hit of an entry that matches the query."""
-    body = body_of(entry.title, entry.text)
-    folded = (fold(entry.title), fold(body))
-    why = tuple((term.text, " and ".join(_places(term, folded)) or "text") for term in query.terms)
-    snippet, marks = _snippet(entry, query.terms)
-    return Hit(entry, score, snippet, marks, marks_in(entry.title, query.terms), why)
+def marks_of_terms(text: str, terms: Sequence[Term]) -> tuple[Span, ...]:
+    """Return the spans of terms in a line as they were typed."""
+    return marks_in(text, [exact_need(term) for term in terms])
 
 
-def _places(term: Term, folded: tuple[str, str]) -> list[str]:
-    return [name for name, text in zip(("title", "text"), folded, strict=True) if any(_finds(term, text))]
-
-
-def _finds(term: Term, folded: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of a term in folded text."""
-    find, only_spaced = _finder(term)
-    return find.finditer(spaced(folded) if only_spaced else folded)
-
-
-@lru_cache(maxsize=256)
-def _finder(term: Term) -> tuple[re.Pattern[str], bool]:
-    return re.compile(term.pattern or "(?!)"), term.spaced
-
-
-def marks_in(text: str, terms: Sequence[Term]) -> tuple[Span, ...]:
-    """Return the spans of terms in a line, in order and without overlaps."""
-    if not terms or not text:
-        return ()
-    text = text[:_LONGEST_LINE]
-    folded, places = (text.lower(), None) if text.isascii() else fold_with_places(text)
+def marks_in(text: str, needs: Sequence[Need]) -> tuple[Span, ...]:
+    """Return the spans of what serves some needs in a line, in order and without overlaps."""
+    words = spans(text[:_LONGEST_LINE]) if needs else []
+    plain = [word.word for word in words]
     found: list[Span] = []
-    for term in terms:
-        for match in _finds(term, folded):
-            start, end = match.span()
-            if start < end:
-                found.append((start, end) if places is None else (places[start], places[end - 1] + 1))
-    found.sort()
+    for at, (word, start, end) in enumerate(words):
+        for need in needs:
+            if need.serves(word):
+                begun = need.head and word not in need.words and text[start:end].isascii()
+                found.append((start, start + len(need.head) if begun else end))
+            found += [
+                (start, words[at + len(phrase) - 1].end)
+                for phrase in need.phrases
+                if need.serves_all(phrase, plain[at : at + len(phrase)])
+            ]
+    return _joined(sorted(found))
+
+
+def _joined(found: Sequence[Span]) -> tuple[Span, ...]:
     joined: list[Span] = []
     for start, end in found:
         if joined and start <= joined[-1][1]:
@@ -146,23 +135,17 @@ def marks_in(text: str, terms: Sequence[Term]) -> tuple[Span, ...]:
     return tuple(joined)
 
 
-def _snippet(entry: FoundEntry, terms: Sequence[Term]) -> tuple[str, tuple[Span, ...]]:
-    """Return the line with the most terms and the marks in it; the title's line only if no other has any."""
-    heading = _heading_line(entry.title, entry.text)
-    lines = [line for number, line in enumerate(entry.text.splitlines()) if number != heading and line.strip(" -\t")]
-    best, most = "", 0
-    if terms:
-        for line in lines:
-            folded = fold(line[:_LONGEST_LINE])
-            count = sum(any(_finds(term, folded)) for term in terms)
-            if count > most:
-                best, most = line, count
-                if count == len(terms):
-                    break
-    if not most:
-        first = lines[0] if lines else entry.title
-        best = entry.title if marks_in(entry.title, terms) else first
-    return cut(best, marks_in(best, terms))
+def _snippet(entry: FoundEntry, needs: Sequence[Need]) -> tuple[str, tuple[Span, ...]]:
+    """Return the line with the most valuable words and the marks in it; the title's line only if no other has any."""
+    lines = [line for line in body_of(entry.title, entry.text).splitlines() if line.strip(" -#\t")]
+    worth, place = max(((_worth(line, needs), -at) for at, line in enumerate(lines)), default=(0.0, 0))
+    best = lines[-place] if worth or (lines and not marks_in(entry.title, needs)) else entry.title
+    return cut(best, marks_in(best, needs))
+
+
+def _worth(line: str, needs: Sequence[Need]) -> float:
+    words = tokens(line[:_LONGEST_LINE])
+    return sum(need.worth * need.served_by(words) for need in needs)
 
 
 def cut(line: str, marks: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:

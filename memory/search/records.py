@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memory.files import MEMORY_FILES
 from memory.registry import REGISTRY
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from memory.files.plans.model import Plan
     from memory.files.snapshot import Snapshot
     from memory.files.tasks.model import Task
+    from memory.workspace import Workspace
 
 FILE_KINDS = REGISTRY[0].kinds
 """The kinds of records of the memory files."""
@@ -49,6 +52,59 @@ class Record(NamedTuple):
         """The line in the file, from 0."""
         line: int = self.item.line
         return line
+
+
+class FileRecords(NamedTuple):
+    """One file. Equal stamps mean equal bytes; an empty stamp means unknown. `records` reads the file."""
+
+    file: str
+    stamp: str
+    records: Callable[[], Sequence[Record]]
+
+
+def grouped_by_file(found: Iterable[Record]) -> Iterator[FileRecords]:
+    """Yield the records of a system, grouped by file."""
+    files: dict[str, list[Record]] = {}
+    for record in found:
+        files.setdefault(record.file, []).append(record)
+    for file, held in files.items():
+        yield FileRecords(file, "", lambda held=held: held)  # type: ignore[misc]
+
+
+def records_of_memory_files(workspace: Workspace) -> Iterator[FileRecords]:
+    """Yield the records of each memory file and each archive that exists, the small files first.
+
+    Nothing is read yet. `records` raises MemdeckError for a file that must not or cannot be read.
+    """
+    snapshot = workspace.snapshot()
+    for name in (*MEMORY_FILES[2:], *MEMORY_FILES[:2], *reversed(snapshot.archive_names)):
+        try:
+            found = os.stat(workspace.memory / name)
+        except OSError:
+            continue
+        # Taken before the file is read: if the file changes in between, the stamp is outdated and it is read again.
+        stamp = f"{found.st_dev}.{found.st_ino}.{found.st_size}.{found.st_mtime_ns}.{found.st_ctime_ns}"
+        kind = name.removeprefix("archive/").removesuffix(".md")
+        kind = kind.partition("-")[0] if name.startswith("archive/") else kind
+        kind = "plans" if kind == "orchestration" else kind
+        if kind in FILE_KINDS:
+            yield FileRecords(name, stamp, lambda name=name, kind=kind: _of_file(snapshot, name, kind))  # type: ignore[misc]
+
+
+def _of_file(snapshot: Snapshot, name: str, kind: str) -> Sequence[Record]:
+    snapshot.document(name)  # raises here if it cannot be read
+    if name.startswith("archive/"):
+        for tasks in snapshot.archived_tasks() if kind == "tasks" else ():
+            if tasks.file == name:
+                return [task_record(task) for task in tasks.tasks]
+        for journal in snapshot.archived_journals() if kind == "journal" else ():
+            if journal.file == name:
+                return [journal_record(entry) for entry in journal.entries()]
+    elif kind == "tasks":
+        return [task_record(task) for task in snapshot.tasks.tasks]
+    elif kind == "journal":
+        return [journal_record(entry) for entry in snapshot.journal.entries()]
+    return [record for record in records(snapshot, (kind,)) if record.file == name]
 
 
 def records(snapshot: Snapshot, kinds: Collection[str] = FILE_KINDS) -> Iterator[Record]:

@@ -46,7 +46,7 @@ def shop(project: Place) -> Place:  # noqa: F811
         ("what package manager does it use", "uv"),
         ("what is shop", "sells tea"),
         ("where is the entry point", "shop/cli.py"),
-        ("where is the command line", "shop/cli.py"),
+        ("what is the main file", "shop/cli.py"),
         ("what should I do next", "Add tests for the upload path"),
         ("which traps are there", "the bank sleeps at night"),
         ("why does the payment time out", "the bank sleeps at night"),

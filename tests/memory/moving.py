@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from memory.search.index import inventory
+from memory.search import records
 from memory.storage.file_step import FileStep
 from memory.systems import maintain_all
 from memory.workspace import Workspace
@@ -70,15 +70,15 @@ class Moving:
 
 def behind_tasks(monkeypatch: pytest.MonkeyPatch, do: Callable[[], object]) -> None:
     """Let something happen whenever tasks.md is read and the archive is not yet."""
-    groups = inventory._groups
+    of_file = records._of_file
 
     def read(snapshot: Any, name: str, kind: str) -> Any:
-        found = groups(snapshot, name, kind)
+        found = of_file(snapshot, name, kind)
         if name == "tasks.md":
             do()
         return found
 
-    monkeypatch.setattr(inventory, "_groups", read)
+    monkeypatch.setattr(records, "_of_file", read)
 
 
 def write_behind_tasks(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:

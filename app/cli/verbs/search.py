@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.cli.declared import Whole, argument, option, verb
 from app.cli.printing import tell
 from app.cli.session import Session, short
 from memory.errors import UsageError
 from memory.registry import REGISTRY, kinds, system_name
-
-if TYPE_CHECKING:
-    from memory.search.hits import Hit, SearchAnswer
-    from memory.search.query.query import Query
+from memory.search.hits import Hit, SearchAnswer
+from memory.search.query import Query, read_day, read_query
+from memory.systems import searcher_of
 
 DEFAULT_LIMIT = 20
 _PLACES = ", ".join(kind for system in REGISTRY for kind in system.kinds)
-_UPDATE_SECONDS = 3.0
-"""Seconds that an answer may wait for an index that is nearly up to date."""
-_BUILD_SECONDS = 0.7
-"""Seconds for which a search that had to read everything continues indexing after its answer."""
-_NEARLY = 0.5
+_UPDATE_SECONDS = 10.0
+"""Seconds that an answer may wait for the index; after them it says that more may come."""
 SOME, NONE = "these hold some of the words", "nothing holds all the words; these hold some"
 """The line above partial matches, with and without full matches above it."""
 _FILES = {"plans": "orchestration"}
@@ -47,23 +43,18 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
     """Find what contains the words, in any case, in the files and in the archive; the best finds come first.
 
     What contains all words comes first; below a line comes what contains some of them, so a question can be asked as
-    it is. Words may go on (deploy finds deployment); "words in quotes" stand together and are whole; -word is left
-    out; in:, tag:, before: and after: narrow it. These hold below the line as well. Where a word stands nowhere,
-    similar ones are taken, which is said.
+    it is. A score is the share of what was asked for that an entry has. Words may have another form or go on (deploy
+    finds deployed and deployment); "words in quotes" stand together and are whole; -word is left out; in:, tag:,
+    before: and after: narrow it. These hold below the line as well. Where a word is in no entry, similar ones are
+    taken, which is said.
     A file that cannot be read is left out, which is said on stderr.
     """
-    from memory.systems import searcher_of
-
     started = time.monotonic()
     asked_kinds = kinds_of(places)
     asked = _read(session, query).within(asked_kinds)
     searcher = session.opened(searcher_of(session.workspace))
-    coverage = searcher.coverage()
-
-    def lasts() -> bool:
-        return coverage >= _NEARLY and time.monotonic() - started < _UPDATE_SECONDS
-
-    answer = searcher.search(asked, limit, patience=lasts)
+    coverage = searcher.coverage() if explain else 0.0
+    answer = searcher.search(asked, limit, patience=lambda: time.monotonic() - started < _UPDATE_SECONDS)
     spent = time.monotonic() - started
     session.listing("results", lambda: map(as_json, answer.every), lambda: _lines(session, answer))
     for note in answer.notes:
@@ -73,15 +64,9 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
             tell(f"memdeck: {error.code}: {error.message}; it was not searched")
     if explain:
         _explain(answer, coverage, spent)
-    if answer.source == "scan" and session.workspace.state is not None:
-        session.writer.flush()
-        end = time.monotonic() + _BUILD_SECONDS
-        searcher.update(lambda: time.monotonic() < end)
 
 
 def _read(session: Session, words: tuple[str, ...]) -> Query:
-    from memory.search.query.query import read_day, read_query
-
     text = " ".join(words)
     # Only relative days need the zone, which is read from a file.
     return read_query(text, lambda day: read_day(day, session.now.astimezone(session.workspace.zone).date()))
@@ -144,7 +129,7 @@ def _lines(session: Session, answer: SearchAnswer) -> Iterator[str]:
 
 
 def _explain(answer: SearchAnswer, coverage: float, seconds: float) -> None:
-    tell(f"searched by {answer.source} in {seconds * 1000:.0f} ms; {coverage:.0%} of the files were indexed before")
+    tell(f"searched in {seconds * 1000:.0f} ms; {coverage:.0%} of the files were indexed before")
     for line in answer.explained:
         tell(line)
     for number, hit in enumerate(answer.every, 1):

@@ -287,7 +287,7 @@ class AllWorkspaces(Part):
     def _answer(self, text: str) -> SearchAnswer:
         from app.tui.search.screen import SHOWN
         from memory.fleet.local import query_of
-        from memory.search.hits import Hit, SearchAnswer, marks_in
+        from memory.search.hits import Hit, SearchAnswer, marks_of_terms
 
         now = self.app.clock()
         query = query_of(text, now, ())
@@ -297,7 +297,7 @@ class AllWorkspaces(Part):
             if where not in self._found:
                 self._found.append(where)
             entry = one.entry._replace(room=self._found.index(where))
-            marks = marks_in(one.snippet, query.terms), marks_in(entry.title, query.terms)
+            marks = marks_of_terms(one.snippet, query.terms), marks_of_terms(entry.title, query.terms)
             return Hit(entry, one.score, one.snippet, *marks, fits_all=one.fits_all)
 
         hits = [hit_of(one) for one in self.source.fleet.glance(text, now, SHOWN)]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.tui.pane_state import PaneState
     from memory.errors import MemdeckError
     from memory.search.hits import FoundEntry, SearchAnswer
-    from memory.search.query.query import Query
+    from memory.search.query import Query
     from memory.search.searcher import Searcher
 
     from .screen import SearchScreen
@@ -89,7 +89,7 @@ class SearchQueries(Part):
         query = self._read(text)
         answer: SearchAnswer | None = searcher.ask(query, SHOWN)
         if answer is None and not self._updating:
-            answer = searcher.scan(query, SHOWN)
+            answer = searcher.search(query, SHOWN)
         elif answer is not None and not answer.hits and text[-1].isalnum():
             # A word of one or two letters is matched whole, but this one may still be typed.
             begun = searcher.ask(self._read(f"{text}*"), SHOWN)
@@ -98,7 +98,7 @@ class SearchQueries(Part):
         return answer
 
     def _read(self, text: str) -> Query:
-        from memory.search.query.query import read_day, read_query
+        from memory.search.query import read_day, read_query
 
         today = self.app.clock().astimezone(self.app.zone).date()
         return read_query(text, lambda day: read_day(day, today))
@@ -110,11 +110,11 @@ class SearchQueries(Part):
             self._searcher = searcher_of(self.workspace)
         return self._searcher
 
-    def _told(self, answer: SearchAnswer) -> tuple[str, bool]:
+    def _told(self, _: SearchAnswer) -> tuple[str, bool]:
         """Return what to say beside an answer, and whether the index still grows."""
         if self._updating:
             return "still reading, more may come", True
-        return "without the newest changes" if self._behind and answer.source == "index" else "", False
+        return "without the newest changes" if self._behind else "", False
 
     # Keeping the index up to date
 
@@ -132,15 +132,15 @@ class SearchQueries(Part):
 
     def _update(self) -> bool:
         worker = get_current_worker()
-        return self._ready().update(lambda: not worker.is_cancelled and self.app.is_running, learn=True)
+        return self._ready().update(lambda: not worker.is_cancelled and self.app.is_running)
 
     def _not_indexed(self, error: MemdeckError) -> None:
-        """Say why the index is not up to date; each query reads all files then."""
+        """Say why the index is not up to date."""
         self.app.say_error(error)
         self._indexed(done=False)
 
     def _indexed(self, done: bool) -> None:
-        """Note that the index is up to date, or that it cannot be used and each query reads all files."""
+        """Note whether the index is up to date."""
         self._updating = False
         self._behind = not done
         if self._again:

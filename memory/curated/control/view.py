@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from memory.base.words import content_words, is_unspaced
 from memory.curated.files.header import body_of
 from memory.curated.files.listing import read_file, read_first
 from memory.curated.files.names import slug, spellings
 from memory.curated.index.entries import body_hash, memories
-from memory.curated.index.words import content_words, is_unspaced
 from memory.curated.model import AUTONOMOUS, Invalid, Memory, Root
+from memory.search.word_index import Filter, WordIndex, either, quoted
 
 from .candidate import slot
 from .decision import of_root
@@ -75,23 +76,16 @@ class View:
 
     def alike(self, content: str) -> list[Memory]:
         """Return the memories whose body shares at least two content words with a text, by file name."""
-        wanted = content_words(content)
+        wanted = _compared(content)
         if len(wanted) < SHARED_WORDS:
             return []
-        query = " OR ".join(f'"{word}"' for word in sorted(_indexed(wanted)))
-
-        def near(db: sqlite3.Connection) -> list[int]:
-            rows = db.execute(
-                "SELECT e.id, e.body FROM (SELECT f.rowid AS number FROM memory_chunks_fts f JOIN"
-                " memory_catalog_entries e ON e.id = f.rowid WHERE memory_chunks_fts MATCH ? AND e.root = ?"
-                " ORDER BY bm25(memory_chunks_fts) LIMIT ?) JOIN memory_catalog_entries e ON e.id = number",
-                (query, self._root.key, _MOST),
-            )
-            return [number for number, body in rows if len(wanted & content_words(body)) >= SHARED_WORDS]
-
-        numbers = self._look(near)
+        here = "EXISTS (SELECT 1 FROM memory_catalog_entries e WHERE e.id = @ AND e.root = ?)"
+        only = Filter(here, (self._root.key,))
+        expression = either([quoted(word) for word in sorted(wanted)])
+        numbers = self._look(lambda db: WordIndex(db).best(expression, only, _MOST))
         found = self._select(f"id IN ({','.join('?' * len(numbers))})", numbers) if numbers else []
-        return sorted(found, key=lambda one: one.filename)
+        alike = [one for one in found if len(wanted & _compared(one.body)) >= SHARED_WORDS]
+        return sorted(alike, key=lambda one: one.filename)
 
     def _select(self, where: str, values: object) -> list[Memory]:
         return self._look(lambda db: memories(db, (self._root,), where, values))  # type: ignore[arg-type]
@@ -101,6 +95,7 @@ class View:
         return self._catalog.read((self._root,), work)
 
 
-def _indexed(wanted: frozenset[str]) -> list[str]:
-    """Return the words that the full-text index can look up."""
-    return [word for word in wanted if not is_unspaced(word) or len(word) == 2]
+def _compared(text: str) -> frozenset[str]:
+    """Return the content words of three letters or more, and pairs of unspaced writing."""
+    words = content_words(text)
+    return frozenset(word for word in words if len(word) > 1 + (not is_unspaced(word)))

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Container, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from memory.curated.files.index_file import IndexLine
+from memory.curated.files.listing import ListedFile
 from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root, changed_at
+from memory.search.word_index import TABLES, VERSION, IndexedText, WordIndex
 from memory.storage.safe_open import sha256
 
-from .words import fold, grams, spaced
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.curated.files.index_file import IndexLine
-    from memory.curated.files.listing import ListedFile
-
-
-CATALOG_VERSION = "4"
-CATALOG = """
+CATALOG_VERSION = f"5/{VERSION}"
+CATALOG = f"""
 CREATE TABLE memory_catalog_entries (
     id INTEGER PRIMARY KEY, root TEXT NOT NULL, filename TEXT NOT NULL, type TEXT, slug TEXT, name TEXT,
     description TEXT, body TEXT, header TEXT, content_hash TEXT, body_hash TEXT, mtime_ns INTEGER NOT NULL,
@@ -28,21 +23,8 @@ CREATE TABLE memory_catalog_entries (
 CREATE INDEX entries_by_body ON memory_catalog_entries (body_hash);
 CREATE INDEX entries_by_time ON memory_catalog_entries (root, mtime_ns);
 CREATE INDEX entries_by_slug ON memory_catalog_entries (type, slug);
-CREATE TABLE memory_chunks (
-    id TEXT PRIMARY KEY, entry INTEGER NOT NULL UNIQUE, content TEXT NOT NULL, content_hash TEXT NOT NULL,
-    start_line INTEGER NOT NULL, end_line INTEGER NOT NULL);
-CREATE VIRTUAL TABLE memory_chunks_fts USING fts5(
-    name, description, body, grams, tokenize = 'unicode61 remove_diacritics 2');
-CREATE VIRTUAL TABLE memory_chunks_fts_trigram USING fts5(content, tokenize = 'trigram');
-CREATE VIRTUAL TABLE memory_words USING fts5vocab(memory_chunks_fts, 'row');
-CREATE TABLE memory_terms (term TEXT PRIMARY KEY) WITHOUT ROWID
+{TABLES}
 """
-_LONGEST = 40
-"""The most letters of a word that may be the right spelling of a typo."""
-_DROPPED = (
-    "memory_words", "memory_chunks_fts", "memory_chunks_fts_trigram", "memory_chunks", "memory_catalog_entries",
-    "memory_terms",
-)  # fmt: skip
 COLUMNS = "id, root, filename, header, body, content_hash, mtime_ns"
 
 
@@ -119,8 +101,6 @@ def same_slug(
 
 def index_lines(db: sqlite3.Connection, root: Root, most: int = -1) -> list[IndexLine]:
     """Return the index lines of a folder's memories, the newest first; `most` of them, -1 for all."""
-    from memory.curated.files.index_file import IndexLine
-
     rows = db.execute(
         "SELECT name, filename, description FROM memory_catalog_entries WHERE error IS NULL AND root = ?"
         " ORDER BY mtime_ns DESC, filename LIMIT ?",
@@ -191,7 +171,7 @@ def make_tables(db: sqlite3.Connection) -> None:
 
 def make_empty(db: sqlite3.Connection) -> None:
     """Delete all rows, in the transaction of the caller; much faster than one by one."""
-    for table in _DROPPED:
+    for table in ("known", "find", "letters", "word", "memory_catalog_entries"):
         db.execute(f"DROP TABLE {table}")
     make_tables(db)
 
@@ -202,25 +182,25 @@ def next_number(db: sqlite3.Connection) -> int:
     return (most or 0) + 1
 
 
+def text_of(memory: Memory) -> str:
+    """Return the text of a memory that is searched beside its name."""
+    return f"{memory.header.description}\n{memory.body}"
+
+
 def take_out(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
     """Remove some entries, in the transaction of the caller."""
-    rows = [(number,) for number in numbers]
-    for table, column in (
-        ("memory_catalog_entries", "id"),
-        ("memory_chunks", "entry"),
-        ("memory_chunks_fts", "rowid"),
-        ("memory_chunks_fts_trigram", "rowid"),
-    ):
-        db.executemany(f"DELETE FROM {table} WHERE {column} = ?", rows)
+    index = WordIndex(db)
+    held = "SELECT id, name, description || char(10) || body FROM memory_catalog_entries"
+    for number in numbers:
+        rows = db.execute(f"{held} WHERE id = ? AND error IS NULL", (number,)).fetchall()
+        index.remove([IndexedText(*row) for row in rows])
+        db.execute("DELETE FROM memory_catalog_entries WHERE id = ?", (number,))
 
 
 def put_in(db: sqlite3.Connection, entries: Sequence[CatalogRow]) -> None:
     """Insert some entries, in the transaction of the caller; their numbers are free."""
     rows: list[tuple[object, ...]] = []
-    chunks: list[tuple[object, ...]] = []
-    texts: list[tuple[object, ...]] = []
-    letters: list[tuple[object, ...]] = []
-    terms: set[str] = set()
+    texts: list[IndexedText] = []
     for number, found, seen in entries:
         head = (number, found.root.key, found.filename)
         if isinstance(found, Invalid):
@@ -231,19 +211,6 @@ def put_in(db: sqlite3.Connection, entries: Sequence[CatalogRow]) -> None:
         made = json.dumps(header.json(), ensure_ascii=False)
         about = (header.type, found.slug, header.name, header.description, found.body, made)
         rows.append((*head, *about, found.hash, body_hash(found.body), found.mtime_ns, *seen[1:], None, None, None))
-        folded = (fold(header.name), fold(header.description), fold(found.body))
-        said = "\n".join(map(spaced, folded))
-        lines = 3 + header.name.count("\n") + header.description.count("\n") + found.body.count("\n")
-        chunks.append((found.id, number, said, found.hash, lines))
-        whole = "\n".join(folded)
-        texts.append((number, *folded, grams(whole)))
-        letters.append((number, whole))
-        terms.update(said.split())
+        texts.append(IndexedText(number, header.name, text_of(found)))
     db.executemany(f"INSERT INTO memory_catalog_entries VALUES ({','.join('?' * 18)})", rows)
-    db.executemany("INSERT INTO memory_chunks VALUES (?, ?, ?, ?, 1, ?)", chunks)
-    db.executemany(
-        "INSERT INTO memory_chunks_fts (rowid, name, description, body, grams) VALUES (?, ?, ?, ?, ?)", texts
-    )
-    db.executemany("INSERT INTO memory_chunks_fts_trigram (rowid, content) VALUES (?, ?)", letters)
-    found_terms = [(term,) for term in sorted(terms) if len(term) <= _LONGEST]
-    db.executemany("INSERT OR IGNORE INTO memory_terms VALUES (?)", found_terms)
+    WordIndex(db).add(texts)

@@ -11,11 +11,11 @@ from memory.curated.control.propose import Proposed, propose
 from memory.curated.curated import Curated
 from memory.curated.files.listing import LARGEST, system_files
 from memory.curated.index.records import time_of
-from memory.curated.index.words import fold, meaningful, words
 from memory.curated.model import DEFAULT_SCOPE, Header, Json, Memory, Provenance, Root
 from memory.curated.recall.recall import RecallOptions, banner, mod_time, recall
 from memory.curated.stores import check_selector
 from memory.errors import MemdeckError, NotFoundError, UsageError
+from memory.search.rank import Text, rank
 
 from .operation import OperationCall
 
@@ -261,28 +261,22 @@ def _result(row: Json, score: float, text: str, why: list[str], shown: bool) -> 
 
 
 def _system_results(curated: Curated, query: str, roots: Sequence[Root], most: int) -> list[Json]:
-    """Return the `_system` files of some folders with words of a query, those with the most first."""
-    wanted = meaningful(query) or words(query)
-    found: list[tuple[float, Root, str, str]] = []
-    for root in roots:
+    """Return the `_system` files of some folders with words of a query, the best first."""
+    held: list[tuple[Root, str, str]] = []
+    for root in sorted(roots, key=lambda one: one.depth):
         store = curated.side_of(root).store
         for name in system_files(store, root):
             path = f"{root.folder}/{name}"
             try:
-                data = store.read(path).data
+                held.append((root, name, store.read(path).data[:LARGEST].decode("utf-8", "replace")))
             except MemdeckError:
                 continue
             finally:
                 store.remember(path, None)
-            text = data[:LARGEST].decode("utf-8", "replace")
-            folded = fold(text)
-            score = sum(word in folded for word in wanted) / max(len(wanted), 1)
-            if score:
-                found.append((score, root, name, text))
-    found.sort(key=lambda one: (-one[0], one[1].depth, one[2]))
+    found = rank(query, [Text("", text) for _, _, text in held], limit=most)
     return [
-        _result(_system_row(root, name), score, text, [f"words={score:.3f}"], False)
-        for score, root, name, text in found[:most]
+        _result(_system_row(*held[one.place][:2]), one.score, held[one.place][2], [f"words={one.score:.3f}"], False)
+        for one in found
     ]
 
 

@@ -12,12 +12,11 @@ from memory.base.secrets import mask
 from memory.base.told import harmless
 from memory.curated.index.records import add_event, milliseconds, put_trace
 from memory.curated.index.signals import RecallNote, limits_of
-from memory.curated.index.words import is_trivial
 from memory.curated.model import Json, Memory, Root
 from memory.curated.providers.calls import recalled
 from memory.storage.safe_open import sha256
 
-from .find import RecallFound, Scored, find
+from .find import RecallFound, Scored, find, is_trivial
 
 if TYPE_CHECKING:
     import sqlite3

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memory.errors import MemdeckError, UsageError
 from memory.fleet.local import LocalWorkspaces, Stamp, WorkspaceFailure, stamp_of, watched_of
 from memory.registry import registered
-from memory.search.match import day_number, tags_of
+from memory.search.index import tags_of
+from memory.search.rank import day_number
 from memory.systems.at_rest import TRIES, UNSETTLED, read_at_rest
 
 from .connect import lock_of
@@ -27,8 +28,7 @@ from .words import vector_of
 if TYPE_CHECKING:
     import psycopg
 
-    from memory.search.index.inventory import FileRecords
-    from memory.search.records import Record
+    from memory.search.records import FileRecords, Record
     from memory.system import System
     from memory.workspace import Workspace
 
@@ -369,7 +369,7 @@ class Publisher:
                 if known is not None and source.stamp and source.stamp == known.stamp:
                     continue
                 try:
-                    records = [group.record(at) for group in source.groups() for at in range(group.size)]
+                    records = source.records()
                 except MemdeckError:  # its published data stays; the overview reports the problem
                     continue
                 new, gone = self._read_file(held, source, records)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from memory.fleet.local import best_hits
 from memory.fleet.model import FleetHit
-from memory.search.match import day_number
-from memory.search.query.query import Query
+from memory.search.query import Query
+from memory.search.rank import day_number
 from memory.search.records import Record
-from memory.search.scan import scan
+from memory.search.searcher import search_records
 
 from .words import all_of, any_of
 
@@ -70,7 +70,7 @@ def search(connection: psycopg.Connection[tuple[Any, ...]], query: Query, limit:
         for at, (_, kind, name, title, text, date, ref, tags, *_rest) in enumerate(rows)
     ]
     hits = []
-    for hit in scan(records, query, most).every:
+    for hit in search_records(records, query, most).every:
         *_, host, path, line = rows[hit.entry.line]
         entry = hit.entry._replace(line=line)
         hits.append(FleetHit(Path(os.fsdecode(path)), host, entry, hit.snippet, hit.score, hit.fits_all))

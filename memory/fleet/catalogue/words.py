@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
+from memory.base.words import tokens
 from memory.search.hits import body_of
-from memory.search.query.query import Query, Term
-from memory.search.query.words import tokens
+from memory.search.query import Query, Term
 
 _LONGEST_WORD = 400
 _MOST_WORDS = 20_000
@@ -24,7 +24,7 @@ def vector_of(title: str, text: str) -> str:
     """Return the words of an entry with their positions, those of the title weighted; of a very long entry the first
     words.
 
-    Words contain neither quotes nor backslashes, see `memory.search.query.words`; PostgreSQL merges the positions of a
+    Words contain neither quotes nor backslashes, see `memory.base.words`; PostgreSQL merges the positions of a
     word that is listed several times.
     """
     head, body = tokens(title), tokens(body_of(title, text))

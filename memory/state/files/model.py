@@ -52,8 +52,8 @@ POLICIES = ("balanced", "imports-only", "local-only", "project-map-protected")
 PROVIDERS = ("codex", "claude")
 SOURCE_TYPES = ("claude-local", "codex-local")
 MARKERS = (
-    "End your work with what the next one should know, each on a line of its own: `DECISION: …`, `GOTCHA: title: cause`,"
-    " `NEXT: title: where to begin`, `DONE: …`, `VALIDATION: command: result`."
+    "End your work with what the next one should know, each on a line of its own: `DECISION: …`,"
+    " `GOTCHA: title: cause`, `NEXT: title: where to begin`, `DONE: …`, `VALIDATION: command: result`."
 )
 """What agents are told, so that their sessions teach the state something."""
 SIGNALS = ("decisions", "gotchas", "nextStepHints", "keyPaths", "validationObservations")

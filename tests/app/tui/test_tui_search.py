@@ -192,7 +192,7 @@ async def test_a_word_that_is_being_typed_may_go_on(workspace: Workspace) -> Non
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "ctrl+f")
-        await type_text(pilot, "re in:knowledge ca")
+        await type_text(pilot, "xe in:knowledge ca")
         assert found(app) == []
         await press(pilot, *["backspace"] * 18)
         await type_text(pilot, "in:knowledge ca")

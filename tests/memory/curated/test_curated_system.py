@@ -13,7 +13,7 @@ import pytest
 from memory.curated import system as curated_system
 from memory.curated.system import CuratedMemory
 from memory.registry import workspace_of
-from memory.search.query.query import read_query
+from memory.search.query import read_query
 from memory.systems import contributions_of, failures_of, searcher_of, system_of
 from memory.workspace import Workspace
 from tests.memory.curated.conftest import NOW, Den, write

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -15,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.facts import FactStore
-from memory.facts.index import FactIndex
 from memory.facts.inject import inject
 from memory.facts.model import Fact, FactLimits
 from memory.facts.reading import FactsOfFile, read_facts
@@ -89,26 +87,11 @@ def naive_block(facts: list[Fact], message: str, now: datetime, limits: FactLimi
 def test_the_order_is_that_of_the_definition(
     facts: list[tuple[str, int, bool]], message: str, chars: int, count: int
 ) -> None:
-    """Common words plus the bonus for being new, at most so many facts and characters, with an index and without."""
+    """Common words plus the bonus for being new, at most so many facts and characters."""
     reading = made(facts)
     limits = FactLimits("relevant", chars, count, 500)
     expected = naive_block(list(reading.facts), message, NOW, limits)
-    index = FactIndex(reading.ranked)
-    for way in (None, lambda: index):
-        assert [fact.id for fact in inject(reading, message, NOW, limits, way).facts] == expected
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(FACTS, FACTS, TEXTS)
-def test_an_index_that_grew_is_one_that_was_made(
-    facts: list[tuple[str, int, bool]], more: list[tuple[str, int, bool]], message: str
-) -> None:
-    """Facts that were added later are found as if they had been there from the beginning."""
-    every = made(facts + more).ranked
-    grown = FactIndex(every[: len(facts)])
-    grown.best(words_of(message), 3)
-    grown.extend(every[len(facts) :])
-    assert grown.best(words_of(message), 10) == FactIndex(every).best(words_of(message), 10)
+    assert [fact.id for fact in inject(reading, message, NOW, limits).facts] == expected
 
 
 @given(st.text(max_size=60))
@@ -121,37 +104,6 @@ def test_the_stop_list_is_the_one_of_the_format() -> None:
     """It has exactly the words of the format, and they match nothing."""
     assert len(STOP_WORDS) == 84
     assert words_of(" ".join(STOP_WORDS) + " ok no") == set()
-
-
-def test_the_same_on_every_run(store: FactStore, add: Add, now: datetime) -> None:
-    """The order depends on nothing but the facts, the message and the time."""
-    texts = [f"database {word}" for word in ("alpha", "beta", "gamma", "delta", "epsilon")]
-    random.Random(1).shuffle(texts)
-    for text in texts:
-        add(text)
-    blocks = {store.inject("which database alpha", now).block for _ in range(5)}
-    assert blocks == {read_block(store, now)}
-
-
-def test_an_injection_is_right_every_time(store: FactStore, add: Add, now: datetime) -> None:
-    """The first one and those with an index, before and after facts came and went, give the same."""
-    add("database one", now - timedelta(days=2))
-    wanted = ["m-1"]
-    for turn in range(4):
-        assert [fact.id for fact in store.inject("database", now).facts] == wanted
-        add("database more", now - timedelta(days=turn))
-        wanted = [fact.id for fact in FactStore(store._store).inject("database", now).facts]
-    store.delete("m-2", actor="cli", now=now)
-    assert "m-2" not in [fact.id for fact in store.inject("database", now).facts]
-    older = store.look()
-    add("database last", now)
-    assert store.inject("database", now).facts[0].id == "m-6"
-    assert "m-6" not in [fact.id for fact in older.inject("database", now).facts]
-
-
-def read_block(store: FactStore, now: datetime) -> str:
-    """Return the block that a new process would print."""
-    return FactStore(store._store).inject("which database alpha", now).block
 
 
 def test_the_block(store: FactStore, add: Add, now: datetime) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.base.words import overlap, tokens
 from memory.facts import FactStore
 from memory.facts.model import found
 from memory.facts.reading import read_facts
-from memory.facts.search import Haystack, find_facts
-from memory.facts.words import ALIKE, alike, all_words, like
-from tests.memory.facts.conftest import NOW, line
+from memory.facts.words import ALIKE, alike, like
+from tests.memory.facts.conftest import line
 
 Add = Callable[..., dict[str, Any]]
 
@@ -62,58 +62,17 @@ def test_the_answer_for_programs(store: FactStore, add: Add) -> None:
     assert found(store.search("nothing")) == {"count": 0, "memories": []}
 
 
-@given(
-    st.lists(st.text("aAbß\nİ\r", max_size=6), max_size=12),
-    st.text("aAbßsi", min_size=1, max_size=3),
-    st.integers(0, 12),
-)
-def test_search_is_the_naive_search(texts: list[str], query: str, begun: int) -> None:
-    """The joined texts, also where they grew, find what looking into every text finds, nothing across two of them."""
-    lines = [line(f"m-{number}", text) for number, text in enumerate(texts)]
-    known = read_facts(b"".join(lines[:begun]))
-    assert len(known.ranked) == len(lines[:begun])
-    haystack = Haystack(known.ranked)
-    reading = read_facts(b"".join(lines), known)
-    haystack.extend(reading.ranked[haystack.count :])
-    expected = [fact.id for fact in reading.newest if query.casefold() in fact.text.casefold()]
-    assert [fact.id for fact in find_facts(reading, query, None, limit=0)] == expected
-    assert [fact.id for fact in find_facts(reading, query, None, haystack, limit=0)] == expected
-
-
-def test_a_search_is_right_every_time(store: FactStore, add: Add) -> None:
-    """The first one and those after it, before and after facts came and went, find the same."""
-    add("alpha")
-    assert [[fact.id for fact in store.search("ALPHA")] for _ in range(3)] == [["m-1"]] * 3
-    add("alpha beta")
-    assert [fact.id for fact in store.search("alpha")] == ["m-2", "m-1"]
-    store.delete("m-1", actor="cli", now=NOW)
-    assert [fact.id for fact in store.search("alpha")] == ["m-2"]
-    add("old alpha", now_before())
-    assert [fact.id for fact in store.search("alpha")] == ["m-2", "m-3"]
-    add("two\nlines")
-    assert [fact.id for fact in store.search("two\nlines")] == ["m-4"]
-
-
-def now_before() -> datetime:
-    """Return an earlier time: a fact that is older than those before it in the file."""
-    return NOW - timedelta(days=1)
-
-
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8).map(" ".join), max_size=15))
 def test_nearly_the_same_is_found(texts: list[str]) -> None:
     """Every fact that shares enough of its words with an earlier one is told, with the one it is most like."""
     facts = read_facts(b"".join(line(f"m-{number}", text) for number, text in enumerate(texts))).ranked
 
-    def likeness(one: str, other: str) -> float:
-        a, b = all_words(one), all_words(other)
-        return len(a & b) / len(a | b)
-
     expected = []
     for number, fact in enumerate(facts):
-        best = max((likeness(fact.text, other.text) for other in facts[:number]), default=0.0)
-        least = ALIKE if len(all_words(fact.text)) >= 3 else 1.0
+        best = max((overlap(fact.text, other.text) for other in facts[:number]), default=0.0)
+        least = ALIKE if len(set(tokens(fact.text))) >= 3 else 1.0
         if best >= least:
-            other = next(other for other in facts[:number] if likeness(fact.text, other.text) == best)
+            other = next(other for other in facts[:number] if overlap(fact.text, other.text) == best)
             expected.append((fact.id, other.id, best))
     assert [(pair.fact.id, pair.other.id, pair.likeness) for pair in alike(facts)] == expected
 

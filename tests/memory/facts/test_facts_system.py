@@ -15,8 +15,8 @@ from memory.facts import FactStore
 from memory.facts.system import Facts
 from memory.facts.transfer import export, read_rows
 from memory.history.changes import file_name, list_changes, row, views_of
-from memory.search.query.query import read_query
-from memory.search.scan import scan
+from memory.search.query import read_query
+from memory.search.searcher import search_records
 from memory.systems import check_all, maintain_all, records_of_all, searcher_of
 from memory.systems.acts import act
 from memory.workspace import Workspace
@@ -160,9 +160,9 @@ def test_search_over_everything_finds_facts(tmp_path: Path) -> None:
     """A fact is found by its words and by its tags, beside what the memory files hold."""
     place = both(tmp_path)
     for query in ("postgresql", "infra uses"):
-        (hit,) = scan(records_of_all(place), read_query(query, lambda _: None)).hits
+        (hit,) = search_records(records_of_all(place), read_query(query, lambda _: None), 0).hits
         assert (hit.entry.kind, hit.entry.ref, hit.entry.line) == ("facts", "facts#m-1", 0)
-    assert scan(records_of_all(place, ("tasks",)), read_query("postgresql", lambda _: None)).hits == ()
+    assert search_records(records_of_all(place, ("tasks",)), read_query("postgresql", lambda _: None), 0).hits == ()
 
 
 def test_the_index_finds_facts_and_follows_them(tmp_path: Path) -> None:

@@ -20,8 +20,6 @@ from tests.memory.fleet.fleets import NOW, make_workspace
 
 if TYPE_CHECKING:
     from memory.base.problems import Problem
-    from memory.files.tasks.model import Task
-    from memory.search.records import Record
 
 
 @pytest.fixture
@@ -154,10 +152,7 @@ def test_what_is_taken_off_leaves_the_index(top: Path, fleet: EmbeddedFleet, ind
     with sqlite3.connect(index_file) as connection:
         assert connection.execute("SELECT count(*) FROM room").fetchone() == (1,)
         assert connection.execute("SELECT count(DISTINCT room) FROM file").fetchone() == (1,)
-        assert (
-            connection.execute("SELECT count(*) FROM entry").fetchone()
-            == connection.execute("SELECT sum(size) FROM chunk").fetchone()
-        )
+        assert connection.execute("SELECT count(DISTINCT file) FROM entry").fetchone() == (1,)
     connection.close()
     assert {hit.workspace.name for hit in fleet.glance("renew", NOW)} == {"gamma"}
 
@@ -310,36 +305,6 @@ def test_status_opens_only_what_may_stand_otherwise(
     assert opened == ["beta"]
 
 
-@pytest.fixture
-def committed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the ends of the transactions of all databases from now on."""
-    ends: list[str] = []
-    real = sqlite3.connect
-
-    def connect(*given: object, **named: object) -> sqlite3.Connection:
-        connection = real(*given, **named)  # type: ignore[call-overload]
-        connection.set_trace_callback(lambda words: ends.append(words) if words == "COMMIT" else None)
-        return connection  # type: ignore[no-any-return]
-
-    monkeypatch.setattr(sqlite3, "connect", connect)
-    return ends
-
-
-def test_small_workspaces_are_written_together(tmp_path: Path, committed: list[str]) -> None:
-    """Three times as many of them take no more transactions."""
-    counts = []
-    for many in (5, 15):
-        home = tmp_path / str(many)
-        for number in range(many):
-            make_workspace(home / f"src/w{number}", home / "state")
-        with EmbeddedFleet(home / "state", host="here") as fleet:
-            fleet.scan(home / "src", NOW)
-            committed.clear()
-            assert len(fleet.search("renew", NOW, limit=0)[0]) == many
-            counts.append(len(committed))
-    assert counts[1] <= counts[0]
-
-
 TWINS = """## Pending
 
 ### [LOW] Water the plants
@@ -373,28 +338,3 @@ def test_together_is_as_one_by_one(tmp_path: Path) -> None:
             found = at_once.search(query, NOW, limit=0)
             assert single.search(query, NOW, limit=0) == found
         assert at_once.search("water plants", NOW, limit=0)[0]
-
-
-def test_one_that_fails_while_it_is_written_stops_no_other(
-    top: Path, fleet: EmbeddedFleet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where an entry cannot be had in the midst of writing, all other workspaces are in the index."""
-    from memory.errors import RefusedError
-    from memory.search.index import inventory
-
-    real = inventory.task_record
-
-    def record(task: Task) -> Record:
-        if task.title == "Old of beta":
-            raise RefusedError("file.odd", "no such entry", "")
-        return real(task)
-
-    monkeypatch.setattr(inventory, "task_record", record)
-    fleet.scan(top, NOW)
-    fleet.keep_up()
-    assert {hit.workspace.name for hit in fleet.glance("renew", NOW)} == {"alpha", "gamma", "delta"}
-    monkeypatch.undo()
-    path = top / "beta/.aiter/memory/tasks.md"
-    os.utime(path, (1, 1))
-    fleet.keep_up()
-    assert len(fleet.glance("renew", NOW)) == 4

@@ -12,8 +12,8 @@ import pytest
 
 from memory.errors import MemdeckError, RefusedError
 from memory.registry import workspace_of
-from memory.search.query.query import read_query
-from memory.search.scan import scan
+from memory.search.query import read_query
+from memory.search.searcher import search_records
 from memory.storage import Store
 from memory.systems import check_all, maintain_all, records_of_all
 from memory.typed import ops, status_of
@@ -174,7 +174,7 @@ def test_search_finds_blocks_of_agents_files(shop: Path, workspace: Workspace) -
     put(ada, "memory/episodic/raw.bin", "redis\0")
     (ada / "memory/episodic/link.md").symlink_to(ada / "memory/persona.md")
     os.mkfifo(ada / "memory/episodic/pipe.md")
-    hits = scan(records_of_all(workspace, ("typed",)), read_query("redis", lambda _: None)).hits
+    hits = search_records(records_of_all(workspace, ("typed",)), read_query("redis", lambda _: None), 0).hits
     assert {(hit.entry.file, hit.entry.line, hit.entry.title) for hit in hits} == {
         ("agents/ada/memory/procedural/log.md", 4, "Two"),
         ("agents/ada/memory/episodic/old.md", 0, "Port"),

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from memory.base.dates import read_date
+from memory.base.words import is_unspaced, tokens
 from memory.registry import kinds
-
-from .words import fold, pattern, tokens, unspaced_runs, wanted
 
 LONGEST = 2000
 """Maximum characters of a query; the rest is ignored."""
@@ -41,26 +41,13 @@ ReadDate = Callable[[str], "date | None"]
 class Term(NamedTuple):
     """Consecutive words to find: `text` as it was typed, `words` in the form in which they are compared.
 
-    With `open` the last word may be longer. `instead` are alternatives, any of which counts as well (see `vocabulary`).
-    A `strict` term was quoted: entries without it are not found at all.
+    With `open` the last word may be longer. A `strict` term was quoted: entries without it are not found at all.
     """
 
     text: str
     words: tuple[str, ...]
     open: bool
-    instead: tuple[str, ...] = ()
     strict: bool = False
-
-    @property
-    def spaced(self) -> bool:
-        """Whether no part of it is unspaced writing, so that it is searched in `spaced` text."""
-        return not any(unspaced_runs(fold(word)) for word in (self.text, *self.instead))
-
-    @property
-    def pattern(self) -> str:
-        """A regular expression that finds it in folded text, which has to be `spaced` if the term is."""
-        own = pattern(self.text, whole=not self.open, within_spaced=self.spaced)
-        return "|".join([own, *(pattern(word, whole=True, within_spaced=self.spaced) for word in self.instead)])
 
 
 class Query(NamedTuple):
@@ -138,8 +125,11 @@ class _Reading:
                 self.notes.append(f"{text[:40]!r} holds no letter and no digit; it was left out")
             return
         short = len(words[-1]) <= SHORT and words[-1].isascii()
-        followed, goes_on = wanted(text, whole=not star and (quoted or short))
-        term = Term(text if quoted else text.rstrip("*"), followed, goes_on, strict=quoted)
+        whole = not star and (quoted or short)
+        if is_unspaced(words[-1]):
+            # The last character of a run has no partner: the pairs before it suffice.
+            words, whole = (words[:-1], True) if len(words) > 1 else (words, False)
+        term = Term(text if quoted else text.rstrip("*"), tuple(words), not whole, strict=quoted)
         target = self.without if minus else self.terms
         if term not in target:
             target.append(term)
@@ -193,6 +183,16 @@ def read_query(text: str, read_date: ReadDate) -> Query:
     )
 
 
+def plain_query(text: str) -> Query:
+    """Return the query for a text of a person: each of its words, none of it read as a filter."""
+    terms = []
+    for part in text[:LONGEST].split():
+        words = tuple(tokens(part))
+        if words:
+            terms.append(Term(part, words, len(words[-1]) > SHORT))
+    return Query(text, tuple(dict.fromkeys(terms)))
+
+
 def tag_word(tag: str) -> str:
     """Return a tag in the form for comparison: its letters and digits; a star at the end stays."""
     return "".join(tokens(tag)) + ("*" if tag.endswith("*") and tokens(tag) else "")
@@ -231,6 +231,4 @@ def read_day(text: str, today: date) -> date | None:
             return date(year, month, day)
     except (ValueError, OverflowError):
         return None
-    from memory.base.dates import read_date
-
     return read_date(text, today, past=True)

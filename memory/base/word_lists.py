@@ -1,0 +1,123 @@
+"""Lists of words: irregular forms, abbreviations, and words that say little about the subject of a text."""
+
+from __future__ import annotations
+
+IRREGULAR = {
+    form: forms.split()[0]
+    for forms in (
+        "break broke broken",
+        "bring brought",
+        "build built",
+        "buy bought",
+        "catch caught",
+        "choose chose chosen choice",
+        "do did done",
+        "drive drove driven",
+        "fall fell fallen",
+        "feed fed",
+        "find found",
+        "freeze froze frozen",
+        "get got gotten",
+        "give gave given",
+        "go went gone",
+        "grow grew grown growth",
+        "hide hid hidden",
+        "hold held",
+        "keep kept",
+        "know knew known",
+        "leave left",
+        "lend lent",
+        "lose lost loss",
+        "make made",
+        "mean meant",
+        "meet met",
+        "pay paid",
+        "person people",
+        "run ran",
+        "sell sold sale",
+        "send sent",
+        "shut shutdown",
+        "speak spoke spoken",
+        "spend spent",
+        "steal stole stolen",
+        "stick stuck",
+        "take took taken",
+        "teach taught",
+        "tell told",
+        "think thought",
+        "throw threw thrown",
+        "wake woke woken",
+        "wear wore worn",
+        "write wrote written",
+        "analysis analyse analyze",
+        "child children",
+        "index indices indexes",
+    )
+    for form in forms.split()
+}
+"""Forms whose stem no rule gives."""
+
+SHORT_FORMS = tuple(
+    frozenset(line.split())
+    for line in (
+        "auth authentication authorization authorisation",
+        "cert certificate",
+        "config configuration",
+        "db database",
+        "dev development developer",
+        "dir directory folder",
+        "doc docs documentation",
+        "env environment",
+        "infra infrastructure",
+        "k8s kubernetes",
+        "lib library",
+        "max maximum",
+        "min minimum",
+        "msg message",
+        "perf performance",
+        "pg postgres postgresql",
+        "prod production",
+        "pwd passwd password",
+        "repo repository",
+        "req request",
+        "spec specification",
+        "stg staging",
+        "svc service",
+        "sync synchronisation synchronization",
+        "temp temporary",
+        "tz timezone",
+    )
+)
+
+_STOP_WORDS = """
+a about after again all also am an and any are as at be because been before being but by can could did do does doing
+done for from get gets got gotten had has have having he her here him his how i if in into is it its just let like me
+may might more most must my no not now of off on once only or our out over own please same shall she should so some
+such tell than that the their them then there these they this those to too under until up us use used uses very want
+was we were what when where which while who whom whose why will with would you your s t d m re ve ll current currently
+latest nowadays still anyone anybody someone somebody anything something make makes made thanks thank ok okay yes
+hello hi go going der die das den dem des ein eine einen einem einer und oder ist sind war wir ihr ich er sie es wie
+wer wo wann warum wird werden hat haben mit von vom zu zum zur im auf aus bei nach nicht auch noch le la les un une du
+de et ou est sont qui que quoi quand comment pourquoi dans sur avec pour par il elle nous vous je ne pas el los las y
+o son quien cuando como donde por para con en se che di lo gli
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+"""Words that count least: they are in most questions, and say little about the subject."""
+
+REQUEST_WORDS = frozenset(
+    """
+    add apply ask bad better change check clean complete continue convert copy correct count create delete describe
+    different difference draw edit else error example explain file find finish first fix follow format function give
+    good great help idea improve instead keep large last line list long look match mean method move need new next nice
+    number old open order output part point print problem put question read remove rename repeat replace rest result
+    run same see send sentence set short shorter simple small sort start step stop sum test text thing translate try
+    turn undo update variable way word work world write wrong
+    """.split()  # noqa: SIM905
+)
+"""Words, as stems of themselves, with which people say what to do; they say less about what it is about."""
+
+FUNCTION_CHARACTERS = frozenset(
+    "的了在是我们你您他她它这那个些哪什么怎样谁吗呢吧啊呀为何因和与跟或及把被给让就也都很还又再才会能可以要应该"
+    "有没不多少几时候请从到对于向由上下里中之其此该得着过地则而但并且如若虽然所以第年月日号"
+)
+"""Chinese function characters. Japanese has hiragana for that."""

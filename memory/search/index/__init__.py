@@ -1,3 +1,0 @@
-"""The index: its tables, finding changes in the files, writing and querying it."""
-
-from __future__ import annotations

@@ -1,0 +1,152 @@
+"""The full-text index of one database: which words occur in which entries.
+
+`find` holds the words of titles and texts, not the texts themselves; an entry is a number that its user gives out.
+`word` holds every word with its stem, `letters` their groups of three letters, by which parts of words and typos are
+found. A word that no entry has any more stays in both, so its count decides.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from memory.base.words import FORMAT, near, stem, terms
+
+VERSION = f"5/{FORMAT}"
+TABLES = """
+CREATE VIRTUAL TABLE find USING fts5(title, text, content='', tokenize='unicode61 remove_diacritics 0');
+CREATE VIRTUAL TABLE known USING fts5vocab(find, 'row');
+CREATE TABLE word (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, stem TEXT NOT NULL);
+CREATE INDEX word_stem ON word (stem);
+CREATE VIRTUAL TABLE letters USING fts5(term, content='', tokenize='trigram')
+"""
+
+_LONGEST = 64
+_MOST_LIKE = 400
+_EDGE = "_"
+"""Stands before and after a word in `letters`, so that its beginning and its end count."""
+
+
+class IndexedText(NamedTuple):
+    """An entry for the index; to remove it, the same title and text are needed."""
+
+    number: int
+    title: str
+    text: str
+
+
+class Filter(NamedTuple):
+    """A condition of SQL on entries, with its values; in it `@` is the number of the entry. Empty for none."""
+
+    condition: str = "1"
+    values: tuple[str | int, ...] = ()
+
+    def on(self, column: str) -> str:
+        """Return the condition for a column that holds the number."""
+        return self.condition.replace("@", column)
+
+
+class WordIndex:
+    """The full-text index of one connection. Writing is in the transaction of the caller; sqlite3.Error."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Use the tables of `TABLES`; nothing is read yet."""
+        self.connection = connection
+
+    def add(self, entries: Iterable[IndexedText]) -> None:
+        """Add entries whose numbers are free."""
+        rows = [_row(entry) for entry in entries]
+        self.connection.executemany("INSERT INTO find (rowid, title, text) VALUES (?, ?, ?)", rows)
+        words = {word for _, title, text in rows for word in (*title.split(), *text.split()) if len(word) <= _LONGEST}
+        for word in sorted(words):
+            made = self.connection.execute("INSERT OR IGNORE INTO word (term, stem) VALUES (?, ?)", (word, stem(word)))
+            if made.rowcount and len(word) > 2:
+                edged = (made.lastrowid, f"{_EDGE}{word}{_EDGE}")
+                self.connection.execute("INSERT INTO letters (rowid, term) VALUES (?, ?)", edged)
+
+    def remove(self, entries: Iterable[IndexedText]) -> None:
+        """Remove entries that were added."""
+        rows = [_row(entry) for entry in entries]
+        self.connection.executemany("INSERT INTO find (find, rowid, title, text) VALUES ('delete', ?, ?, ?)", rows)
+
+    # -- its words -----------------------------------------------------------------------------------------------------
+
+    def total(self) -> int:
+        """Return how many entries there are."""
+        return int(self.connection.execute("SELECT count(*) FROM find_docsize").fetchone()[0])
+
+    def count(self, word: str) -> int:
+        """Return how many entries have a word."""
+        row = self.connection.execute("SELECT doc FROM known WHERE term = ?", (word,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def beginning(self, head: str, most: int) -> list[str]:
+        """Return some words that are longer than `head` and begin with it, in alphabetical order."""
+        return self._words("term > ? AND term < ? LIMIT ?", head, f"{head}\U0010ffff", most)
+
+    def with_stem(self, root: str) -> list[str]:
+        """Return the words of a stem."""
+        return self._words("stem = ?", root)
+
+    def containing(self, part: str, most: int) -> list[str]:
+        """Return some words that contain a part of three letters or more, the shortest first."""
+        inside = "id IN (SELECT rowid FROM letters WHERE letters MATCH ?) ORDER BY length(term), term LIMIT ?"
+        return self._words(inside, f'"{part}"', most)
+
+    def like(self, word: str) -> list[tuple[str, int]]:
+        """Return the words of which a word may be a typo, the nearest first, each with the number of typos."""
+        edged = f"{_EDGE}{word}{_EDGE}"
+        pieces = " OR ".join(f'"{edged[at : at + 3]}"' for at in range(len(edged) - 2))
+        sharing = "id IN (SELECT rowid FROM letters WHERE letters MATCH ? ORDER BY bm25(letters) LIMIT ?)"
+        known = self._words(sharing, pieces, _MOST_LIKE)
+        known += self._words("term > ? AND term < ? AND length(term) = ?", word[0], f"{word[0]}\U0010ffff", len(word))
+        return [one for one in near(word, dict.fromkeys(known)) if self.count(one[0])]
+
+    def _words(self, condition: str, *values: str | int) -> list[str]:
+        return [term for (term,) in self.connection.execute(f"SELECT term FROM word WHERE {condition}", values)]
+
+    # -- its entries ---------------------------------------------------------------------------------------------------
+
+    def matches(self, expression: str, only: Filter) -> int:
+        """Return how many entries match an expression of FTS5."""
+        text = f"SELECT count(*) FROM find WHERE find MATCH ? AND {only.on('find.rowid')}"
+        return int(self.connection.execute(text, (expression, *only.values)).fetchone()[0])
+
+    def newest(self, expression: str, only: Filter, most: int) -> list[int]:
+        """Return the entries with the highest numbers that match an expression of FTS5."""
+        text = f"SELECT rowid FROM find WHERE find MATCH ? AND {only.on('find.rowid')} ORDER BY rowid DESC LIMIT ?"
+        return [number for (number,) in self.connection.execute(text, (expression, *only.values, most))]
+
+    def best(self, expression: str, only: Filter, most: int) -> list[int]:
+        """Return the entries that match an expression of FTS5, the best first: rare words and titles count more."""
+        text = f"SELECT rowid FROM find WHERE find MATCH ? AND {only.on('find.rowid')} ORDER BY bm25(find, 4.0, 1.0)"
+        rows = self.connection.execute(f"{text} LIMIT ?", (expression, *only.values, most))
+        return [number for (number,) in rows]
+
+
+def insert_rows(connection: sqlite3.Connection, table: str, rows: Sequence[Sequence[object]]) -> None:
+    """Insert rows whose texts may hold bytes that are no UTF-8, as surrogates; see `readable`."""
+    if rows:
+        marks = ", ".join("CAST(? AS TEXT)" if isinstance(value, str) else "?" for value in rows[0])
+        plain = [[v.encode("utf-8", "surrogatepass") if isinstance(v, str) else v for v in row] for row in rows]
+        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", plain)
+
+
+def readable(stored: bytes) -> str:
+    """Return a stored text: the `text_factory` of a connection."""
+    return stored.decode("utf-8", "surrogatepass")
+
+
+def _row(entry: IndexedText) -> tuple[int, str, str]:
+    return entry.number, " ".join(terms(entry.title)), " ".join(terms(entry.text))
+
+
+def either(words: Sequence[str]) -> str:
+    """Return the expression of FTS5 for some expressions of which one suffices."""
+    return words[0] if len(words) == 1 else f"({' OR '.join(words)})"
+
+
+def quoted(words: str) -> str:
+    """Return the expression of FTS5 for consecutive words."""
+    return f'"{words}"'
