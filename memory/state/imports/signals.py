@@ -67,7 +67,7 @@ def find_signals(text: str) -> Iterator[tuple[str, str]]:
             continue
         found = _LINE.match(line)
         if found is None or not (found["colon"] or found["heading"]):
-            yield from (("decisions", _whole(said)) for said in _DECIDED.findall(line.strip(" \t-*+>")))
+            yield from (("decisions", _whole(said)) for said in _DECIDED.findall(line.strip(" \t->+*")))
             continue
         if found["mark"] == "`" and len(ticked) > 1:
             continue

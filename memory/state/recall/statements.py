@@ -22,6 +22,7 @@ ALIKE = 0.8
 
 _WORD = re.compile(r"[^\W_]+(?:[.,:'’_-][^\W_]+)*%?")
 _NAME = re.compile(r"`+([^`]+)`+")
+_DIGIT = re.compile(r"\d")
 _AMOUNT = re.compile(r"v?\d[\d.,:_-]*(?:[a-z]{1,3}|%)?")
 _NEGATED = re.compile(r"\b(?:no longer|cannot)\b|(?<=[a-z])n['’]t\b")
 _INSTEAD = re.compile(r"(\S+) (?:instead of|rather than) (\S+)", re.IGNORECASE)
@@ -85,12 +86,13 @@ class Replaced(NamedTuple):
 def statement_of(text: str) -> Statement:
     """Return the statement of a text."""
     names = {name.strip().lower() for name in _NAME.findall(text)}
-    told = _WORD.findall(_NEGATED.sub(" not ", text.lower()))
-    bare = _WORD.findall(_NEGATED.sub(" not ", _NAME.sub(" ", text).lower()))
+    lower = _NEGATED.sub(" not ", text.lower())
+    told = _WORD.findall(lower)
+    bare = _WORD.findall(_NAME.sub(" ", lower)) if names else told
     line: list[str] = []
     predicate = False
     for number, word in enumerate(bare):
-        if any(char.isdigit() for char in word):
+        if _DIGIT.search(word):
             labelled = number > 0 and bare[number - 1] in _LABELS
             if labelled or not predicate or not _AMOUNT.fullmatch(word):
                 names.add(word)
