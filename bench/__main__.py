@@ -29,6 +29,7 @@ from bench.recall_part import recall_table
 from bench.screen_part import screen_cases
 from bench.search_part import search_cases
 from bench.state_part import state_cases
+from bench.state_questions import questions_table
 from bench.typed_part import typed_cases
 
 Part = tuple[Callable[[Places, str], Iterator[Case]], tuple[str, ...], int]
@@ -58,6 +59,7 @@ FOUND: dict[str, Callable[[Places], str]] = {
     "curated-recall": curated_recall_table,
     "curated-fresh": curated_fresh_table,
     "mcp-tools": tool_table,
+    "state-questions": questions_table,
 }
 """The parts that measure what is found, not how long it takes."""
 

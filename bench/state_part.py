@@ -23,9 +23,9 @@ def state_cases(places: Places, size: str) -> Iterator[Case]:
     """Yield what each question costs with so many events and a twentieth as many checkpoints, all opened anew."""
     from memory.state.checks.check import validate
     from memory.state.files.reading import StateFiles
-    from memory.state.query import ask
     from memory.state.recall.recall import preview, scope_of_recall
     from memory.state.status import status_of
+    from memory.state.system import ProjectState
     from memory.workspace import Workspace
 
     root = places.folder / f"state-{size}"
@@ -33,9 +33,12 @@ def state_cases(places: Places, size: str) -> Iterator[Case]:
         make_state(root, int(size))
     files = sorted(root.glob(".agent-memory/**/*.json*"))
 
+    def system() -> ProjectState:
+        found: ProjectState = Workspace(root, state_home=None).system("state")
+        return found
+
     def fresh() -> StateFiles:
-        memory: StateFiles = Workspace(root, state_home=None).system("state").store.memory()
-        return memory
+        return system().store.memory()
 
     def decode() -> None:
         for file in files:
@@ -55,7 +58,7 @@ def state_cases(places: Places, size: str) -> Iterator[Case]:
     yield Case(read, decode)
     yield Case("memdeck previews a recall of every event", recall, None, read, MOST)
     question = "why does the build need the cache"
-    yield Case("memdeck answers a query", lambda: ask(fresh(), question, NOW), None, read, MOST)
+    yield Case("memdeck answers a query", lambda: system().ask(question), None, read, MOST)
     yield Case("memdeck says the status", lambda: status_of(fresh(), NOW), None, read, MOST)
     yield Case("memdeck validates everything", lambda: validate(fresh(), NOW), None, read, MOST)
 

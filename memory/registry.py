@@ -156,7 +156,7 @@ REGISTRY: tuple[SystemName, ...] = (
         "state",
         "project state",
         ".agent-memory",
-        "memory.systems.state:ProjectState",
+        "memory.state.system:ProjectState",
         ("state",),
         verbs=(
             VerbName(

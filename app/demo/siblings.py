@@ -16,7 +16,6 @@ from memory.state.files.model import stamp
 from memory.storage import Store
 from memory.storage.fsio import set_time
 from memory.systems import system_of
-from memory.systems.state import ProjectState
 from memory.typed.failures import note_of
 from memory.workspace import Workspace
 
@@ -145,6 +144,8 @@ def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:
 
     Files are as old as they say by the clock `now` (aware).
     """
+    from memory.state.system import ProjectState
+
     facts = system_of(workspace, "facts", Facts).store
     _write(facts._store, {FILE: demo_facts(now)}, "the facts of the sample", now, actor)
     files = demo_agent(now)

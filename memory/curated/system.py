@@ -24,12 +24,12 @@ from .curated import Curated
 from .exchange import items_of, take
 from .files.index_file import IndexLine, line_of, suspicious_passages
 from .identity import FILE, FOLDER
-from .index.entries import memories
+from .index.entries import invalid_files, memories, stamps
 from .model import INDEX, Invalid, Memory, Root
 from .model_commands import model_asks, models_of
 from .overview import CuratedOverview, overview
 from .recall.find import RecallFound as RecallFound
-from .recall.find import find
+from .recall.find import find, is_trivial
 from .sessions.places import kept_sessions
 from .stores import CuratedReading, agent_root, agents_in, person_store, workspace_root
 from .upkeep import maintain
@@ -200,9 +200,6 @@ class CuratedMemory(System):
 
     def records_by_file(self, refused: MutableMapping[str, Refusal]) -> Iterator[FileRecords]:
         """Yield the record of each memory; its text is read only if the index has a different one."""
-        from memory.curated.index.entries import invalid_files, stamps
-        from memory.search.records import FileRecords
-
         roots = self._roots()
         side = self.curated.sides.get("workspace")
         if side is None:
@@ -253,8 +250,6 @@ class CuratedMemory(System):
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
         """Yield the memories of the workspace that a message may be about, the best first."""
-        from memory.curated.recall.find import find, is_trivial
-
         if is_trivial(message) or not self.curated.settings["enabled"]:
             return
         top = self.curated.settings["recall.top_k"]

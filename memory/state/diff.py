@@ -11,6 +11,8 @@ from .files.json_text import canonical
 from .files.model import KEYS, SECTIONS, Json, plural
 
 _NAMES = ("title", "path", "label")
+DONE = ("added", "removed", "edited")
+"""What a recall does to gotchas and next steps."""
 
 
 class EditedField(NamedTuple):
@@ -126,65 +128,49 @@ def name_of(item: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The effect of a recall: the sections, and titles of gotchas and next steps added, removed, changed and merged."""
+    """The effect of a recall: the sections, and the titles of gotchas and next steps added, removed and edited."""
 
     sections: tuple[str, ...]
     selected: str = "all"
     protected: tuple[str, ...] = ()
-    gotchas: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), (), ())
-    steps: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), (), ())
+    gotchas: tuple[tuple[str, ...], ...] = ((), (), ())
+    steps: tuple[tuple[str, ...], ...] = ((), (), ())
 
     def json(self) -> Json:
         """Return it for programs and for the hash of a recall's event."""
-        names = ("added", "removed", "edited", "merged")
         return {
             "changedSections": list(self.sections),
             "selectedSection": self.selected,
             "protectedSections": list(self.protected),
-            "gotchas": {name: list(titles) for name, titles in zip(names, self.gotchas, strict=True)},
-            "nextSteps": {name: list(titles) for name, titles in zip(names, self.steps, strict=True)},
+            "gotchas": {name: list(titles) for name, titles in zip(DONE, self.gotchas, strict=True)},
+            "nextSteps": {name: list(titles) for name, titles in zip(DONE, self.steps, strict=True)},
             "currentFocusChanged": "current-focus" in self.sections,
             "validationChanged": "validation-commands" in self.sections,
         }
+
+    def titles(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        """Yield what was done to which titles: the noun, the verb, and the titles, unless there are none."""
+        for noun, kinds in (("gotcha", self.gotchas), ("next step", self.steps)):
+            yield from ((noun, verb, titles) for verb, titles in zip(DONE, kinds, strict=True) if titles)
 
     def text(self) -> str:
         """Return it on one line: `changed gotchas and next-steps: 2 gotchas added, 1 next step removed`."""
         if not self.sections:
             return "changed nothing"
-        said = []
-        for noun, kinds in (("gotcha", self.gotchas), ("next step", self.steps)):
-            for verb, titles in zip(("added", "removed", "edited", "merged"), kinds, strict=True):
-                if titles:
-                    said.append(f"{plural(len(titles), noun)} {verb}")
+        said = [f"{plural(len(titles), noun)} {verb}" for noun, verb, titles in self.titles()]
         return f"changed {', '.join(self.sections)}" + (f": {', '.join(said)}" if said else "")
 
 
-def digest_of(
-    before: Json,
-    after: Json,
-    *,
-    selected: str,
-    protected: Sequence[str],
-    merged: tuple[Sequence[str], Sequence[str]],
-) -> Digest:
-    """Return what a recall changes; `merged` are the titles of gotchas and next steps that were merged into others."""
-    return Digest(
-        changed_sections(before, after),
-        selected,
-        tuple(protected),
-        _titles(before["gotchas"], after["gotchas"], merged[0]),
-        _titles(before["nextSteps"], after["nextSteps"], merged[1]),
-    )
+def digest_of(before: Json, after: Json, *, selected: str, protected: Sequence[str]) -> Digest:
+    """Return what a recall changes."""
+    titles = [_titles(before[key], after[key]) for key in ("gotchas", "nextSteps")]
+    return Digest(changed_sections(before, after), selected, tuple(protected), *titles)
 
 
-def _titles(
-    before: list[Json], after: list[Json], merged: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def _titles(before: list[Json], after: list[Json]) -> tuple[tuple[str, ...], ...]:
     old, new = _by_name(before), _by_name(after)
-    gone = tuple(dict.fromkeys(merged))
     return (
         tuple(name for name in new if name not in old),
-        tuple(name for name in old if name not in new and name not in gone),
+        tuple(name for name in old if name not in new),
         tuple(name for name in new if name in old and new[name] != old[name]),
-        gone,
     )

@@ -21,13 +21,12 @@ from memory.errors import MemdeckError
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.record import PrivateRecord
 
+from .files.archive import Key
 from .files.model import Json, moment, stamp
 from .imports import ImportedItem
+from .paths import full_path
 
 _VERSION = 1
-
-Key = tuple[str, str | None, str]
-"""Identifies an import: the source, the item and the hash of its text."""
 
 
 class MachineNotes:
@@ -58,8 +57,8 @@ class MachineNotes:
                 record.update(lambda data: json.dumps(change(read_object(data))).encode(), command=command, now=now)
 
 
-def _where(source: Json) -> list[str]:
-    return [source["type"], os.path.realpath(source["path"])]
+def _where(source: Json, root: Path, home: Path | None) -> list[str]:
+    return [source["type"], os.path.realpath(full_path(source["path"], root, home))]
 
 
 # -- the automation ---------------------------------------------------------------------------------------------
@@ -68,9 +67,9 @@ def _where(source: Json) -> list[str]:
 class Unattended:
     """The record of one workspace; without a state folder nothing is recorded, and nothing outside is read."""
 
-    def __init__(self, root: Path, folder: StateFolder | None) -> None:
-        """Nothing is read yet."""
-        self._root = root
+    def __init__(self, root: Path, folder: StateFolder | None, home: Path | None) -> None:
+        """Nothing is read yet; `home` is the person's home folder."""
+        self._root, self._home = root, home
         self._notes = MachineNotes(folder, "automation.json")
 
     def is_due(self, now: datetime, minutes: int) -> bool:
@@ -90,13 +89,13 @@ class Unattended:
         """Record that a person allowed these sources to be read."""
         kept = [one for one in self._allowed() if isinstance(one, list)]
         for source in sources:
-            kept += [where] if (where := _where(source)) not in kept else []
+            kept += [where] if (where := _where(source, self._root, self._home)) not in kept else []
         self._notes.update(lambda notes: {**notes, "sources": kept}, now, command="state")
 
     def refusal(self, source: Json) -> str:
         """Return why a source is not read unattended, "" where it is."""
-        real, root = os.path.realpath(source["path"]), os.path.realpath(self._root)
-        if real.startswith(root.rstrip("/") + "/") or _where(source) in self._allowed():
+        where, root = _where(source, self._root, self._home), os.path.realpath(self._root)
+        if where[1].startswith(root.rstrip("/") + "/") or where in self._allowed():
             return ""
         return (
             f"{source['path']} lies outside of the workspace, and nobody read it on this machine yet; "
@@ -135,8 +134,9 @@ def known_of(item: ImportedItem, status: os.stat_result) -> RememberedFile:
 class Remembered:
     """The record of one workspace; without a state folder nothing is remembered."""
 
-    def __init__(self, folder: StateFolder | None) -> None:
-        """Nothing is read yet."""
+    def __init__(self, root: Path, folder: StateFolder | None, home: Path | None) -> None:
+        """Nothing is read yet; `home` is the person's home folder."""
+        self._root, self._home = root, home
         self._notes = MachineNotes(folder, "imports.json")
 
     def of(self, source: Json, seen: Collection[Key]) -> dict[str, RememberedFile]:
@@ -145,7 +145,11 @@ class Remembered:
         A session counts only where its event still exists (`seen`): after an undo it is imported again.
         """
         kept = _sources(self._notes.read()).get(source["id"])
-        items = kept.get("items") if isinstance(kept, dict) and kept.get("where") == _where(source) else None
+        items = (
+            kept.get("items")
+            if isinstance(kept, dict) and kept.get("where") == _where(source, self._root, self._home)
+            else None
+        )
         found = {}
         for name, values in items.items() if isinstance(items, dict) else ():
             known = _known(values)
@@ -155,7 +159,9 @@ class Remembered:
 
     def keep(self, read: list[tuple[Json, dict[str, RememberedFile]]], now: datetime) -> None:
         """Record the present state of sources; where that cannot be written, the next sync reads more."""
-        new = {source["id"]: {"where": _where(source), "items": items} for source, items in read}
+        new = {
+            source["id"]: {"where": _where(source, self._root, self._home), "items": items} for source, items in read
+        }
         self._notes.update(
             lambda notes: {"version": _VERSION, "sources": {**_sources(notes), **new}}, now, command="state.sync"
         )

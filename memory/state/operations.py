@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.state.first_run import without_first_run
+from memory.storage import Change
 
 from .diff import Digest, changed_sections
 from .files import schema
@@ -21,9 +22,6 @@ from .files.store import StateStore, StateWriting, refuse
 from .paths import without_gone
 from .projections.files import refuse_foreign
 from .recall.new_analysis import take_in
-
-if TYPE_CHECKING:
-    from memory.storage import Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,7 @@ def init(
         raise RefusedError(
             "state.exists",
             f"there is {', '.join(found)} already",
-            "`memdeck state update` renews it; --force puts it into the archive and begins again",
+            f"{_renewal(store)}`memdeck state init --force` puts it into the archive and begins again",
             files=found,
         )
     bundle = analysed()
@@ -100,6 +98,11 @@ def init(
         return StateChange(writing.commit(summary), state, summary, batch)
 
     return store.change("state.init", build, actor=actor, now=now)
+
+
+def _renewal(store: StateStore) -> str:
+    """Return the advice to update, for a state that an update can read."""
+    return "" if _unreadable(lambda: store.memory().state) else "`memdeck state update` renews it; "
 
 
 def _archive_older(store: StateStore, *, actor: str, now: datetime) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,14 +37,30 @@ def without_gone(bundle: Json, has: Callable[[str], bool]) -> Json:
 
 
 def shown_path(path: str, root: str | os.PathLike[str] | None, home: str | os.PathLike[str] | None = None) -> str:
-    """Return a path for messages: relative in the workspace, with `~` in the home folder."""
-    own = "" if home is None else os.path.abspath(home).rstrip("/")
-    if root is None:
-        return path
-    for folder in (os.path.abspath(root), os.path.realpath(root)):
+    """Return a path for messages and files: relative in the workspace, with `~` for the home folder, in the names that
+    agents make of it (`-home-ada-shop`), too.
+    """
+    for folder in () if root is None else (os.path.abspath(root), os.path.realpath(root)):
         if path == folder or path.startswith(folder.rstrip("/") + "/"):
             return os.path.relpath(path, folder)
-    return f"~{path[len(own) :]}" if own and (path == own or path.startswith(f"{own}/")) else path
+    own = "" if home is None else os.path.abspath(home).rstrip("/")
+    if own and (path == own or path.startswith(f"{own}/")):
+        path = f"~{path[len(own) :]}"
+    return path.replace(f"/{_as_name(own)}-", "/~-") if own else path
+
+
+def full_path(path: str, root: str | os.PathLike[str], home: str | os.PathLike[str] | None = None) -> str:
+    """Return the absolute path of one that `shown_path` made, or that a person wrote relative to `root`."""
+    if home is not None and (path == "~" or path.startswith("~/")):
+        path = f"{os.path.abspath(home)}{path[1:]}"
+    if home is not None:
+        path = path.replace("/~-", f"/{_as_name(os.path.abspath(home))}-")
+    return os.path.normpath(os.path.join(root, path))
+
+
+def _as_name(path: str) -> str:
+    """Return the name that agents give to the folder of the sessions of a path."""
+    return re.sub(r"[^A-Za-z0-9]", "-", path)
 
 
 def is_there(root: Path, path: str) -> bool:

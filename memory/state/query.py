@@ -1,76 +1,131 @@
-"""Answers questions about the state and its history from the best evidence, with citations; no model is asked."""
+"""Answers questions about the state and its history by the best evidence, with citations; no model is asked.
+
+Each piece of evidence has the words by which people ask for it, and what it says. The product's one ranking finds the
+best ones; on top, each kind of evidence counts more or less in each mode.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Literal
+from typing import Literal, NamedTuple, Protocol
 
+from memory.base.words import content_words, stem, tokens
 from memory.errors import UsageError
 
-from .files.model import EVENTS, KEYS, Json, moment
+from .files.model import EVENTS, KEYS, NOT_SAID, Json, is_echo
 from .files.reading import StateFiles, checkpoint_path
 from .projections.files import path_of
-from .recall.consolidate import NOT_SAID
 
 Mode = Literal["answer", "changes", "next", "traps"]
 MODES: tuple[Mode, ...] = ("answer", "changes", "next", "traps")
 QUERY_SCOPES = ("state", "history", "all")
 MOST, MOST_CHECKPOINTS, MOST_EVENTS = 8, 5, 50
 NOT_ENOUGH = "There is not enough evidence to answer this."
-_LEAST_WORDS = 2
 _QUOTED = 3
 
-_WORDS: dict[Mode, tuple[str, ...]] = {
-    "next": ("next step", "next steps", "todo", "todos", "follow up", "what remains", "what now"),
-    "traps": ("gotcha", "gotchas", "trap", "traps", "pitfall", "pitfalls", "watch out", "known issue", "known issues",
-              "what breaks"),
-    "changes": ("what changed", "what s new", "what is new", "whats new", "recent change", "recent changes",
-                "recently changed", "since"),
-}  # fmt: skip
-_NAMES: dict[Mode, frozenset[str]] = {
-    "answer": frozenset(),
-    **{mode: frozenset(" ".join(phrases).split()) for mode, phrases in _WORDS.items()},
+_ASKS: tuple[tuple[Mode, str], ...] = (
+    ("next", r"\b(?:next|to-?dos?|follow.?ups?|what (?:remains|now)|left to do|open (?:work|tasks?))\b"),
+    ("traps", r"\b(?:gotchas?|traps?|pitfalls?|watch out|known (?:issues?|problems?)|what breaks|be careful|avoid)\b"),
+    (
+        "changes",
+        r"\b(?:change[ds]?|what.?s new|what is new|recent(?:ly)?|latest|since|unreleased|going on|work(?:ed|ing) on)\b",
+    ),
+)
+_ABOUT_THE_MODE = re.compile(
+    r"\b(?:next|steps?|to-?dos?|follow.?ups?|remains?|left|open|work|tasks?|gotchas?|traps?|pitfalls?|known|issues?"
+    r"|problems?|breaks?|careful|avoid|watch|out|changes?|changed|new|recent(?:ly)?|latest|last|unreleased|now|project"
+    r"|repository|repo|here|should|worked|working|going|on|happened|do|we|i|there|any|comes?|about|it|this|know)\b"
+)
+_WEIGHTS: dict[Mode, dict[str, float]] = {
+    "answer": {"event": 0.9, "checkpoint": 0.5},
+    "changes": {"event": 1.1, "checkpoint": 0.9},
+    "next": {"event": 0.8, "checkpoint": 0.4},
+    "traps": {"event": 0.8, "checkpoint": 0.4},
 }
-_NAMES["next"] |= {"next", "comes"}
-_NEXT = re.compile(r"\bwhat should (?:i|we) do next\b|\bwhat (?:is |s |comes )?next\b")
-_WORD = re.compile(r"[a-z0-9\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
-
-_WEIGHTS: dict[Mode, dict[str, int]] = {
-    "answer": {"bundle": 40, "checkpoint": 24, "event": 12},
-    "changes": {"bundle": 12, "checkpoint": 44, "event": 36},
-    "next": {"bundle": 28, "checkpoint": 16, "event": 22},
-    "traps": {"bundle": 28, "checkpoint": 16, "event": 22},
+"""What the score of an item counts, by mode and kind; 1 where nothing is said."""
+_MEANT, _FACT = 1.5, 1.2
+"""What an item counts for that is meant for the mode, and what the project and its commands count before its parts."""
+_LEAST = 0.6
+"""The share of the question that an item must have which has its words only in what it is asked for by."""
+_ASKED_FOR = {
+    "test": "how to run the tests, test command, testing, test suite",
+    "lint": "how to lint, linter, linting, code style, style check, lint command",
+    "types": "how to check types, type check, type checker, typing",
+    "format": "how to check the format, formatter, formatting",
+    "build": "how to build, build command, compile",
 }
-_BOOSTS: dict[Mode, dict[str, int]] = {
-    "answer": {},
-    "changes": {"checkpoint": 20, "current-focus": 18, "event": 14, "project": -18, "project-map": -12},
-    "next": {"next-step": 24, "suggested-action": 22, "current-focus": 10},
-    "traps": {"gotcha": 24, "current-focus": 8},
-}
-_COMMON = frozenset(
-    """
-    an and are as at be by can could did do does for from had has have how if in is it its me my of on or our should so
-    than that the their them then there these they this to us was we were what when where which who why will with would
-    you your
-    """.split()  # noqa: SIM905
+"""The words by which people ask for a command, by its kind."""
+_NOTES = (
+    (re.compile(r"(?:Runs on|Needs|Requires|Uses the|Targets)\b.*\d"),
+     "which version is supported, versions, minimum required version, edition, requirement, language version"),
+    (re.compile(r"Continuous integration"), "which CI is used, continuous integration, pipeline, workflow"),
+    (re.compile(r"Uses [A-Z].* and "), "which languages, ecosystems"),
+    (re.compile(r"Further packages"), "which packages, other packages of the workspace, monorepo"),
+)  # fmt: skip
+"""The words by which people ask for a note of the analysis, by its beginning."""
+_FACTS = (
+    ("packageManager", "which package manager, install dependencies", "The package manager is {}."),
+    ("workspaceManager", "which workspace manager, monorepo", "The workspace is managed by {}."),
+    ("primaryEcosystem", "which language, ecosystem, programming language, written in", "It is a {} project."),
+)
+_PLACES = (
+    ("entrypoint", "entrypoints", "role", "where is the entry point, main file, where does it start"),
+    ("area", "denseSourceAreas", "note", "where is most of the code"),
+)
+_LINES: tuple[tuple[str, str, str, Mode], ...] = (
+    ("currentState", "state", "current state, decision, decided, why", "changes"),
+    ("knownRisks", "risk", "known risks, problems, failing", "traps"),
+    ("suggestedNextActions", "suggested-action", "suggested next action", "next"),
 )
 _ENTRIES: tuple[tuple[str, str, tuple[str, ...], Mode], ...] = (
-    ("gotcha", "gotchas", ("symptom", "cause", "correctPath"), "traps"),
-    ("next-step", "next-steps", ("why", "start", "done"), "next"),
+    ("gotcha", "gotchas", ("cause", "correctPath", "symptom"), "traps"),
+    ("next-step", "next-steps", ("start", "why", "done"), "next"),
 )
-"""The entries of a bundle that are evidence each: their category, section and fields, and the mode that they answer."""
-_TAG, _CHECKPOINT, _FOUND, _IN_SUMMARY = 12, 8, 4, 2
-_AGES = ((1, 18), (7, 12), (30, 6))
+_SIGNALS: tuple[tuple[str, Mode | None], ...] = (
+    ("decisions", "changes"),
+    ("gotchas", "traps"),
+    ("nextStepHints", "next"),
+    ("validationObservations", None),
+)
+_NOTED_COMMAND = re.compile(r"(Test|Lint|Types|Format|Build): ")
+
+
+class QueryText(NamedTuple):
+    """An item as the ranking weighs it: what it is asked for by, what it says, and its date (ISO 8601)."""
+
+    title: str
+    text: str
+    date: str = ""
+
+
+class Found(Protocol):
+    """One result of the ranking: the position of the text, how much of the question it has, and with which words."""
+
+    @property
+    def place(self) -> int:
+        """The position of the text."""
+
+    @property
+    def score(self) -> float:
+        """The share of the question that it has, to 1."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the question that it has."""
+
+
+Rank = Callable[[str, Sequence[QueryText]], Sequence[Found]]
+"""The ranking of the product; what it leaves out is no evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryItem:
     """A piece of evidence: `kind` is bundle, checkpoint or event, `category` its part of that.
 
-    `file` is where it is shown, `tags` are the modes that it is meant for.
+    `asked` are words by which people ask for it, `said` is what answers them, and `text` what else it holds. `file` is
+    where it is shown, `mode` is the mode that it is meant for, if any.
     """
 
     id: str
@@ -78,10 +133,11 @@ class QueryItem:
     category: str
     place: str
     file: str
-    summary: str
-    text: str
-    created: str | None = None
-    tags: tuple[Mode, ...] = ()
+    asked: str
+    said: str
+    text: str = ""
+    created: str = ""
+    mode: Mode | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +145,7 @@ class QueryHit:
     """An item with its score, and the words of the question that it contains."""
 
     item: QueryItem
-    score: int
+    score: float
     words: tuple[str, ...]
 
     def json(self) -> Json:
@@ -100,16 +156,16 @@ class QueryHit:
             "pathOrSection": self.item.place,
             "projectionPath": self.item.file if self.item.kind == "bundle" else None,
             "file": self.item.file,
-            "createdAt": self.item.created,
-            "summary": self.item.summary,
-            "score": self.score,
+            "createdAt": self.item.created or None,
+            "summary": self.item.said,
+            "score": round(self.score, 3),
             "words": list(self.words),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class QueryAnswer:
-    """The answer to a question; `enough` is False where the evidence is too weak. `hits` are the citations."""
+    """The answer to a question; `enough` is False where nothing is about it. `hits` are the citations."""
 
     question: str
     mode: Mode
@@ -132,103 +188,63 @@ class QueryAnswer:
         }
 
 
-def ask(
-    memory: StateFiles, question: str, now: datetime, *, mode: str | None = None, scope: str = "all"
-) -> QueryAnswer:
-    """Return the answer to a question at an aware time; without a mode, its words decide the mode.
+def ask(memory: StateFiles, question: str, rank: Rank, *, mode: str | None = None, scope: str = "all") -> QueryAnswer:
+    """Return the answer to a question; without a mode, its words decide the mode.
 
     UsageError `state.query.empty`, `state.query.mode`, `state.query.scope`.
     """
-    words = words_of(question)
-    if not words:
+    if not re.search(r"\w", question):
         raise UsageError("state.query.empty", "the question has no word to look for", "ask with words")
     if mode is not None and mode not in MODES:
         raise UsageError("state.query.mode", f"{mode[:60]!r} is no mode", f"one of {', '.join(MODES)}")
     if scope not in QUERY_SCOPES:
         raise UsageError("state.query.scope", f"{scope[:60]!r} is no scope", f"one of {', '.join(QUERY_SCOPES)}")
-    chosen: Mode = next(one for one in MODES if one == mode) if mode is not None else mode_of(question)
-    hits = rank(items_of(memory, scope), words, chosen, now)
+    chosen: Mode = next((one for one in MODES if one == mode), mode_of(question))
+    hits = _hits(list(items_of(memory, scope)), question, chosen, rank)
     if not hits:
-        return QueryAnswer(question, chosen, scope, False, NOT_ENOUGH, "nothing is recorded", ())
-    # A question for next steps as such is answered by a next step, whatever words that contains.
-    asked = _naming(question, chosen) if chosen in hits[0].item.tags else ()
-    held = tuple({*hits[0].words, *asked})
-    # Words that occur in every text are no evidence where the item contains only them.
-    if len(held) < _LEAST_WORDS or (telling(words) and not telling(held)):
-        why = f"the best item, {hits[0].item.place}, holds too few of the words {', '.join(words)}"
-        return QueryAnswer(question, chosen, scope, False, NOT_ENOUGH, why, hits[:2])
-    # A word that asks for the mode, such as the "next" of "what is next", is not a subject of an item.
-    modes = _NAMES[chosen] if asked else frozenset()
-    about = [replace(hit, words=tuple(word for word in hit.words if word not in modes)) for hit in hits]
-    best = sorted(about, key=lambda hit: (-len(telling(hit.words)), -(chosen in hit.item.tags), -hit.score))
-    first = next(hit for hit in hits if hit.item is best[0].item)
-    return QueryAnswer(question, chosen, scope, True, _compose(best, chosen), _why(first, chosen, words), hits)
-
-
-def _naming(question: str, mode: Mode) -> tuple[str, ...]:
-    """Return the words of a question that ask for its mode."""
-    if mode == "answer" or mode_of(question) != mode:
-        return ()
-    return tuple(dict.fromkeys(_WORD.findall(question.lower())))
+        why = f"nothing in the scope {scope} is about it; mode {chosen}"
+        return QueryAnswer(question, chosen, scope, False, NOT_ENOUGH, why, ())
+    quoted: dict[str, str] = {}
+    for hit in hits:
+        # A checkpoint may repeat the bundle: the first item that says it is cited.
+        quoted.setdefault(hit.item.said, f"{hit.item.said} [{hit.item.id}, {hit.item.file}]")
+    best = hits[0]
+    held = f"has {', '.join(best.words)}" if best.words else "is what the question asks for"
+    why = f"{best.item.place} {held}; mode {chosen}"
+    return QueryAnswer(question, chosen, scope, True, "\n".join(list(quoted.values())[:_QUOTED]), why, hits)
 
 
 def mode_of(question: str) -> Mode:
     """Return the mode that the words of a question ask for: next before traps before changes, else answer."""
-    text = f" {' '.join(re.findall(r'[a-z0-9]+', question.lower()))} "
-    if _NEXT.search(text):
-        return "next"
-    for mode, phrases in _WORDS.items():
-        if any(f" {phrase} " in text for phrase in phrases):
-            return mode
-    return "answer"
+    text = question.lower()
+    return next((mode for mode, words in _ASKS if re.search(words, text)), "answer")
 
 
-def words_of(text: str) -> tuple[str, ...]:
-    """Return the different words of a question, two characters or longer, in their order."""
-    return tuple(dict.fromkeys(word for word in _WORD.findall(text.lower()) if len(word) > 1))
+def _hits(items: list[QueryItem], question: str, mode: Mode, rank: Rank) -> tuple[QueryHit, ...]:
+    """Return the best items; a question for a mode and for nothing else is answered by what is meant for the mode."""
+    texts = [QueryText(item.asked, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
+    subject = _ABOUT_THE_MODE.sub(" ", question) if mode != "answer" else question
+    found = rank(subject, texts) if re.search(r"\w", subject) else ()
+    hits = [
+        QueryHit(items[one.place], one.score * _weight(items[one.place], mode), tuple(one.words))
+        for one in found
+        if one.score >= _LEAST or _says(items[one.place], one.words)
+    ]
+    if mode != "answer" and not any(hit.item.mode == mode for hit in hits):
+        general = [item for item in items if item.mode == mode]
+        hits = [*(QueryHit(item, _weight(item, mode), ()) for item in general), *hits]
+    return tuple(sorted(hits, key=lambda hit: -hit.score)[:MOST])
 
 
-def telling(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the words without those that occur in every text; answers are not chosen by these."""
-    return tuple(word for word in words if word not in _COMMON)
+def _weight(item: QueryItem, mode: Mode) -> float:
+    meant = _MEANT if item.mode == mode else _FACT if item.category in ("project", "command") else 1.0
+    return _WEIGHTS[mode].get(item.kind, 1.0) * meant
 
 
-def _holds(text: str, word: str) -> bool:
-    """Return whether a text, its words between single spaces, has a whole word; a non-ASCII word may be a part."""
-    return f" {word} " in text if word.isascii() else word in text
-
-
-def _spaced(text: str) -> str:
-    return f" {' '.join(_WORD.findall(text.lower()))} "
-
-
-def rank(items: Iterable[QueryItem], words: Sequence[str], mode: Mode, now: datetime) -> tuple[QueryHit, ...]:
-    """Return the best items, the best first."""
-    hits = (_score(item, words, mode, now) for item in items)
-    return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.item.id))[:MOST])
-
-
-def _score(item: QueryItem, words: Sequence[str], mode: Mode, now: datetime) -> QueryHit:
-    summary = _spaced(item.summary)
-    text = summary + _spaced(item.text)
-    found = tuple(word for word in words if _holds(text, word))
-    score = _FOUND * len(found) + _IN_SUMMARY * sum(_holds(summary, word) for word in found)
-    score += _WEIGHTS[mode][item.kind] + _recency(item.created, now)
-    if item.kind == "checkpoint":
-        score += _CHECKPOINT
-    score += _BOOSTS[mode].get(item.category, 0)
-    if item.kind == "event" and mode in ("next", "traps"):
-        score += 14 if mode in item.tags else -6
-    if mode != "answer" and mode in item.tags:
-        score += _TAG
-    return QueryHit(item, score, found)
-
-
-def _recency(created: str | None, now: datetime) -> int:
-    when = moment(created)
-    if when is None:
-        return 0
-    return next((points for days, points in _AGES if now - when <= timedelta(days=days)), 0)
+def _says(item: QueryItem, words: Sequence[str]) -> bool:
+    """Return whether an item itself has one of the words, in whatever form."""
+    told = {stem(word) for word in tokens(f"{item.said} {item.text}")}
+    return any(stem(word) in told for word in content_words(" ".join(words)))
 
 
 # -- what can answer ----------------------------------------------------------------------------------------------
@@ -244,107 +260,117 @@ def items_of(memory: StateFiles, scope: str) -> Iterator[QueryItem]:
         for checkpoint in memory.latest_checkpoints(MOST_CHECKPOINTS):
             yield _of_checkpoint(checkpoint)
     if scope in ("history", "all"):
-        for event in memory.events[-MOST_EVENTS:]:
-            yield _of_event(event)
+        for event in reversed(memory.events[-MOST_EVENTS:]):
+            yield from _of_event(event)
+
+
+_FILES = {"gotcha": "gotchas", "next-step": "next-steps", "focus": "current-focus", "command": "current-focus"}
+"""The projection that shows a category; the project map, where nothing else is said."""
 
 
 def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
-    project, parts, focus = bundle["project"], bundle["projectMap"], bundle["currentFocus"]
-    map_file, focus_file = path_of("project-map"), path_of("current-focus")
+    for part in (_project, _commands, _map, _entries, _focus):
+        for item in part(bundle):
+            file = path_of(_FILES.get(item.category, "project-map"))
+            yield replace(item, kind="bundle", place=f"bundle.{item.place}", file=file, created=created)
 
-    def item(name: str, category: str, place: str, file: str, summary: str, text: str, *tags: Mode) -> QueryItem:
-        return QueryItem(name, "bundle", category, place, file, summary, text, created, tags)
 
-    facts = (
-        f"{project['name']} {project['primaryEcosystem']} {project['packageManager']} {project['workspaceManager']} "
-        f"{project['recommendedEntryFile']} {' '.join(project['keyPaths'])}"
-    )
-    yield item("project", "project", "bundle.project", map_file, project["summary"], facts)
-    lines = [
-        *(f"{one['path']} ({one['name']}): {one['responsibility']}" for one in parts["modules"]),
-        *(f"{one['path']}: {one['role']}" for one in parts["entrypoints"]),
-        *(f"{one['path']}: {one['note']}" for one in parts["denseSourceAreas"]),
-        *parts["architectureNotes"],
-        *parts["firstFilesToRead"],
-    ]
-    summary = f"{len(parts['modules'])} modules, {len(parts['entrypoints'])} entry points"
-    yield item("project-map", "project-map", "bundle.projectMap", map_file, summary, "\n".join(lines))
+def _item(
+    name: str, category: str, place: str, asked: str, said: str, text: str = "", mode: Mode | None = None
+) -> QueryItem:
+    return QueryItem(name, "", category, place, "", asked, said, text, "", mode)
+
+
+def _project(bundle: Json) -> Iterator[QueryItem]:
+    project = bundle["project"]
+    name = project["name"]
+    asked = f"what is {name}, what does {name} do, project, purpose, about"
+    yield _item("project", "project", "project.summary", asked, f"{name}: {project['summary']}")
+    for key, asked, said in _FACTS:
+        if project[key].lower() not in ("none", "unknown"):
+            yield _item(key, "project", f"project.{key}", asked, said.format(project[key]))
+    for path in project["keyPaths"]:
+        yield _item(
+            f"path:{path}", "path", "project.keyPaths", f"where is {path}", f"`{path}` is a key path of {name}."
+        )
+
+
+def _commands(bundle: Json) -> Iterator[QueryItem]:
+    for number, one in enumerate(bundle["validationCommands"]):
+        command = " ".join(one["command"])
+        about = f"{one['label']} {one['purpose']} {command}".lower()
+        asked = next((words for kind, words in _ASKED_FOR.items() if kind in about), "validate, check")
+        said = f"`{command}`: {one['purpose']}"
+        yield _item(f"command-{number + 1}", "command", f"validationCommands[{number}]", asked, said, one["label"])
+
+
+def _map(bundle: Json) -> Iterator[QueryItem]:
+    parts = bundle["projectMap"]
+    for number, one in enumerate(parts["modules"], 1):
+        asked = f"where is {one['name']}, what is {one['path']}, module"
+        said = f"`{one['path']}` ({one['name']}): {one['responsibility']}"
+        yield _item(f"module-{number}", "module", f"projectMap.modules.{one['path']}", asked, said)
+    for kind, key, said_of, asked in _PLACES:
+        for number, one in enumerate(parts[key], 1):
+            said = f"`{one['path']}`: {one[said_of]}"
+            yield _item(f"{kind}-{number}", kind, f"projectMap.{key}.{one['path']}", f"{asked}, {one['path']}", said)
+    for number, note in enumerate(parts["architectureNotes"]):
+        asked = next((words for start, words in _NOTES if start.match(note)), "architecture, design")
+        if found := _NOTED_COMMAND.match(note):
+            asked = _ASKED_FOR[found[1].lower()]
+        yield _item(f"note-{number + 1}", "note", f"projectMap.architectureNotes[{number}]", asked, note)
+    if parts["firstFilesToRead"]:
+        asked = "which files to read first, where to begin reading, important files, where to start"
+        said = f"Read first: {', '.join(f'`{path}`' for path in parts['firstFilesToRead'])}."
+        yield _item("first-files", "files", "projectMap.firstFilesToRead", asked, said)
+
+
+def _focus(bundle: Json) -> Iterator[QueryItem]:
+    focus = bundle["currentFocus"]
+    asked = "current focus, what is being worked on, unreleased, status"
+    yield _item("current-focus", "focus", "currentFocus.summary", asked, focus["summary"], mode="changes")
+    for key, kind, asked, mode in _LINES:
+        for number, line in enumerate(focus[key]):
+            place = f"currentFocus.{key}[{number}]"
+            yield _item(f"{kind}-{number + 1}", "focus", place, asked, line, mode=mode)
     snapshot = focus["validationSnapshot"]
-    text = "\n".join([*focus["currentState"], *focus["knownRisks"], snapshot["summary"]])
-    yield item(
-        "current-focus", "current-focus", "bundle.currentFocus", focus_file, focus["summary"], text, "changes", "next",
-        "traps",
-    )  # fmt: skip
-    for number, action in enumerate(focus["suggestedNextActions"], 1):
-        place = f"bundle.currentFocus.suggestedNextActions[{number - 1}]"
-        yield item(f"suggested-action-{number}", "suggested-action", place, focus_file, action, "", "next")
+    if snapshot["status"] != "not-run":
+        asked = "do the tests pass, was it validated, validation, last run"
+        said = f"{snapshot['status'].capitalize()} at {snapshot['validatedAt']}: {snapshot['summary']}"
+        yield _item("validation", "focus", "currentFocus.validationSnapshot", asked, said)
+
+
+def _entries(bundle: Json) -> Iterator[QueryItem]:
     for kind, section, names, mode in _ENTRIES:
-        key = KEYS[section]
-        for number, one in enumerate(bundle[key], 1):
-            text, place = "\n".join(one[name] for name in names), f"bundle.{key}.{one['title']}"
-            yield item(f"{kind}-{number}", kind, place, path_of(section), one["title"], text, mode)
+        for number, one in enumerate(bundle[KEYS[section]], 1):
+            told = [text for name in names if (text := one[name]) not in (NOT_SAID, "-") and "Noted in " not in text]
+            said = f"{one['title']}: {told[0]}" if told else one["title"]
+            place = f"{KEYS[section]}.{one['title']}"
+            yield _item(f"{kind}-{number}", kind, place, one["title"], said, "\n".join(told[1:]), mode)
 
 
 def _of_checkpoint(checkpoint: Json) -> QueryItem:
     bundle = checkpoint["bundle"]
     focus = bundle["currentFocus"]
-    text = "\n".join(
-        [
-            focus["summary"],
-            *focus["currentState"],
-            *(f"{one['title']}: {one['cause']}" for one in bundle["gotchas"]),
-            *(f"{one['title']}: {one['start']}" for one in bundle["nextSteps"]),
-        ]
-    )
+    lines = [focus["summary"], *focus["currentState"]]
+    lines += [f"{one['title']}: {one['cause']}" for one in bundle["gotchas"]]
+    lines += [f"{one['title']}: {one['start']}" for one in bundle["nextSteps"]]
     name = checkpoint["id"]
     return QueryItem(
-        name, "checkpoint", "checkpoint", f"checkpoint:{name}", checkpoint_path(name), checkpoint["summary"], text,
-        checkpoint["createdAt"], ("changes",),
+        name, "checkpoint", "checkpoint", f"checkpoint:{name}", checkpoint_path(name), "checkpoint",
+        checkpoint["summary"],
+        "\n".join(lines), checkpoint["createdAt"],
     )  # fmt: skip
 
 
-def _of_event(event: Json) -> QueryItem:
-    signals = event["signals"]
-    tags: list[Mode] = ["changes"]
-    if signals["nextStepHints"]:
-        tags.append("next")
-    if signals["gotchas"] or signals["validationObservations"]:
-        tags.append("traps")
-    text = "\n".join(text for texts in signals.values() if isinstance(texts, list) for text in texts)
-    name = event["id"]
-    return QueryItem(
-        name, "event", "event", f"event:{name}", EVENTS, event["summary"], text, event["createdAt"], tuple(tags)
-    )
+def _of_event(event: Json) -> Iterator[QueryItem]:
+    """Yield the signals of an event, unless it was written along with a bundle, and the event itself."""
+    name, created = event["id"], event["createdAt"]
 
+    def item(said: str, category: str, mode: Mode | None) -> QueryItem:
+        return QueryItem(name, "event", category, f"event:{name}", EVENTS, event["summary"], said, "", created, mode)
 
-# -- the answer in words --------------------------------------------------------------------------------------------
-
-
-def _compose(hits: Sequence[QueryHit], mode: Mode) -> str:
-    """Return the answer: the best items that hold a word of the question, in their own words."""
-    quoted: dict[str, str] = {}
-    for hit in [hit for hit in hits if telling(hit.words)] or hits:
-        # A checkpoint may repeat the bundle: the first item with the text is cited.
-        quoted.setdefault(_quote(hit, mode), hit.item.id)
-    return "\n".join(f"{text} [{name}]" for text, name in list(quoted.items())[:_QUOTED])
-
-
-def _quote(hit: QueryHit, mode: Mode) -> str:
-    """Return the part of an item that answers the question: the lines with its words, else the first ones."""
-    item = hit.item
-    lines = list(dict.fromkeys(line.strip() for line in item.text.split("\n") if line.strip()))
-    matching = [line for line in lines if any(_holds(_spaced(line), word) for word in telling(hit.words))]
-    if item.category in ("gotcha", "next-step"):
-        told = [line.rstrip(".") for line in lines if line != NOT_SAID]
-        return f"{item.summary}: {'; '.join(told[:_QUOTED])}" if told else item.summary
-    if matching:
-        *others, last = matching[:_QUOTED]
-        return "; ".join([*(line.rstrip(".") for line in others), last])
-    return item.summary if mode == "answer" or not lines else f"{item.summary.rstrip('.:')}: {lines[0]}"
-
-
-def _why(best: QueryHit, mode: Mode, words: Sequence[str]) -> str:
-    if not best.words:
-        return f"{best.item.place} is the best of what the question asks for by its kind; mode {mode}"
-    held = ", ".join(best.words)
-    return f"{best.item.place} holds {len(best.words)} of {len(words)} words of the question ({held}); mode {mode}"
+    if not is_echo(event):
+        for kind, mode in _SIGNALS:
+            yield from (item(text, kind, mode) for text in event["signals"][kind])
+    yield item(event["summary"], "event", "changes")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memory.errors import MemdeckError
 from memory.storage import fsio
 
-from .files.archive import MOST_CHECKPOINTS, expired, files_of, put_batch
+from .files.archive import MOST_CHECKPOINTS, expired, files_of, note_expired, put_batch
 from .files.model import ARCHIVE, EVENTS, Json, moment, plural
 from .files.reading import StateFiles
 from .files.store import StateStore, StateWriting
@@ -198,6 +198,7 @@ def _expire(writing: StateWriting, batches: list[str]) -> tuple[str, ...]:
         room -= len(files)
         if room <= 0:
             break
+    note_expired(writing, gone)
     return tuple(gone)
 
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
 from .files import schema
+from .files.archive import imports_of
 from .files.json_text import canonical_bytes
 from .files.model import SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
-from .files.reading import StateFiles
 from .files.store import StateStore, StateWriting, refuse
 from .imports import ImportedItem, discover, read_item
 from .imports.privacy import Cleaner
-from .machine_notes import Key, Remembered, RememberedFile, known_of
-from .paths import shown_path
+from .machine_notes import Remembered, RememberedFile, known_of
+from .paths import full_path, shown_path
 from .recall.events import imported, short
 from .repository import is_elsewhere
 
@@ -29,6 +29,14 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """How many warnings of a source are shown."""
+
+_NOUNS = {
+    "decisions": "decisions",
+    "gotchas": "gotchas",
+    "nextStepHints": "next steps",
+    "keyPaths": "paths",
+    "validationObservations": "validations",
+}
 
 
 def source_id(type: str, path: str, name: str | None = None) -> str:  # noqa: A002
@@ -50,21 +58,23 @@ def add_source(
 ) -> tuple[Json, Change]:
     """Add a source; `path` may begin with `~`, or be relative to `folder`. Nothing is imported yet.
 
-    UsageError `state.source.type`, `state.source.name`, `state.source.exists` for a duplicate id, MemdeckError
+    In the file, the path is relative in the workspace, and begins with `~` in the home folder. UsageError
+    `state.source.type`, `state.source.name`, `state.source.exists` for a duplicate id or path, MemdeckError
     `state.source.missing` for a missing path.
     """
     if type not in SOURCE_TYPES:
         raise UsageError(
             "state.source.type", f"{type[:60]!r} is no type of source", f"one of {', '.join(SOURCE_TYPES)}"
         )
-    absolute = expand(path, home, folder)
+    absolute = full_path(path, folder, home)
+    written = shown_path(absolute, store.root, home)
     found = source_id(type, absolute, name)
     if not found:
         raise UsageError("state.source.name", f"{name or path!r} gives no id", "name it with letters or digits")
     if not os.path.exists(absolute):
         raise MemdeckError(
             "state.source.missing",
-            f"{shown_path(absolute, store.root, home)} does not exist",
+            f"{written} does not exist",
             "give the folder of the sessions",
         )
 
@@ -72,11 +82,18 @@ def add_source(
         state, sources = writing.memory.state, writing.memory.sources
         if any(source["id"] == found for source in sources):
             raise UsageError("state.source.exists", f"there is a source {found} already", "give another --name")
+        for known in sources:
+            if known["type"] == type and full_path(known["path"], store.root, home) == absolute:
+                raise UsageError(
+                    "state.source.exists",
+                    f"the sessions in {written} are the source {known['id']} already",
+                    f"`memdeck state sync {known['id']}` imports them",
+                )
         created = stamp(writing.now)
         source = {
             "id": found,
             "type": type,
-            "path": absolute,
+            "path": written,
             "createdAt": created,
             "updatedAt": created,
             "lastSyncedAt": None,
@@ -91,13 +108,6 @@ def add_source(
         return source, writing.commit(f"added the source {found}")
 
     return store.change("state.add", build, actor=actor, now=now)
-
-
-def expand(path: str, home: Path | None, folder: str) -> str:
-    """Return a path written by the user as an absolute one."""
-    if home is not None and (path == "~" or path.startswith("~/")):
-        path = f"{home}{path[1:]}"
-    return os.path.normpath(os.path.join(folder, path))
 
 
 def chosen(sources: Sequence[Json], name: str | None) -> list[Json]:
@@ -115,14 +125,16 @@ def chosen(sources: Sequence[Json], name: str | None) -> list[Json]:
 class SourceSync:
     """The result of a sync of one source; `failed` are sentences, one for each session that could not be read.
 
-    `skipped` are sessions that were imported before; `unchanged` of them were not read again.
+    `skipped` are sessions that were imported before; `unchanged` of them were not read again. `learned` counts the
+    signals of those that were imported. `elsewhere` are the folders of sessions of other projects, which are left out.
     """
 
     source: str
     imported: int = 0
+    learned: int = 0
     skipped: int = 0
     unchanged: int = 0
-    elsewhere: int = 0
+    elsewhere: list[str] = field(default_factory=list)
     empty: int = 0
     failed: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -139,9 +151,11 @@ class SourceSync:
             "source": self.source,
             "status": self.status,
             "imported": self.imported,
+            "learned": self.learned,
             "skipped": self.skipped,
             "unchanged": self.unchanged,
-            "elsewhere": self.elsewhere,
+            "elsewhere": len(self.elsewhere),
+            "elsewhereFolders": list(dict.fromkeys(self.elsewhere)),
             "empty": self.empty,
             "failed": len(self.failed),
             "errors": self.failed[:SHOWN],
@@ -151,8 +165,20 @@ class SourceSync:
 
     def text(self) -> str:
         """Return one line for people."""
-        more = f" elsewhere={self.elsewhere}" if self.elsewhere else ""
-        return f"{self.source}: imported={self.imported} skipped={self.skipped} failed={len(self.failed)}{more}"
+        said = [f"imported {self.imported:,}"]
+        if self.imported:
+            said.append(f"learned {self.learned:,}" + ("" if self.learned else ": no markers"))
+        if self.skipped:
+            said.append(f"{self.skipped:,} known already")
+        if self.elsewhere:
+            folders = list(dict.fromkeys(self.elsewhere))
+            more = f" and {len(folders) - 1:,} more" if len(folders) > 1 else ""
+            said.append(f"{len(self.elsewhere):,} left out: another folder, {folders[0]}{more}")
+        if self.empty:
+            said.append(f"{self.empty:,} left out: nothing was said")
+        if self.failed:
+            said.append(f"{len(self.failed):,} failed")
+        return f"{self.source}: {', '.join(said)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +216,7 @@ def sync(
     """
     memory = store.memory()
     _ = memory.state
-    remembered, seen = Remembered(store.private), imports_of(memory)
+    remembered, seen = Remembered(store.root, store.private, home), imports_of(memory)
     found: _Found = []
     read: list[tuple[Json, dict[str, RememberedFile]]] = []
     for source in memory.sources:
@@ -209,14 +235,6 @@ def sync(
     return synced
 
 
-def imports_of(memory: StateFiles) -> set[Key]:
-    """Return the imports in the history and the archive, so that none is imported twice."""
-    from .files.archive import archived_events
-
-    events = (*memory.events, *archived_events(memory))
-    return {(event["sourceId"], event["externalItemId"], event["contentHash"]) for event in events}
-
-
 def _read(
     root: Path,
     home: Path | None,
@@ -230,9 +248,10 @@ def _read(
     before = dict(remembered)
     remembered.clear()
     try:
-        discovered = discover(source["type"], source["path"], root=root, home=home)
+        folder = full_path(source["path"], root, home)
+        discovered = discover(source["type"], folder, root=root, home=home)
     except (MemdeckError, OSError) as error:
-        result.failed.append(_why(error, shown_path(source["path"], root, home)))
+        result.failed.append(_why(error, shown_path(folder, root, home)))
         return items
     clean = Cleaner(root, home).text
     for one in discovered:
@@ -244,6 +263,10 @@ def _read(
                     progress(one.name)
                 item = read_item(one, root=root, home=home)
                 known = known_of(item, status)
+                result.warnings += [
+                    f"{clean(one.name)}: the first {count:,} of its {_NOUNS[kind]} are too many and left out"
+                    for kind, count in item.dropped.items()
+                ]
                 if known.hash is not None:
                     items.append(item)
             elif known.hash is not None:
@@ -256,7 +279,7 @@ def _read(
             lines = plural(known.bad, "line")
             result.warnings.append(f"{clean(one.name)}: {lines} cannot be read, the first is line {known.first}")
         if known.elsewhere is not None:
-            result.elsewhere += 1
+            result.elsewhere.append(shown_path(known.elsewhere, None, home))
         elif known.hash is None:
             result.empty += 1
     return items
@@ -288,7 +311,7 @@ def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
     sources = {source["id"]: source for source in memory.sources}
     found = [one for one in found if one[0]["id"] in sources]
     for _, result, _ in found:
-        result.imported, result.skipped, result.events = 0, result.unchanged, []
+        result.imported, result.learned, result.skipped, result.events = 0, 0, result.unchanged, []
     # A recall uses events in the order of their ids: later sessions must get later ids, whatever their files are
     # called.
     every = [(source["id"], result, item) for source, result, items in found for item in items]
@@ -306,6 +329,7 @@ def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
         number += 1
         new.append(event)
         result.imported += 1
+        result.learned += sum(map(len, event["signals"].values()))
         result.events.append(event["id"])
     for source, result, _ in found:
         sources[source["id"]] = {

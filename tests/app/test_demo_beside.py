@@ -80,7 +80,7 @@ def test_the_project_is_sound_and_has_all_that_its_pane_shows(shop: Workspace) -
     assert (len(look.backlog), len(look.sources)) == (2, 1)
     found = validate(system.store.memory(), NOW)
     assert [one.code for one in found if one.level == "fail"] == []
-    assert [one.code for one in found if one.level == "warn"] == ["validation:baseline"]
+    assert [one.code for one in found if one.level == "warn"] == []
     done = sync(system.store, ["claude"], home=None, actor="cli", now=NOW)
     assert (done.imported, done.results[0].skipped) == (0, 4)
     recalled = system.preview().digest

@@ -286,3 +286,54 @@ def test_a_work_tree_that_git_lists_is_read(place: Place, private: Path, way: st
     assert "does not list" not in said
     assert ("feature" if way in ("worktree", "relative") else "plan-b") in said
     assert SECRET in said or way == "submodule", said
+
+
+# -- hints ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words", [["status"], ["recall"], ["query", "tests"], ["update"], ["sync", "--all"], ["validate"]]
+)
+def test_without_a_state_the_hint_is_to_make_one(place: Place, words: list[str]) -> None:
+    """Every verb that needs a state leads to `memdeck state init`, also in a folder without any memory."""
+    answer = place("state", *words)
+    assert "memdeck state init" in answer.err + answer.out, answer
+
+
+def test_a_state_of_the_old_schema_leads_to_a_new_one(state: Place) -> None:
+    """The hint of every verb works: `init --force` keeps the old state in the archive."""
+    state.write(STATE, state.read(STATE).replace(b'"schemaVersion": 2', b'"schemaVersion": 1'))
+    for words in (["init"], ["update"], ["status"]):
+        answer = state("state", *words)
+        assert (answer.code, "memdeck state init --force" in answer.err) == (1, True), answer
+        assert "memdeck state update" not in answer.err
+    assert state("state", "init", "--force").code == 0
+    assert state("state", "status").code == 0
+
+
+def test_the_state_names_the_version_that_wrote_it(state: Place) -> None:
+    """The version is that of the program."""
+    version = state("--version").out.split()[-1]
+    assert json.loads(state.read(STATE))["generatorVersion"] == f"memdeck {version}"
+
+
+def test_misspelt_settings_and_stray_folders_are_named(state: Place) -> None:
+    """Neither is a failure, and each has its name in a warning."""
+    state.write(CONFIG, state.read(CONFIG).replace(b'"policy"', b'"polcy"'))
+    state.write(".agent-memory/archive/old/notes.txt", "x")
+    answer = state("state", "validate")
+    assert answer.code == 0
+    assert "there is no setting recall.polcy" in answer.out
+    assert "archive:name:old" in answer.out
+
+
+def test_an_old_validation_is_a_warning(state: Place) -> None:
+    """Who ran the commands once fares no worse than who never did."""
+    bundle = json.loads(state.read(STATE))["bundle"]
+    focus = bundle["currentFocus"]
+    focus["validationSnapshot"] |= {"status": "passed", "validatedAt": "2026-01-01T09:00:00.000Z"}
+    commands = [{"label": "Test", "command": ["pytest"], "purpose": "Runs the tests"}]
+    for section, value in (("current-focus", focus), ("validation-commands", commands)):
+        assert state("state", "edit", section, "--json", "-", given=json.dumps(value)).code == 0
+    answer = state("state", "validate")
+    assert (answer.code, "WARN validation:freshness" in answer.out) == (0, True), answer

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from memory.state.operations import StateChange
     from memory.state.recall.recall import RecallPreview as Recall
     from memory.state.sources import Synced
+    from memory.state.system import ProjectState
     from memory.storage import Change
-    from memory.systems.state import ProjectState
     from memory.workspace import Outcome
     from widgets.pane.base import Pane
     from widgets.panes.state.pane import StatePane
@@ -42,8 +42,8 @@ class _CalledOff(MemdeckError):
 
 def system_of_state(context: Context) -> ProjectState:
     """Return the system of the project's state."""
+    from memory.state.system import ProjectState
     from memory.systems import system_of
-    from memory.systems.state import ProjectState
 
     return system_of(open_workspace(context), "state", ProjectState)
 
@@ -141,8 +141,8 @@ def apply_plan(
     operation: str, do: Callable[[ProjectState, str, datetime], Outcome], words: str, again: Callable[[], Step]
 ) -> Step:
     """Return a step that carries out a plan; if the state changed since, it says `words` and plans `again`."""
+    from memory.state.system import ProjectState
     from memory.systems.acts import act
-    from memory.systems.state import ProjectState
 
     def otherwise(error: MemdeckError) -> Step:
         return Steps((Say(words), again())) if error.code == f"{operation}.stale" else None

@@ -109,9 +109,9 @@ def run_commands(context: Context) -> Step:
     system, now = system_of_state(context), context.clock()
 
     def work(job: JobView) -> StateChange:
+        from memory.state.commands import run_validation
         from memory.state.files.model import stamp
         from memory.state.operations import record_validation
-        from memory.systems.state_commands import run_validation
 
         def progress(label: str) -> None:
             job.plan((label,))
@@ -145,14 +145,8 @@ def ask(context: Context) -> Step:
 
 
 def _answer(context: Context, question: str) -> Step:
-    system, now = system_of_state(context), context.clock()
-
-    def work(_: JobView) -> QueryAnswer:
-        from memory.state.query import ask
-
-        return ask(system.store.memory(), question, now)
-
-    return start("looking for an answer", work, _answered)
+    system = system_of_state(context)
+    return start("looking for an answer", lambda _: system.ask(question), _answered)
 
 
 def _answered(found: QueryAnswer) -> Step:

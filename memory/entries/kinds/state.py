@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memory.entries.model import Check, Made, item_of
 from memory.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memory.state.operations import edit, key_of
+from memory.state.system import ProjectState
 from memory.systems import system_of
-from memory.systems.state import ProjectState
 
 from .kind import EntryCall
 from .values import list_of, passes, text_of

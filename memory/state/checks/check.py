@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memory.errors import MemdeckError
 from memory.state.files import schema
-from memory.state.files.config import config_faults
+from memory.state.files.config import config_faults, unknown_keys
 from memory.state.files.json_text import canonical_bytes, digest, line_of, load
 from memory.state.files.model import (
     CONFIG,
@@ -25,7 +25,7 @@ from memory.state.files.model import (
 )
 from memory.state.files.reading import StateFiles
 from memory.state.files.store import entry_path
-from memory.state.paths import bundle_paths, shown_path
+from memory.state.paths import bundle_paths, full_path, shown_path
 from memory.state.projections.entry_block import find_blocks, render_block
 from memory.state.projections.files import VERSION, marker_of, path_of, render_projections
 
@@ -95,6 +95,9 @@ def _config(memory: StateFiles) -> Iterator[Finding]:
     for fault in faults[:SHOWN]:
         line = line_of(stored.data, fault.where.rpartition(".")[2])
         yield Finding("fail", "config:schema", str(fault), CONFIG, line)
+    for key in unknown_keys(written)[:SHOWN]:
+        line = line_of(stored.data, key.rpartition(".")[2])
+        yield Finding("warn", "config:unknown", f"there is no setting {key}; is it misspelt?", CONFIG, line)
     if not faults:
         yield Finding("pass", "config:schema", "every setting has a value that it takes", CONFIG)
 
@@ -142,10 +145,10 @@ def _source(root: Path, source: object, number: int, ids: set[str]) -> Iterator[
     if source["id"] in ids:
         yield Finding("fail", f"sources:id:{shown}", "the id is there twice", SOURCES)
     ids.add(source["id"])
-    if not os.path.isabs(source["path"]):
-        yield Finding("fail", f"sources:path:{shown}", f"{source['path']!r} is no absolute path", SOURCES)
-    elif not os.path.lexists(source["path"]):
-        # Only its own machine has the folder; its absence elsewhere is no fault of the state.
+    if not os.path.isabs(source["path"]) and ".." in source["path"].split("/"):
+        yield Finding("fail", f"sources:path:{shown}", f"{source['path']!r} leads out of the workspace", SOURCES)
+    # Only its own machine has the folder; its absence elsewhere is no fault of the state.
+    elif not source["path"].startswith("~") and not os.path.lexists(full_path(source["path"], root)):
         where = shown_path(source["path"], root)
         yield Finding("warn", f"sources:path:{shown}", f"{where} is not on this machine", SOURCES)
     if source["lastSyncStatus"] == "failed":
@@ -241,7 +244,7 @@ def _validation(memory: StateFiles, now: datetime | None) -> Iterator[Finding]:
         )
     elif when < now - timedelta(days=FRESH_DAYS):
         words = f"they were run on {snapshot['validatedAt'][:10]}, more than {FRESH_DAYS} days ago"
-        yield Finding("fail", "validation:freshness", words, STATE)
+        yield Finding("warn", "validation:freshness", words, STATE)
     elif snapshot["status"] != "passed":
         yield Finding("warn", "validation:status", f"they ended as {snapshot['status']}: {snapshot['summary']}", STATE)
     else:

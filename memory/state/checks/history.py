@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from memory.errors import MemdeckError
 from memory.state.files.json_text import digest
-from memory.state.files.model import ARCHIVE, CHECKPOINTS, EVENTS, STATE, Json, moment, number_of, plural
+from memory.state.files.model import ARCHIVE, CHECKPOINTS, EVENTS, EXPIRED, STATE, Json, moment, number_of, plural
 from memory.state.files.reading import StateFiles, checkpoint_path, read_events
 
 from .finding import SHOWN, Finding
@@ -139,7 +139,8 @@ def _checkpoint(
 def _latest(memory: StateFiles, ids: tuple[str, ...]) -> Iterator[Finding]:
     latest = memory.state["maintenance"]["latestCheckpointId"]
     if latest != ids[-1]:
-        yield Finding("fail", "checkpoints:latest", f"the state names {latest} as the latest, it is {ids[-1]}", STATE)
+        named = latest or "no checkpoint"
+        yield Finding("fail", "checkpoints:latest", f"the state names {named} as the latest, it is {ids[-1]}", STATE)
         return
     try:
         same = memory.checkpoint(latest)["bundle"] == memory.bundle
@@ -167,7 +168,8 @@ def check_cursors(memory: StateFiles) -> Iterator[Finding]:
 def check_archive(memory: StateFiles, now: datetime | None) -> Iterator[Finding]:
     """Check the batches of the archive; problems in them are only warnings."""
     for name in memory.names(ARCHIVE):
-        if name not in memory.batches and memory.holds(f"{ARCHIVE}/{name}") and not name.startswith("."):
+        path = f"{ARCHIVE}/{name}"
+        if name not in memory.batches and path != EXPIRED and memory.holds(path) and not name.startswith("."):
             yield Finding("warn", f"archive:name:{name}", "it is no batch of the archive", f"{ARCHIVE}/{name}")
     for batch in memory.batches:
         yield from _batch(memory, batch, now)

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 from memory.errors import MemdeckError
 
-from .json_text import canonical_bytes, line_bytes
-from .model import ARCHIVE, Json, moment, stamp
+from .json_text import canonical_bytes, line_bytes, load
+from .model import ARCHIVE, EXPIRED, Json, moment, stamp
 from .reading import StateFiles, checkpoint_path, read_events
 from .store import StateWriting
 
@@ -100,3 +100,40 @@ def archived_events(memory: StateFiles) -> Iterator[Json]:
         except MemdeckError:
             continue
         yield from read_events(stored.data).items
+
+
+Key = tuple[str, str | None, str]
+"""Identifies an import: the source, the item and the hash of its text."""
+
+
+def imports_of(memory: StateFiles) -> set[Key]:
+    """Return the imports in the history, the archive, and what expired there, so that none is imported twice."""
+    events = (*memory.events, *archived_events(memory))
+    expired = (tuple(one) for one in _expired_imports(memory))
+    return {*(_key(event) for event in events), *expired}  # type: ignore[arg-type]
+
+
+def _key(event: Json) -> Key:
+    return event["sourceId"], event["externalItemId"], event["contentHash"]
+
+
+def _expired_imports(memory: StateFiles) -> list[list[str]]:
+    stored = memory.read(EXPIRED)
+    try:
+        found = load(stored.data, EXPIRED, "state.archive.expired") if stored.exists else []
+    except MemdeckError:
+        return []
+    return [one for one in found if isinstance(one, list)] if isinstance(found, list) else []
+
+
+def note_expired(writing: StateWriting, batches: Iterable[str]) -> None:
+    """Plan that the imports of batches are remembered after the batches are gone."""
+    events = [
+        event
+        for batch in batches
+        for event in read_events(writing.memory.read(f"{ARCHIVE}/{batch}/events.jsonl").data).items
+        if event["kind"] == "imported_session"
+    ]
+    if events:
+        known = [*_expired_imports(writing.memory), *(list(_key(event)) for event in events)]
+        writing.put(EXPIRED, canonical_bytes(sorted(known)))

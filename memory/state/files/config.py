@@ -57,9 +57,10 @@ def _days(value: Any, where: str, faults: Faults) -> None:
 
 
 def _minutes(value: Any, where: str, faults: Faults) -> None:
-    _days(value, where, faults)
-    if value == 0:
-        faults.append(Fault(where, "is 0"))
+    if isinstance(value, int) and value > 0:
+        _days(value, where, faults)
+    else:
+        faults.append(Fault(where, "is not a whole number from 1"))
 
 
 _RULES: dict[str, Rule] = {
@@ -104,6 +105,20 @@ def config_faults(written: Any) -> Faults:
         else:
             rule(value, key, faults)
     return faults
+
+
+def unknown_keys(written: Any, known: Json = DEFAULTS, where: str = "") -> list[str]:
+    """Return the dotted keys of a configuration that the format does not have, most likely misspelt."""
+    if not isinstance(written, dict):
+        return []
+    found: list[str] = []
+    for key, value in written.items():
+        place = f"{where}.{key}" if where else key
+        if key not in known:
+            found.append(place)
+        elif isinstance(known[key], dict):
+            found += unknown_keys(value, known[key], place)
+    return found
 
 
 def read_config(data: bytes) -> Json:

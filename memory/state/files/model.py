@@ -15,6 +15,8 @@ STATE = f"{FOLDER}/state.json"
 EVENTS = f"{FOLDER}/history/events.jsonl"
 CHECKPOINTS = f"{FOLDER}/history/checkpoints"
 ARCHIVE = f"{FOLDER}/archive"
+EXPIRED = f"{ARCHIVE}/expired-imports.json"
+"""Which sessions were imported that have left the archive."""
 SOURCES = f"{FOLDER}/sources.json"
 CONFIG = f"{FOLDER}/config.json"
 ANALYSED = f"{FOLDER}/analysis.json"
@@ -25,7 +27,10 @@ ENTRY_FILES = ("AGENTS.md", "CLAUDE.md", "README.md")
 """The files that may hold the entry block, the preferred one first; their names count in any case."""
 
 SCHEMA_VERSION = 2
-GENERATOR = "memdeck"
+GENERATOR = "memdeck 0.1.0"
+"""What writes a state, with its version."""
+NOT_SAID = "Not recorded."
+"""The value of a field of a gotcha or next step that a session did not state."""
 FRESH_DAYS = 14
 """How many days old a run of the validation commands may be."""
 LOCAL_SOURCE = "agent-memory.local"
@@ -46,6 +51,11 @@ SCOPES = ("all", "local", "imports")
 POLICIES = ("balanced", "imports-only", "local-only", "project-map-protected")
 PROVIDERS = ("codex", "claude")
 SOURCE_TYPES = ("claude-local", "codex-local")
+MARKERS = (
+    "End your work with what the next one should know, each on a line of its own: `DECISION: …`,"
+    " `GOTCHA: title: cause`, `NEXT: title: where to begin`, `DONE: …`, `VALIDATION: command: result`."
+)
+"""What agents are told, so that their sessions teach the state something."""
 SIGNALS = ("decisions", "gotchas", "nextStepHints", "keyPaths", "validationObservations")
 
 _ENTRY_NAMES = frozenset(name.lower() for name in ENTRY_FILES)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -70,22 +69,6 @@ class EventFile:
     bad: tuple[BadLine, ...] = ()
 
 
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """Pause the garbage collector during work that makes many small objects and no cycles.
-
-    The application collects often; there, reading many events takes half as long again without the pause.
-    """
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
-
-
-@without_collector()
 def read_events(data: bytes) -> EventFile:
     """Return the events of a file and its bad lines; only a newline ends a line, a byte order mark in front is none."""
     items: list[Json] = []
@@ -309,6 +292,14 @@ def checkpoint_path(name: str) -> str:
 
 def _state(data: bytes) -> Json:
     state: Json = load(data, STATE, "state.json")
+    if isinstance(state, dict) and state.get("schemaVersion") == 1:
+        raise MemdeckError(
+            "state.schema",
+            f"{STATE} is of schema 1, which is not read",
+            "`memdeck state init --force` puts it into the archive and begins again",
+            file=STATE,
+            line=line_of(data, "schemaVersion"),
+        )
     faults = schema.faults_of(schema.STATE, state)
     if faults:
         line = line_of(data, faults[0].where.rpartition(".")[2].partition("[")[0])

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import stat
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -61,8 +60,6 @@ MOST_BYTES = 2 << 30
 """The largest size of a session, in bytes."""
 
 _SUMMARY = 160
-_ECHOES = 20_000
-"""How many of the latest messages are compared to detect an echo, which follows its message within a few lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +72,7 @@ class ImportedItem:
     of people and agents; without one there is nothing to import. `bad_lines` counts lines that are not records, and
     `first_bad_line` is the number of the first (from 1); a last line that is still being written does not count.
     `elsewhere` is the folder of a session of another project that exists on this machine: such a session must not be
-    imported.
+    imported. `dropped` counts the signals of each kind that were too many.
     """
 
     external_item_id: str
@@ -88,6 +85,7 @@ class ImportedItem:
     bad_lines: int = 0
     first_bad_line: int | None = None
     elsewhere: str | None = None
+    dropped: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_item(
@@ -131,7 +129,7 @@ class _Session:
         self._clean = Cleaner(root, home)
         self._hash = hashlib.sha256(b'{\n  "payload": "')
         self._signals = Signals()
-        self._seen: OrderedDict[bytes, None] = OrderedDict()
+        self._seen: set[bytes] = set()
         self._messages = self._bad = 0
         self._aside = False
         self._first_bad: int | None = None
@@ -168,9 +166,7 @@ class _Session:
             mark = hashlib.sha256(who.encode() + b"\0" + piece).digest()
             if mark in self._seen:
                 return
-            self._seen[mark] = None
-            if len(self._seen) > _ECHOES:
-                self._seen.popitem(last=False)
+            self._seen.add(mark)
         self._hash.update((b"\\n\\n" if self._messages else b"") + piece)
         self._messages += 1
         if self._first_text is None and who == PERSON:
@@ -202,6 +198,7 @@ class _Session:
             bad_lines=self._bad,
             first_bad_line=self._first_bad,
             elsewhere=elsewhere,
+            dropped=dict(self._signals.dropped),
         )
 
     def _reference(self) -> str:

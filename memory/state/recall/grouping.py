@@ -13,7 +13,7 @@ from typing import Any
 from memory.base.clock import read_utc
 from memory.state.files.model import SIGNALS
 
-from .likeness import merge_lines, normalise
+from .statements import halves, plain_words
 
 Event = Mapping[str, Any]
 
@@ -49,17 +49,13 @@ class EventGroup:
 
     @property
     def signals(self) -> dict[str, tuple[str, ...]]:
-        """The lists of `SIGNALS`, equal texts merged; computed on each access, because few groups are ever shown."""
-        # A folder is not the same as a file in it.
-        return {
-            kind: tuple(dict.fromkeys(texts)) if kind == "keyPaths" else tuple(merge_lines(texts).items)
-            for kind, texts in self.texts.items()
-        }
+        """The lists of `SIGNALS`, each text once."""
+        return {kind: tuple(dict.fromkeys(texts)) for kind, texts in self.texts.items()}
 
 
 def topic(text: str) -> str:
-    """Return the subject of a gotcha or a hint: its text before the first colon, without a marker, normalised."""
-    return normalise(_PREFIX.sub("", text, count=1).partition(":")[0])
+    """Return the subject of a gotcha or a hint: its title, without a marker, in plain words."""
+    return plain_words(halves(_PREFIX.sub("", text, count=1))[0])
 
 
 def group_events(events: Sequence[Event]) -> list[EventGroup]:
@@ -78,7 +74,7 @@ def group_events(events: Sequence[Event]) -> list[EventGroup]:
         return place
 
     said = [_signals(event) for event in events]
-    noted = [{(kind, normalise(text)) for kind in _NOTES for text in signals.get(kind, ())} for signals in said]
+    noted = [{(kind, plain_words(text)) for kind in _NOTES for text in signals.get(kind, ())} for signals in said]
     times_noted = Counter(note for notes in noted for note in notes)
     seen: dict[object, int] = {}
     for place, signals in enumerate(said):

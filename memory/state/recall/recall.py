@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.errors import ConflictError, UsageError
 from memory.state.diff import Digest, SectionDiff, diff_bundles, digest_of
 from memory.state.files.model import KEYS, POLICIES, SCOPES, SECTIONS, Json, number_of, plural, stamp
-from memory.state.files.reading import StateFiles, without_collector
+from memory.state.files.reading import StateFiles
 from memory.state.files.store import StateStore, StateWriting
+from memory.storage import Change
 
-from .consolidate import BundleProposal, consolidate
+from .consolidate import BundleProposal, Closed, consolidate
 from .grouping import EventGroup, group_events
-
-if TYPE_CHECKING:
-    from memory.storage import Change
+from .statements import Replaced
 
 SHOWN_GROUPS = 5
 SHOWN_LINES = 80
@@ -71,8 +70,9 @@ def scope_of_recall(
 class RecallPreview:
     """What a recall would do; nothing is written. `after` is the new bundle, `digest` what changes in it.
 
-    `left` are the sections that would also change but are outside of the scope. `engine` names the engine that made the
-    bundle; `note` says why it was not the requested one.
+    `replaced` are earlier statements that later ones replace, `closed` what was said to be done. `left` are the
+    sections that would also change but are outside of the scope. `engine` names the engine that made the bundle; `note`
+    says why it was not the requested one.
     """
 
     scope: Scope
@@ -81,6 +81,8 @@ class RecallPreview:
     events: tuple[Json, ...]
     groups: tuple[EventGroup, ...]
     digest: Digest
+    replaced: tuple[Replaced, ...] = ()
+    closed: tuple[Closed, ...] = ()
     left: tuple[str, ...] = ()
     engine: str = "deterministic"
     note: str = ""
@@ -94,6 +96,20 @@ class RecallPreview:
     def changes(self) -> bool:
         """Whether the bundle changes."""
         return self.before != self.after
+
+    @property
+    def settles(self) -> bool:
+        """Whether the events count as recalled afterwards: not where one section alone takes from them."""
+        return not self.left
+
+    def told(self) -> list[str]:
+        """Return sentences about what was replaced and closed."""
+        replaced = [f"“{one.text}” replaces “{one.earlier}”" for one in self.replaced]
+        closed = [
+            f"“{one.done}” closes the step “{one.step}”" if one.step else f"“{one.done}” is done and closes no step"
+            for one in self.closed
+        ]
+        return [*replaced, *closed]
 
     def diff(self) -> tuple[SectionDiff, ...]:
         """Return the sections that change, each with its diff."""
@@ -110,6 +126,8 @@ class RecallPreview:
             "groups": [group_json(group) for group in self.groups[:SHOWN_GROUPS]],
             "groupCount": len(self.groups),
             "summary": self.digest.json(),
+            "replaced": [{"section": one.section, "text": one.text, "replaces": one.earlier} for one in self.replaced],
+            "closed": [{"done": one.done, "step": one.step or None} for one in self.closed],
             "left": list(self.left),
             "engine": self.engine,
             "note": self.note or None,
@@ -140,17 +158,26 @@ def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> R
     events = tuple(memory.unrecalled(scope.source))
     if not events:
         return RecallPreview(scope, before, before, (), (), Digest((), scope.section, scope.protected))
-    with without_collector():
-        proposal, note = _propose(memory, before, events, scope, engine)
-        groups = tuple(group_events(events))
+    proposal, note = _propose(memory, before, events, scope, engine)
+    groups = tuple(group_events(events))
     after = {**before, **{key: proposal.bundle[key] for name, key in KEYS.items() if scope.takes(name)}}
-    merged = (
-        proposal.gotchas if scope.takes("gotchas") else (),
-        proposal.steps if scope.takes("next-steps") else (),
+    return RecallPreview(
+        scope,
+        before,
+        after,
+        events,
+        groups,
+        digest_of(before, after, selected=scope.section, protected=scope.protected),
+        tuple(one for one in proposal.replaced if scope.takes(one.section)),
+        proposal.closed if scope.takes("next-steps") else (),
+        tuple(
+            name
+            for name, key in KEYS.items()
+            if scope.section not in ("all", name) and proposal.bundle[key] != before[key]
+        ),
+        proposal.engine,
+        note,
     )
-    digest = digest_of(before, after, selected=scope.section, protected=scope.protected, merged=merged)
-    left = tuple(name for name, key in KEYS.items() if not scope.takes(name) and proposal.bundle[key] != before[key])
-    return RecallPreview(scope, before, after, events, groups, digest, left, proposal.engine, note)
 
 
 def _propose(
@@ -205,8 +232,9 @@ class Recalled:
 def apply(store: StateStore, shown: RecallPreview, *, actor: str, now: datetime) -> Recalled:
     """Apply a preview: state, event, checkpoint, projections and entry block in one transaction.
 
-    A recall that changes nothing only moves the cursor. ConflictError `state.recall.stale` where the bundle or the
-    events have changed since the preview.
+    A recall that changes nothing only moves the cursor. One of a single section leaves the cursor where it is while the
+    events have more to say; where that section does not change either, nothing is written. ConflictError
+    `state.recall.stale` where the bundle or the events have changed since the preview.
     """
 
     def build(writing: StateWriting) -> Recalled:
@@ -219,7 +247,11 @@ def apply(store: StateStore, shown: RecallPreview, *, actor: str, now: datetime)
             )
         if not events:
             return Recalled(shown, None, state)
-        maintenance = moved(state, shown.scope.source, shown.events, writing.now)
+        if not shown.changes and not shown.settles:
+            return Recalled(shown, None, state)
+        maintenance = state["maintenance"]
+        if shown.settles:
+            maintenance = moved(state, shown.scope.source, shown.events, writing.now)
         if not shown.changes:
             state = {**state, "maintenance": maintenance}
             writing.put_state(state)

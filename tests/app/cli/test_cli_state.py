@@ -54,7 +54,7 @@ def sessions(shop: Path) -> Path:
 def imported(state: Callable[..., Answer]) -> None:
     """Add the sessions and import them."""
     assert state("add", "--type", "claude-local", "--path", "~/.claude", "--name", "claude").code == 0
-    assert state("sync", "--all").out == "claude: imported=1 skipped=0 failed=0\n"
+    assert state("sync", "--all").out == "claude: imported 1, learned 3\n"
 
 
 def test_init_says_what_is_there(state: Callable[..., Answer]) -> None:
@@ -154,7 +154,7 @@ def test_query_answers_with_citations(state: Callable[..., Answer], sessions: Pa
     imported(state)
     state("recall", "--yes")
     answer = state("query", "why", "SQLite", "for the cache")
-    assert answer.out.startswith("Use SQLite for the cache [current-focus]")
+    assert answer.out.startswith("Use SQLite for the cache [state-2, docs/agent-memory/current-focus.md]")
     assert "citations:" in answer.out
     assert state("query", "zebra quantum", "-o", "json").data["enoughEvidence"] is False
     assert state("config", "query.defaultOutput", "json").code == 0
@@ -277,7 +277,7 @@ def test_automate_and_maintain(state: Callable[..., Answer], sessions: Path, mem
     assert state("automate", "--dry-run", "-o", "json").data["status"] == "idle"
     report = memdeck("--maintain", "-o", "json", "--now", NOW).data
     said = {rule["rule"]: rule.get("message", "") for rule in report["rules"]}
-    assert said["sync-project-state"] == "claude: imported=1 skipped=0 failed=0"
+    assert said["sync-project-state"] == "claude: imported 1, learned 3"
     assert said["recall-project-state"].startswith("1 event: changed current-focus, gotchas, next-steps")
     cycle = state("automate", "-o", "json").data
     assert [step["step"] for step in cycle["steps"]] == ["sync", "recall", "prune"]

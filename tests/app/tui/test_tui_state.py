@@ -235,7 +235,7 @@ async def test_a_check_lists_findings_in_the_detail(shop: Repository) -> None:
         assert "to mend" not in screen_text(pilot.app), "they are of another state"
         assert "VALIDATED" not in screen_text(pilot.app)
         await pressed(pilot, "exclamation_mark")
-        assert "VALIDATED 3 warned" in detail_words(pane_of(pilot))
+        assert "VALIDATED 2 warned" in detail_words(pane_of(pilot))
 
 
 async def test_a_gotcha_is_edited_added_and_removed(shop: Repository) -> None:

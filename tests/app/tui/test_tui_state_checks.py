@@ -38,7 +38,9 @@ async def test_a_recall_of_one_section(shop: Repository) -> None:
         assert isinstance(pilot.app.screen, Preview)
         shown = screen_text(pilot.app)
         assert "section  Gotchas" in shown
-        assert "leaves as it is: Current focus, Next steps" in " ".join(shown.replace("│", " ").split())
+        assert "also change Current focus, Next steps, which this recall leaves; they wait" in " ".join(
+            shown.replace("│", " ").split()
+        )
         await pressed(pilot, "enter")
     after = shop.memory.bundle
     assert [key for key in before if before[key] != after[key]] == ["gotchas"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from memory.entries import EntryAccess
 from memory.state.operations import init
+from memory.state.system import ProjectState
 from memory.systems import system_of
-from memory.systems.state import ProjectState
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

@@ -15,7 +15,7 @@ from memory.state.files.model import CONFIG, EVENTS, SIGNALS, STATE, stamp
 from memory.state.files.reading import StateFiles
 from memory.state.files.store import StateStore
 from memory.state.recall.recall import Recalled, apply, preview, scope_of_recall
-from memory.systems.state import ProjectState
+from memory.state.system import ProjectState
 from memory.workspace import Workspace
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -1,22 +1,24 @@
-"""Sessions that Claude Code and Codex really wrote: recorded ones always, and new ones where MEMDECK_CLIENTS=1.
-
-The client then talks to a model of this machine (npm install -g @anthropic-ai/claude-code @openai/codex).
-"""
+"""Sessions that Claude Code and Codex really wrote, recorded without the paths of the machine."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 from memory.state.imports import ImportedItem, discover, read_item
 from memory.state.sources import SourceSync, add_source, sync
+from tests.fixture_files import FIXTURES
 
-from .clients import HOME, MASKED, RECORDED, ROOT, SECRET, TYPES, Place
 from .states import ACTOR, Repository
+
+TYPES = {"claude": "claude-local", "codex": "codex-local"}
+"""The clients' commands, and the types of their sources."""
+RECORDED = FIXTURES / "state" / "sessions"
+ROOT, HOME = "/srv/ada/shop", "/srv/ada"
+"""The repository and the home folder of the recorded sessions."""
+MASKED = "A-SECRET"
+SECRET = "ghp_" + "a1B2" * 9
 
 FIRST = {
     "decisions": ["Totals are in cents", "Use SQLite"],
@@ -54,11 +56,6 @@ class Recorded:
         for recorded, here in ((ROOT, str(self.root)), (HOME, str(self.home)), (MASKED, SECRET)):
             text = text.replace(recorded, here)
         return text.splitlines(keepends=True)
-
-    def first_turn(self) -> list[str]:
-        """Return the lines up to the second thing that the person said."""
-        lines = self.lines()
-        return lines[: next(number for number, line in enumerate(lines) if "Second turn" in line)]
 
     def write(self, *lines: str) -> None:
         """Write the session."""
@@ -106,52 +103,3 @@ def test_a_recorded_subagent_says_nothing(tmp_path: Path) -> None:
         (True, BOTH["decisions"]), (False, []),
     ]  # fmt: skip
     assert recorded.sync().imported == 1
-
-
-def test_a_recorded_session_that_grew_is_imported_again(recorded: Recorded) -> None:
-    """The first turn is one event, both are another of the same session, and once more is none."""
-    recorded.write(*recorded.first_turn())
-    assert recorded.sync().imported == 1
-    recorded.write(*recorded.lines())
-    assert recorded.sync().imported == 1
-    os.utime(recorded.path, (1, 1))
-    done = recorded.sync()
-    assert (done.imported, done.skipped) == (0, 1)
-    first, both = map(json.loads, recorded.repository.event_lines()[1:])
-    assert (first["signals"], both["signals"]) == (FIRST, BOTH)
-    assert first["externalItemId"] == both["externalItemId"]
-    assert first["contentHash"] != both["contentHash"]
-
-
-def test_a_recorded_session_that_is_partly_broken_is_imported(recorded: Recorded) -> None:
-    """Lines that are no records, and one that is still being written, take nothing from the rest."""
-    lines = recorded.lines()
-    middle = len(lines) // 2
-    recorded.write(*lines[:middle], "{broken\n", "[]\n", "\0\0\0\n", *lines[middle:], lines[-1][:40])
-    (item,) = recorded.items()
-    assert (item.signals, item.bad_lines, item.first_bad_line) == (BOTH, 3, middle + 1)
-    assert recorded.sync().imported == 1
-
-
-@pytest.mark.parametrize("client", TYPES)
-@pytest.mark.skipif(not os.environ.get("MEMDECK_CLIENTS"), reason="MEMDECK_CLIENTS=1 tries real clients")
-def test_what_a_client_writes_is_imported(client: str, tmp_path: Path) -> None:
-    """A real client holds a session in several runs; each run that says something new is one event."""
-    if shutil.which(client) is None:
-        pytest.skip(f"{client} is not installed")
-    place = Place(tmp_path)
-    found = []
-    for said in place.converse(client):
-        items = [
-            read_item(one, root=place.root, home=place.home)
-            for one in discover(TYPES[client], place.source(client), root=place.root)
-        ]
-        assert items, said
-        found.append([item for item in items if item.messages])
-        assert "not evidence" not in repr(items), said
-        assert SECRET not in repr(items)
-    assert [len(items) for items in found] == [1] * len(found)
-    assert [item.signals for (item,) in found[:2]] == [FIRST, BOTH]
-    assert found[-1][0].signals == BOTH
-    assert len({item.external_item_id for (item,) in found}) == 1
-    assert found[0][0].content_hash != found[1][0].content_hash

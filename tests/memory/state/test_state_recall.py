@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from memory.errors import ConflictError, UsageError
-from memory.state.files.model import CONFIG, EVENTS, STATE
+from memory.errors import ConflictError
+from memory.state.files.model import EVENTS, STATE
 from memory.state.recall.recall import apply, preview, scope_of_recall
-from tests.growth import assert_in_proportion
 
 from .states import ACTOR, Repository
 
@@ -25,17 +24,6 @@ def repository(tmp_path: Path) -> Repository:
 def shown(repository: Repository, **more: Any) -> Any:
     """Return the preview of a recall."""
     return preview(repository.memory, scope_of_recall(repository.memory.config, **more))
-
-
-def test_a_preview_writes_nothing(repository: Repository) -> None:
-    """A preview names what would come, and every file is as it was."""
-    repository.imported("one", "GOTCHA: Lock: two writers block")
-    before = {path: path.read_bytes() for path in repository.root.rglob("*") if path.is_file()}
-    found = shown(repository)
-    assert found.digest.gotchas[0] == ("Lock",)
-    assert found.digest.sections == ("gotchas",)
-    assert [event["id"] for event in found.events] == ["evt-000002"]
-    assert before == {path: path.read_bytes() for path in repository.root.rglob("*") if path.is_file()}
 
 
 def test_applying_writes_everything_at_once(repository: Repository) -> None:
@@ -74,47 +62,6 @@ def test_what_each_marker_becomes(repository: Repository) -> None:
     assert step["start"] == "begin in shop"
 
 
-def test_done_removes_the_step_of_its_title(repository: Repository) -> None:
-    """A step that a later session calls done is gone, whatever stands behind the colon."""
-    repository.imported("one", "NEXT: Write tests: begin in shop", "NEXT: Ship it")
-    repository.recall()
-    repository.imported("two", "DONE: write  tests: all green", at="2026-03-01T10:00:00.000Z")
-    done = repository.recall()
-    titles = [one["title"] for one in repository.memory.bundle["nextSteps"]]
-    assert "Write tests" not in titles
-    assert "Ship it" in titles
-    assert done.preview.digest.steps[1] == ("Write tests",)
-
-
-def test_what_says_the_same_is_merged_and_the_longer_stays(repository: Repository) -> None:
-    """Two gotchas of one title are one with the longer cause, and near-equal lines are one line."""
-    repository.imported("one", "GOTCHA: Lock: writers block", "DECISION: Use SQLite for the cache of the shop")
-    repository.imported(
-        "two", "GOTCHA: lock: two writers block each other", "DECISION: use sqlite for the cache of the shop!"
-    )
-    repository.recall()
-    bundle = repository.memory.bundle
-    assert [one["cause"] for one in bundle["gotchas"] if one["title"] == "Lock"] == ["two writers block each other"]
-    assert sum("sqlite" in line.lower() for line in bundle["currentFocus"]["currentState"]) == 1
-
-
-def test_an_edited_gotcha_is_reported(repository: Repository) -> None:
-    """A body that changes under the same title is a change, and told as one."""
-    repository.imported("one", "GOTCHA: Lock: short")
-    repository.recall()
-    repository.imported("two", "GOTCHA: Lock: a longer cause than before")
-    found = shown(repository)
-    assert found.digest.sections == ("gotchas",)
-    assert found.digest.gotchas[2] == ("Lock",)
-
-
-def test_nothing_to_recall_writes_nothing(repository: Repository) -> None:
-    """Without an event that waits there is no change at all."""
-    before = repository.path(STATE).read_bytes()
-    assert repository.recall().outcome == "nothing"
-    assert repository.path(STATE).read_bytes() == before
-
-
 def test_a_no_op_moves_the_cursor(repository: Repository) -> None:
     """Events that say nothing new count as recalled afterwards; the bundle, its event and checkpoint stay."""
     repository.imported("one", "Just some words.")
@@ -149,19 +96,6 @@ def test_what_was_written_along_with_a_bundle_never_waits(repository: Repository
     assert "memdeck state add" in status.next.why
     repository.note("Use Rust")
     assert [event["sourceId"] for event in repository.memory.unrecalled("local")] == ["notes"]
-
-
-def test_one_event_and_several_are_told_in_their_number(repository: Repository) -> None:
-    """A recall that changes nothing says how many events it looked at."""
-    repository.imported("one", "Just some words.")
-    change = repository.recall().change
-    assert change is not None
-    assert change.summary == "recalled 1 event, which says nothing new"
-    repository.imported("two", "Just words.")
-    repository.imported("three", "Just more words.")
-    change = repository.recall().change
-    assert change is not None
-    assert change.summary == "recalled 2 events, which say nothing new"
 
 
 def test_a_path_through_a_link_that_leads_out_is_none(repository: Repository, tmp_path: Path) -> None:
@@ -218,19 +152,6 @@ def test_a_recall_of_all_moves_every_cursor(repository: Repository) -> None:
     assert repository.memory.unrecalled("imports") == []
 
 
-def test_one_section_changes_alone(repository: Repository) -> None:
-    """With a section, every other one stays, and what it leaves is told."""
-    repository.imported("one", "DECISION: Use SQLite", "GOTCHA: Lock: two writers")
-    before = repository.memory.bundle
-    done = repository.recall(section="gotchas")
-    after = repository.memory.bundle
-    assert done.preview.left == ("current-focus",)
-    assert {key: value for key, value in after.items() if key != "gotchas"} == {
-        key: value for key, value in before.items() if key != "gotchas"
-    }
-    assert after["gotchas"] != before["gotchas"]
-
-
 @pytest.mark.parametrize(
     ("policy", "source"), [("imports-only", "imports"), ("local-only", "local"), ("balanced", "all")]
 )
@@ -242,14 +163,6 @@ def test_a_policy_of_the_settings_takes_effect(repository: Repository, policy: s
     assert scope_of_recall(config, source="all").source == "all"
     repository.set("recall.policy", "balanced")
     assert scope_of_recall(repository.memory.config, policy=policy).source == source
-
-
-def test_the_default_source_and_section_come_from_the_settings(repository: Repository) -> None:
-    """What no flag says, the settings say."""
-    repository.set("recall.defaultSource", "imports")
-    repository.set("recall.defaultSection", "gotchas")
-    found = scope_of_recall(repository.memory.config)
-    assert (found.source, found.section) == ("imports", "gotchas")
 
 
 def test_a_protected_project_map_stays(repository: Repository) -> None:
@@ -292,62 +205,9 @@ def test_a_stale_preview_is_refused(repository: Repository) -> None:
     assert repository.path(STATE).read_bytes() == before
 
 
-@pytest.mark.parametrize("what", ["source", "section", "policy"])
-def test_wrong_words_are_refused(repository: Repository, what: str) -> None:
-    """An unknown source, section or policy is a wrong call with a code of its own."""
-    with pytest.raises(UsageError) as caught:
-        scope_of_recall(repository.memory.config, **{what: "wild"})
-    assert caught.value.code == f"state.recall.{what}"
-
-
 def test_events_without_a_newline_at_the_end_are_mended(repository: Repository) -> None:
     """A torn end gets its newline, so that the next event is a line of its own."""
     file = repository.path(EVENTS)
     file.write_bytes(file.read_bytes().rstrip(b"\n"))
     repository.imported("one", "DECISION: Use SQLite")
     assert [json.loads(line)["id"] for line in repository.event_lines()] == ["evt-000001", "evt-000002"]
-
-
-def test_the_diff_of_a_preview_names_the_lines(repository: Repository) -> None:
-    """The diff has the changed sections only, each as a unified diff of its sorted form."""
-    repository.imported("one", "GOTCHA: Lock: two writers")
-    (found,) = shown(repository).diff()
-    assert found.section == "gotchas"
-    assert found.added == (("", "Lock"),)
-    assert '+    "title": "Lock"' in found.lines
-
-
-def test_a_preview_grows_with_its_events(repository: Repository) -> None:
-    """Eight times the events take about eight times the time."""
-    from memory.state.recall.consolidate import consolidate
-
-    bundle = repository.memory.bundle
-    one = json.loads(repository.event_lines()[0])
-
-    def events(count: int) -> list[Any]:
-        return [
-            {
-                **one,
-                "kind": "imported_session",
-                "sourceId": "claude",
-                "sourceRef": f"s{number}",
-                "signals": {
-                    "decisions": [f"Use part {number} of module {number * 7} for the cache"],
-                    "gotchas": [f"Trap {number} in {number * 3}: cause {number}"],
-                    "nextStepHints": [f"NEXT: Step {number}: begin {number}"],
-                    "keyPaths": [],
-                    "validationObservations": [f"Test {number} fails with {number * 11}"],
-                },
-            }
-            for number in range(count)
-        ]
-
-    assert_in_proportion(events, lambda made: consolidate(bundle, made, lambda _: False), 60)
-
-
-def test_settings_are_not_written_by_a_recall(repository: Repository) -> None:
-    """A recall leaves config.json as it is."""
-    before = repository.path(CONFIG).read_bytes()
-    repository.imported("one", "DECISION: Use SQLite")
-    repository.recall()
-    assert repository.path(CONFIG).read_bytes() == before

@@ -8,17 +8,13 @@ import os
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.errors import ConfigError, ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.errors import ConfigError, ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.state import operations
-from memory.state.files.json_text import canonical, digest
 from memory.state.files.model import (
-    ANALYSED,
     ARCHIVE,
     CHECKPOINTS,
     CONFIG,
@@ -33,7 +29,7 @@ from memory.state.files.model import (
 )
 from memory.state.recall.new_analysis import take_in
 
-from .states import ACTOR, NOW, Repository
+from .states import ACTOR, Repository
 
 PARTS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -46,12 +42,6 @@ PARTS = st.recursive(
 def repository(tmp_path: Path) -> Repository:
     """Return a small repository with a fresh state."""
     return Repository(tmp_path)
-
-
-@given(PARTS)
-def test_the_canonical_form_is_that_of_the_standard_library(value: Any) -> None:
-    """Keys sorted, two spaces, UTF-8 not escaped: byte for byte what json.dumps gives."""
-    assert canonical(value) == json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
 
 
 def test_hashes_can_be_made_by_hand(repository: Repository, tmp_path: Path) -> None:
@@ -67,19 +57,6 @@ def test_hashes_can_be_made_by_hand(repository: Repository, tmp_path: Path) -> N
     said = {"bundleHash": state["bundleHash"], "commandName": "init", "diffSummary": None}
     text = json.dumps(said, indent=2, sort_keys=True, ensure_ascii=False)
     assert hashlib.sha256(text.encode()).hexdigest() == event["contentHash"]
-
-
-def test_files_are_in_their_form(repository: Repository) -> None:
-    """State, sources and checkpoints are sorted with two spaces and one newline; events are one compact line each."""
-    for path in (STATE, SOURCES, f"{CHECKPOINTS}/chk-000001.json", ANALYSED):
-        data = repository.path(path).read_text()
-        assert data == json.dumps(json.loads(data), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    (line,) = repository.event_lines()
-    assert line.decode() == json.dumps(json.loads(line), ensure_ascii=False, separators=(",", ":")) + "\n"
-    assert list(json.loads(line)) == [
-        "id", "kind", "sourceId", "externalItemId", "createdAt", "contentHash", "summary", "signals", "sourceRef",
-    ]  # fmt: skip
-    assert list(repository.json(CONFIG)) == ["recall", "query", "automation", "retention"]
 
 
 def test_a_fresh_state_is_whole(repository: Repository) -> None:
@@ -101,14 +78,6 @@ def test_ids_grow_past_six_digits(number: int) -> None:
     """An id has six digits or as many as it takes, and is read back as its number."""
     assert number_of(event_id(number)) == number
     assert number_of(checkpoint_id(number), "chk") == number
-
-
-@pytest.mark.parametrize(
-    "text", ["evt-1", "evt-0000001", "evt-000000", "chk-000001", "evt-٠٠٠٠٠١", "../evt-000001", None, 7]
-)
-def test_what_is_no_id_has_no_number(text: object) -> None:
-    """Ids are written in one way only."""
-    assert number_of(text) == 0
 
 
 def test_times_have_milliseconds_and_z() -> None:
@@ -135,18 +104,6 @@ def test_update_adds_one_event_and_one_checkpoint(repository: Repository) -> Non
     assert repository.memory.checkpoint_ids == ("chk-000001", "chk-000002")
     assert repository.json()["maintenance"]["historyEventCount"] == 2
     assert repository.codes() == []
-
-
-def test_update_sees_the_repository_as_it_is(repository: Repository) -> None:
-    """A module that came is in the new bundle, one that went is not."""
-    (repository.root / "shop" / "orders").mkdir()
-    (repository.root / "shop" / "orders" / "__init__.py").write_text("x = 1\n")
-    repository.path("CONTRIBUTING.md").write_text("# Contributing\n")
-    repository.update()
-    assert "CONTRIBUTING.md" in json.dumps(repository.memory.bundle)
-    repository.path("CONTRIBUTING.md").unlink()
-    repository.update()
-    assert "CONTRIBUTING.md" not in json.dumps(repository.memory.bundle)
 
 
 def test_update_keeps_what_people_and_recalls_put_there(repository: Repository) -> None:
@@ -185,17 +142,6 @@ def test_init_never_wipes(repository: Repository) -> None:
     assert caught.value.code == "state.exists"
     assert caught.value.details["files"] == [STATE, EVENTS, SOURCES, CONFIG, CHECKPOINTS]
     assert before == {path: path.read_bytes() for path in sorted(repository.root.rglob("*")) if path.is_file()}
-
-
-def test_init_stops_at_settings_alone(tmp_path: Path) -> None:
-    """A configuration that was written beforehand is reason enough to stop."""
-    from memory.workspace import Workspace
-
-    (tmp_path / ".agent-memory").mkdir()
-    (tmp_path / CONFIG).write_text("{}")
-    store = Workspace(tmp_path, state_home=None).system("state").store
-    with pytest.raises(RefusedError, match=r"config\.json"):
-        operations.init(store, lambda: pytest.fail("analysed"), actor=ACTOR, now=NOW)
 
 
 def test_force_archives_first(repository: Repository) -> None:
@@ -326,18 +272,6 @@ def test_settings_are_set_in_their_place(repository: Repository) -> None:
         assert caught.value.code == code
 
 
-def test_instructions_of_templates_are_settings(repository: Repository) -> None:
-    """Each mode has instructions by default; one that is set replaces its own alone, and a blank one is refused."""
-    before = repository.memory.config["query"]["templates"]
-    assert set(before) == {"answer", "changes", "next", "traps"}
-    assert all(one["instructions"].strip() for one in before.values())
-    repository.set("query.templates.next.instructions", "Name the file to begin at.")
-    after = repository.memory.config["query"]["templates"]
-    assert after == {**before, "next": {"instructions": "Name the file to begin at."}}
-    with pytest.raises(ConfigError):
-        repository.set("query.templates.next.instructions", " ")
-
-
 def test_an_older_schema_is_not_read_and_init_rebuilds(repository: Repository) -> None:
     """A state of version 1 is an error for every reader; init --force keeps its bytes, and draws new projections."""
     repository.put(STATE, {**repository.json(), "schemaVersion": 1})
@@ -353,27 +287,3 @@ def test_an_older_schema_is_not_read_and_init_rebuilds(repository: Repository) -
     assert repository.json()["schemaVersion"] == 2
     assert f"version=3 bundleHash={repository.json()['bundleHash']} " in view.read_text()
     assert repository.codes() == []
-
-
-def test_a_bad_setting_names_its_line(repository: Repository) -> None:
-    """A setting that is wrong in the file is an error with file and line, not a default."""
-    repository.path(CONFIG).write_text('{\n  "recall": {\n    "policy": "wild"\n  }\n}\n')
-    with pytest.raises(ConfigError) as caught:
-        _ = repository.memory.config
-    assert (caught.value.code, caught.value.details["line"]) == ("state.config.schema", 3)
-
-
-def test_provider_is_one_of_two(tmp_path: Path) -> None:
-    """Init takes claude and codex only."""
-    from memory.workspace import Workspace
-
-    store = Workspace(tmp_path, state_home=None).system("state").store
-    with pytest.raises(UsageError, match="no provider"):
-        operations.init(store, dict, provider="other", actor=ACTOR, now=NOW)
-
-
-def test_another_process_reads_the_same(repository: Repository) -> None:
-    """A state opened anew has the bundle whose hash stands in the file."""
-    repository.update()
-    repository.open()
-    assert digest(repository.memory.bundle) == repository.json()["bundleHash"]

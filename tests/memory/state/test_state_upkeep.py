@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
-import shutil
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +13,10 @@ from memory.maintenance import render
 from memory.state import operations
 from memory.state.automate import run_once
 from memory.state.checks.check import validate
-from memory.state.files.json_text import canonical_bytes
 from memory.state.files.model import ARCHIVE, CHECKPOINTS, EVENTS, SOURCES, STATE, stamp
-from memory.state.query import ask
-from memory.state.recall.recall import preview, scope_of_recall
 from memory.state.retention import candidates, prune
-from memory.state.sources import add_source, chosen, source_id
+from memory.state.sources import add_source, chosen
 from memory.state.status import status_of
-from tests.growth import assert_in_proportion
 
 from .states import ACTOR, NOW, Repository
 
@@ -84,16 +76,6 @@ def test_what_did_not_change_is_not_read_again(repository: Repository) -> None:
     assert read() == ["transcripts/one.jsonl", "transcripts/two.jsonl"]
 
 
-def test_a_session_that_grew_is_imported_again(repository: Repository) -> None:
-    """More text, however far behind the beginning, is a new event of the same item."""
-    repository.imported("one", *("x" * 200 for _ in range(120)))
-    repository.session("one", [*("x" * 200 for _ in range(120)), "DECISION: Use SQLite"])
-    assert repository.sync().imported == 1
-    items = [event["externalItemId"] for event in repository.memory.events if event["kind"] == "imported_session"]
-    assert items == ["one", "one"]
-    assert repository.memory.events[-1]["signals"]["decisions"] == ["Use SQLite"]
-
-
 def test_a_bad_session_does_not_stop_the_others(repository: Repository) -> None:
     """One that cannot be read is told, the rest is imported, and the source says that it failed."""
     repository.add_source()
@@ -114,28 +96,6 @@ def test_a_source_that_is_gone_fails_with_its_reason(repository: Repository) -> 
     assert done.results[0].status == "failed"
     assert repository.json(SOURCES)[0]["lastSyncError"] == "~/.claude does not exist"
     assert status_of(repository.memory, repository.at).next.command == "memdeck state sync --all"
-
-
-def test_errors_name_sources_as_seen_from_the_workspace(repository: Repository) -> None:
-    """A source in the workspace that is gone or refused is named relative to it, one in the home folder with ~."""
-    inside = repository.path("logs/claude")
-    words = {"home": repository.home, "folder": str(repository.root), "actor": ACTOR}
-    with pytest.raises(MemdeckError, match="logs/claude does not exist"):
-        add_source(repository.store, "claude-local", "logs/claude", now=repository.at, **words)  # type: ignore[arg-type]
-    (inside / "projects").mkdir(parents=True)
-    add_source(repository.store, "claude-local", "logs/claude", name="claude", now=repository.at, **words)  # type: ignore[arg-type]
-
-    (source,) = repository.json(SOURCES)
-    repository.put(SOURCES, [{**source, "path": f"{inside}/{'x' * 300}"}])  # a name that the system refuses
-    (failed,) = repository.sync().results[0].failed
-    assert failed.startswith("logs/claude/xxx")
-    assert str(repository.root) not in failed
-    repository.put(SOURCES, [source])
-    shutil.rmtree(inside)
-    assert repository.sync().results[0].failed == ["logs/claude does not exist"]
-    assert repository.json(SOURCES)[0]["lastSyncError"] == "logs/claude does not exist"
-    (found,) = (one for one in validate(repository.memory, repository.at) if one.code == "sources:path:claude")
-    assert found.message == "logs/claude is not on this machine"
 
 
 def test_a_source_keeps_how_its_sync_ended(repository: Repository) -> None:
@@ -161,19 +121,6 @@ def test_a_source_keeps_how_its_sync_ended(repository: Repository) -> None:
     assert failed["lastSyncError"]
 
 
-def test_what_is_archived_takes_part_in_nothing(repository: Repository) -> None:
-    """Neither a recall nor status counts an event of the archive, and no answer cites one."""
-    repository.imported("one", "DECISION: Use SQLite for the cache of prices")
-    repository.recall()
-    repository.later(days=100)
-    prune(repository.store, actor=ACTOR, now=repository.at)
-    found = status_of(repository.memory, repository.at)
-    assert (found.totals["all"], found.unrecalled["all"], found.groups) == (0, 0, ())
-    assert not preview(repository.memory, scope_of_recall(repository.memory.config)).events
-    hits = ask(repository.memory, "SQLite cache prices", repository.at, scope="history").hits
-    assert hits == ()
-
-
 def test_archived_sessions_are_not_imported_again(repository: Repository) -> None:
     """What retention took out of the history does not come back with the next sync."""
     repository.imported("one", "DECISION: Use SQLite")
@@ -182,19 +129,6 @@ def test_archived_sessions_are_not_imported_again(repository: Repository) -> Non
     prune(repository.store, actor=ACTOR, now=repository.at)
     assert repository.memory.events == ()
     assert repository.sync().imported == 0
-
-
-@pytest.mark.parametrize(
-    ("kind", "path", "name", "expected"),
-    [
-        ("claude-local", "/home/me/.claude", None, "claude-local--claude"),
-        ("codex-local", "/home/me/Codex Files/", None, "codex-local-codex-files"),
-        ("codex-local", "/x", "My Codex!", "my-codex"),
-    ],
-)
-def test_ids_of_sources(kind: str, path: str, name: str | None, expected: str) -> None:
-    """The id is the name, else type and last part of the path, in lower case and hyphens."""
-    assert source_id(kind, path, name) == expected
 
 
 def test_adding_refuses_what_cannot_be_a_source(repository: Repository) -> None:
@@ -217,14 +151,6 @@ def test_adding_refuses_what_cannot_be_a_source(repository: Repository) -> None:
     with pytest.raises(NotFoundError, match="known: claude"):
         chosen(repository.memory.sources, "other")
     assert issubclass(UsageError, MemdeckError)
-
-
-def test_adding_counts_the_source(repository: Repository) -> None:
-    """The state counts its sources, and a path with ~ is kept as an absolute one."""
-    repository.add_source()
-    assert repository.json()["maintenance"]["importSourceCount"] == 1
-    assert repository.json(SOURCES)[0]["path"] == str(repository.home / ".claude")
-    assert repository.codes() == []
 
 
 # -- retention ------------------------------------------------------------------------------------------------------
@@ -294,23 +220,6 @@ def test_events_are_only_ever_appended_to(repository: Repository) -> None:
     assert repository.path(f"{batch}/events.jsonl").read_bytes() + kept == before
 
 
-def test_the_canonical_files_are_where_the_format_says(repository: Repository) -> None:
-    """With an imported session and a batch there are six kinds of files, and nothing else but memdeck's own."""
-    repository.imported("one", "DECISION: Use SQLite")
-    repository.recall()
-    repository.later(days=100)
-    prune(repository.store, actor=ACTOR, now=repository.at)
-    top = repository.path(".agent-memory")
-    found = {str(path.relative_to(top)) for path in top.rglob("*") if path.is_file() and ".memdeck" not in path.parts}
-    batch = next(name.split("/")[1] for name in found if name.startswith("archive/"))
-    assert re.fullmatch(r"prune-\d{8}T\d{9}Z", batch)
-    assert found - {".gitignore"} == {
-        "state.json", "history/events.jsonl", "history/checkpoints/chk-000001.json",
-        "history/checkpoints/chk-000002.json", "sources.json", "config.json", "analysis.json",
-        f"archive/{batch}/manifest.json", f"archive/{batch}/events.jsonl",
-    }  # fmt: skip
-
-
 def test_what_no_recall_saw_stays(repository: Repository) -> None:
     """An event goes by the cursor of its own source: recalls of imports alone let imports go, and nothing else but
     what was written along with a bundle, the recall's own event too.
@@ -346,27 +255,6 @@ def test_the_newest_checkpoints_stay(repository: Repository, keep: int, left: in
     assert len(repository.memory.checkpoint_ids) == left
     assert repository.memory.checkpoint_ids[-1] == "chk-000006"
     assert repository.codes() == []
-
-
-def test_young_checkpoints_stay(repository: Repository) -> None:
-    """One that is not as old as maxAgeDays stays, whatever keepRecent is."""
-    repository.set("retention.checkpoints.keepRecent", "0")
-    checkpoints(repository, 3)
-    repository.later(days=29)
-    assert candidates(repository.memory, repository.at).checkpoints == ()
-
-
-def test_a_dry_run_says_what_a_run_does(repository: Repository) -> None:
-    """It lists the same and writes nothing."""
-    repository.recall()
-    checkpoints(repository, 12)
-    repository.later(days=100)
-    before = {path: path.read_bytes() for path in repository.root.rglob("*") if path.is_file()}
-    said = prune(repository.store, actor=ACTOR, now=repository.at, dry_run=True)
-    assert before == {path: path.read_bytes() for path in repository.root.rglob("*") if path.is_file()}
-    done = prune(repository.store, actor=ACTOR, now=repository.at)
-    assert (said.taken.events, said.taken.checkpoints) == (done.taken.events, done.taken.checkpoints)
-    assert done.taken.checkpoints
 
 
 def test_retention_that_is_off_takes_nothing(repository: Repository) -> None:
@@ -502,15 +390,6 @@ def test_the_provider_says_whose_sessions(repository: Repository, provider: str,
     assert sum(event["kind"] == "imported_session" for event in repository.memory.events) == count
 
 
-def test_a_failed_source_does_not_keep_a_recall_back(repository: Repository) -> None:
-    """The failure is a step and a warning, the recall is done, and counts for more."""
-    repository.imported("one", "DECISION: Use SQLite")
-    (repository.home / ".claude").rename(repository.home / "elsewhere")
-    done = cycle(repository)
-    assert steps(done)[:2] == [("sync", "failed"), ("recall", "done")]
-    assert done.status == "recalled"
-
-
 def test_maintenance_runs_at_most_once_in_the_interval(repository: Repository) -> None:
     """A second run within intervalMinutes does nothing and says so; after it, and with force, it runs."""
     repository.add_source()
@@ -520,7 +399,7 @@ def test_maintenance_runs_at_most_once_in_the_interval(repository: Repository) -
     assert [rule.rule for rule in report.rules] == [
         "sync-project-state", "recall-project-state", "prune-project-state",
     ]  # fmt: skip
-    assert any("imported=1" in line for line in render(report))
+    assert any("imported 1" in line for line in render(report))
     repository.session("two", ["DECISION: Use Rust"])
     early = repository.system.maintain(repository.later(minutes=14), actor="maintain")
     assert "less than 15 minutes ago" in early.rules[0].said
@@ -601,80 +480,3 @@ def test_status_tells_drift_against_the_latest_checkpoint(repository: Repository
     assert [one.section for one in found.drift] == ["current-focus"]
     with pytest.raises(NotFoundError):
         status_of(repository.memory, repository.at, checkpoint="chk-000009")
-
-
-def test_status_counts_by_source(repository: Repository) -> None:
-    """Events and what waits are counted for all, local and imports, and groups are told."""
-    repository.imported("one", "DECISION: Use SQLite")
-    found = status_of(repository.memory, repository.at)
-    assert found.totals == {"all": 2, "local": 1, "imports": 1}
-    assert found.unrecalled == {"all": 1, "local": 0, "imports": 1}
-    assert json.dumps(found.json())
-    assert len(found.groups) == 1
-    assert repository.system.status(repository.at + timedelta(days=1))["counts"]["events"] == 2
-
-
-def test_a_large_backlog_warns(repository: Repository) -> None:
-    """More events than the threshold are a warning of validate, as many are none."""
-    repository.set("recall.backlogWarnThreshold", "2")
-    repository.note("Use Rust")
-    repository.note("Use Go")
-    repository.update()
-    assert "recall:backlog" not in repository.codes("warn")
-    repository.note("Use Zig")
-    assert "recall:backlog" in repository.codes("warn")
-    assert repository.codes() == []
-
-
-def test_a_run_of_the_commands_ends_the_advice_to_run_them(repository: Repository) -> None:
-    """After a validation nothing suggests a first one, and no update brings that back."""
-    repository.path("Makefile").write_text("test:\n\ttrue\n")
-    repository.update()
-
-    def advice() -> list[str]:
-        focus = repository.memory.bundle["currentFocus"]
-        return [one for one in focus["suggestedNextActions"] if "first validation" in one]
-
-    assert advice() == ["Run `make test` to get a first validation."]
-    result = {"label": "Tests", "command": "make test", "status": "passed", "summary": "passed"}
-    operations.record_validation(
-        repository.store, [result], actor=ACTOR, now=repository.later(), validated_at=stamp(repository.at)
-    )
-    assert advice() == []
-    repository.path(".agent-memory/analysis.json").unlink()
-    repository.update()
-    assert advice() == []
-
-
-def test_preview_and_status_carry_five_groups_and_their_count(repository: Repository) -> None:
-    """Programs get the groups that are shown, and how many there are."""
-    repository.add_source()
-    for number in range(7):
-        repository.session(f"s{number}", [f"GOTCHA: Trap {number}: of its own kind {number}"])
-    repository.sync()
-    memory = repository.memory
-    shown = preview(memory, scope_of_recall(memory.config)).json()
-    status = status_of(memory, repository.at).json()
-    assert [(len(one["groups"]), one["groupCount"]) for one in (shown, status)] == [(5, 7), (5, 7)]
-
-
-def test_a_long_list_of_sources_is_read_in_proportion() -> None:
-    """Eight times the sources take about eight times the time, and one that is there twice is named."""
-    from memory.state.files.reading import _sources
-
-    def listed(count: int) -> bytes:
-        made = stamp(NOW)
-        return canonical_bytes(
-            [
-                {
-                    "id": f"s{number}", "type": "claude-local", "path": "/x", "createdAt": made, "updatedAt": made,
-                    "lastSyncedAt": None, "lastSyncStatus": "never", "lastSyncError": None, "lastImportedCount": 0,
-                }
-                for number in range(count)
-            ]
-        )  # fmt: skip
-
-    assert_in_proportion(listed, _sources, 2500)
-    with pytest.raises(MemdeckError) as caught:
-        _sources(canonical_bytes(json.loads(listed(2)) + json.loads(listed(1))))
-    assert caught.value.code == "state.sources.twice"

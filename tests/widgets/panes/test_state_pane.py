@@ -130,7 +130,7 @@ async def test_details_are_in_full(tmp_path: Path) -> None:
         assert "shop A small shop that sells tea to people who like tea. ecosystem" in await shown.at("state#project")
         focus = await shown.at("state#current-focus")
         assert "• Prices are cached in SQLite, one file for each tenant" in focus
-        assert "status not-run" in focus
+        assert "status passed" in focus
         assert "begin at shop/__init__.py" in await shown.at("state#next-steps:Limit retries to one worker")
         group = await shown.at("state#evt-000010")
         assert "recalled not yet" in group
@@ -262,16 +262,16 @@ def test_a_preview_in_lines(tmp_path: Path) -> None:
     assert "GOTCHAS, LINE BY LINE" in long
     part = shop.system.preview(section="gotchas")
     words = [line_text(one) for one in recall_lines(part, UNICODE, diff=False)]
-    assert "These events also change what this recall leaves as it is: Current focus, Next steps" in words
+    assert "These events also change Current focus, Next steps, which this recall leaves; they wait" in words
     nothing = shop.system.preview(source="local")
     assert recall_summary(nothing) == "No event of this project waits."
 
 
-def test_a_preview_says_what_merged(tmp_path: Path) -> None:
-    """Titles that go into others that say the same stand by themselves."""
+def test_a_preview_says_what_is_replaced(tmp_path: Path) -> None:
+    """The later statement and the earlier one stand in one line."""
     shop = Repository(tmp_path)
-    shop.imported("one", "NEXT: Write the tests of the cache now: in shop/cache.py")
+    shop.imported("one", "DECISION: The retry limit is 10")
     shop.recall()
-    shop.imported("two", "NEXT: Write the tests of the cache now please: in shop/cache.py")
+    shop.imported("two", "DECISION: The retry limit is 5")
     lines = [line_text(one) for one in recall_lines(shop.system.preview(), UNICODE, diff=False)]
-    assert any(words.startswith("= Write the tests of the cache now") for words in lines), lines
+    assert "= “The retry limit is 5” replaces “The retry limit is 10”" in lines

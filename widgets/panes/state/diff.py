@@ -123,22 +123,16 @@ def recall_lines(shown: RecallPreview, glyphs: Glyphs, *, diff: bool) -> list[Li
     changes = shown.diff()
     if changes:
         lines += [(), *diff_lines(changes, glyphs)]
-    merged = [
-        (noun, title)
-        for noun, kinds in (("gotcha", shown.digest.gotchas), ("next step", shown.digest.steps))
-        for title in kinds[3]
-    ]
-    if merged:
-        lines += [(), line(Piece("MERGED", "heading"), Piece("  went into others that say the same", "muted"))]
-        lines += [line(Piece("= ", "accent"), title, Piece(f"  {noun}", "muted")) for noun, title in merged[:SHOWN]]
-        if len(merged) > SHOWN:
-            lines.append(line(Piece(f"  and {len(merged) - SHOWN:,} more", "muted")))
+    if told := shown.told():
+        lines += [(), line(Piece("REPLACED AND CLOSED", "heading"))]
+        lines += [line(Piece("= ", "accent"), words) for words in told[:SHOWN_LINES]]
+        lines += more(len(told), SHOWN_LINES, "more")
     if shown.digest.protected:
         names = ", ".join(TITLES[name] for name in shown.digest.protected)
         lines += [(), line(Piece(f"Protected by the policy: {names}", "muted"))]
     if shown.left:
         names = ", ".join(TITLES[name] for name in shown.left)
-        lines += [(), line(Piece(f"These events also change what this recall leaves as it is: {names}", "warn"))]
+        lines += [(), line(Piece(f"These events also change {names}, which this recall leaves; they wait", "warn"))]
     if diff and changes:
         for section in changes:
             lines += [(), line(Piece(f"{TITLES[section.section].upper()}, LINE BY LINE", "heading"))]

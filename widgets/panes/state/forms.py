@@ -206,8 +206,8 @@ def _key(section: str) -> str:
 
 def _edit(section: str, change: Callable[[Any], Any], words: str, ref: str | None = None) -> Build:
     """Return the build that changes a section as it is at the time of writing."""
+    from memory.state.system import ProjectState
     from memory.systems.acts import act
-    from memory.systems.state import ProjectState
 
     def do(system: ProjectState, actor: str, now: datetime) -> Outcome:
         from memory.workspace import Outcome
@@ -240,8 +240,8 @@ def new_source() -> FormPlan:
     ]
 
     def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:  # noqa: ARG001
+        from memory.state.system import ProjectState
         from memory.systems.acts import act
-        from memory.systems.state import ProjectState
 
         kind, path, name = values["type"], values["path"].strip(), values["name"].strip() or None
 

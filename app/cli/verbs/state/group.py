@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import group, option
 from app.cli.session import Session
-from memory.errors import UsageError
+from memory.errors import MemdeckError, UsageError
 
 if TYPE_CHECKING:
     from memory.state.diff import SectionDiff
     from memory.state.files.store import StateStore
-    from memory.systems.state import ProjectState
+    from memory.state.system import ProjectState
 
 SECTIONS = "project, project-map, current-focus, gotchas, next-steps, validation-commands"
 
@@ -32,9 +32,15 @@ yes = option("--yes", is_flag=True, help="Do it without asking.")
 def system_of(session: Session) -> ProjectState:
     """Return the project state of the workspace, with the user's decisions about what it may run."""
     from memory import systems
-    from memory.systems.state import ProjectState
+    from memory.state.system import ProjectState
 
-    system = systems.system_of(session.workspace, "state", ProjectState)
+    try:
+        workspace = session.workspace
+    except MemdeckError as error:
+        if error.code == "workspace.not_found":
+            error.hint = "`memdeck state init` makes the state of the project here"
+        raise
+    system = systems.system_of(workspace, "state", ProjectState)
     if not session.safe:
         system.entrust(session.trust, os.environ)
     return system

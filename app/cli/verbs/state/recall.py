@@ -61,6 +61,10 @@ def recall(
         if session.output != "human":
             session.writer.document({**shown.json(diff=diff), "outcome": "nothing"})
         return
+    if not shown.changes and not shown.settles:
+        if session.output != "human":
+            session.writer.document({**shown.json(diff=diff), "outcome": "nothing"})
+        return
     question = "Apply it?" if shown.changes else "Move the cursor past these events?"
     if not confirmed(session, yes, question, "nothing is written; `--yes` applies it"):
         if session.output != "human":
@@ -86,17 +90,21 @@ def _preview_lines(session: Session, shown: RecallPreview, diff: bool) -> Iterat
     yield paint.line(f"engine: {shown.engine}")
     if not shown.changes:
         yield "the bundle stays as it is"
-    for noun, kinds in (("gotcha", shown.digest.gotchas), ("next step", shown.digest.steps)):
-        for verb, titles in zip(("added", "removed", "edited", "merged"), kinds, strict=True):
-            for title in titles[:SHOWN]:
-                yield paint.line(f"{noun} {verb}: {title}", "  ")
-            yield from more(len(titles))
+    for noun, verb, titles in shown.digest.titles():
+        for title in titles[:SHOWN]:
+            yield paint.line(f"{noun} {verb}: {title}", "  ")
+        yield from more(len(titles))
+    told = shown.told()
+    yield from (paint.notice(paint.line(words, "  ")) for words in told[:SHOWN])
+    yield from more(len(told))
     if shown.changes:
         yield f"changed sections: {', '.join(shown.digest.sections)}"
     if shown.digest.protected:
         yield f"protected: {', '.join(shown.digest.protected)}"
     if shown.left:
-        yield paint.notice(f"these events also change {', '.join(shown.left)}, which this recall leaves as it is")
+        yield paint.notice(
+            f"these events also change {', '.join(shown.left)}, which this recall leaves; the events wait"
+        )
     if diff:
         yield from diff_lines(session, shown.diff(), SHOWN_LINES)
 
@@ -123,12 +131,10 @@ def _done_lines(session: Session, done: Recalled) -> Iterator[str]:
 def query(session: Session, question: tuple[str, ...], mode: str | None, scope: str) -> None:
     """Answer a question from the state and its history, with citations; no model is asked.
 
-    Where the best evidence holds fewer than two words of the question, it says that there is not enough.
+    The first line is the best answer, with its source. Where nothing is about the question, it says so.
     """
-    from memory.state.query import ask
-
     memory = store_of(session).memory()
-    found = ask(memory, " ".join(question), session.now, mode=mode, scope=scope)
+    found = system_of(session).ask(" ".join(question), mode=mode, scope=scope)
     if session.form is None and memory.config["query"]["defaultOutput"] == "json":
         session.writer.document(found.json())
         return
@@ -137,7 +143,7 @@ def query(session: Session, question: tuple[str, ...], mode: str | None, scope: 
 
 def _answer_lines(session: Session, found: QueryAnswer) -> Iterator[str]:
     paint = session.paint
-    rows = ((hit.item.id, f"{hit.score}", hit.item.place, hit.item.file) for hit in found.hits)
+    rows = ((hit.item.id, f"{hit.score:.2f}", hit.item.place, hit.item.file) for hit in found.hits)
     yield from map(paint.line, found.answer.split("\n"))
     yield from ("", f"mode: {found.mode}", paint.line(f"why: {found.why}"), "citations:")
     yield from paint.columns(rows, empty="  none")

@@ -39,9 +39,9 @@ def validate(session: Session, runs: bool, repair: bool, yes: bool) -> int:
         return _repair(session, yes)
     if runs:
         from memory.base.clock import aware
+        from memory.state.commands import run_validation
         from memory.state.files.model import stamp
         from memory.state.operations import record_validation
-        from memory.systems.state_commands import run_validation
 
         results = run_validation(store_of(session).memory(), system.trust, os.environ)
         now = aware(session.now)

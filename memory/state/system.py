@@ -2,44 +2,65 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
+from memory.base.items import Item, Skipped, Taken
+from memory.base.problems import Problem
+from memory.document import Document
+from memory.document.model import BOM
 from memory.errors import MemdeckError
-from memory.state.files.model import (
+from memory.maintenance import Report, RuleReport
+from memory.maintenance.report import Gone
+from memory.search.rank import FLOOR, Ranked, Text, rank
+from memory.search.records import Record
+from memory.storage.changes import PlainReading
+from memory.system import Advice, BriefLine, Contribution, System
+from memory.trust.consent import Ask, Trust
+from memory.workspace import Outcome, Workspace
+
+from .automate import Cycle, run_once
+from .checks.check import validate
+from .checks.finding import RepairPlan
+from .checks.repair import repair
+from .commands import engine_ask, engine_of, validation_asks
+from .diff import name_of
+from .exchange import take
+from .files.json_text import line_of
+from .files.model import (
     ANALYSED,
+    ARCHIVE,
     CHECKPOINTS,
     CONFIG,
     EVENTS,
+    EXPIRED,
     FOLDER,
+    MARKERS,
     PRIVATE,
     PROJECTIONS,
+    SIGNALS,
     SOURCES,
     STATE,
+    Json,
     is_entry_file,
+    plural,
 )
-from memory.state.files.store import StateStore, entry_path
-from memory.state.look import StateLook
-from memory.state.machine_notes import Unattended
-from memory.state.projections.files import NAMES, path_of
-from memory.system import Advice, BriefLine, Contribution, System
-from memory.workspace import Outcome
-
-from .state_reading import StateReading, ref_of
-
-if TYPE_CHECKING:
-    from memory.base.items import Item, Skipped, Taken
-    from memory.base.problems import Problem
-    from memory.maintenance import Report, RuleReport
-    from memory.search.records import Record
-    from memory.state.automate import Cycle
-    from memory.state.checks.finding import RepairPlan
-    from memory.state.recall.recall import Engine, Recalled, RecallPreview
-    from memory.trust.consent import Ask, Trust
-    from memory.workspace import Workspace
+from .files.reading import StateFiles, read_events
+from .files.store import StateStore, entry_path
+from .look import StateLook
+from .machine_notes import Unattended
+from .operations import edit
+from .projections.entry_block import without_blocks
+from .projections.files import NAMES, path_of
+from .query import QueryAnswer, QueryText, ask
+from .recall.recall import Engine, RecallPreview, apply, preview, scope_of_recall
+from .status import status_of
 
 _FILES = (STATE, EVENTS, SOURCES, CONFIG, ANALYSED)
 _VIEWS = tuple(map(path_of, NAMES))
@@ -64,7 +85,7 @@ class ProjectState(System):
         self.trust: Trust | None = None
         self.environ: Mapping[str, str] = {}
         self._last: StateLook | None = None
-        self.unattended = Unattended(workspace.root, folder)
+        self.unattended = Unattended(workspace.root, folder, workspace.home)
 
     @property
     def home(self) -> Path | None:
@@ -118,8 +139,6 @@ class ProjectState(System):
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return the problems that `state validate` finds, except those that depend on the time."""
-        from memory.state.checks.check import validate
-
         found = (one.problem() for one in validate(self.store.memory(), None) if one.level != "pass")
         return tuple(problem for problem in found if names is None or problem.file in names)
 
@@ -127,14 +146,11 @@ class ProjectState(System):
         self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
     ) -> Iterator[Record]:
         """Yield the parts of the bundle, then the events, the newest first, then those of the archive."""
-        from .state_records import records_of
-
         if kinds is None or self.name in kinds:
             yield from records_of(self.store.memory(), refused)
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the bundle, then the events, including those of the archive."""
-        from memory.base.items import Item
         from memory.state.exchange import parts_of
 
         yield from parts_of(self.store.memory())
@@ -144,14 +160,10 @@ class ProjectState(System):
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
         """Convert items: open tasks become next steps, gotchas stay gotchas."""
-        from memory.state.exchange import take
-
         return take(self.store, items, actor=actor, now=now)
 
     def status(self, now: datetime) -> Mapping[str, object]:
         """Return what `state status` reports; MemdeckError if the state or its events cannot be read."""
-        from memory.state.status import status_of
-
         status = status_of(self.store.memory(), now)
         counts = {
             "events": status.totals["all"],
@@ -163,7 +175,6 @@ class ProjectState(System):
 
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
         """Yield how many checkpoints and events there are, and what `state status` recommends next."""
-        from memory.state.files.model import plural
         from memory.state.status import status_of
 
         status = status_of(self.store.memory(), now)
@@ -178,7 +189,13 @@ class ProjectState(System):
             return
         focus = memory.bundle["currentFocus"]
         if focus["summary"]:
-            lines = [focus["summary"], *focus["currentState"], *focus["knownRisks"], *focus["suggestedNextActions"]]
+            lines = [
+                focus["summary"],
+                *focus["currentState"],
+                *focus["knownRisks"],
+                *focus["suggestedNextActions"],
+                MARKERS,
+            ]
             yield Contribution(
                 self.name, ref_of("current-focus"), "Current focus", "\n".join(lines), "the current focus", 1.0
             )
@@ -201,15 +218,11 @@ class ProjectState(System):
 
         Every step is in the report. If the cycle cannot run, the report has a warning: it stops no other system.
         """
-        import time
-
         begun = time.perf_counter()
         report = self._cycle(now, actor, dry_run=dry_run, force=force)
         return report._replace(duration_ms=round((time.perf_counter() - begun) * 1000, 1))
 
     def _cycle(self, now: datetime, actor: str, *, dry_run: bool, force: bool) -> Report:
-        from memory.maintenance import Report
-
         try:
             memory = self.store.memory()
             minutes = memory.config["automation"]["intervalMinutes"]
@@ -228,8 +241,6 @@ class ProjectState(System):
 
     def automate(self, now: datetime, *, actor: str, dry_run: bool = False, attended: bool = True) -> Cycle:
         """Run a cycle of the automation now; unattended, it reads only the sources that the person permitted."""
-        from memory.state.automate import run_once
-
         engine = None if dry_run else self.engine()
         may_read = None if attended else self.unattended.refusal
         return run_once(
@@ -244,63 +255,55 @@ class ProjectState(System):
 
     def wants(self) -> tuple[Ask, ...]:
         """Return the commands that it asks to run: the bundle's validation commands, and the engine of the settings."""
-        from .state_commands import engine_ask, validation_asks
-
         engine = None if self.trust is None else engine_ask(self.trust.settings)
         return (*validation_asks(self.store.memory()), *(() if engine is None else (engine,)))
 
     def engine(self) -> Engine | None:
         """Return the engine of the person's settings, None where there is none."""
-        from .state_commands import engine_of
-
         return None if self.trust is None else engine_of(self.trust, self.environ)
 
     def preview(
         self, source: str | None = None, section: str | None = None, policy: str | None = None
     ) -> RecallPreview:
         """Return what a recall would do, with the engine of the person's settings."""
-        from memory.state.recall.recall import preview, scope_of_recall
-
         memory = self.store.memory()
         scope = scope_of_recall(memory.config, source=source, section=section, policy=policy)
         return preview(memory, scope, self.engine())
 
     def recall(self, shown: RecallPreview, *, actor: str, now: datetime) -> Outcome:
         """Apply a recall that was shown; errors as `memory.state.recall.recall.apply`."""
-        from memory.state.recall.recall import apply
-
-        done: Recalled = apply(self.store, shown, actor=actor, now=now)
+        done = apply(self.store, shown, actor=actor, now=now)
         if done.change is None:
             raise MemdeckError("state.recall.nothing", "there is nothing to recall")
         return Outcome(done.change, done.change.summary)
 
+    def ask(self, question: str, *, mode: str | None = None, scope: str = "all") -> QueryAnswer:
+        """Return the answer to a question by the product's ranking; errors as `memory.state.query.ask`."""
+        return ask(self.store.memory(), question, _rank, mode=mode, scope=scope)
+
     def repair(self, shown: RepairPlan, *, actor: str, now: datetime) -> Outcome:
         """Apply a repair plan; errors as `memory.state.checks.repair.repair`."""
-        from memory.state.checks.repair import repair
-
         _, change = repair(self.store, shown, actor=actor, now=now)
         return Outcome(change, change.summary)
 
     def edit(self, section: str, value: Any, base: Any, *, actor: str, now: datetime) -> Outcome:
         """Set the value of a section; errors as `memory.state.operations.edit`."""
-        from memory.state.operations import edit
-
         done = edit(self.store, section, value, base=base, actor=actor, now=now)
         if done.change is None:
             raise MemdeckError("state.unchanged", done.summary)
         return Outcome(done.change, done.summary)
 
 
-def _said(rule: str, words: str, *, acts: bool = False) -> RuleReport:
-    from memory.maintenance import RuleReport
+def _rank(question: str, texts: Sequence[QueryText]) -> Sequence[Ranked]:
+    return rank(question, [Text(*text) for text in texts], limit=len(texts), floor=FLOOR)
 
+
+def _said(rule: str, words: str, *, acts: bool = False) -> RuleReport:
     return RuleReport(rule, FOLDER, 0, 0, 0, 0, said=words, acts=acts)
 
 
 def _rules(cycle: Cycle) -> Iterator[RuleReport]:
     """Yield a part of the report for each step; for a prune, count what it archives and what leaves the archive."""
-    from memory.maintenance.report import Gone, RuleReport
-
     for step in cycle.steps:
         pruned = cycle.pruned if step.name == "prune" else None
         if pruned is None or not (pruned.taken.events or pruned.taken.checkpoints):
@@ -314,3 +317,131 @@ def _rules(cycle: Cycle) -> Iterator[RuleReport]:
         what = (" or ".join(kind for kind, gone in kinds.items() if gone), "archived")
         count = len(moves)
         yield RuleReport("prune-project-state", FOLDER, count, 0, count, 0, tuple(moves), (), what, step.words)
+
+
+# -- the change log ---------------------------------------------------------------------------------------------
+
+
+_OWN = re.compile(
+    rf"{re.escape(FOLDER)}/(?:(?:state|sources|config|analysis)\.json|history/(?:events\.jsonl|checkpoints/chk-\d+\.json))"
+    rf"|{re.escape(EXPIRED)}|{re.escape(ARCHIVE)}/[^/]+/(?:[a-z]+\.jsonl?|damaged/[^/]+|checkpoints/chk-\d+\.json)"
+)
+
+
+class StateReading(PlainReading):
+    """Reads the files of the format: an undo restores them whole, except events.jsonl, which it restores by line."""
+
+    def knows(self, path: str) -> bool:
+        """Return whether a path is a file of the format, a projection or an entry file."""
+        if path.startswith(PRIVATE):
+            return False
+        if is_entry_file(path) or _OWN.fullmatch(path):
+            return True
+        folder, _, name = path.rpartition("/")
+        return folder == PROJECTIONS and name.endswith(".md")
+
+    def authored(self, path: str, data: bytes) -> bytes:
+        """Return what people and agents wrote in a file: the bundle, and an entry file without the entry block."""
+        if path.startswith(f"{PROJECTIONS}/") or path == ANALYSED:
+            return b""
+        if path == STATE:
+            return _bundle(data)
+        if is_entry_file(path):
+            return without_blocks(data)
+        return data
+
+    def document(self, path: str, data: bytes) -> Document | None:  # noqa: ARG002
+        """Return None: these files are never restored entry by entry."""
+        return None
+
+    def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002
+        """Return the ref and the summary of an event; a line without an event has no ref."""
+        found = read_events(line.rstrip(b"\n"))
+        if not found.items:
+            return None, "a line that is no event"
+        event = found.items[0]
+        return ref_of(event["id"]), f"{event['id']} {event['summary']}"
+
+
+def ref_of(name: str) -> str:
+    """Return the ref of an event, a checkpoint, or an item of the bundle: `state#evt-000001`."""
+    return f"state#{name}"
+
+
+def _bundle(data: bytes) -> bytes:
+    """Return the bundle of a state without the outcome of the last validation; bytes without a bundle unchanged."""
+    try:
+        bundle = json.loads(data.removeprefix(BOM))["bundle"]
+        bundle["currentFocus"].pop("validationSnapshot", None)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return data
+    return json.dumps(bundle).encode()
+
+
+# -- search ------------------------------------------------------------------------------------------------------
+
+
+class StateItem(NamedTuple):
+    """The item behind a record: its ref and line."""
+
+    ref: str
+    line: int
+
+
+def records_of(memory: StateFiles, refused: MutableMapping[str, MemdeckError] | None) -> Iterator[Record]:
+    """Yield the parts of the bundle, the events and those of the archive; a file that cannot be read goes to `refused`,
+    or raises without it.
+    """
+    archived = (f"{ARCHIVE}/{batch}/events.jsonl" for batch in reversed(memory.batches))
+    for file in (STATE, EVENTS, *archived):
+        try:
+            yield from _bundle_records(memory) if file == STATE else _event_records(memory, file)
+        except MemdeckError as error:
+            if refused is None:
+                raise
+            refused[file] = error
+
+
+def _bundle_records(memory: StateFiles) -> Iterator[Record]:
+    stored = memory.read(STATE)
+    if not stored.exists:
+        return
+    bundle, date = memory.bundle, memory.state["generatedAt"][:10]
+    focus = bundle["currentFocus"]
+
+    def record(name: str, title: str, text: str, key: str) -> Record:
+        return Record("state", STATE, title, text, StateItem(ref_of(name), line_of(stored.data, key) - 1), date)
+
+    project = bundle["project"]
+    words = " ".join([project["summary"], project["primaryEcosystem"], *project["keyPaths"]])
+    yield record("project", project["name"], words, "project")
+    parts = bundle["projectMap"]
+    lines = [
+        f"{name_of(one)} {' '.join(map(str, one.values()))}"
+        for key in ("modules", "entrypoints", "denseSourceAreas")
+        for one in parts[key]
+    ]
+    yield record("project-map", "Project map", "\n".join([*lines, *parts["architectureNotes"]]), "projectMap")
+    text = "\n".join([focus["summary"], *focus["currentState"], *focus["knownRisks"], *focus["suggestedNextActions"]])
+    yield record("current-focus", focus["summary"], text, "currentFocus")
+    for kind, key in (("gotcha", "gotchas"), ("next-step", "nextSteps")):
+        for number, one in enumerate(bundle[key], 1):
+            yield record(f"{kind}-{number}", one["title"], "\n".join(one.values()), key)
+
+
+def _event_records(memory: StateFiles, file: str) -> Iterator[Record]:
+    found = read_events(memory.read(file).data)
+    for event, line in zip(reversed(found.items), reversed(found.lines), strict=True):
+        yield Record(
+            "state",
+            file,
+            event["summary"],
+            _text(event),
+            StateItem(ref_of(event["id"]), line - 1),
+            event["createdAt"][:10],
+        )
+
+
+def _text(event: Json) -> str:
+    signals = [text for kind in SIGNALS for text in event["signals"][kind]]
+    return "\n".join([event["id"], event["summary"], event["sourceRef"], *signals])

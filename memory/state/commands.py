@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
-from memory.monitoring.process.command import run_placed
+from memory.monitoring.process.command import Finished, run_placed
 from memory.monitoring.process.model_command import NotUsed, ask_command, last_line
+from memory.monitoring.run.cancel import Cancel
 from memory.state.files import schema
-from memory.state.files.json_text import line_of
+from memory.state.files.json_text import line_of, load
 from memory.state.files.model import STATE, Json
+from memory.state.files.reading import StateFiles
+from memory.state.recall.recall import Engine
 from memory.trust.asks import command_ask
-from memory.trust.consent import blocked_error
+from memory.trust.consent import Ask, Trust, blocked_error
 from memory.trust.settings import FILE, TrustSettings
-
-if TYPE_CHECKING:
-    from memory.monitoring.process.command import Finished
-    from memory.monitoring.run.cancel import Cancel
-    from memory.state.files.reading import StateFiles
-    from memory.state.recall.recall import Engine
-    from memory.trust.consent import Ask, Trust
 
 VALIDATION, ENGINE = "validation", "engine"
 VALIDATION_SECONDS = 600.0
@@ -164,8 +159,6 @@ def engine_of(trust: Trust, environ: Mapping[str, str]) -> Engine | None:
 
 def _bundle(output: str, before: Json) -> Json:
     """Return the bundle that an engine printed; only one JSON object in the shape of a bundle is accepted."""
-    from memory.state.files.json_text import load
-
     try:
         bundle: Json = load(output.encode("utf-8", "surrogatepass"), "its answer", "state.engine.json")
     except MemdeckError as error:

@@ -1,0 +1,104 @@
+"""Questions about the state: the fact itself in the first line with its source, and no answer without evidence."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contract.place import Place
+from tests.contract.test_state_recall import learned, project, session  # noqa: F401
+
+
+def first(place: Place, *words: str) -> str:
+    """Return the first line of an answer."""
+    return place("state", "query", *words).out.splitlines()[0]
+
+
+@pytest.fixture
+def shop(project: Place) -> Place:  # noqa: F811
+    """Return a shop with tests, a lock file, an entry point and a session."""
+    project.write(
+        "pyproject.toml",
+        '[project]\nname = "shop"\nrequires-python = ">=3.11"\n[project.scripts]\nshop = "shop.cli:main"\n'
+        '[dependency-groups]\ndev = ["pytest"]\n',
+    )
+    project.write("uv.lock", "version = 1\n")
+    project.write("shop/__init__.py", '"""The shop."""\n')
+    project.write("shop/cli.py", '"""The command line."""\ndef main(): ...\n')
+    project.write("tests/test_shop.py", "def test_it(): ...\n")
+    assert project("state", "update").code == 0
+    learned(
+        project,
+        (
+            "DECISION: Uploads go through nginx",
+            "GOTCHA: Timeout of the payment tests: the bank sleeps at night",
+            "NEXT: Add tests for the upload path: begin in tests",
+        ),
+    )
+    return project
+
+
+@pytest.mark.parametrize(
+    ("question", "right"),
+    [
+        ("how do I run the tests", "pytest"),
+        ("tests", "pytest"),
+        ("which python versions are supported", "3.11"),
+        ("what package manager does it use", "uv"),
+        ("what is shop", "sells tea"),
+        ("where is the entry point", "shop/cli.py"),
+        ("what is the main file", "shop/cli.py"),
+        ("what should I do next", "Add tests for the upload path"),
+        ("which traps are there", "the bank sleeps at night"),
+        ("why does the payment time out", "the bank sleeps at night"),
+        ("uploads nginx", "Uploads go through nginx"),
+    ],
+)
+def test_the_first_line_is_the_fact_with_its_source(shop: Place, question: str, right: str) -> None:
+    """The best evidence answers in its own words; its id and file stand behind it."""
+    line = first(shop, question)
+    assert right in line
+    assert line.endswith(".md]") or line.endswith(".jsonl]")
+
+
+@pytest.mark.parametrize(
+    "question", ["who is the president of France", "is it the one that we do", "does it support Bluetooth"]
+)
+def test_without_evidence_it_says_so(shop: Place, question: str) -> None:
+    """Words of every text, and words that people ask by, are no evidence."""
+    assert first(shop, question) == "There is not enough evidence to answer this."
+    assert shop.json("state", "query", question)["enoughEvidence"] is False
+
+
+def test_more_evidence_gives_no_fewer_answers(project: Place) -> None:  # noqa: F811
+    """What the history answers alone, it answers beside the state, too, before any recall."""
+    session(project, "one", "DECISION: Uploads go through nginx")
+    assert project("state", "sync", "--all").code == 0
+    for scope in ("history", "all"):
+        assert "Uploads go through nginx [evt-000002" in first(project, "uploads nginx", "--scope", scope)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["?"], "state.query.empty"),
+        (["x", "--mode", "wild"], "state.query.mode"),
+        (["x", "--scope", "wild"], "state.query.scope"),
+    ],
+)
+def test_wrong_questions_are_refused(project: Place, words: list[str], code: str) -> None:  # noqa: F811
+    """Each has a code of its own."""
+    answer = project("state", "query", *words, "-o", "json")
+    assert (answer.code, answer.error) == (2, code)
+
+
+def test_the_citations_say_where_it_stands(shop: Place) -> None:
+    """A citation has an id, a section, a file and a score; the bundle's has the projection that shows it."""
+    found = shop.json("state", "query", "why does the payment time out")
+    best = found["citations"][0]
+    assert (found["mode"], best["sourceType"], best["projectionPath"]) == (
+        "answer",
+        "bundle",
+        "docs/agent-memory/gotchas.md",
+    )
+    assert best["score"] > 0
+    assert "payment" in best["words"]
