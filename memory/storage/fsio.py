@@ -406,13 +406,6 @@ def temporary_name(name: str, owner: str = "") -> str:
     return f".{name}{'.' + owner if owner else ''}{_TEMPORARY}"
 
 
-def remove_temporary(folder: int, names: Collection[str]) -> None:
-    """Unlink the unfinished files of `put_private` that a crash left, by their temporary names."""
-    for name in os.listdir(folder):
-        if name in names:
-            remove(name, folder)
-
-
 def scratch_file(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a new private file (0600) under a path that the caller chose; FileExistsError if it is taken."""
     with closing(os.open(path, _NEW, 0o600)) as fd:

@@ -285,7 +285,6 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
     "recovery knows no digests": ("kill", lambda: _set(Mark, "same", lambda *_: True)),
     "recovery leaves folders behind": ("failed syncs", lambda: _set(fsio, "remove_folders", _nothing)),
     "the stage is not cleared": ("kill", lambda: _set(fsio, "empty_folder", _nothing)),
-    "temporary files are not cleared": ("kill", lambda: _set(fsio, "remove_temporary", _nothing)),
     "displaced files go at once": ("late", lambda: _set(transaction, "sweep", lambda *_: ())),
     "no lock": ("torture", _no_lock),
     "short writes accepted": ("short writes", _short_write),

@@ -89,8 +89,9 @@ class Place:
             return ""
         before = path.read_bytes()
         _remember(self, "One more")
-        newest = path.read_bytes().removeprefix(before).lstrip(b"\n")
-        return "" if newest.startswith(b"{") and b"One more" in newest else "one more fact changed what was there"
+        mended = before if before.endswith(b"\n") else before + b"\n"
+        whole = path.read_bytes().startswith(mended + b"{")
+        return "" if whole else "one more fact is not on a line of its own"
 
     def memory(self) -> Tree:
         """Return every file and folder of the workspace but memdeck's own, with the bytes."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.app.cli.conftest import HOSTILE, HOUSE, Answer
-from tests.patience import PATIENCE
+from tests.app.cli.conftest import HOSTILE, Answer
 
 Memdeck = Callable[..., Answer]
 SECRET = "password: " + "hunter2"
@@ -180,26 +178,6 @@ def test_the_other_verbs_cover_facts(memdeck: Memdeck) -> None:
     Path(".aegis/agent.json").write_text('{"memory": {"max_total": 1}}')
     rules = memdeck("--maintain", "--no-exec", "-o", "json").data["rules"]
     assert rules[-1]["rule"] == "prune-facts"
-
-
-def test_inject_loads_little(shop: Path) -> None:
-    """A prompt hook pays for no terminal library, no database, and no view of the memory files."""
-    (shop / ".aegis/memory").mkdir(parents=True)
-    (shop / ".aegis/memory/memories.jsonl").write_text(
-        f'{{"id":"m-1","scope":"user","text":"tabs","tags":[],"ts":"{TS}"}}\n'
-    )
-    code = (
-        "import sys\nfrom app.main import run\n"
-        "code = run(['facts', 'inject', 'tabs or spaces'])\n"
-        "print(code, *sorted(name for name in sys.modules if name.partition('.')[0] in "
-        "('textual', 'rich', 'markdown_it', 'sqlite3', 'yaml', 'croniter', 'watchdog', 'json')"
-        " or name in ('memory.files.tasks.model', 'memory.storage.transaction', 'memory.trust', 'memory.search')))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(HOUSE)}, timeout=PATIENCE
-    )
-    header, line, _, code_and_names = done.stdout.splitlines()
-    assert (header, line, code_and_names) == ("[Memories]", "- (m-1) tabs", "0")
 
 
 def test_doctor_knows_a_workspace_of_facts_alone(

@@ -77,12 +77,11 @@ def test_reading_imports_nothing_heavy(shop: Path, words: list[str]) -> None:
         ["state", "--help"],
         ["trust", "--help"],
         ["typed", "--help"],
-        ["monitors", "list"],
     ],
     ids=" ".join,
 )
 def test_verbs_import_what_they_do_when_they_do_it(tmp_path: Path, words: list[str]) -> None:
-    """Help, and a list of nothing, load no room of the core that only a verb at work needs."""
+    """Help loads no room of the core that only a verb at work needs."""
     (tmp_path / ".aiter" / "memory").mkdir(parents=True)
     code = "import sys\nfrom app.main import run; run(sys.argv[1:])\nprint(*sys.modules, sep='\\n', file=sys.stderr)"
     done = subprocess.run(
@@ -107,42 +106,6 @@ def test_verbs_import_what_they_do_when_they_do_it(tmp_path: Path, words: list[s
     )
     assert "app.cli.session" in loaded
     assert [name for name in loaded if name.startswith(rooms)] == []
-
-
-@pytest.mark.parametrize("system", ["facts", "curated"])
-@pytest.mark.parametrize("event", ["session-start", "prompt"])
-def test_hooks_import_nothing_that_they_do_not_need(tmp_path: Path, event: str, system: str) -> None:
-    """What an agent waits for is spared what only other work needs."""
-    root = tmp_path / "shop"
-    (root / ".aegis" / "memory").mkdir(parents=True)
-    fact = {"id": "m-1", "scope": "user", "text": "The gateway keeps tokens", "tags": [], "ts": "2024-01-01T00:00:00Z"}
-    (root / ".aegis" / "memory" / "memories.jsonl").write_text(json.dumps(fact, separators=(",", ":")) + "\n")
-    if system == "curated":
-        folder = root / ".agh" / "memory"
-        folder.mkdir(parents=True)
-        identity = 'workspace_id = "01ARZ3NDEKTSV4RRFFQ69G5FAV"\ncreated_at = "2024-01-01T00:00:00Z"\n'
-        (root / ".agh" / "workspace.toml").write_text(f'{identity}realpath_at_creation = "{root}"\n')
-        header = "name: tokens\ndescription: Where tokens of the gateway are\ntype: project"
-        (folder / "project_tokens.md").write_text(f"---\n{header}\n---\n\nIn the vault.\n")
-    code = (
-        "import sys; from app.hooks.run import run; run(sys.argv[1:])\nprint(*sys.modules, sep='\\n', file=sys.stderr)"
-    )
-    words = [event, "--now", "2024-01-15T12:00:00Z"]
-    done = subprocess.run(
-        [sys.executable, "-c", code, *words],
-        cwd=root,
-        # The zone that a machine names is looked up.
-        env=os.environ | {"PYTHONPATH": str(HOUSE), "XDG_STATE_HOME": str(tmp_path / "state"), "TZ": "UTC"},
-        input=json.dumps({"session_id": "one", "prompt": "Where does the gateway keep its tokens?"}),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=PATIENCE,
-    )
-    assert "tokens" in done.stdout
-    loaded = set(done.stderr.split("\n"))
-    assert ("memory.curated.curated" in loaded) == (system == "curated")
-    assert loaded & set(HEAVY) == set()
 
 
 def test_maintenance_imports_nothing_heavy(shop: Path) -> None:

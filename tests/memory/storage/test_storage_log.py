@@ -47,7 +47,6 @@ def write(store: Store, now: datetime, data: bytes | None, path: str = TASKS, ac
 
 def log_path(store: Store) -> Path:
     """Return the database."""
-    assert store.state is not None
     return store.state.folder.path / NAME
 
 
@@ -114,7 +113,6 @@ def test_a_deleted_state_folder_loses_history_only(reopened, tasks: Path, now: d
     """Also while the log is open: the next change begins a new one."""
     store = reopened()
     write(store, now, b"one")
-    assert store.state is not None
     shutil.rmtree(store.state.folder.path)
     assert store.history.list() == ()
     assert tasks.read_bytes() == b"one"
@@ -234,7 +232,6 @@ def test_a_folder_that_others_write_to_is_refused(reopened, tasks: Path, now: da
     """Nothing in it can be relied on; the change is not made."""
     store = reopened()
     write(store, now, b"one")
-    assert store.state is not None
     store.state.folder.path.chmod(mode)
     other = reopened()
     with pytest.raises(RefusedError) as caught:
@@ -250,7 +247,6 @@ def test_a_folder_of_another_user_is_refused(reopened, tasks: Path, now: datetim
     """Nothing in it can be relied on; the change is not made."""
     store = reopened()
     write(store, now, b"one")
-    assert store.state is not None
     os.chown(store.state.folder.path, 4242, 4242)
     with pytest.raises(RefusedError) as caught:
         write(reopened(), now, b"two")

@@ -77,7 +77,6 @@ def test_no_path_of_a_record_is_believed(place: Place, path: str) -> None:
     half_way(place)
     store = place.store()
     before = place.memory()
-    assert store.state is not None
     record = store.state.folder.path / "intent-.aiter"
     intent = Intent.decode(record.read_bytes())
     assert intent is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
 from datetime import datetime
@@ -14,7 +13,6 @@ import pytest
 import memory
 from memory.errors import ConflictError
 from memory.storage import PrivateState, Store
-from memory.storage.log.database import VERSION
 from memory.storage.store import SharedLog
 from tests.patience import PATIENCE
 from tests.reviewing import let_agents
@@ -106,37 +104,9 @@ def test_an_open_change_of_another_store_is_left_alone(pair: tuple[Store, Store]
     assert [record.summary for record in one.history.list(2)][::-1] == [f"wrote {NAME}", "in the middle"]
 
 
-def test_a_log_of_the_first_version_goes_on(pair: tuple[Store, Store], now: datetime) -> None:
-    """Its paths were relative to the one system there was; its changes can be taken back still."""
-    store = pair[0]
-    write(store, now, b"one")
-    write(store, now, b"two")
-    store.history.close()
-    assert store.state is not None
-    with sqlite3.connect(store.state.folder.path / "changes.sqlite") as database:
-        for table in ("file", "seen", "base", "base_data"):
-            database.execute(f"UPDATE {table} SET path = replace(path, '.aiter/', '')")
-        database.execute("ALTER TABLE file DROP COLUMN mode")
-        for column in ("above", "below"):
-            database.execute(f"ALTER TABLE region ADD COLUMN {column} BLOB")
-        database.execute("DROP INDEX change_proposal")
-        for column in ("reviewer", "proposal"):
-            database.execute(f"ALTER TABLE change DROP COLUMN {column}")
-        database.execute("PRAGMA user_version = 1")
-    database.close()
-    again = Store(store.root, state=store.state)
-    assert {record.paths for record in again.history.list()} == {(f".aiter/{NAME}",)}
-    again.history.undo(actor="human", now=now)
-    assert again.read(NAME).data == b"one"
-    with sqlite3.connect(store.state.folder.path / "changes.sqlite") as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (VERSION,)
-    database.close()
-
-
 def test_stores_write_at_the_same_time(pair: tuple[Store, Store], workspace: Path, now: datetime) -> None:
     """Each has its own lock: processes that change different systems at once never stumble over each other."""
     one, other = pair
-    assert one.state is not None
     let_agents(one)
     code = (
         "import sys, datetime, pathlib\nfrom memory.storage import PrivateState, Store\n"

@@ -12,8 +12,6 @@ import pytest
 
 from memory.errors import ConflictError, MemdeckError, RefusedError
 from memory.storage import Change, FileChange, PrivateState, Store
-from memory.storage.changes import new_id
-from tests.patience import PATIENCE
 
 NAME = "memory/tasks.md"
 
@@ -49,15 +47,6 @@ def test_one_file(store: Store, tasks: Path, stage: Path, now: datetime) -> None
     assert [path.read_bytes() for path in stage.iterdir()] == [before], "until the next change, which removes it"
 
 
-def test_several_files_and_a_new_folder(store: Store, workspace: Path, now: datetime) -> None:
-    """An archive appears with its folder, in the same change as the file it came from."""
-    change = write(store, now, {"memory/archive/tasks-2024-01.md": b"moved", NAME: b"kept"})
-    memory = workspace / ".aiter" / "memory"
-    assert (memory / "archive" / "tasks-2024-01.md").read_bytes() == b"moved"
-    assert (memory / "tasks.md").read_bytes() == b"kept"
-    assert [file.before is None for file in change.files] == [True, False]
-
-
 def test_remove(store: Store, tasks: Path, stage: Path, now: datetime) -> None:
     """A removed file is gone, and its bytes are in the change."""
     before = tasks.read_bytes()
@@ -84,13 +73,6 @@ def test_without_commit_nothing_happens(store: Store, workspace: Path, tree, now
         transaction.write("memory/new/a.md", b"x", base=None)
         raise KeyError
     assert tree(workspace) == before
-
-
-def test_an_unchanged_write_is_dropped(store: Store, tasks: Path, now: datetime) -> None:
-    """Bytes that are the base itself are neither written nor recorded."""
-    inode = tasks.stat().st_ino
-    change = write(store, now, {NAME: tasks.read_bytes()})
-    assert (change.files, tasks.stat().st_ino, store.history.list()) == ((), inode, ())
 
 
 @pytest.mark.parametrize("base", [None, b"", b"something else", b"x" * 48])
@@ -130,14 +112,6 @@ def test_the_mode_is_kept(store: Store, tasks: Path, now: datetime, mode: int) -
     tasks.chmod(mode)
     write(store, now, {NAME: b"new"})
     assert tasks.stat().st_mode & 0o7777 == mode
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a file another group")
-def test_the_group_is_kept(store: Store, tasks: Path, now: datetime) -> None:
-    """A replaced file has the group of the one before."""
-    os.chown(tasks, -1, 4242)
-    write(store, now, {NAME: b"new"})
-    assert tasks.stat().st_gid == 4242
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0, 0o644)])
@@ -269,31 +243,3 @@ def test_disk_full(tmp_path: Path, mount_small, tree, now: datetime) -> None:
     assert tree(workspace) == before
     assert list((workspace / ".aiter/.memdeck/stage").iterdir()) == []
     write(store, now, {NAME: b"smaller"})
-
-
-def test_read_only_disk(tmp_path: Path, mount_small, now: datetime) -> None:
-    """On a read-only disk everything can be read; a change is refused with the reason."""
-    import subprocess
-
-    workspace = tmp_path / "small"
-    (workspace).mkdir()
-    mount_small(workspace, "1m")
-    (workspace / ".aiter/memory").mkdir(parents=True)
-    (workspace / ".aiter/memory/tasks.md").write_bytes(b"x")
-    subprocess.run(["mount", "-o", "remount,ro", workspace], check=True, timeout=PATIENCE)
-    store = Store(workspace / ".aiter", state=PrivateState(None, workspace))
-    assert store.read(NAME).data == b"x"
-    with pytest.raises(RefusedError, match="EROFS") as caught:
-        write(store, now, {NAME: b"new"})
-    assert caught.value.code == "file.read_only"
-
-
-def test_ids_sort_by_time(now: datetime) -> None:
-    """A change's id is a ULID: 26 characters, ordered by time, then by its randomness."""
-    time, noise = new_id(now, bytes(10))[:10], new_id(now, bytes(10))[10:]
-    milliseconds = 0
-    for character in time:
-        milliseconds = milliseconds * 32 + "0123456789ABCDEFGHJKMNPQRSTVWXYZ".index(character)
-    assert (milliseconds, noise) == (now.timestamp() * 1000, "0" * 16)
-    assert new_id(now, bytes(10)) < new_id(now, b"\xff" * 10) < new_id(now.replace(second=1), bytes(10))
-    assert new_id(now) != new_id(now)
