@@ -172,13 +172,9 @@ class Player:
 
 def _memdeck(words: list[str]) -> int:
     from app.main import run
-    from memory.monitoring.process.command import SUPERVISORS
 
     gc.disable()
-    try:
-        return run(words)
-    finally:
-        SUPERVISORS.close()
+    return run(words)
 
 
 async def _look(ground: Ground) -> int:

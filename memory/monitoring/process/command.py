@@ -1,21 +1,24 @@
-"""Running an approved command: where, what it may see and use, how long it may take, and that no process of it remains.
+"""Running an approved command: where, what it may see and use, how long it may take, and that nothing of it remains.
 
-The work is done by `supervisor`, in a separate process that starts with the first command and ends with memdeck.
+A command runs in its own session. When it ends, or is ended, every process of that session is ended, and every other
+one that was seen below it. A program that leaves the session and its parent at once may survive; docs/monitors.md says
+so.
 """
 
 from __future__ import annotations
 
-import atexit
-import io
 import os
 import re
-import socket
+import selectors
+import signal
 import subprocess
-import sys
-import threading
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import IO
+
+import psutil
 
 from memory.base.programs import absolute_folders, passes
 from memory.errors import UsageError
@@ -29,14 +32,23 @@ TIMEOUT = 10.0
 """Seconds for a command if its monitor sets no timeout."""
 GRACE = 2.0
 """Seconds between TERM and KILL."""
+PATIENCE = 5.0
+"""Seconds after which processes that the kernel does not end are no longer waited for."""
 LIMIT = 64 * 1024
 """Bytes kept of a command's output, the first and the last half; the same again for its errors."""
+MOST_PROCESSES = 256
+"""A command with more processes at once than this is stopped."""
 KEPT = ("PATH", "HOME", "LANG", "TZ")
 """The variables that every command has."""
-_MARGIN = 8.0
-_HOUSE = os.path.abspath(f"{__file__}/../../../..")
-# memdeck's folder comes last on the path, so that nothing in it can shadow the standard library.
-_START = "import sys; sys.path.append(sys.argv[1]); from memory.monitoring.process.supervisor import main; main()"
+_TICK = 0.05
+"""Seconds between two looks at the clock, at the cancellation and at the processes."""
+_PIECE = 1 << 20
+# Core files, CPU seconds, blocks of a file (1 GiB; dash and bash count them in 512 bytes or 1 KiB), open files,
+# address space (4 GiB). What the system does not have is skipped.
+_LIMITED = (
+    "{{ ulimit -c 0; ulimit -t {seconds}; ulimit -f 1048576; ulimit -n 1024; ulimit -v 4194304; }} 2>/dev/null; "
+    'exec /bin/sh -c "$1"'
+)
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -136,163 +148,211 @@ def run_command(
 ) -> Finished:
     """Run `/bin/sh -c text` in a folder and wait for its end, at most `timeout` seconds, plus `grace` to end by itself.
 
-    `environment` is all that the command sees, see `clean_environment`; `given` is its standard input. Never raises
-    because of the command; when this returns, no process that it started is alive.
+    `environment` is all that the command sees, see `clean_environment`; `given` is its standard input.
+    Never raises because of the command.
     """
-    command = text.encode("utf-8", "surrogateescape")
-    if b"\0" in command or b"\0" in given:
+    if "\0" in text or b"\0" in given:
         return _failed("a command and what it reads cannot contain a NUL character")
-    words = [repr(float(timeout)).encode(), repr(float(grace)).encode(), str(limit).encode()]
-    words += [os.fsencode(folder), command, given]
-    words += [os.fsencode(f"{name}={value}") for name, value in environment.items()]
-    request = b"\0".join(words)
-    for _ in range(2):
-        try:
-            answer = _ask(len(request).to_bytes(4, "big") + request, timeout + grace + _MARGIN, cancel)
-        except OSError as error:
-            return _failed(f"the supervisor does not answer: {error.strerror or error}")
-        if answer is not None:
-            return _read(answer)
-        if cancel is not None and cancel.cancelled:
-            break
-        # The process ended before the command began: the next try starts another.
-        SUPERVISORS.forget()
-    return _failed("cancelled" if cancel is not None and cancel.cancelled else "the supervisor cannot be started")
+    if cancel is not None and cancel.cancelled:
+        return _failed("cancelled")
+    shell = _LIMITED.format(seconds=int(timeout + grace) + 1)
+    try:
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", shell, "sh", text.encode(errors="surrogateescape")],
+            stdin=subprocess.PIPE if given else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=dict(environment),
+            start_new_session=True,
+            bufsize=0,
+        )
+    except OSError as error:
+        return _failed(str(error))
+    return _Run(process, given, limit).finish(timeout, grace, cancel)
 
 
 def _failed(why: str) -> Finished:
     return Finished(None, None, False, "", 0.0, stopped="cancelled" if why == "cancelled" else "", failure=why)
 
 
-def _ask(request: bytes, seconds: float, cancel: Cancel | None) -> bytes | None:
-    """Pass a request on and return the answer; None if the command was never started."""
-    mine, theirs = socket.socketpair()
-    with mine:
-        with theirs:
-            SUPERVISORS.hand_over(theirs)
-        until = time.monotonic() + seconds
-        data = bytearray()
-        # Shut down for writing only: the supervisor sees the end and still answers.
-        remove = cancel.add(lambda: mine.shutdown(socket.SHUT_WR)) if cancel is not None else None
+class _Captured:
+    """The output of one pipe: its first and its last bytes, half the limit each, and its size."""
+
+    def __init__(self, limit: int) -> None:
+        self.half = limit // 2
+        self.head = b""
+        self.tail = b""
+        self.size = 0
+
+    def add(self, data: bytes) -> None:
+        self.size += len(data)
+        free = self.half - len(self.head)
+        self.head += data[:free]
+        self.tail = (self.tail + data[free:])[-self.half :]
+
+    def text(self) -> str:
+        missing = self.size - len(self.head) - len(self.tail)
+        if missing <= 0:
+            return (self.head + self.tail).decode("utf-8", "replace")
+        head, tail = self.head.decode("utf-8", "replace"), self.tail.decode("utf-8", "replace")
+        return f"{head}\n… {missing} bytes left out …\n{tail}"
+
+
+class _Run:
+    """One command from its start to the end of its last process."""
+
+    def __init__(self, process: subprocess.Popen[bytes], given: bytes, limit: int) -> None:
+        self._process = process
+        self._given = memoryview(given)
+        self._begun = time.monotonic()
+        self._seen: dict[int, psutil.Process] = {}
+        self._output, self._errors = _Captured(limit), _Captured(limit)
+        self._selector = selectors.DefaultSelector()
+        for pipe, captured in ((process.stdout, self._output), (process.stderr, self._errors)):
+            assert pipe is not None
+            self._selector.register(pipe, selectors.EVENT_READ, captured)
+        if process.stdin is not None:
+            os.set_blocking(process.stdin.fileno(), False)
+            self._selector.register(process.stdin, selectors.EVENT_WRITE)
+
+    def finish(self, timeout: float, grace: float, cancel: Cancel | None) -> Finished:
+        """Wait for the end, end what takes too long, and return how it ended."""
+        reason, left = "", 0
         try:
-            mine.settimeout(seconds)
-            mine.sendall(request)
-            while True:
-                mine.settimeout(max(0.001, until - time.monotonic()))
-                more = mine.recv(1 << 18)
-                if not more:
-                    break
-                data += more
-        except TimeoutError:
-            SUPERVISORS.close()
-            raise TimeoutError(0, "it did not end in time") from None
-        except (BrokenPipeError, ConnectionResetError):
-            pass
+            reason = self._watch(timeout, cancel)
+            if reason in ("timeout", "cancelled"):
+                self._signal(signal.SIGTERM)
+                until = time.monotonic() + grace
+                while self._tree() and time.monotonic() < until:
+                    self._step(_TICK)
         finally:
-            if remove is not None:
-                remove()
-    return bytes(data[1:]) if data else None
+            # Also where this thread is interrupted: no process of the command goes on.
+            seconds = time.monotonic() - self._begun
+            left = self._kill()
+        until = time.monotonic() + 0.2
+        while self._selector.get_map() and time.monotonic() < until:
+            self._step(_TICK)
+        for key in list(self._selector.get_map().values()):
+            self._close(key.fileobj)
+        self._selector.close()
+        code = self._process.returncode
+        return Finished(
+            exit_code=code if code >= 0 else None,
+            signal=-code if code < 0 else None,
+            timed_out=reason == "timeout",
+            output=self._output.text(),
+            seconds=seconds,
+            errors=self._errors.text(),
+            stopped=reason,
+            left=left,
+            size=self._output.size,
+        )
+
+    def _watch(self, timeout: float, cancel: Cancel | None) -> str:
+        """Wait until the shell has ended, or return why it has to: `timeout`, `cancelled` or `processes`."""
+        until = self._begun + timeout
+        looked = self._begun
+        while not self._has_ended():
+            now = time.monotonic()
+            if now >= until:
+                return "timeout"
+            if cancel is not None and cancel.cancelled:
+                return "cancelled"
+            if now - looked >= _TICK:
+                looked = now
+                if len(self._tree()) > MOST_PROCESSES:
+                    return "processes"
+            self._step(min(_TICK, until - now))
+        return ""
+
+    def _step(self, seconds: float) -> None:
+        """Read and write what is ready, at most `seconds` from now."""
+        if not self._selector.get_map():
+            time.sleep(min(seconds, _TICK / 5))
+            return
+        for key, _ in self._selector.select(seconds):
+            if key.data is None:
+                self._give(key.fileobj)
+            elif data := os.read(key.fd, _PIECE):
+                key.data.add(data)
+            else:
+                self._close(key.fileobj)
+
+    def _give(self, pipe: object) -> None:
+        """Write what the command reads; close the pipe at its end, or when no process reads it any more."""
+        assert self._process.stdin is not None
+        try:
+            self._given = self._given[os.write(self._process.stdin.fileno(), self._given) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._given = memoryview(b"")
+        if not self._given:
+            self._close(pipe)
+
+    def _close(self, pipe: object) -> None:
+        self._selector.unregister(pipe)  # type: ignore[arg-type]
+        if isinstance(pipe, IO) or hasattr(pipe, "close"):
+            pipe.close()
+
+    # -- its processes --------------------------------------------------------------------------------------------
+
+    def _has_ended(self) -> bool:
+        """Return whether the shell has ended. Its number stays taken: the last step waits for it."""
+        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def _tree(self) -> list[psutil.Process]:
+        """Return the living processes of the run: those of its session, and those that were seen below its shell."""
+        own = self._process.pid
+        with suppress(psutil.Error):
+            self._seen |= {one.pid: one for one in psutil.Process(own).children(recursive=True)}
+        for pid in psutil.pids():
+            if pid not in self._seen and _session_of(pid) == own:
+                with suppress(psutil.Error):
+                    self._seen[pid] = psutil.Process(pid)
+        self._seen = {pid: one for pid, one in self._seen.items() if _is_alive(one)}
+        return list(self._seen.values())
+
+    def _signal(self, number: signal.Signals) -> list[psutil.Process]:
+        """Send a signal to all processes of the run, those of its group at one moment, and return them."""
+        with suppress(OSError):
+            os.killpg(self._process.pid, number)
+        found = self._tree()
+        for process in found:
+            with suppress(psutil.Error):
+                process.send_signal(number)
+        return found
+
+    def _kill(self) -> int:
+        """Stop, then kill everything until nothing is left; return how many processes the shell left behind.
+
+        They are stopped first, because forking processes could outrun the kill.
+        """
+        until = time.monotonic() + PATIENCE
+        left = 0
+        while True:
+            found = self._signal(signal.SIGSTOP)
+            self._signal(signal.SIGKILL)
+            left = max(left, len([one for one in found if one.pid != self._process.pid]))
+            if not found or time.monotonic() > until:
+                break
+            time.sleep(_TICK / 10)
+        self._process.wait()
+        return left
 
 
-def _read(answer: bytes) -> Finished:
-    line, _, rest = answer.partition(b"\n")
-    words = line.decode("ascii", "replace").split()
-    if len(words) != 11:
-        return _failed("the supervisor was killed")
-    code, reason, left = int(words[0]), words[1], int(words[2])
-    stream = io.BytesIO(rest)
-    parts = [stream.read(int(length)) for length in words[6:]]
-    failure = parts[4].decode("utf-8", "replace")
-    return Finished(
-        exit_code=code if code >= 0 and not failure else None,
-        signal=-code if code < 0 else None,
-        timed_out=reason == "timeout",
-        output=_text(parts[0], parts[1], int(words[4])),
-        seconds=float(words[3]),
-        errors=_text(parts[2], parts[3], int(words[5])),
-        stopped="" if reason == "-" else reason,
-        left=left,
-        size=int(words[4]),
-        failure=failure,
-    )
+def _session_of(pid: int) -> int:
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return -1
 
 
-def _text(head: bytes, tail: bytes, size: int) -> str:
-    missing = size - len(head) - len(tail)
-    if missing <= 0:
-        return (head + tail).decode("utf-8", "replace")
-    return head.decode("utf-8", "replace") + f"\n… {missing} bytes left out …\n" + tail.decode("utf-8", "replace")
-
-
-class Supervisors:
-    """The one process that forks the supervisors; started on demand, ended with this process or by `close`."""
-
-    def __init__(self) -> None:
-        """Start nothing yet."""
-        self._lock = threading.Lock()
-        self._control: socket.socket | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._owner = 0
-
-    @property
-    def pid(self) -> int | None:
-        """The process id while it runs."""
-        return self._process.pid if self._process is not None else None
-
-    def hand_over(self, connection: socket.socket) -> None:
-        """Pass on one end of a connection, for the supervisor of the next command."""
-        with self._lock:
-            if self._owner != os.getpid():
-                self._drop()
-            if self._control is None:
-                self._start()
-            assert self._control is not None
-            try:
-                socket.send_fds(self._control, [b"c"], [connection.fileno()])
-            except (BrokenPipeError, ConnectionResetError):
-                self._drop()
-                self._start()
-                socket.send_fds(self._control, [b"c"], [connection.fileno()])
-
-    def forget(self) -> None:
-        """Start a new process with the next command if this one has ended."""
-        with self._lock:
-            if self._process is not None and self._process.poll() is not None:
-                self._drop()
-
-    def close(self) -> None:
-        """End the process without waiting; running commands are ended by their supervisors."""
-        with self._lock:
-            self._drop()
-
-    def _start(self) -> None:
-
-        mine, theirs = socket.socketpair()
-        with theirs:
-            # Not tied to a thread: it ends when the connection does, however memdeck ends.
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-B", "-c", _START, _HOUSE],
-                stdin=theirs.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                env={"LANG": "C"},
-                start_new_session=True,
-            )
-        self._control = mine
-        self._owner = os.getpid()
-        atexit.unregister(self.close)
-        atexit.register(self.close)
-
-    def _drop(self) -> None:
-        control, process = self._control, self._process
-        self._control = self._process = None
-        if control is not None:
-            control.close()
-        if process is not None and self._owner == os.getpid():
-            process.kill()
-            process.wait()
-
-
-SUPERVISORS = Supervisors()
-"""The instance that `run_command` uses."""
+def _is_alive(process: psutil.Process) -> bool:
+    """Return whether a process or a thread of it still runs; an ended one that nobody waited for does not."""
+    try:
+        ended = process.status() == psutil.STATUS_ZOMBIE and process.num_threads() < 2
+        return process.is_running() and not ended
+    except psutil.Error:
+        return False
