@@ -159,7 +159,6 @@ def tasks_named(snapshot: Snapshot, refs: Sequence[str]) -> list[Task]:
         found = {find_task(snapshot, ref).at: find_task(snapshot, ref) for ref in refs}
         return [found[at] for at in sorted(found)]
     tasks = snapshot.readable().tasks
-    tasks.name_all()
     known = {task.ref: task for task in tasks}
     wanted = {}
     for ref in refs:

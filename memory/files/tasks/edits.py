@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local, read_moment
 from memory.base.values import is_absent
-from memory.document import Document, Entry, Section
+from memory.document import Entry, Section
 from memory.document.lines import set_field
 from memory.errors import ConflictError, UsageError
 from memory.files.edit import Edit, entry_of_text, started_document
-from memory.files.refs import SHORT
 
 from .model import PRIORITIES, DueValue, Task, find_task, read_due, read_tasks, split_priority
-from .values import KIND, is_run, task_identity, with_section
+from .values import with_section
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -302,16 +301,7 @@ def _moved(task: Task, entry: Entry, name: SectionName, summary: str) -> Edit:
     document = document.insert_entry(section, number, entry)
     # Blank lines behind it follow the style of the file.
     entry = document.sections[section].entries[number]
-    return Edit({FILE: document}, summary, _ref(task, document, (section, number), entry), entry)
-
-
-def _ref(task: Task, document: Document, place: tuple[int, int], entry: Entry) -> str:
-    """Return the ref of a task that stands at a place of a document after an edit, with that entry."""
-    # A short ref says that no other task has its title and `created`, or only completed runs of it. While it has both,
-    # that stays so, and no other task is looked at.
-    ref = task.ref
-    same = len(ref) == len(KIND) + 1 + SHORT and task_identity(entry) == task.identity
-    return ref if same and not is_run(entry) else read_tasks(FILE, document).ref_at(*place)
+    return Edit({FILE: document}, summary, read_tasks(FILE, document).ref_at(section, number), entry)
 
 
 def _group_top(section: Section, entry: Entry) -> int:
@@ -336,7 +326,7 @@ def _replaced(task: Task, entry: Entry, summary: str) -> Edit:
     if entry.raw == task.entry.raw:
         return Edit({}, summary, task.ref, task.entry)
     document = task.document.replace_entry(*task.at, entry)
-    return Edit({FILE: document}, summary, _ref(task, document, task.at, entry), entry)
+    return Edit({FILE: document}, summary, read_tasks(FILE, document).ref_at(*task.at), entry)
 
 
 def _noted(snapshot: Snapshot, edit: Edit, title: str, lines: Sequence[str], now: datetime) -> Edit:
