@@ -10,6 +10,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from .document.model import parse, updated
 from .errors import ConflictError, MemdeckError, UsageError
 from .files.snapshot import Folder, Snapshot, Views, WrittenFiles
 from .registry import Systems, registered, workspace_of
@@ -544,11 +545,4 @@ class _Reader:
 
 def _document(data: bytes, known: Document | None) -> Document:
     """Return the document of a file's bytes; it shares unchanged parts with `known`, the document of earlier bytes."""
-    if known is None:
-        # From the module itself: through the package it takes twice as long, for every archive.
-        from memory.document.model import parse
-
-        return parse(data)
-    from memory.document.rescan import updated
-
-    return updated(known, data)
+    return parse(data) if known is None else updated(known, data)

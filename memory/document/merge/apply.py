@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memory.document.lines import encode, ends_line, read_fields, set_field
-from memory.document.model import Document, parse
+from memory.document.model import Document, parse, updated
 from memory.document.nodes import Block, Entry
-from memory.document.rescan import updated
 from memory.errors import ConflictError, UsageError
 
 from .conflicts import Conflict, Spot

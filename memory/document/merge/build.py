@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memory.document.lines import blank_end, decode, encode, ends_line, with_line_end, without_blank_end
+from memory.document.model import updated
 from memory.document.nodes import Entry, Section, joined, keep_apart
-from memory.document.rescan import updated
 
 from .bodies import BodyClash
 from .conflicts import settle

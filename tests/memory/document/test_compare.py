@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.document import Document, Entry, Section, parse
 from memory.document.compare import apply, compare, differences, inverted, units_of, with_top
-from memory.document.rescan import updated
+from memory.document.model import updated
 from memory.document.revert import merged_lines, revert_regions
 from memory.errors import ConflictError
 
