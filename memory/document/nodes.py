@@ -404,6 +404,12 @@ class Section(Block):
             return self.entry_lines[-1]
         return count_line_ends(self.heading) + count_line_ends(self._buffer[self._marks[0] : self._marks[-1]])
 
+    def memo(self, factory: Callable[[Section], T]) -> T:
+        """Return `factory(self)`, computed once: later versions of a document share unchanged sections."""
+        if factory not in self._memo:
+            self._memo[factory] = factory(self)
+        return self._memo[factory]  # type: ignore[no-any-return]
+
     def with_body(self, body: str) -> Section:
         """Return the section with another body; raises `UsageError` where a heading or open block is in it."""
         lead = encode(body)
@@ -434,16 +440,6 @@ class Section(Block):
         """Return the section with one entry replaced; the caller takes care of line ends."""
         old = self.entries
         return self.with_entries((*old[:index], new, *old[index + 1 :]))
-
-
-def of_each(sections: Iterable[Section], factory: Callable[[Section], T]) -> list[T]:
-    """Return `factory(section)` of each section, computed once: later versions of a document share unchanged ones."""
-    found: list[T] = []
-    for section in sections:
-        if factory not in section._memo:
-            section._memo[factory] = factory(section)
-        found.append(section._memo[factory])
-    return found
 
 
 def joined(sections: Iterable[Section], top: bytes = b"") -> bytes:

@@ -24,6 +24,7 @@ from .edit import secret_problems
 from .links.index import link_problems
 from .monitors import SECTION as MONITORS
 from .monitors import value_problem as monitor_problem
+from .plain import line_findings
 from .plans.model import SECTIONS as PLAN_SECTIONS
 from .plans.model import STATUSES, Plans
 from .tasks.check import journal_problems, task_problems
@@ -51,7 +52,7 @@ TYPES = {
 _WARNINGS = frozenset(
     {
         *("document.nul", "document.twin_section", "document.heading", "document.mark", "field.twice"),
-        *("field.bullet", "field.space", "front.duplicate"),
+        *("front.duplicate"),
     }
 )
 _PROSE = ("journal", "knowledge")
@@ -103,6 +104,7 @@ def _check_file(snapshot: Snapshot, name: str, document: Document | None) -> tup
 
 def _document_problems(snapshot: Snapshot, name: str, document: Document) -> list[Problem]:
     found = [*_structure(name, document), *secret_problems(name, document)]
+    found += [Problem(one.level, name, one.line + 1, one.code, one.message) for one in line_findings(name, document)]
     kind = name.removesuffix(".md") if not name.startswith("archive/") else name[8:].split("-")[0]
     rule = _RULES.get(kind)
     if rule is not None:

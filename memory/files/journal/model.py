@@ -10,8 +10,9 @@ from itertools import groupby
 from operator import attrgetter, ge
 from typing import TYPE_CHECKING, NamedTuple
 
+from memory.base.values import folded
 from memory.document.lines import hidden_lines, split_lines
-from memory.document.nodes import bare, of_each
+from memory.document.nodes import bare
 from memory.errors import UsageError
 from memory.files.refs import SHORT, fits, identity_hex, look_up, tell_apart
 
@@ -183,7 +184,7 @@ class Days:
         self.document = document
         days = [Day(None, -1, len(document.head))] if len(document.head) else []
         # Of a long journal one section is another one than in the look before.
-        said = enumerate(of_each(document.sections, _date_and_size))
+        said = enumerate([section.memo(_date_and_size) for section in document.sections])
         days += [Day(date, index, size) for index, (date, size) in said if size or date]
         self.days: tuple[Day, ...] = tuple(days)
         self._twins: dict[str | None, dict[tuple[int, int], str]] = {}
@@ -255,13 +256,13 @@ class Journal:
         `limit` 0 is all; `since` and `until` are dates `YYYY-MM-DD`, both inclusive, and leave out what has no
         date; `match` is a text that stands somewhere in the entry, in any case.
         """
-        part = match.casefold() if match else None
+        part = folded(match) if match else None
         found: list[JournalEntry] = []
         for entry in self.newest_first():
             date = entry.date
             if (since and (date is None or date < since)) or (until and (date is None or date > until)):
                 continue
-            if part is None or part in entry.entry.text.casefold():
+            if part is None or part in folded(entry.entry.text):
                 found.append(entry)
                 if len(found) == limit:
                     break

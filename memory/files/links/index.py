@@ -12,7 +12,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from memory.base.problems import Problem
-from memory.base.values import is_absent
+from memory.base.values import folded, is_absent
 from memory.document.nodes import field_line
 from memory.files.config import Setting
 
@@ -150,7 +150,7 @@ def _build(snapshot: Snapshot) -> LinkIndex:
     for monitor in snapshot.monitors.monitors:
         place = LinkPlace(monitor)
         _put(index.cron_jobs, monitor.cron_job_id, place)
-        index.monitors.setdefault(monitor.name.casefold(), []).append(place)
+        index.monitors.setdefault(folded(monitor.name), []).append(place)
     for plan in snapshot.plans.plans:
         _put(index.plans, plan.plan_id, LinkPlace(plan))
     for plans in snapshot.archived_plans():
@@ -160,13 +160,13 @@ def _build(snapshot: Snapshot) -> LinkIndex:
     for channel in contacts.channels:
         place = LinkPlace(channel)
         _put(index.channels, channel.id, place)
-        _put(index.channel_names, channel.name.casefold(), place)
+        _put(index.channel_names, folded(channel.name), place)
     for route in contacts.routes:
         place = LinkPlace(route)
-        _put(index.routes, route.channel.casefold(), place)
+        _put(index.routes, folded(route.channel), place)
         _put(index.projects, route.project, place)
     for person in contacts.people:
-        _put(index.people, person.name.casefold(), LinkPlace(person))
+        _put(index.people, folded(person.name), LinkPlace(person))
     for setting in snapshot.config.settings:
         place = LinkPlace(setting)
         if setting.key == "cronJobId":
@@ -180,7 +180,7 @@ def _build(snapshot: Snapshot) -> LinkIndex:
 
 def _named(task: Task) -> tuple[str | None, str | None, str | None]:
     """Return the cron job, the plan and the person that a task names."""
-    return task.cron_job_id, task.orchestration_id, (task.assigned or "").casefold()
+    return task.cron_job_id, task.orchestration_id, folded(task.assigned or "")
 
 
 def quoted(text: str) -> Iterator[str]:
@@ -215,7 +215,7 @@ def _problems_of_others(index: LinkIndex, contacts: Contacts) -> Iterator[Proble
         if channel_id not in index.channels:
             yield from _dangling(places, f"no channel has the id {channel_id[:40]!r}")
     for name, places in index.routes.items():
-        if name not in index.channel_names and name not in {key.casefold() for key in index.channels}:
+        if name not in index.channel_names and name not in {folded(key) for key in index.channels}:
             message = f"no channel is called {places[0].item.channel[:40]!r}"
             yield from _dangling(places, message)
     yield from _twice(index.plans, "planId", "planId")
@@ -224,7 +224,7 @@ def _problems_of_others(index: LinkIndex, contacts: Contacts) -> Iterator[Proble
     yield from _twice(index.people, "person")
     yield from _twice(index.monitors, "monitor")
     for channel in contacts.channels:
-        if channel.id not in index.channel_uses and channel.name.casefold() not in index.routes:
+        if channel.id not in index.channel_uses and folded(channel.name) not in index.routes:
             message = f"nothing refers to the channel {channel.title[:40]!r}"
             yield Problem("note", channel.file, channel.line + 1, "link.unused", message)
 

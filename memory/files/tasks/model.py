@@ -18,6 +18,7 @@ from memory.document.nodes import Entry, bare
 from memory.files.reader import Files
 from memory.files.refs import SHORT, fits, look_up, tell_apart
 
+from .reading import SectionName, plain_section
 from .values import (
     FIELD_KEYS,
     KIND,
@@ -26,7 +27,6 @@ from .values import (
     SECTIONS,
     DueValue,
     Head,
-    SectionName,
     is_run,
     moment_or_none,
     new_section_index,
@@ -34,7 +34,6 @@ from .values import (
     read_progress,
     read_tags,
     split_priority,
-    task_places,
     text_or_none,
 )
 
@@ -85,18 +84,30 @@ class Task:
     archived. `heading` is the heading above the task where that is no section of tasks ("" for none), else None.
     """
 
-    __slots__ = ("_list", "_place", "at", "entry", "heading", "section")
+    __slots__ = ("_line", "_list", "_place", "at", "heading", "raw", "section")
 
     def __init__(
-        self, tasks: TaskList, place: int, section: SectionName, at: tuple[int, int], entry: Entry, heading: str | None
+        self,
+        tasks: TaskList,
+        place: int,
+        section: SectionName,
+        at: tuple[int, int],
+        raw: Entry,
+        heading: str | None = None,
+        line: int | None = None,
     ) -> None:
-        """Store where the task is: its place among all tasks of the list, its section, and its entry."""
+        """Store where the task is: its place among all tasks of the list, its section, and its entry as written.
+
+        `line` says that it is an item of a checklist, in that line of its section; `at` is then the place that it has
+        among the entries when it is made one of them.
+        """
         self._list = tasks
         self._place = place
         self.section = section
         self.at = at
-        self.entry = entry
+        self.raw = raw
         self.heading = heading
+        self._line = line
 
     def __repr__(self) -> str:
         """Show section and title."""
@@ -113,14 +124,26 @@ class Task:
         return self._list.document
 
     @property
+    def entry(self) -> Entry:
+        """The entry in the plain form."""
+        return self.raw.memo(Head).plain or self.raw
+
+    @property
+    def is_item(self) -> bool:
+        """Whether the task is an item of a checklist, which an edit makes an entry."""
+        return self._line is not None
+
+    @property
     def line(self) -> int:
         """The line of the heading, from 0."""
+        if self._line is not None:
+            return self.document.line_of(self.at[0]) + self._line
         return self.document.line_of(*self.at)
 
     @property
     def identity(self) -> str:
         """Ten hex digits made of title and `created`; twins have the same."""
-        return self.entry.memo(Head).hex
+        return self.raw.memo(Head).hex
 
     @property
     def long_hex(self) -> str:
@@ -140,12 +163,12 @@ class Task:
     @property
     def priority(self) -> str | None:
         """HIGH, NORMAL, LOW, or None where the heading has no known one."""
-        return self.entry.memo(Head).priority
+        return self.raw.memo(Head).priority
 
     @property
     def title(self) -> str:
         """The heading without its priority."""
-        return self.entry.memo(Head).title
+        return self.raw.memo(Head).title
 
     @property
     def fields(self) -> Mapping[str, str]:
@@ -289,8 +312,12 @@ class TaskList:
         self.document = document
         self.archived = file.startswith(ARCHIVE)
         found: list[Task] = []
-        for index, name, heading, section in task_places(document):
-            shown: SectionName = "archived" if self.archived else name
+        for index, section in document.all_sections():
+            read = section.memo(plain_section)
+            shown: SectionName = "archived" if self.archived else read.name or "pending"
+            for number, (line, entry) in enumerate(read.items):
+                found.append(Task(self, len(found), shown, (index, number), entry, line=line))
+            heading = section.title if read.name is None else None
             for number, entry in enumerate(section.entries):
                 found.append(Task(self, len(found), shown, (index, number), entry, heading))
         self.tasks: tuple[Task, ...] = tuple(found)
@@ -350,7 +377,7 @@ class TaskList:
 
     def at(self, section: int, entry: int) -> Task | None:
         """Return the task of an entry of the document."""
-        return next((task for task in self.tasks if task.at == (section, entry)), None)
+        return next((task for task in self.tasks if task.at == (section, entry) and not task.is_item), None)
 
     def task_of(self, entry: Entry | None) -> Task | None:
         """Return the task of an entry that is this very object, None where there is none."""

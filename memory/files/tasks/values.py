@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import tzinfo
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from memory.base.clock import BadMoment, Moment, read_moment
 from memory.base.values import ABSENT, is_absent, split_remark
@@ -13,7 +13,7 @@ from memory.document.model import Document
 from memory.document.nodes import Entry, Section
 from memory.files.refs import identity_hex
 
-SectionName = Literal["pending", "in-progress", "completed", "archived"]
+from .reading import SectionName, plain_task, section_name
 
 KIND = "tasks"
 PRIORITIES = ("HIGH", "NORMAL", "LOW")
@@ -94,14 +94,19 @@ def split_priority(title: str) -> tuple[str | None, str]:
 
 
 class Head:
-    """Priority, title, `created` and identity of a task, kept with its entry: `entry.memo(Head)`."""
+    """What is read of a task once and kept with its entry, `entry.memo(Head)`: heading, `created`, identity.
 
-    __slots__ = ("created", "hex", "priority", "title")
+    `plain` is the entry in the plain form (None: it is plain itself), `findings` what was found in it.
+    """
+
+    __slots__ = ("created", "findings", "hex", "plain", "priority", "title")
 
     def __init__(self, entry: Entry) -> None:
-        """Read the heading and `created`."""
-        self.priority, self.title = split_priority(entry.title)
-        self.created = text_or_none(entry.fields.get("created"))
+        """Read the entry."""
+        read, self.findings = plain_task(entry)
+        self.plain = None if read is entry else read
+        self.priority, self.title = split_priority(read.title)
+        self.created = text_or_none(read.fields.get("created"))
         self.hex = identity_hex(KIND, self.title, self.created or "")
 
 
@@ -155,45 +160,12 @@ SECTIONS: tuple[SectionName, ...] = ("pending", "in-progress", "completed")
 """The sections of tasks.md, in their order."""
 TITLES = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed (last 7 days)"}
 """The headings of sections that memdeck creates."""
-_BY_NAME: dict[str, SectionName] = {
-    "pending": "pending",
-    "in progress": "in-progress",
-    "in-progress": "in-progress",
-    "completed": "completed",
-}
 
 
 def task_sections(document: Document) -> list[tuple[int, SectionName]]:
     """Return (section index, name) of the sections that hold tasks, in file order."""
-    named = ((index, _name_of(section)) for index, section in enumerate(document.sections))
+    named = ((index, section_name(section)) for index, section in enumerate(document.sections))
     return [(index, name) for index, name in named if name is not None]
-
-
-def _name_of(section: Section) -> SectionName | None:
-    if section.level != 2:
-        return None
-    return _BY_NAME.get(section.name) or _BY_NAME.get(section.title.casefold())
-
-
-def task_places(document: Document) -> list[tuple[int, SectionName, str | None, Section]]:
-    """Return (index, name, heading, section) of each section with entries, in file order; -1 is before all sections.
-
-    The heading is None for a section that has a name here. Entries under any other heading, or under none (""), are
-    tasks too and count as pending: nothing that a file holds may vanish because of a slip in a heading, and nothing
-    that is perhaps not done may go to the archive.
-    """
-    places = ((index, _place_of(section), section) for index, section in document.all_sections())
-    return [(index, *place, section) for index, place, section in places if place is not None]
-
-
-def _place_of(section: Section) -> tuple[SectionName, str | None] | None:
-    """Return the name and the heading that `task_places` has for a section; None for one without entries."""
-    if not len(section):
-        return None
-    name = _name_of(section)
-    if name is not None:
-        return name, None
-    return "pending", section.title if section.heading else ""
 
 
 def new_section_index(document: Document, name: SectionName) -> int:

@@ -58,7 +58,7 @@ T = "## Pending\n### [LOW] A\n- created: 2024-01-01\n"
         ("tasks.md", T + "- recurring: 0 9 * * *\n", ("warning", 4, "task.recurring")),
         ("tasks.md", T + "- started: soon\n", ("error", 4, "task.started")),
         ("tasks.md", T + "- progress: 140%\n", ("error", 4, "task.progress")),
-        ("tasks.md", T.replace("LOW", "URGENT"), ("warning", 2, "task.priority")),
+        ("tasks.md", T.replace("LOW", "SOON"), ("warning", 2, "task.priority")),
         ("tasks.md", T.replace("[LOW] ", ""), ("note", 2, "task.priority_missing")),
         ("tasks.md", T + T[11:], ("note", 4, "task.twin")),
         ("tasks.md", T + "## Ideas\n### B\n", ("error", 5, "task.unknown_section")),

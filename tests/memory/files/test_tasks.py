@@ -183,7 +183,7 @@ def test_due_is_a_date_a_recurrence_and_a_remark(value: str, expected: DueValue)
         ("- created: a\n- created: b\n", "created", "a"),
         ("```\n- created: a\n```\n", "created", None),
         ("- notes: x- created: 2024-01-01\n", "created", None),
-        ("- color: red\n- dueDate: x", "extra", {"color": "red", "dueDate": "x"}),
+        ("- color: red\n- dueDate: x", "extra", {"color": "red"}),
     ],
 )
 def test_values_are_read_as_the_format_has_them(fields: str, key: str, expected: object) -> None:

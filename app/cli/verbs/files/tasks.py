@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from app.cli.declared import OneOf, argument, group, option, under
 from app.cli.printing import tell
 from app.cli.session import PERCENT, PRIORITY, Session, facts, given, in_words, pairs, recurs, something, when
-from memory.base.values import alike
+from memory.base.values import alike, folded
 from memory.files.tasks.model import DueValue, Task, find_task, open_twins, twin_words
 from memory.files.tasks.values import FIELD_KEYS, moment_or_none, read_due, split_priority
 
@@ -73,14 +73,14 @@ def list_tasks(
     if priority:
         found = (task for task in found if task.priority == priority)
     if assigned:
-        wanted = assigned.casefold()
-        found = (task for task in found if (task.assigned or "").casefold() == wanted)
+        wanted = folded(assigned)
+        found = (task for task in found if folded(task.assigned or "") == wanted)
     if tags:
-        folded = {tag.casefold() for tag in tags}
-        found = (task for task in found if folded <= {tag.casefold() for tag in task.tags})
+        asked = set(map(folded, tags))
+        found = (task for task in found if asked <= set(map(folded, task.tags)))
     if match:
-        text = match.casefold()
-        found = (task for task in found if text in task.entry.text.casefold())
+        text = folded(match)
+        found = (task for task in found if text in folded(task.entry.text))
     if due is not None:
         from memory.files.tasks.due_filter import due_when
 

@@ -1,0 +1,269 @@
+"""What agents write is read, or told: each habit of writing is understood or named by `check`, and no byte changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.contract.place import Place
+
+TASKS = ".aiter/memory/tasks.md"
+TOLD = {"line.unread", "line.unclear"}
+FIELD = "## Pending\n\n### [HIGH] Fix the login\n{}\n"
+
+
+def found(place: Place, file: str) -> list[dict[str, Any]]:
+    """Return what `check` says about the lines of a file: those read in another form, and those that nothing reads."""
+    problems = place("check", "-o", "json").data["problems"]
+    return [one for one in problems if one["file"] == file and one["code"].startswith(("line.", "document.", "task."))]
+
+
+def written(place: Place, name: str, text: str) -> bytes:
+    """Write a memory file as an agent does, and return its bytes."""
+    place.write(f".aiter/memory/{name}", text)
+    return place.read(f".aiter/memory/{name}")
+
+
+DUE = [
+    *("- **due:** {}", "- **due**: {}", "- **Due:** {}", "* due: {}", "+ due: {}", "1. due: {}", "2) due: {}"),
+    *("- [ ] due: {}", "- [x] due: {}", "-\tdue: {}", "-\u00a0due: {}", "-\u3000due: {}", "- due\uff1a{}", "- Due: {}"),
+    *("- DUE: {}", "- due date: {}", "- Due Date: {}", "- dueDate: {}", "- due_date: {}", "- due-date: {}"),
+    *("- deadline: {}", "- **Deadline**: {}", "- Due by: {}", "- `due`: {}", "- *due*: {}", "- _due_: {}", "due: {}"),
+    *("Due: {}", "**Due:** {}", "Deadline: {}", "- due:{}", "- due = {}", "-due: {}", "  - due: {}", "\u2022 due: {}"),
+    *("\u2013 due: {}", "- due : {}", "- due:: {}", "- ***due***: {}", "- due:   {}", "- __due__: {}", "* **Due**: {}"),
+]
+
+
+@pytest.mark.parametrize("form", DUE)
+def test_a_field_in_any_dress_is_read(workspace: Place, form: str) -> None:
+    """A due date in another dress is that of the task in lists, search and status; `--fix` writes it plainly, once."""
+    line = form.format("2026-02-01")
+    before = written(workspace, "tasks.md", FIELD.format(line))
+    task = workspace.json("tasks", "show", "Fix the login")["task"]
+    assert task["due"] == "2026-02-01"
+    assert [one["ref"] for one in workspace.json("tasks", "list", "--due", "overdue")["tasks"]] == [task["ref"]]
+    assert workspace.json("status")["overdue"] != []
+    assert workspace.json("search", "login")["results"][0]["ref"] == task["ref"]
+    notes = [one for one in found(workspace, "tasks.md") if one["code"].startswith("line.")]
+    assert [(one["line"], one["level"]) for one in notes] == ([] if line == "- due:   2026-02-01" else [(4, "note")])
+    assert workspace.read(TASKS) == before
+    workspace.json("check", "--fix", "--dry-run")
+    assert workspace.read(TASKS) == before
+    if notes:
+        workspace.json("check", "--fix")
+        assert workspace.read(TASKS) == FIELD.format("- due: 2026-02-01").encode()
+        assert workspace.json("check", "--fix") == {"fixed": []}
+        assert workspace.json("tasks", "show", "Fix the login")["task"] == task
+        assert workspace("undo").code == 0
+        assert workspace.read(TASKS) == before
+
+
+OTHERS = [
+    *(("- Assignee: bob", "assigned", "bob"), ("- **Owner:** bob", "assigned", "bob")),
+    *(("- assigned_to: bob", "assigned", "bob"), ("- Labels: a, b", "tags", ["a", "b"])),
+    *(
+        ("- Progress: 40%", "progress", 40),
+        ("* notes: more", "notes", "more"),
+        ("- Created at: 2026-01-02", "created", "2026-01-02"),
+    ),
+    *(("- Last Update: half done", "lastUpdate", "half done"), ("- cron_job_id: c1", "cronJobId", "c1")),
+]
+
+
+@pytest.mark.parametrize(("line", "key", "value"), OTHERS)
+def test_other_fields_have_their_usual_names(workspace: Place, line: str, key: str, value: object) -> None:
+    """The usual other words for a field are that field."""
+    written(workspace, "tasks.md", FIELD.format(line))
+    assert workspace.json("tasks", "show", "Fix the login")["task"][key] == value
+
+
+TOLD_FIELDS = [
+    *(
+        "- due 2026-02-01",
+        "| due | 2026-02-01 |",
+        "> - due: 2026-02-01",
+        '- "due": "2026-02-01"',
+        "```\n- due: 2026-02-01\n```",
+    ),
+    *(
+        "- **Due:** 2026-02-01 | **Assignee:** bob",
+        "- notes: a\n  - due: 2026-02-01",
+        "- due: 2026-02-01\n- deadline: 2026-03-01",
+    ),
+    *("Fix it @due(2026-02-01)", "\U0001f4c5 2026-02-01", "- status: done", "- priority: low", "#### [HIGH] Another"),
+    *(
+        "- due: 01/02/2026",
+        "- due: tomorrow",
+        "- due: 2026-02-30",
+        "- progress: 1,5",
+        " ### [LOW] Indented",
+        "- due: Feb 1",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", TOLD_FIELDS)
+def test_what_could_mean_two_things_is_told(workspace: Place, text: str) -> None:
+    """A line that nothing reads, or that contradicts another, is a problem with its line, counted in status."""
+    before = written(workspace, "tasks.md", FIELD.format(text))
+    told = [one for one in found(workspace, "tasks.md") if one["level"] != "note"]
+    assert told
+    assert all(one["line"] >= 4 for one in told)
+    assert [one["line"] for one in workspace.json("status")["problems"] if one["file"] == "tasks.md"]
+    assert workspace.json("check", "--fix") == {"fixed": []}
+    assert workspace.read(TASKS) == before
+
+
+HEADINGS = [
+    *(
+        "**HIGH** Fix",
+        "(high) Fix",
+        "P1 Fix",
+        "P1: Fix",
+        "!high Fix",
+        "Fix [HIGH]",
+        "Fix (high)",
+        "Fix P1",
+        "Fix !high",
+    ),
+    *(
+        "HIGH: Fix",
+        "**[HIGH]** Fix",
+        "[URGENT] Fix",
+        "[high] Fix",
+        "Fix **HIGH**",
+        "[ ] [HIGH] Fix",
+        "[P0] Fix",
+        "High - Fix",
+    ),
+]
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_a_priority_in_any_dress_is_read(workspace: Place, heading: str) -> None:
+    """A priority in front of or behind the title is that of the task."""
+    before = written(workspace, "tasks.md", f"## Pending\n\n### {heading}\n- due: 2026-02-01\n")
+    task = workspace.json("tasks", "list")["tasks"][0]
+    assert (task["priority"], task["title"]) == ("HIGH", "Fix")
+    assert workspace.read(TASKS) == before
+    if heading != "[high] Fix":
+        workspace.json("check", "--fix")
+        assert workspace.read(TASKS) == b"## Pending\n\n### [HIGH] Fix\n- due: 2026-02-01\n"
+
+
+SECTIONS = [
+    *(("\U0001f4cb Pending", "pending"), ("Todo", "pending"), ("TODO:", "pending"), ("To Do", "pending")),
+    *(("**Pending**", "pending"), ("Pending Tasks", "pending"), ("Backlog", "pending"), ("Doing", "in-progress")),
+    *(("In progress", "in-progress"), ("\U0001f6a7 In Progress", "in-progress"), ("WIP", "in-progress")),
+    *(("Done", "completed"), ("\u2705 Completed (last 7 days)", "completed"), ("Finished", "completed")),
+]
+
+
+@pytest.mark.parametrize(("title", "section"), SECTIONS)
+def test_a_section_in_any_dress_is_read(workspace: Place, title: str, section: str) -> None:
+    """Sections have their known names in any dress; a task that memdeck adds goes into the one there is."""
+    before = written(workspace, "tasks.md", f"## {title}\n\n### [LOW] Fix\n- created: 2026-01-01\n")
+    assert [one["section"] for one in workspace.json("tasks", "list", "--section", "all")["tasks"]] == [section]
+    assert workspace.read(TASKS) == before
+    workspace("check", "--fix")
+    assert [one["section"] for one in workspace.json("tasks", "list", "--section", "all")["tasks"]] == [section]
+    assert workspace("check", "tasks.md", "-o", "json").data["problems"][-1]["code"] != "line.read_as"
+
+
+def test_a_checklist_is_tasks(workspace: Place) -> None:
+    """Items with a box under a section of tasks are tasks; an edit of one makes that section's items entries."""
+    text = "## Pending\n\n- [ ] Buy milk !high\n  - due: 2026-02-01\n- [ ] Call Bob\n\n### [LOW] Plain\n"
+    before = written(workspace, "tasks.md", text)
+    tasks = workspace.json("tasks", "list")["tasks"]
+    assert [(one["title"], one["priority"], one["due"], one["line"]) for one in tasks] == [
+        ("Buy milk", "HIGH", "2026-02-01", 3),
+        ("Call Bob", None, None, 5),
+        ("Plain", "LOW", None, 7),
+    ]
+    assert workspace.json("search", "milk")["results"][0]["ref"] == tasks[0]["ref"]
+    assert workspace.read(TASKS) == before
+    workspace.json("tasks", "edit", tasks[2]["ref"], "--set", "assigned=bob")
+    assert workspace.read(TASKS) == before + b"- assigned: bob\n"
+    workspace.json("tasks", "start", tasks[0]["ref"])
+    after = workspace.json("tasks", "list")["tasks"]
+    assert [(one["ref"], one["section"]) for one in after] == [
+        (tasks[1]["ref"], "pending"),
+        (tasks[2]["ref"], "pending"),
+        (tasks[0]["ref"], "in-progress"),
+    ]
+    workspace("undo")
+    assert workspace.read(TASKS) == before + b"- assigned: bob\n"
+
+
+PLACES = [
+    *("## Pending\n\n- Buy milk\n", "## Pending\n\n1. Buy milk\n", "## Pending\n\nBuy milk\n", "- [ ] Buy milk\n"),
+    *("# Tasks\n\n- [ ] Buy milk\n", "# Pending\n\n## [HIGH] Buy milk\n", "## Pending\n\n- [x] Buy milk\n"),
+    *(
+        "## Phase 1\n\n- [ ] Buy milk\n",
+        "## Notes\n\n- due: 2026-01-01\n",
+        "```markdown\n## Pending\n### Buy milk\n```\n",
+    ),
+    *("## Pending\n\n| Task | Due |\n|---|---|\n| Buy milk | x |\n", "## Pending\n\n**Buy milk**\n", "###Buy milk\n"),
+    *(
+        "## Someday\n\n### Buy milk\n",
+        "## Completed\n\n- [ ] Buy milk\n",
+        "## Pending\n\n### Buy milk (due 2026-01-01)\n",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", PLACES)
+def test_a_task_in_an_odd_place_is_told(workspace: Place, text: str) -> None:
+    """What looks like a task but is none, or is no task of that section, is a warning with its line."""
+    before = written(workspace, "tasks.md", text)
+    assert [one["line"] for one in found(workspace, "tasks.md") if one["level"] != "note"]
+    workspace("check", "--fix")
+    workspace("undo")
+    assert workspace.read(TASKS) == before
+
+
+QUIET = [
+    *(
+        "## Pending\n\nNone\n",
+        "## Pending\n\n_No pending tasks._\n",
+        "## Pending\n\n- (none)\n",
+        "# Tasks\n\nWhat is to be done.\n",
+    ),
+    *(
+        "## Pending\n\nTasks that wait to be started.\n\n---\n",
+        "## Pending\n\n<!-- add tasks here -->\n",
+        "## Notes\n\nAnything.\n",
+    ),
+    *("## Pending\n\n### [LOW] A\n- created: 2026-01-01\n\nSome text about it.\n\n- [ ] a step\n- another\n",),
+]
+
+
+@pytest.mark.parametrize("text", QUIET)
+def test_prose_is_no_false_alarm(workspace: Place, text: str) -> None:
+    """Sentences, placeholders, comments and the steps in a task are nothing to tell."""
+    written(workspace, "tasks.md", text)
+    assert [one for one in found(workspace, "tasks.md") if one["code"].startswith("line.")] == []
+
+
+def test_maintenance_moves_nothing_on_a_note(workspace: Place) -> None:
+    """A section or a date that is read in another form archives nothing until it is written plainly."""
+    text = (
+        "## Done\n\n### [LOW] A\n- completed: 2025-01-01\n\n## Completed\n\n### [LOW] B\n- **Completed:** 2025-01-01\n"
+    )
+    before = written(workspace, "tasks.md", text)
+    report = workspace("--maintain", "--no-exec", "-o", "json").data
+    assert [one["archived"] for one in report["rules"] if one["rule"] == "archive-completed-tasks"] == [0]
+    assert workspace.read(TASKS) == before
+    workspace.json("check", "--fix")
+    report = workspace("--maintain", "--no-exec", "-o", "json").data
+    assert [one["archived"] for one in report["rules"] if one["rule"] == "archive-completed-tasks"] == [2]
+
+
+def test_words_are_compared_in_one_form(workspace: Place) -> None:
+    """Titles, people and tags are found however their letters are composed."""
+    composed, apart = "Caf\u00e9", "Cafe\u0301"
+    written(workspace, "tasks.md", f"## Pending\n\n### [LOW] {apart} bill\n- assigned: {apart}\n- tags: {apart}\n")
+    assert workspace.json("tasks", "show", f"{composed} b")["task"]["title"] == f"{apart} bill"
+    for option in ("--assigned", "--tag", "--match"):
+        assert len(workspace.json("tasks", "list", option, composed)["tasks"]) == 1, option
