@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple, TypeVar
 
 from memory.base.problems import Level
@@ -18,6 +19,12 @@ from memory.document.lines import Field, count_lines, hidden_lines, may_hide, re
 N = TypeVar("N", bound=str)
 READ, UNREAD, UNCLEAR = "line.read_as", "line.unread", "line.unclear"
 """The codes of a line that is read as its plain form, that nothing reads, and that contradicts another one."""
+
+
+@cache
+def regex(pattern: str) -> re.Pattern[str]:
+    """Return a compiled pattern: most files are plain, and need none of them."""
+    return re.compile(pattern)
 
 
 class LineFinding(NamedTuple):
@@ -66,44 +73,44 @@ def _normal(word: str) -> str:
 _SPACE = r"[ \t\u00a0\u2000-\u200b\u202f\u3000]"
 _BULLET = rf"(?:(?:[-*+•‣–—]|[0-9]{{1,3}}[.)]){_SPACE}*(?:\[[ xX]?\]{_SPACE}*)?)"
 _EMPHASIS = r"[*_`]{0,3}"
-_DRESSED = re.compile(
+_DRESSED = (
     rf"(?P<indent>{_SPACE}*)(?P<bullet>{_BULLET}?){_EMPHASIS}(?P<key>[A-Za-z][A-Za-z0-9_ -]{{0,28}}?){_EMPHASIS}"
     rf"{_SPACE}*(?P<sign>::?|：|=){_EMPHASIS}(?:{_SPACE}+|(?=[^/\s]|$))(?P<value>.*)"
 )
-_QUOTED = re.compile(rf"(?:{_SPACE}*>)+{_SPACE}*(?P<rest>.*)")
-_JSON = re.compile(rf"{_SPACE}*(?:{_BULLET})?[\"'{{]+(?P<key>[A-Za-z][A-Za-z0-9_ -]*)[\"']{_SPACE}*:.*")
-_CELL = re.compile(rf"{_SPACE}*\|?{_SPACE}*{_EMPHASIS}(?P<key>[A-Za-z][A-Za-z0-9_ -]*?){_EMPHASIS}{_SPACE}*\|.*")
-_NO_COLON = re.compile(
+_QUOTED = rf"(?:{_SPACE}*>)+{_SPACE}*(?P<rest>.*)"
+_JSON = rf"{_SPACE}*(?:{_BULLET})?[\"'{{]+(?P<key>[A-Za-z][A-Za-z0-9_ -]*)[\"']{_SPACE}*:.*"
+_CELL = rf"{_SPACE}*\|?{_SPACE}*{_EMPHASIS}(?P<key>[A-Za-z][A-Za-z0-9_ -]*?){_EMPHASIS}{_SPACE}*\|.*"
+_NO_COLON = (
     rf"{_SPACE}*{_BULLET}{_EMPHASIS}(?P<key>[A-Za-z][A-Za-z_-]*(?: (?:date|by|on|at))?){_EMPHASIS}"
     rf"{_SPACE}+(?:[0-9]|->|=>|→|by |on |until ).*"
 )
-_INLINE = re.compile(
-    rf"(?:[|;,·]|{_SPACE}{{2}}){_SPACE}*{_EMPHASIS}(?P<key>[A-Za-z][A-Za-z0-9_ -]{{0,28}}?){_EMPHASIS}[:：]"
-)
-_TAGGED = re.compile(r"(?:^|[\s(\[])(?:@(?P<key>[a-z]+)\([^)]*\)|[📅⏳🛫]\s*[0-9]{4}-)")
-_TOLD_HEADING = re.compile(r"#{4,6}[ \t]+\[(?:HIGH|NORMAL|LOW)\]|[ \t]{1,3}#{1,3}[ \t]", re.IGNORECASE)
+_INLINE = rf"(?:[|;,·]|{_SPACE}{{2}}){_SPACE}*{_EMPHASIS}(?P<key>[A-Za-z][A-Za-z0-9_ -]{{0,28}}?){_EMPHASIS}[:：]"
+_TAGGED = r"(?:^|[\s(\[])(?:@(?P<key>[a-z]+)\([^)]*\)|[📅⏳🛫]\s*[0-9]{4}-)"
+_TOLD_HEADING = r"(?i)#{4,6}[ \t]+\[(?:HIGH|NORMAL|LOW)\]|[ \t]{1,3}#{1,3}[ \t]"
 
 
-def plain_body(body: str, schema: Schema) -> Plain:
+def plain_body(body: str, schema: Schema, nodes: Sequence[Field] | None = None) -> Plain:
     """Return the body of an entry with every field that is clearly meant in its plain form, line by line.
 
-    Lines are neither added nor taken away. Where two lines mean the same key, the plain one counts.
+    `nodes` are the fields of the body, where they are known. Lines are neither added nor taken away. Where two lines
+    mean the same key, the plain one counts.
     """
-    nodes = read_fields(body).nodes
-    lines = split_lines(body)
-    if not _may_differ(nodes, lines, schema):
+    nodes = read_fields(body).nodes if nodes is None else nodes
+    if not _may_differ(body, nodes, schema):
         return Plain(body)
-    return _Reader(nodes, lines, hidden_lines(body), schema).read()
+    return _Reader(nodes, split_lines(body), hidden_lines(body), schema).read()
 
 
-def _may_differ(nodes: Sequence[Field], lines: Sequence[tuple[str, str]], schema: Schema) -> bool:
+def _may_differ(body: str, nodes: Sequence[Field], schema: Schema) -> bool:
     """Return whether any line of a body is not a plain field of a known or unknown key."""
-    if any(node.key not in schema.keys and schema.meaning(node.key) for node in nodes):
-        return True
-    seen = sum([1 + count_lines(node.value) for node in nodes])
-    return sum([not line.isspace() and line != "" for line, _ in lines]) > seen or any(
-        "\n" in one.value for one in nodes
-    )
+    end = 0
+    for node in nodes:
+        if node.key not in schema.keys and schema.meaning(node.key):
+            return True
+        if (node.start != end and body[end : node.start].strip()) or "\n-" in node.value or "\n*" in node.value:
+            return True
+        end = node.end
+    return bool(body[end:].strip())
 
 
 class _Reader:
@@ -142,7 +149,7 @@ class _Reader:
         node = self.fields.get(number)
         if node is not None and node.key in self.schema.keys:
             return leading
-        dressed = _DRESSED.fullmatch(text)
+        dressed = regex(_DRESSED).fullmatch(text)
         key = self.schema.meaning(dressed["key"]) if dressed else None
         if node is not None and key is None:
             return leading
@@ -152,7 +159,7 @@ class _Reader:
         if not dressed["bullet"] and not leading:
             return False
         value = dressed["value"].strip()
-        inline = _INLINE.search(value)
+        inline = regex(_INLINE).search(value)
         if key in self.lines_of:
             above = "above" if self.lines_of[key] < number else "below"
             self.findings.append(
@@ -173,18 +180,18 @@ class _Reader:
 
     def likely(self, number: int, text: str) -> None:
         """Tell a line that names a field in a form that could mean two things."""
-        if _TOLD_HEADING.match(text):
+        if regex(_TOLD_HEADING).match(text):
             self.unread(number, "it is part of the entry above; a heading of an entry is `### ` at the start of a line")
             return
-        tagged = _TAGGED.search(text)
+        tagged = regex(_TAGGED).search(text)
         if tagged is not None and (tagged["key"] is None or self.schema.meaning(tagged["key"])):
             self.unread(number, "write it as a line such as `- due: 2024-01-15`")
             return
-        quoted = _QUOTED.fullmatch(text)
+        quoted = regex(_QUOTED).fullmatch(text)
         if quoted is not None:
             text = quoted["rest"]
         for form in (_DRESSED if quoted else _JSON, _JSON, _CELL, _NO_COLON):
-            found = form.fullmatch(text)
+            found = regex(form).fullmatch(text)
             key = self.schema.meaning(found["key"]) if found else None
             if key is not None:
                 self.unread(
@@ -194,7 +201,7 @@ class _Reader:
 
     def nested(self, number: int, text: str) -> None:
         """Tell a further line of a value that looks like a field of its own."""
-        found = _DRESSED.fullmatch(text)
+        found = regex(_DRESSED).fullmatch(text)
         if found is not None and found["bullet"] and (key := self.schema.meaning(found["key"])) is not None:
             owner = self.further[number]
             if key in self.schema.keys and key != owner:
@@ -202,7 +209,7 @@ class _Reader:
 
     def fenced(self, number: int, text: str) -> None:
         """Tell the first field in a code fence where the entry has no field outside of it."""
-        found = _DRESSED.fullmatch(text)
+        found = regex(_DRESSED).fullmatch(text)
         if found is None or self.lines_of or any(one.code == UNREAD for one in self.findings):
             return
         if self.schema.meaning(found["key"]) is not None:

@@ -17,6 +17,7 @@ from memory.files.dress import (
     plain_body,
     plain_name,
     read_as,
+    regex,
     unclear,
     unread,
     visible_lines,
@@ -54,30 +55,24 @@ _LEVELS = {
     **dict.fromkeys(("low", "p3", "p4"), "LOW"),
 }
 _STATES = _SECTIONS
-_PLAIN_PRIORITY = re.compile(r"\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)", re.IGNORECASE)
+_PLAIN_PRIORITY = r"(?i)\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)"
 _WORDS = "high|normal|medium|med|low|critical|urgent|p[0-4]"
 _MARKED = rf"(?:[\[(（](?P<word>{_WORDS})(?: priority)?[\])）]|!(?P<mark>{_WORDS})|\*\*(?P<bold>{_WORDS})\*\*)"
-_LEADING = re.compile(
-    rf"(?:\*\*)?(?:{_MARKED}|(?P<bare>p[0-4]|high|low)(?=[:：]|[ \t]*[-–—][ \t]|[ \t]+(?<=p[0-4] )))"
-    r"(?:\*\*)?[:：]?(?:[ \t]*[-–—])?(?:\*\*)?[ \t]+(?P<rest>\S.*)",
-    re.IGNORECASE,
+_LEADING = (
+    rf"(?i)(?:\*\*)?(?:{_MARKED}|(?P<bare>p[0-4]|high|low)(?=[:：]|[ \t]*[-–—][ \t]|[ \t]+(?<=p[0-4] )))"
+    r"(?:\*\*)?[:：]?(?:[ \t]*[-–—])?(?:\*\*)?[ \t]+(?P<rest>\S.*)"
 )
-_TRAILING = re.compile(
-    rf"(?P<rest>\S.*?)[ \t]+(?:[-–—][ \t]+)?(?:\*\*)?(?:{_MARKED}|(?P<bare>p[0-4]))(?:\*\*)?", re.IGNORECASE
+_TRAILING = rf"(?i)(?P<rest>\S.*?)[ \t]+(?:[-–—][ \t]+)?(?:\*\*)?(?:{_MARKED}|(?P<bare>p[0-4]))(?:\*\*)?"
+_BOX = r"\[(?P<mark>[ xX]?)\][ \t]+(?P<rest>\S.*)"
+_DATE_IN_TITLE = (
+    r"(?i)@due\(|\bdue(?: date)?[:：]?[ \t]+(?:[0-9]{4}-|on |by )|deadline[:：]|[📅⏳🛫][ \t]*[0-9]{4}-|\[due::"
 )
-_BOX = re.compile(r"\[(?P<mark>[ xX]?)\][ \t]+(?P<rest>\S.*)")
-_DATE_IN_TITLE = re.compile(
-    r"@due\(|\bdue(?: date)?[:：]?[ \t]+(?:[0-9]{4}-|on |by )|deadline[:：]|[📅⏳🛫][ \t]*[0-9]{4}-|\[due::",
-    re.IGNORECASE,
-)
-_ITEM = re.compile(r"(?:[-*+•]|[0-9]{1,3}[.)])[ \t\u00a0]+\[(?P<mark>[ xX]?)\][ \t\u00a0]+(?P<title>\S.*)")
-_DEEPER = re.compile(r"#{4,6}[ \t]+(?P<title>\S.*?)[ \t]*#*")
-_ANY_ITEM = re.compile(r"(?:[-*+•‣]|[0-9]{1,3}[.)])[ \t\u00a0]+(?P<title>\S.*)")
-_EMPTY = re.compile(
-    r"[-*+ \t_(\[]*(?:none|nothing|no (?:\w+ )*tasks?|empty|n/?a|nil|-+|tbd)\b[^\w]*(?:\w+ ?){0,4}[-*_.)\]]*",
-    re.IGNORECASE,
-)
-_PROSE = re.compile(r".*[.:!?…)。：_]|(?<!\*)\*(?!\*).*[^*]\*|>.*|\[[^\]]+\]:.*|!?\[.*|([-*_=][ \t]*){3,}|<.*")
+_DATES = ("due", "Due", "eadline", "📅", "⏳", "🛫")
+_ITEM = r"(?:[-*+•]|[0-9]{1,3}[.)])[ \t\u00a0]+\[(?P<mark>[ xX]?)\][ \t\u00a0]+(?P<title>\S.*)"
+_DEEPER = r"#{4,6}[ \t]+(?P<title>\S.*?)[ \t]*#*"
+_ANY_ITEM = r"(?:[-*+•‣]|[0-9]{1,3}[.)])[ \t\u00a0]+(?P<title>\S.*)"
+_EMPTY = r"(?i)[-*+ \t_(\[]*(?:none|nothing|no (?:\w+ )*tasks?|empty|n/?a|nil|-+|tbd)\b[^\w]*(?:\w+ ?){0,4}[-*_.)\]]*"
+_PROSE = r".*[.:!?…)。：_]|(?<!\*)\*(?!\*).*[^*]\*|>.*|\[[^\]]+\]:.*|!?\[.*|([-*_=][ \t]*){3,}|<.*"
 
 
 class PlainTask(NamedTuple):
@@ -115,13 +110,14 @@ def plain_task(entry: Entry) -> PlainTask:
 
 
 def _plain_task(entry: Entry) -> PlainTask:
-    title, found = _plain_title(entry.title)
-    body, below = plain_body(entry.body, SCHEMA)
+    written, body = entry.title, entry.body
+    title, found = _plain_title(written)
+    plain, below = plain_body(body, SCHEMA, entry.fields.nodes)
     findings = [*found, *(one.moved(1) for one in below)]
-    if title != entry.title or body != entry.body:
-        entry = entry.with_body(body).with_title(title)
+    if title != written or plain != body:
+        entry = entry.with_body(plain).with_title(title)
     priority = entry.fields.get("priority")
-    if priority is not None and not _PLAIN_PRIORITY.match(entry.title):
+    if priority is not None and not regex(_PLAIN_PRIORITY).match(entry.title):
         level = _LEVELS.get(priority.strip("*_`[]() ").lower())
         line = next(node.line for node in entry.fields.nodes if node.key == "priority") + 1
         if level is None:
@@ -130,7 +126,7 @@ def _plain_task(entry: Entry) -> PlainTask:
             entry = entry.unset_field("priority").with_title(f"[{level}] {entry.title}".rstrip())
             findings = [one for one in findings if one.line != line]
             findings.append(read_as(line, f"priority: {priority}", f"### {entry.title}"))
-    elif priority is not None and _PLAIN_PRIORITY.match(entry.title)[1].upper() != _LEVELS.get(priority.lower()):  # type: ignore[index]
+    elif priority is not None and regex(_PLAIN_PRIORITY).match(entry.title)[1].upper() != _LEVELS.get(priority.lower()):  # type: ignore[index]
         line = next(node.line for node in entry.fields.nodes if node.key == "priority") + 1
         findings.append(unclear(line, f"priority: {priority}", "the heading has another priority, which counts"))
     return PlainTask(entry, tuple(findings))
@@ -146,23 +142,34 @@ def state_finding(entry: Entry, section: SectionName) -> LineFinding | None:
     return unclear(line, f"status: {status}", f"the task is under {_TITLES[section]}, which counts")
 
 
+def _box_finding(line: int, text: str, mark: str, section: SectionName) -> LineFinding | None:
+    """Return the finding about the box of a task that contradicts its section."""
+    checked = mark.strip() != ""
+    if checked == (section == "completed"):
+        return None
+    state = "checked" if checked else "not checked"
+    return unclear(line, text, f"it is {state}, but the section says {_TITLES[section]}, which counts")
+
+
 def _plain_title(title: str) -> tuple[str, list[LineFinding]]:
     """Return the heading of a task with a plain priority in front."""
     found: list[LineFinding] = []
     plain = title
-    box = _BOX.fullmatch(plain)
+    if title.startswith(("[HIGH] ", "[NORMAL] ", "[LOW] ")) and not any(word in title for word in _DATES):
+        return title, found
+    box = regex(_BOX).fullmatch(plain)
     if box is not None:
         plain = box["rest"]
-    if _PLAIN_PRIORITY.match(plain) is None:
+    if regex(_PLAIN_PRIORITY).match(plain) is None:
         for form in (_LEADING, _TRAILING):
-            if priority := form.fullmatch(plain):
+            if priority := regex(form).fullmatch(plain):
                 words = priority.groupdict()
                 word = next(words[name] for name in ("word", "mark", "bold", "bare") if words.get(name))
                 plain = f"[{_LEVELS[word.lower()]}] {priority['rest'].strip()}"
                 break
     if plain != title:
         found.append(LineFinding(0, "note", READ, f"{title[:60]!r} is read as `### {plain[:80]}`"))
-    if _DATE_IN_TITLE.search(plain):
+    if regex(_DATE_IN_TITLE).search(plain):
         found.append(unclear(0, title, "a date in a title is text; write it below as `- due: 2024-01-15`"))
     return plain, found
 
@@ -178,7 +185,7 @@ def plain_section(section: Section) -> PlainTasks:
         findings.append(read_as(0, f"## {title}", f"## {plain}"))
         title = plain
     lead = section.body
-    if name is None and section.heading and (_PLAIN_PRIORITY.match(title) or _BOX.match(title)):
+    if name is None and section.heading and (regex(_PLAIN_PRIORITY).match(title) or regex(_BOX).match(title)):
         findings.append(unread(0, f"## {title}", "the heading of a task has three hashes"))
     if section.level == 1 and plain_name(title, _SECTIONS):
         findings.append(unread(0, f"# {title}", "the heading of a section has two hashes"))
@@ -208,13 +215,13 @@ def _checklist(lead: str, name: SectionName, newline: str) -> tuple[str, list[tu
     fresh = True  # no line of the paragraph or table here was told yet
     while number < len(lines):
         text = lines[number]
-        item = None if hidden[number] else _ITEM.fullmatch(text)
-        deeper = None if hidden[number] else _DEEPER.fullmatch(text)
+        item = None if hidden[number] else regex(_ITEM).fullmatch(text)
+        deeper = None if hidden[number] else regex(_DEEPER).fullmatch(text)
         if item is None and deeper is None:
             told = None if hidden[number] or not text.strip() or not fresh else _loose(text)
             if told is not None:
                 found.append(unread(number, text, told))
-            fresh = not text.strip() or (bool(_ANY_ITEM.fullmatch(text)) and told is not None)
+            fresh = not text.strip() or (bool(regex(_ANY_ITEM).fullmatch(text)) and told is not None)
             rest.append(text)
             number += 1
             continue
@@ -229,9 +236,8 @@ def _checklist(lead: str, name: SectionName, newline: str) -> tuple[str, list[tu
         items.append((number, plain))
         found.append(read_as(number, text, f"### {plain.title}"))
         found += [one.moved(number) for one in inner if one.line or one.code != READ]
-        if item is not None and (item["mark"].strip() != "") != (name == "completed"):
-            state = "checked" if item["mark"].strip() else "not checked"
-            found.append(unclear(number, text, f"it is {state}, but the section says {_TITLES[name]}, which counts"))
+        state = None if item is None else _box_finding(number, text, item["mark"], name)
+        found += [] if state is None else [state]
         number = stop
         fresh = True
     return newline.join(rest), items, found
@@ -241,7 +247,7 @@ def _belongs(text: str, to_item: bool) -> bool:
     """Return whether a line is part of the task above it: an item of a checklist, or a deeper heading."""
     if not text.strip():
         return True
-    return text[0] in " \t" if to_item else not (_ITEM.fullmatch(text) or _DEEPER.fullmatch(text))
+    return text[0] in " \t" if to_item else not (regex(_ITEM).fullmatch(text) or regex(_DEEPER).fullmatch(text))
 
 
 def _item_entry(title: str, below: list[str], newline: str) -> tuple[Entry, tuple[LineFinding, ...]]:
@@ -252,14 +258,14 @@ def _item_entry(title: str, below: list[str], newline: str) -> tuple[Entry, tupl
 
 def _loose(text: str) -> str | None:
     """Return what would help where a line above the entries of a section of tasks is no task; None: it is prose."""
-    if _EMPTY.fullmatch(text.strip()):
+    if regex(_EMPTY).fullmatch(text.strip()):
         return None
-    item = _ANY_ITEM.fullmatch(text)
+    item = regex(_ANY_ITEM).fullmatch(text)
     if item is not None:
         return f"write a task as `### [NORMAL] {item['title'][:40]}` or as `- [ ] {item['title'][:40]}`"
     if "|" in text:
         return "a table holds no tasks; write each as `### [NORMAL] title` with its fields below"
-    if text[:1] in " \t" or _PROSE.fullmatch(text.strip()):
+    if text[:1] in " \t" or regex(_PROSE).fullmatch(text.strip()):
         return None
     return f"write a task as `### [NORMAL] {text.strip()[:40]}`"
 
@@ -269,7 +275,7 @@ def _outside(lead: str, section: Section) -> list[LineFinding]:
     where = "no section of tasks; put it under `## Pending`, `## In Progress` or `## Completed`"
     found: list[LineFinding] = []
     for number, text in visible_lines(lead):
-        if _ITEM.fullmatch(text) or (_DEEPER.fullmatch(text) and not len(section)):
+        if regex(_ITEM).fullmatch(text) or (regex(_DEEPER).fullmatch(text) and not len(section)):
             found.append(
                 unread(number, text, f"{section.title[:40]!r} is {where}" if section.heading else f"it is in {where}")
             )
@@ -323,6 +329,9 @@ def task_findings(document: Document) -> Iterator[LineFinding]:
         yield from (one.moved(top) for one in read.findings)
         for number, entry in enumerate(section.entries):
             plain, findings = plain_task(entry)
-            state = state_finding(plain, read.name) if read.name is not None else None
             line = document.line_of(index, number)
-            yield from (one.moved(line) for one in (*findings, *((state,) if state else ())))
+            yield from (one.moved(line) for one in findings)
+            if read.name is not None:
+                box = regex(_BOX).match(entry.title)
+                states = (state_finding(plain, read.name), box and _box_finding(0, entry.title, box["mark"], read.name))
+                yield from (one.moved(line) for one in states if one is not None)
