@@ -15,6 +15,8 @@ from typing import NamedTuple, TypeVar
 from memory.base.problems import Level
 from memory.base.values import folded
 from memory.document.lines import Field, count_lines, hidden_lines, may_hide, read_fields, split_lines
+from memory.document.nodes import Entry
+from memory.errors import UsageError
 
 N = TypeVar("N", bound=str)
 READ, UNREAD, UNCLEAR = "line.read_as", "line.unread", "line.unclear"
@@ -99,6 +101,18 @@ def plain_body(body: str, schema: Schema, nodes: Sequence[Field] | None = None) 
     if not _may_differ(body, nodes, schema):
         return Plain(body)
     return _Reader(nodes, split_lines(body), hidden_lines(body), schema).read()
+
+
+def plain_entry(entry: Entry, schema: Schema) -> tuple[Entry, tuple[LineFinding, ...]]:
+    """Return an entry with its fields in the plain form, and what was found; lines count from its heading."""
+    body = entry.body
+    plain, findings = plain_body(body, schema, entry.fields.nodes)
+    if plain != body:
+        try:
+            entry = entry.with_body(plain)
+        except UsageError:
+            return entry, ()
+    return entry, tuple([one.moved(1) for one in findings])
 
 
 def _may_differ(body: str, nodes: Sequence[Field], schema: Schema) -> bool:

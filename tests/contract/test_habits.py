@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -267,3 +268,79 @@ def test_words_are_compared_in_one_form(workspace: Place) -> None:
     assert workspace.json("tasks", "show", f"{composed} b")["task"]["title"] == f"{apart} bill"
     for option in ("--assigned", "--tag", "--match"):
         assert len(workspace.json("tasks", "list", option, composed)["tasks"]) == 1, option
+
+
+SETTINGS = [
+    *("| archiveCompletedAfterDays | 365 |", "- Archive completed after days: 365", '"archiveCompletedAfterDays": 365'),
+    *("1. archiveCompletedAfterDays: 365", "> archiveCompletedAfterDays: 365", "**archiveCompletedAfterDays**: 365"),
+    *(
+        "- **archiveCompletedAfterDays:** 365",
+        "archiveCompletedAfterDays = 365",
+        "- archiveCompletedAfterDays\uff1a365",
+    ),
+    *("- archiveCompletedAfterDays:365", "-\tarchiveCompletedAfterDays: 365", "-\u00a0archiveCompletedAfterDays: 365"),
+    *("- archive_completed_after_days: 365", "- archive-completed-after-days: 365", "- ARCHIVECOMPLETEDAFTERDAYS: 365"),
+    *(
+        "  - archiveCompletedAfterDays: 365",
+        "- [ ] archiveCompletedAfterDays: 365",
+        "- archiveCompletedAfterDays -> 365",
+    ),
+    *("archiveCompletedAfterDays: 365", "* archiveCompletedAfterDays: 365", "- `archiveCompletedAfterDays`: 365"),
+    *("- archiveCompletedAfterDays 365", "- archiveCompletedAfterDays: 1,5", "- archiveCompletedAfterDays: a year"),
+]
+
+
+@pytest.mark.parametrize("line", SETTINGS)
+def test_a_setting_that_is_none_stops_maintenance(workspace: Place, line: str) -> None:
+    """What looks like a setting of maintenance and is none is an error with its line, and no run guesses."""
+    written(workspace, "config.md", f"## Memory Maintenance\n\n{line}\n")
+    answer = workspace("--maintain", "--no-exec", "-o", "json")
+    assert (answer.code, answer.data["error"]["details"]["line"]) == (2, 3)
+    errors = workspace("check", "-o", "json").data["problems"]
+    assert [one["line"] for one in errors if one["level"] == "error" and one["file"] == "config.md"] == [3]
+
+
+MONITOR = "## Monitors\n\n### Disk\n- type: command\n- command: df\n- interval: 0 * * * *\n{}\n"
+MONITOR_FIELDS = [
+    *("- **Threshold:** value > 90", "* threshold: value > 90", "threshold: value > 90", "| threshold | value > 90 |"),
+    *(
+        "- Threshold: value > 90",
+        "- [ ] threshold: value > 90",
+        "- threshold = value > 90",
+        "> - threshold: value > 90",
+    ),
+]
+
+
+@pytest.mark.parametrize("line", MONITOR_FIELDS)
+def test_a_field_of_a_monitor_is_never_guessed(workspace: Place, line: str) -> None:
+    """A field in another dress makes its monitor an error, and it does not run."""
+    before = written(workspace, "monitors.md", MONITOR.format(line))
+    errors = [one for one in workspace("check", "-o", "json").data["problems"] if one["level"] == "error"]
+    assert [(one["file"], one["line"], one["code"]) for one in errors] == [("monitors.md", 7, "line.unread")]
+    asked = workspace.json("trust", "list")["trust"]
+    assert ["read by nothing" in json.dumps(one) for one in asked if one["name"] == "Disk"] == [True]
+    workspace("check", "--fix")
+    assert workspace.read(".aiter/memory/monitors.md") == before
+
+
+PLAN_FIELDS = [
+    *(("- **planId:** orch-aaaaaa", "planId", "orch-aaaaaa"), ("* status: running", "status", "running")),
+    *(("- Plan ID: orch-aaaaaa", "planId", "orch-aaaaaa"), ("- Current phase: 2", "currentPhase", "2")),
+    *(("Status: running", "status", "running"), ("- **Created**: 2026-01-02", "created", "2026-01-02")),
+]
+
+
+@pytest.mark.parametrize(("line", "key", "value"), PLAN_FIELDS)
+def test_a_field_of_a_plan_is_read(workspace: Place, line: str, key: str, value: str) -> None:
+    """The fields of a plan are read in any dress, noted, and written plainly by one change."""
+    before = written(workspace, "orchestration.md", f"## Active Plans\n\n### Rebuild\n{line}\n")
+    assert workspace.json("orchestration", "list")["plans"][0][key] == value
+    assert [one["line"] for one in found(workspace, "orchestration.md")] == [4]
+    workspace.json("check", "--fix")
+    assert (
+        workspace.read(".aiter/memory/orchestration.md").decode()
+        == f"## Active Plans\n\n### Rebuild\n- {key}: {value}\n"
+    )
+    workspace("undo")
+    assert workspace.read(".aiter/memory/orchestration.md") == before
