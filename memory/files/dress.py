@@ -14,8 +14,9 @@ from typing import NamedTuple, TypeVar
 
 from memory.base.problems import Level
 from memory.base.values import folded
-from memory.document.lines import Field, count_lines, hidden_lines, may_hide, read_fields, split_lines
-from memory.document.nodes import Entry
+from memory.document.lines import Field, count_lines, encode, hidden_lines, may_hide, read_fields, split_lines
+from memory.document.model import Document
+from memory.document.nodes import Entry, Section
 from memory.errors import UsageError
 
 N = TypeVar("N", bound=str)
@@ -267,3 +268,19 @@ def visible_lines(body: str) -> Iterator[tuple[int, str]]:
     for number, (text, _) in enumerate(split_lines(body)):
         if text.strip() and not (hidden and hidden[number]):
             yield number, text
+
+
+def with_items(document: Document, index: int, lead: str, items: Sequence[Entry]) -> Document:
+    """Return the document with what was read above the first entry of a section written as entries.
+
+    `lead` is the text of the section that is left. Blank lines between entries follow the style of the file.
+    """
+    section = document.section(index)
+    gap = encode(document.newline) if document.spaced else b""
+    text = encode(lead.rstrip())
+    top = (text + encode(section.newline) if text else b"") + gap
+    entries = [entry.with_raw(entry.raw + gap) for entry in items]
+    if entries and not section.entries and index == len(document.sections) - 1:
+        entries[-1] = items[-1]
+    whole = Section.of(section.level, section.heading, top, (*entries, *section.entries))
+    return document.with_section(index, whole)

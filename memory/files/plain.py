@@ -10,6 +10,7 @@ from . import MEMORY_FILES
 from .config import config_findings
 from .dress import READ, LineFinding
 from .edit import Edit
+from .journal.reading import journal_findings, plain_journal
 from .monitors import monitor_findings
 from .plans.model import plain_plans, plan_findings
 from .snapshot import Snapshot, kind_of
@@ -17,12 +18,17 @@ from .tasks.reading import plain_tasks, task_findings
 
 FINDINGS: dict[str, Callable[[Document], Iterator[LineFinding]]] = {
     "tasks": task_findings,
+    "journal": journal_findings,
     "plans": plan_findings,
     "monitors": monitor_findings,
     "config": config_findings,
 }
 """What finds the lines of a kind of file that are not plain."""
-PLAIN: dict[str, Callable[[Document], Document]] = {"tasks": plain_tasks, "plans": plain_plans}
+PLAIN: dict[str, Callable[[Document], Document]] = {
+    "tasks": plain_tasks,
+    "journal": plain_journal,
+    "plans": plain_plans,
+}
 """What writes a kind of file plainly."""
 
 

@@ -249,7 +249,7 @@ def section_date(section: Section) -> date | str:
     """Return the date of a journal section, or why it has none."""
     if not section.level:
         return "it stands under no date"
-    from memory.files.journal.model import read_date
+    from memory.files.journal.reading import read_date
 
     text = read_date(section.title)
     if text is None:
@@ -265,7 +265,7 @@ def entry_moment(day: date, entry: Entry, zone: tzinfo) -> Moment:
 
     Where the heading has no time, or an impossible one (`25:99`), it is the date alone.
     """
-    from memory.files.journal.model import split_heading
+    from memory.files.journal.reading import split_heading
 
     return _moment_at(day, split_heading(entry.title)[0], zone)
 

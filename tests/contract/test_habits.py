@@ -344,3 +344,100 @@ def test_a_field_of_a_plan_is_read(workspace: Place, line: str, key: str, value:
     )
     workspace("undo")
     assert workspace.read(".aiter/memory/orchestration.md") == before
+
+
+JOURNAL = "## 2026-01-15\n\n### 10:30 \u2014 Deploy\n- done\n"
+TIMES = [
+    *(
+        "4:30 PM \u2014 Deploy",
+        "[16:30] \u2014 Deploy",
+        "**16:30** \u2014 Deploy",
+        "16h30 \u2014 Deploy",
+        "\u23f0 16:30 \u2014 Deploy",
+    ),
+    *("16:30 Deploy", "16:30: Deploy", "16:30 | Deploy", "4:30pm - Deploy", "16:30 - Deploy", "16:30 \u2013 Deploy"),
+]
+
+
+@pytest.mark.parametrize("heading", TIMES)
+def test_a_time_in_any_form_is_read(workspace: Place, heading: str) -> None:
+    """The time of a journal entry is read as people and models write it, and written plainly by one change."""
+    before = written(workspace, "journal.md", f"## 2026-01-15\n\n### {heading}\n- done\n")
+    entry = workspace.json("journal", "list")["entries"][0]
+    assert (entry["date"], entry["time"], entry["title"]) == ("2026-01-15", "16:30", "Deploy")
+    assert workspace.read(".aiter/memory/journal.md") == before
+    workspace.json("check", "--fix")
+    assert workspace.json("journal", "list")["entries"][0] == entry
+    assert workspace.json("check", "--fix") == {"fixed": []}
+
+
+DAYS = [
+    *("2026-01-15 (Thursday)", "Thursday, 2026-01-15", "\U0001f4c5 2026-01-15", "**2026-01-15**", "[2026-01-15]"),
+    *("2026/01/15", "2026.01.15", "January 15, 2026", "15 January 2026", "Jan 15th, 2026", "2026-01-15 Thursday"),
+]
+
+
+@pytest.mark.parametrize("title", DAYS)
+def test_a_day_in_any_form_is_read(workspace: Place, title: str) -> None:
+    """The day of journal entries is read in the usual forms; maintenance prunes by the plain one only."""
+    before = written(workspace, "journal.md", f"## {title}\n\n### 16:30 \u2014 Deploy\n- done\n")
+    entry = workspace.json("journal", "list")["entries"][0]
+    assert (entry["date"], entry["time"]) == ("2026-01-15", "16:30")
+    assert workspace.json("search", "deploy")["results"][0]["ref"] == entry["ref"]
+    if not title.startswith("2026-01-15"):
+        workspace("--maintain", "--no-exec")
+        assert workspace.read(".aiter/memory/journal.md") == before
+        workspace.json("check", "--fix")
+        assert workspace.read(".aiter/memory/journal.md").startswith(b"## 2026-01-15\n\n### 16:30")
+    assert workspace.json("journal", "list")["entries"][0]["ref"] == entry["ref"]
+
+
+LISTS = [
+    (
+        "## 2026-01-15\n\n- 10:30 \u2014 Deploy\n  - went well\n- Slept\n",
+        [("10:30", "Deploy", ["went well"]), (None, "Slept", [])],
+    ),
+    ("## 2026-01-15\n\n* **10:30** Deploy\n", [("10:30", "Deploy", [])]),
+    ("## 2026-01-15\n\n1. 10:30: Deploy\n", [("10:30", "Deploy", [])]),
+    ("## 2026-01-15\n\n#### 10:30 \u2014 Deploy\n- a\n", [("10:30", "Deploy", ["a"])]),
+    ("## 2026-01-15T10:30 \u2014 Deploy\n- a\n", [("10:30", "Deploy", ["a"])]),
+    ("## 2026-01-15 10:30:15 - Deploy\n\n- a\n- b\n", [("10:30:15", "Deploy", ["a", "b"])]),
+]
+
+
+@pytest.mark.parametrize(("text", "entries"), LISTS)
+def test_a_list_below_a_day_is_entries(
+    workspace: Place, text: str, entries: list[tuple[object, str, list[str]]]
+) -> None:
+    """Bullets and deeper headings below a day are entries; an edit of one writes those of its day plainly."""
+    before = written(workspace, "journal.md", text)
+    listed = workspace.json("journal", "list")["entries"]
+    assert [(one["time"], one["title"], one["lines"]) for one in listed] == entries
+    assert workspace.read(".aiter/memory/journal.md") == before
+    workspace.json("journal", "edit", listed[0]["ref"], "--line", "changed")
+    after = workspace.json("journal", "list")["entries"]
+    assert [one["ref"] for one in after] == [one["ref"] for one in listed]
+    assert after[0]["lines"] == ["changed"]
+    workspace("undo")
+    assert workspace.read(".aiter/memory/journal.md") == before
+
+
+ODD_DAYS = [
+    *("## 2026-01-15\n\nWe deployed it.\n", "## 15/01/2026\n\n- did it\n", "## 01/02/2026\n\n### 10:30 \u2014 x\n"),
+    *(
+        "## 2026-01-15T10:30:00Z \u2014 x\n- a\n",
+        "## 2026-13-45\n\n### 10:30 \u2014 x\n",
+        "## Today\n\n### 10:30 \u2014 x\n",
+    ),
+    *("## 2026-01-15\n\n### 25:10 \u2014 x\n", "##2026-01-15\n", "## 2026-01-15\n\n### 10:30 UTC \u2014 x\n"),
+]
+
+
+@pytest.mark.parametrize("text", ODD_DAYS)
+def test_a_day_that_could_mean_two_is_told(workspace: Place, text: str) -> None:
+    """Text below a day, a day or time that is unclear, and an instant in another zone are told with their line."""
+    before = written(workspace, "journal.md", text)
+    told = [one for one in workspace("check", "-o", "json").data["problems"] if one["file"] == "journal.md"]
+    assert [one for one in told if one["code"] != "front.missing"]
+    workspace("check", "--fix")
+    assert workspace.read(".aiter/memory/journal.md") == before

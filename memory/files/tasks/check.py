@@ -14,6 +14,7 @@ from memory.base.problems import Level, Problem
 from memory.base.values import is_absent
 from memory.document.model import Document
 from memory.document.nodes import field_line
+from memory.files.journal.reading import plain_heading, split_heading
 
 from .model import Task, read_tasks
 
@@ -110,7 +111,7 @@ def journal_problems(name: str, document: Document) -> Iterator[Problem]:
 
 def _bad_time(title: str) -> tuple[Level | None, str, str]:
     """Return level (None: nothing is wrong), code and sentence for the time in the heading of a journal entry."""
-    clock = _TIME.match(title)
+    clock = _TIME.match(split_heading(plain_heading(title))[0] or "")
     if clock is None:
         return "note", "journal.time_missing", f"{title[:40]!r} has no time"
     if int(clock[1]) > 23 or int(clock[2]) > 59 or int(clock[3] or 0) > 59:

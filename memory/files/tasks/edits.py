@@ -235,7 +235,7 @@ def as_entries(tasks: Sequence[Task]) -> list[Task]:
     for index in written:
         document = with_items_as_entries(document, index)
     changed = read_tasks(FILE, document)
-    places = [(task.at[0], task.at[1] + (0 if task.is_item else items.get(task.at[0], 0))) for task in tasks]
+    places = [(task.at[0], task.at[1] + items.get(task.at[0], 0)) for task in tasks]
     return [found for place in places if (found := changed.at(*place)) is not None]
 
 

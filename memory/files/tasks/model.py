@@ -98,8 +98,8 @@ class Task:
     ) -> None:
         """Store where the task is: its place among all tasks of the list, its section, and its entry as written.
 
-        `line` says that it is an item of a checklist, in that line of its section; `at` is then the place that it has
-        among the entries when it is made one of them.
+        `line` says that it is an item of a checklist, in that line of its section: such items count down to -1, the
+        last one before the first entry.
         """
         self._list = tasks
         self._place = place
@@ -315,7 +315,7 @@ class TaskList:
         for index, section in document.all_sections():
             read = section.memo(plain_section)
             shown: SectionName = "archived" if self.archived else read.name or "pending"
-            for number, (line, entry) in enumerate(read.items):
+            for number, (line, entry) in enumerate(read.items, -len(read.items)):
                 found.append(Task(self, len(found), shown, (index, number), entry, line=line))
             heading = section.title if read.name is None else None
             for number, entry in enumerate(section.entries):
@@ -377,7 +377,7 @@ class TaskList:
 
     def at(self, section: int, entry: int) -> Task | None:
         """Return the task of an entry of the document."""
-        return next((task for task in self.tasks if task.at == (section, entry) and not task.is_item), None)
+        return next((task for task in self.tasks if task.at == (section, entry)), None)
 
     def task_of(self, entry: Entry | None) -> Task | None:
         """Return the task of an entry that is this very object, None where there is none."""

@@ -21,6 +21,7 @@ from memory.files.dress import (
     unclear,
     unread,
     visible_lines,
+    with_items,
 )
 
 SCHEMA = Schema(
@@ -294,15 +295,8 @@ def _outside(lead: str, section: Section) -> list[LineFinding]:
 
 def with_items_as_entries(document: Document, index: int) -> Document:
     """Return the document with the tasks above the first entry of a section written as entries."""
-    section = document.section(index)
-    read = section.memo(plain_section)
-    gap = document.newline if document.spaced else ""
-    text = read.lead.rstrip()
-    lead = encode((text + section.newline if text else "") + gap)
-    items = [entry.with_raw(entry.raw + encode(gap)) for _, entry in read.items]
-    if items and not section.entries and index == len(document.sections) - 1:
-        items[-1] = items[-1].with_raw(items[-1].raw.rstrip() + encode(section.newline))
-    return document.with_section(index, Section.of(section.level, section.heading, lead, (*items, *section.entries)))
+    read = document.section(index).memo(plain_section)
+    return with_items(document, index, read.lead, [entry for _, entry in read.items])
 
 
 def plain_tasks(document: Document) -> Document:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memory.files import MEMORY_FILES
@@ -98,33 +99,27 @@ def _groups(snapshot: Snapshot, name: str, kind: str) -> Sequence[EntryGroup]:
 
 def _task_groups(tasks: TaskList) -> list[EntryGroup]:
     groups: list[EntryGroup] = []
-    all_tasks = tasks.tasks
-    start = 0
-    while start < len(all_tasks):
-        section = all_tasks[start].at[0]
-        held = tasks.document.sections[section]
-        end = start + len(held)
-        part = all_tasks[start:end]
+    for index, found in groupby(tasks.tasks, key=lambda task: task.at[0]):
+        part, section = tuple(found), tasks.document.section(index)
         groups.append(
             EntryGroup(
-                held,
-                held.name,
+                section,
+                section.name,
                 len(part),
-                lambda held=held: held.entries,  # type: ignore[misc]
-                lambda index, part=part: task_record(part[index]),  # type: ignore[misc]
+                lambda part=part: [task.raw for task in part],  # type: ignore[misc]
+                lambda number, part=part: task_record(part[number]),  # type: ignore[misc]
             )
         )
-        start = end
     return groups
 
 
 def _journal_groups(journal: Journal) -> list[EntryGroup]:
     return [
         EntryGroup(
-            section := journal.document.section(day.section),
+            journal.document.section(day.section),
             day.date or "",
             day.size,
-            lambda section=section: section.entries,  # type: ignore[misc]
+            lambda day=day: [entry.raw for entry in journal.of_day(day)],  # type: ignore[misc]
             lambda index, day=day: journal_record(journal.of_day(day)[index]),  # type: ignore[misc]
         )
         for day in journal.days
