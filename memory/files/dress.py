@@ -284,3 +284,39 @@ def with_items(document: Document, index: int, lead: str, items: Sequence[Entry]
         entries[-1] = items[-1]
     whole = Section.of(section.level, section.heading, top, (*entries, *section.entries))
     return document.with_section(index, whole)
+
+
+_LIST_ITEM = (
+    r"(?:(?P<plain>[-*+] {1,4}(?!\[[ xX]\] ))|(?:[-*+•‣]|[0-9]{1,3}[.)])[ \t\u00a0\u3000]+(?:\[[ xX]\][ \t]+)?)"
+    r"(?P<text>\S.*)"
+)
+_PLAIN_PROSE = r"#.*|>.*|<.*|(?:[-*_=][ \t]*){3,}|\[[^\]]+\]:.*|[*_(].*[*_)]"
+
+
+def plain_bullets(body: str) -> Plain:
+    """Return a body with its list items as plain bullets, line by line, and what was found."""
+    lines = split_lines(body)
+    hidden = hidden_lines(body)
+    written: list[str] = []
+    found: list[LineFinding] = []
+    for number, (text, end) in enumerate(lines):
+        item = None if hidden[number] else regex(_LIST_ITEM).fullmatch(text)
+        if item is not None and item["plain"] is None:
+            plain = f"- {item['text']}"
+            found.append(read_as(number, text, plain))
+            text = plain
+        written.append(text + end)
+    return Plain("".join(written), tuple(found))
+
+
+def loose_lines(body: str, advice: str, *, tables: bool = False) -> Iterator[LineFinding]:
+    """Yield the first line of each paragraph, and table unless those are read, that is in no list of a body."""
+    hidden = hidden_lines(body)
+    fresh = True
+    for number, (text, _) in enumerate(split_lines(body)):
+        blank = not text.strip()
+        if fresh and not blank and not hidden[number] and text[0] not in " \t":
+            item = regex(_LIST_ITEM).fullmatch(text) or (tables and "|" in text) or regex(_PLAIN_PROSE).fullmatch(text)
+            if not item:
+                yield unread(number, text, advice)
+        fresh = blank

@@ -8,9 +8,11 @@ from memory.document.model import Document
 
 from . import MEMORY_FILES
 from .config import config_findings
+from .contacts.model import contact_findings, plain_contacts
 from .dress import READ, LineFinding
 from .edit import Edit
 from .journal.reading import journal_findings, plain_journal
+from .knowledge.model import knowledge_findings, plain_knowledge
 from .monitors import monitor_findings
 from .plans.model import plain_plans, plan_findings
 from .snapshot import Snapshot, kind_of
@@ -19,6 +21,8 @@ from .tasks.reading import plain_tasks, task_findings
 FINDINGS: dict[str, Callable[[Document], Iterator[LineFinding]]] = {
     "tasks": task_findings,
     "journal": journal_findings,
+    "knowledge": knowledge_findings,
+    "contacts": contact_findings,
     "plans": plan_findings,
     "monitors": monitor_findings,
     "config": config_findings,
@@ -27,6 +31,8 @@ FINDINGS: dict[str, Callable[[Document], Iterator[LineFinding]]] = {
 PLAIN: dict[str, Callable[[Document], Document]] = {
     "tasks": plain_tasks,
     "journal": plain_journal,
+    "knowledge": plain_knowledge,
+    "contacts": plain_contacts,
     "plans": plain_plans,
 }
 """What writes a kind of file plainly."""

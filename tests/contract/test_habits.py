@@ -441,3 +441,56 @@ def test_a_day_that_could_mean_two_is_told(workspace: Place, text: str) -> None:
     assert [one for one in told if one["code"] != "front.missing"]
     workspace("check", "--fix")
     assert workspace.read(".aiter/memory/journal.md") == before
+
+
+ITEMS = ["1. {}", "2) {}", "\u2022 {}", "-\t{}", "-\u00a0{}", "- [ ] {}", "- [x] {}", "* {}", "+ {}"]
+
+
+@pytest.mark.parametrize("form", ITEMS)
+def test_a_list_of_any_form_is_knowledge_and_people(workspace: Place, form: str) -> None:
+    """Numbered and other lists are read as facts and as people; an edit changes the item alone."""
+    fact = written(workspace, "knowledge.md", f"## Technical Facts\n\n{form.format('Redis is slow')}\n")
+    person = written(workspace, "contacts.md", f"## People\n\n{form.format('**Bob** (SRE): on call')}\n")
+    known = workspace.json("knowledge", "list")["knowledge"][0]
+    bob = workspace.json("contacts", "list")["people"][0]
+    assert (known["text"], bob["name"], bob["role"]) == ("Redis is slow", "Bob", "SRE")
+    assert workspace.json("search", "redis")["results"][0]["ref"] == known["ref"]
+    noted = 0 if form[0] in "*+" else 1
+    for name, before in (("knowledge.md", fact), ("contacts.md", person)):
+        assert len([one for one in found(workspace, name) if one["code"] == "line.read_as"]) == noted
+        assert workspace.read(f".aiter/memory/{name}") == before
+    workspace.json("knowledge", "edit", known["ref"], "Redis is fast")
+    assert workspace.json("knowledge", "list")["knowledge"][0]["text"] == "Redis is fast"
+    workspace("undo")
+    workspace.json("check", "--fix")
+    assert not [one for one in found(workspace, "knowledge.md") if one["code"] == "line.read_as"]
+    assert workspace.json("contacts", "list")["people"][0]["ref"] == bob["ref"]
+    assert workspace.json("knowledge", "list")["knowledge"][0]["ref"] == known["ref"]
+    assert workspace.json("check", "--fix") == {"fixed": []}
+
+
+LOOSE = [
+    *(
+        ("knowledge.md", "## Facts\n\nRedis is slow\n", 3),
+        ("knowledge.md", "## Facts\n\n| Redis | slow |\n|---|---|\n", 3),
+    ),
+    *(("contacts.md", "## Channels\n\n- Alerts: c1\n", 3), ("contacts.md", "## People\n\nBob is the SRE\n", 3)),
+    *(
+        ("contacts.md", "## People\n\n| Name | Role |\n|---|---|\n| Bob | SRE |\n", 3),
+        ("contacts.md", "## Team\n\n- Bob\n", 1),
+    ),
+    *(
+        ("monitors.md", "## Watches\n\n### Disk\n- type: command\n", 3),
+        ("orchestration.md", "## Plans\n\n### Rebuild\n", 3),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "line"), LOOSE)
+def test_what_no_file_reads_is_told(workspace: Place, name: str, text: str, line: int) -> None:
+    """A line that no list, table or section of its file takes is named with file and line, and stays as it is."""
+    before = written(workspace, name, text)
+    problems = workspace("check", "-o", "json").data["problems"]
+    assert [one for one in problems if (one["file"], one["line"]) == (name, line) and one["level"] != "note"]
+    workspace("check", "--fix")
+    assert workspace.read(f".aiter/memory/{name}") == before
