@@ -494,3 +494,12 @@ def test_what_no_file_reads_is_told(workspace: Place, name: str, text: str, line
     assert [one for one in problems if (one["file"], one["line"]) == (name, line) and one["level"] != "note"]
     workspace("check", "--fix")
     assert workspace.read(f".aiter/memory/{name}") == before
+
+
+def test_search_finds_what_nothing_reads(workspace: Place) -> None:
+    """A line that no entry takes is found with its file and line, before and after there is an index."""
+    written(workspace, "tasks.md", "## Pending\n\n- Buy walnuts\n")
+    written(workspace, "journal.md", "## 2026-01-15\n\nWe saw giraffes.\n")
+    for word, place in (("walnuts", ("tasks.md", 3)), ("giraffes", ("journal.md", 3))) * 2:
+        results = workspace.json("search", word)["results"]
+        assert [(one["file"], one["line"]) for one in results] == [place]

@@ -12,7 +12,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memory.files import MEMORY_FILES
-from memory.search.records import FILE_KINDS, Record, journal_record, records, task_record
+from memory.files.journal.model import read_journal
+from memory.files.tasks.model import read_tasks
+from memory.search.records import FILE_KINDS, Record, journal_record, records, task_record, unread_records
 
 if TYPE_CHECKING:
     from memory.files.journal.model import Journal
@@ -88,12 +90,12 @@ def records_of_memory_files(workspace: Workspace) -> Iterator[FileRecords]:
 
 def _groups(snapshot: Snapshot, name: str, kind: str) -> Sequence[EntryGroup]:
     snapshot.document(name)  # raises here if it cannot be read
+    unread = list(unread_records(snapshot, name, kind))
+    told = [whole(unread)] if unread else []
     if kind == "tasks":
-        lists = (snapshot.tasks, *snapshot.archived_tasks()) if name != "tasks.md" else (snapshot.tasks,)
-        return next((_task_groups(tasks) for tasks in lists if tasks.file == name), [])
+        return [*_task_groups(snapshot.view(name, read_tasks)), *told]
     if kind == "journal":
-        journals = (snapshot.journal, *snapshot.archived_journals()) if name != "journal.md" else (snapshot.journal,)
-        return next((_journal_groups(journal) for journal in journals if journal.file == name), [])
+        return [*_journal_groups(snapshot.view(name, read_journal)), *told]
     return [whole([record for record in records(snapshot, (kind,)) if record.file == name])]
 
 
