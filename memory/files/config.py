@@ -241,11 +241,9 @@ def _setting_like(text: str) -> tuple[str, str] | None:
     """Return the maintenance setting that a line looks like, and its value; None if it looks like none."""
     for key, form in _LIKE_FIELD.items():
         found = form.match(text)
-        if (
-            found is not None
-            and found["value"]
-            and (found["sign"].strip() or found["value"][0].isdigit() or text[0] in "-*+")
-        ):
+        if found is None or not found["value"]:
+            continue
+        if found["sign"].strip() or found["value"][0].isdigit() or text.startswith(("-", "*", "+")):
             return key, found["value"].strip(" \t*_`|,\"'")
     return None
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 from memory.document.model import Document
+from memory.errors import UsageError
 
 from . import MEMORY_FILES
 from .config import config_findings
@@ -47,7 +49,8 @@ def line_findings(name: str, document: Document) -> list[LineFinding]:
 def write_plainly(snapshot: Snapshot, names: Sequence[str] | None = None) -> Edit:
     """Write what is read in another form in its plain form, in some files or in all; what is only told stays.
 
-    Reading the files gives the same entries before and after. A file that cannot be read is left out.
+    Reading the files gives the same entries before and after. A file that cannot be read is left out, and so is one in
+    which an unclosed code fence would swallow what is written.
     """
     looked = snapshot.readable()
     documents = {}
@@ -56,8 +59,9 @@ def write_plainly(snapshot: Snapshot, names: Sequence[str] | None = None) -> Edi
         document = looked.found(name)
         if write is None or document is None or not any(one.code == READ for one in line_findings(name, document)):
             continue
-        plain = write(document)
-        if plain.dump() != document.dump():
-            documents[name] = plain
+        with suppress(UsageError):
+            plain = write(document)
+            if plain.dump() != document.dump():
+                documents[name] = plain
     count = len(documents)
     return Edit(documents, f"wrote {count} {'file' if count == 1 else 'files'} in the plain form")

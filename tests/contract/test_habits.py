@@ -455,7 +455,7 @@ def test_a_list_of_any_form_is_knowledge_and_people(workspace: Place, form: str)
     bob = workspace.json("contacts", "list")["people"][0]
     assert (known["text"], bob["name"], bob["role"]) == ("Redis is slow", "Bob", "SRE")
     assert workspace.json("search", "redis")["results"][0]["ref"] == known["ref"]
-    noted = 0 if form[0] in "*+" else 1
+    noted = 0 if form[0] in ("*", "+") else 1
     for name, before in (("knowledge.md", fact), ("contacts.md", person)):
         assert len([one for one in found(workspace, name) if one["code"] == "line.read_as"]) == noted
         assert workspace.read(f".aiter/memory/{name}") == before
