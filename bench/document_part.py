@@ -52,7 +52,7 @@ def document_cases(places: Places, size: str) -> Iterator[Case]:
     outside = "memdeck takes over an edit from outside"
 
     def take_over() -> object:
-        from memory.document.rescan import updated
+        from memory.document.model import updated
 
         return updated(holder["document"], holder["edited"])
 

@@ -10,12 +10,10 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import NamedTuple
 
-from memory.document.model import parse
-from memory.document.rescan import updated
-
 from .base.clock import format_utc, machine_zone
 from .document import Document, Entry
 from .document.compare import Region, compare, with_top
+from .document.model import parse, updated
 from .errors import ConflictError, MemdeckError, UsageError
 from .files import MEMORY_FILES
 from .files.edit import Edit, refuse_unwritable, secrets_in
@@ -540,9 +538,4 @@ class _Reader:
 
 def _document(data: bytes, known: Document | None) -> Document:
     """Return the document of a file's bytes; it shares unchanged parts with `known`, the document of earlier bytes."""
-    if known is None:
-        # From the module itself: through the package it takes twice as long, for every archive.
-
-        return parse(data)
-
-    return updated(known, data)
+    return parse(data) if known is None else updated(known, data)

@@ -142,6 +142,8 @@ class DeclaredVerb:
             return "decision"
         if values.get("dry_run") or (self.looks is not None and self.looks(values)):
             return "look"
+        if any(values.get(option) for option in self.settings.get("changed_by", ())):
+            return "change"
         found: Serves | None = self.settings.get("serves")
         return found
 
@@ -168,6 +170,7 @@ def verb(
     examples: Sequence[str] = (),
     serves: Serves | None = None,
     by_person: Sequence[str] = (),
+    changed_by: Sequence[str] = (),
     looks: Callable[[Mapping[str, Any]], object] | None = None,
     fields: Callable[[], Iterable[str]] | None = None,
     unknown: Callable[[list[str]], UsageError | None] | None = None,
@@ -175,12 +178,20 @@ def verb(
 ) -> Callable[[Callable[..., Any]], DeclaredVerb]:
     """Return a decorator that makes a function (session, **values) a verb outside of a group.
 
-    A verb without `serves` is not served; `by_person` names the options of a served verb with which it is a decision.
+    A verb without `serves` is not served; `by_person` names the options of a served verb with which it is a decision,
+    `changed_by` those of a look with which it is a change; servers have neither.
     `looks` gets the values of a call and tells whether it only shows something, as each with `dry_run` does. `fields`
     returns the names for `--set`; they are used when someone tries one as an option. `unknown` gets the words of a call
     with an unknown option, and may return a more precise error.
     """
-    more = {"examples": examples, "serves": serves, "by_person": by_person, "fields": fields, "unknown": unknown}
+    more = {
+        "examples": examples,
+        "serves": serves,
+        "by_person": by_person,
+        "changed_by": changed_by,
+        "fields": fields,
+        "unknown": unknown,
+    }
     return lambda function: DeclaredVerb(name, function, {**more, "looks": looks, **settings})
 
 

@@ -138,13 +138,14 @@ class Verb(_Common):
         *args: Any,
         serves: Serves | None = None,
         by_person: Sequence[str] = (),
+        changed_by: Sequence[str] = (),
         fields: Callable[[], Iterable[str]] | None = None,
         unknown: Callable[[list[str]], UsageError | None] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.serves = serves
-        self.by_person = by_person
+        self.here_only = (*by_person, *changed_by)
         self.fields = fields
         self.unknown = unknown
 

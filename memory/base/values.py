@@ -6,7 +6,7 @@ people.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from unicodedata import normalize
 
 MAX_BYTES = 64 * 1024
 
@@ -78,65 +78,11 @@ def is_absent(value: str) -> bool:
     return value.strip().lower() in ABSENT
 
 
-# ASCII, and letters, dashes, quotation marks, arrows and pictures that NFKC leaves unchanged in any combination and
-# that case folding does not turn into ASCII: the first and the last of each range. They are not all such characters,
-# but nearly all that occur in titles.
-_SETTLED = (
-    *(
-        "\0\x7f",
-        "\u00c0\u00d6",
-        "\u00d8\u00de",
-        "\u00e0\u00f6",
-        "\u00f8\u012f",
-        "\u0131\u0131",
-        "\u0141\u0148",
-        "\u014a\u017e",
-    ),
-    *(
-        "\u0391\u03a1",
-        "\u03a3\u03c9",
-        "\u0410\u044f",
-        "\u05d0\u05ea",
-        "\u0621\u063a",
-        "\u0641\u064a",
-        "\u200d\u200d",
-        "\u2013\u2014",
-    ),
-    *(
-        "\u2018\u201f",
-        "\u2022\u2022",
-        "\u2190\u21ff",
-        "\u2500\u27bf",
-        "\u3001\u3011",
-        "\u3041\u3096",
-        "\u30a1\u30fe",
-        "\u4e00\u9fff",
-    ),
-    *("\uac00\ud7a3", "\ufe0f\ufe0f", "\U0001f300\U0001f64f", "\U0001f680\U0001f6ff", "\U0001f900\U0001f9ff"),
-)
-_BOUNDS = [bound for row in _SETTLED for bound in (row[0], chr(ord(row[1]) + 1))]
-_NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-"""The ASCII character for each full-width form; Chinese text uses full-width colons and brackets."""
+def folded(text: str) -> str:
+    """Return a text in the one form in which texts are compared: composed (NFC), without case."""
+    return text.casefold() if text.isascii() else normalize("NFC", normalize("NFC", text).casefold())
 
 
 def alike(name: str) -> str:
     """Return the normal form of a name: equal for names that a person would take for the same."""
-    if name.isascii():
-        return " ".join(name.lower().split())
-    folded = name.casefold()
-    if unsettled(folded):
-        folded = name.translate(_NARROW).casefold()
-        if unsettled(folded):
-            # Its tables take longer to load than most commands spend on all their names.
-            import unicodedata
-
-            folded = unicodedata.normalize("NFKC", name).casefold()
-    return " ".join(folded.split())
-
-
-def unsettled(text: str) -> set[str]:
-    """Return the letters of a text that NFKC may change or case folding may turn into ASCII.
-
-    A regular expression of so many ranges would take longer to compile than a file's titles take to check.
-    """
-    return {letter for letter in set(text) if not bisect_right(_BOUNDS, letter) % 2}
+    return " ".join(normalize("NFKC", name).casefold().split())

@@ -2,8 +2,7 @@
 
 `parse(data).dump() == data` holds for every byte string. Edits return new documents that share untouched parts and scan
 only new ones. The scan ensures that no part swallows another: a text put before a heading has to end its line and must
-not leave a fence or HTML block open. Blank lines before headings follow the style of the file. `rescan.updated` reads
-bytes that another program wrote and scans only the part that differs.
+not leave a fence or HTML block open. Blank lines before headings follow the style of the file.
 """
 
 from __future__ import annotations
@@ -47,6 +46,32 @@ def parse(data: bytes) -> Document:
     front = front_end(data, start)
     head, sections, open_end = _build(data, front, scan(data, front), len(data))
     return Document(data[:start], data[start:front], head, sections, open_end, data)
+
+
+def updated(old: Document, data: bytes) -> Document:
+    """Return the document of other bytes of a file; sections and entries whose bytes stayed are those of `old`."""
+    if old.dump() == data:
+        return old
+    new = parse(data)
+    known_sections = {section.raw: section for section in old.sections}
+    fresh = [section for section in new.sections if section.raw not in known_sections]
+    known: dict[bytes, list[Entry]] = {}
+    if any(map(len, fresh)):
+        kept = {section.raw for section in new.sections}
+        for section in old.sections:
+            if section.raw not in kept:
+                for entry in reversed(section.entries):
+                    known.setdefault(entry.raw, []).append(entry)
+
+    def shared(section: Section) -> Section:
+        same = known_sections.pop(section.raw, None)
+        if same is not None or not known:
+            return same or section
+        entries = [(known.get(entry.raw) or [entry]).pop() for entry in section.entries]
+        return Section.of(section.level, section.heading, section.lead, tuple(entries))
+
+    sections = tuple([shared(section) for section in new.sections])
+    return Document(new.bom, new.front_raw, new.head, sections, new.open_end, data)
 
 
 def front_end(data: bytes, start: int) -> int:

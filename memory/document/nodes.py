@@ -315,11 +315,6 @@ class Section(Block):
         assert self._entries is not None
         return self._entries
 
-    @property
-    def cut(self) -> tuple[Entry, ...]:
-        """The entries where they were cut out of the source already, else none."""
-        return self._entries or ()
-
     def source(self, index: int) -> bytes:
         """Return the source of one entry without cutting out the others."""
         if self._entries is not None:
@@ -402,24 +397,18 @@ class Section(Block):
         first = count_line_ends(self.heading) + count_line_ends(self.lead)
         return list(accumulate(counts, initial=first))
 
-    def take_lines(self, before: Section, head: int, tail: int) -> None:
-        """Reuse the entry lines of an earlier version that differs only in the entries between `head` and `tail`."""
-        known: list[int] | None = before.__dict__.get("entry_lines")
-        if known is None or "entry_lines" in self.__dict__:
-            return
-        lines = known[: head + 1]
-        for entry in self.entries[head : len(self.entries) - tail]:
-            lines.append(lines[-1] + count_line_ends(entry.raw))
-        rest = known[len(known) - tail :]
-        move = lines[-1] - known[len(known) - tail - 1]
-        self.__dict__["entry_lines"] = lines + ([line + move for line in rest] if move else rest)
-
     @cached_property
     def line_count(self) -> int:
         """The number of line ends in the section."""
         if "entry_lines" in self.__dict__ or not self._is_whole:
             return self.entry_lines[-1]
         return count_line_ends(self.heading) + count_line_ends(self._buffer[self._marks[0] : self._marks[-1]])
+
+    def memo(self, factory: Callable[[Section], T]) -> T:
+        """Return `factory(self)`, computed once: later versions of a document share unchanged sections."""
+        if factory not in self._memo:
+            self._memo[factory] = factory(self)
+        return self._memo[factory]  # type: ignore[no-any-return]
 
     def with_body(self, body: str) -> Section:
         """Return the section with another body; raises `UsageError` where a heading or open block is in it."""
@@ -450,19 +439,7 @@ class Section(Block):
     def with_entry(self, index: int, new: Entry) -> Section:
         """Return the section with one entry replaced; the caller takes care of line ends."""
         old = self.entries
-        section = self.with_entries((*old[:index], new, *old[index + 1 :]))
-        section.take_lines(self, index, len(old) - index - 1)
-        return section
-
-
-def of_each(sections: Iterable[Section], factory: Callable[[Section], T]) -> list[T]:
-    """Return `factory(section)` of each section, computed once: later versions of a document share unchanged ones."""
-    found: list[T] = []
-    for section in sections:
-        if factory not in section._memo:
-            section._memo[factory] = factory(section)
-        found.append(section._memo[factory])
-    return found
+        return self.with_entries((*old[:index], new, *old[index + 1 :]))
 
 
 def joined(sections: Iterable[Section], top: bytes = b"") -> bytes:

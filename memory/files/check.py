@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, tzinfo
 from itertools import chain
 from operator import attrgetter
@@ -13,7 +13,7 @@ from memory.base.problems import Level, Problem
 from memory.base.values import split_field
 from memory.document import Document, Section
 from memory.document.check import structure_problems
-from memory.document.lines import decode, split_lines
+from memory.document.lines import split_lines
 from memory.document.nodes import field_line
 from memory.storage.safe_open import Unlisted
 
@@ -21,9 +21,10 @@ from . import ARCHIVE_KINDS, MEMORY_FILES
 from .config import meant_key, unknown_key_words
 from .config import value_problem as config_problem
 from .edit import secret_problems
-from .links.index import link_problems, same_documents
+from .links.index import link_problems
 from .monitors import SECTION as MONITORS
 from .monitors import value_problem as monitor_problem
+from .plain import line_findings
 from .plans.model import SECTIONS as PLAN_SECTIONS
 from .plans.model import STATUSES, Plans
 from .tasks.check import journal_problems, task_problems
@@ -51,18 +52,14 @@ TYPES = {
 _WARNINGS = frozenset(
     {
         *("document.nul", "document.twin_section", "document.heading", "document.mark", "field.twice"),
-        *("field.bullet", "field.space", "front.duplicate"),
+        *("front.duplicate"),
     }
 )
 _PROSE = ("journal", "knowledge")
 """Files whose entries are text: a list in them may have several lines that begin with `Overdue:`."""
 
-_SHORT, _TOGETHER = 1 << 12, 1 << 15
-"""The most bytes of a short file, and of a group of short files that are scanned together."""
 _BY_PLACE = attrgetter("file", "line", "code", "message")
 
-_LAST: dict[str, tuple[tuple[Document | None, ...], tuple[Problem, ...]]] = {}
-"""The last findings of all files, with their documents."""
 _EACH: dict[str, tuple[Document, tzinfo, tuple[Problem, ...]]] = {}
 """The last findings of each file, with its document and the workspace's zone."""
 
@@ -72,7 +69,7 @@ def check_files(snapshot: Snapshot, names: Iterable[str] | None = None) -> tuple
 
     Errors: text that does not parse or loses its meaning. Warnings: dangling and duplicate links, unusual forms. Notes:
     missing optional keys, unused links, missing files. A file that cannot be read, or that is a folder or a pipe, is an
-    error of that file. The result for all files is cached until a document changes.
+    error of that file.
     """
     snapshot = snapshot.readable()
     beside = tuple(neighbour_problems(snapshot))
@@ -83,53 +80,16 @@ def check_files(snapshot: Snapshot, names: Iterable[str] | None = None) -> tuple
         found += [one for one in link_problems(snapshot) if one.file in wanted]
         return _sorted(found)
     every = (*MEMORY_FILES, *snapshot.archive_names)
-    documents = tuple([snapshot.found(name) for name in every])
-    known = _LAST.get("all")
-    whole = snapshot.refusals.keys().isdisjoint(every)
-    if whole and known is not None and same_documents(known[0], documents):
-        return _sorted([*known[1], *beside]) if beside else known[1]
-    clean = _without_secrets(every, documents)
-    each = chain.from_iterable(
-        [_check_file(snapshot, name, document, clean) for name, document in zip(every, documents, strict=True)]
-    )
-    problems = _sorted([*each, *link_problems(snapshot)])
-    if whole:
-        _LAST["all"] = (documents, problems)
-    return _sorted([*problems, *beside]) if beside else problems
+    each = chain.from_iterable([_check_file(snapshot, name, snapshot.found(name)) for name in every])
+    return _sorted([*each, *link_problems(snapshot), *beside])
 
 
 def _sorted(found: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(sorted(dict.fromkeys(found), key=_BY_PLACE))
 
 
-def _without_secrets(names: Iterable[str], documents: Iterable[Document | None]) -> set[str]:
-    """Return short files, not scanned before, that certainly hold no secret; maybe not all such files.
-
-    Many are scanned together, because each scan takes a minimum time however short a text is; no secret spans lines.
-    """
-    from memory.base.secrets import secret_lines
-
-    clean: set[str] = set()
-    group: dict[str, bytes] = {}
-    size = 0
-    for name, document in zip(names, documents, strict=True):
-        if document is None or (name in _EACH and _EACH[name][0] is document):
-            continue
-        data = document.dump()
-        if len(data) > _SHORT:
-            continue
-        if size + len(data) > _TOGETHER:
-            clean.update(() if secret_lines(decode(b"\n".join(group.values()))) else group)
-            group, size = {}, 0
-        group[name] = data
-        size += len(data)
-    return clean
-
-
-def _check_file(
-    snapshot: Snapshot, name: str, document: Document | None, clean: Container[str] = ()
-) -> tuple[Problem, ...]:
-    """Return the findings of one file; `clean` are files that are known to hold no secret."""
+def _check_file(snapshot: Snapshot, name: str, document: Document | None) -> tuple[Problem, ...]:
+    """Return the findings of one file, computed once per document."""
     if document is None:
         refusal = snapshot.refused(name)
         if refusal is not None:
@@ -138,14 +98,13 @@ def _check_file(
         return (Problem(level, name, 0, "file.missing", f"there is no {name}"),)
     zone, known = snapshot.zone, _EACH.get(name)
     if known is None or known[0] is not document or known[1] != zone:
-        known = _EACH[name] = (document, zone, tuple(_document_problems(snapshot, name, document, name in clean)))
+        known = _EACH[name] = (document, zone, tuple(_document_problems(snapshot, name, document)))
     return known[2]
 
 
-def _document_problems(snapshot: Snapshot, name: str, document: Document, clean: bool) -> list[Problem]:
-    found = list(_structure(name, document))
-    if not clean:
-        found += secret_problems(name, document)
+def _document_problems(snapshot: Snapshot, name: str, document: Document) -> list[Problem]:
+    found = [*_structure(name, document), *secret_problems(name, document)]
+    found += [Problem(one.level, name, one.line + 1, one.code, one.message) for one in line_findings(name, document)]
     kind = name.removesuffix(".md") if not name.startswith("archive/") else name[8:].split("-")[0]
     rule = _RULES.get(kind)
     if rule is not None:
@@ -315,8 +274,8 @@ def unknown_sections(name: str, document: Document, known: set[str], code: str) 
 
 _Rule = Callable[["Snapshot", str, Document], Iterable[Problem]]
 _RULES: dict[str, _Rule] = {
-    "tasks": task_problems,
-    "journal": journal_problems,
+    "tasks": lambda snapshot, name, _: task_problems(snapshot, name),
+    "journal": lambda _, name, document: journal_problems(name, document),
     "knowledge": _knowledge,
     "contacts": _contacts,
     "monitors": _monitors,

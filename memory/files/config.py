@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, tzinfo
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +13,8 @@ from memory.base.values import CONFIG_NUMBERS, is_absent, split_field
 from memory.document import Document, Section
 from memory.document.lines import hidden_lines, split_lines
 from memory.errors import ConfigError, NotFoundError, UsageError
+
+from .dress import LineFinding, Schema, plain_body
 
 if TYPE_CHECKING:
     from typing import Any
@@ -44,6 +47,8 @@ HOME_SECTIONS = {
 """The section to which `set_setting` adds a missing key."""
 KNOWN_KEYS = (*HOME_SECTIONS, *FRONT_KEYS)
 """The settings that memdeck uses; a file may hold others, which are kept unchanged."""
+SCHEMA = Schema(KNOWN_KEYS, {}, understood=False)
+"""A setting in another dress is never read: it is told."""
 CRON_KEYS = frozenset({"expression", "maintenanceSchedule"})
 BOOLEAN_KEYS = frozenset({"journalTaskChanges", "setupComplete"})
 PRIORITIES = frozenset({"low", "normal", "high"})
@@ -53,9 +58,12 @@ MAINTENANCE_KEYS = (*_LIMITS, "timezone", "maintenanceSchedule")
 _ALIKE = 0.85
 """The likeness from which an unknown key counts as a misspelled maintenance setting."""
 _NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
-_LIKE_FIELD = re.compile(
-    rf"\s*(?:[-*+•–—]\s*)?[*_`]{{0,3}}({'|'.join(MAINTENANCE_KEYS)})[*_`]{{0,3}}\s*[:=]", re.IGNORECASE
-)
+_IN_FRONT = r"(?:[^\w\n]|[0-9]{1,3}[.)]|\[[ xX]\])*"
+_LIKE_FIELD = {
+    key: re.compile(rf"{_IN_FRONT}{r'[^A-Za-z0-9]*'.join(key)}(?P<sign>[^\w]*)(?P<value>.*)", re.IGNORECASE)
+    for key in MAINTENANCE_KEYS
+}
+"""What a line looks like that sets a maintenance setting, in whatever dress."""
 _YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -135,21 +143,19 @@ class Config:
             if meant in MAINTENANCE_KEYS and self._contradicts(meant, setting.value):
                 words = f"{unknown_key_words(setting.key, meant)}{self._set_elsewhere(meant)}"
                 found.setdefault(meant, (setting.line, meant, words))
-        missing = {key.lower(): key for key in MAINTENANCE_KEYS if key not in found}
-        # The lines of settings are skipped: they do not count, and distinguishing them from code and comments takes
-        # long.
+        # The lines of settings do not count, nor do further lines of a value, unless nothing else sets their key.
         taken = {setting.line for setting in self.settings}
-        # The continuation lines of a value do not count either, unless nothing else sets their key.
         values = {at for one in self.settings for at in range(one.line, one.line + len(one.raw.splitlines()))}
-        for line, text in _lines_of_text(self.document) if missing else ():
-            match = _LIKE_FIELD.match(text) if line not in taken else None
-            key = missing.get(match[1].lower()) if match else None
-            if match is None or key is None or (line in values and key in self._first):
+        for line, text in _lines_of_text(self.document):
+            like = None if line in taken else _setting_like(text)
+            if like is None or like[0] in found or (line in values and like[0] in self._first):
                 continue
-            value, _ = split_field(key, text[match.end() :].strip(" \t*_`"))
+            key, value = like[0], split_field(*like)[0]
             if self._contradicts(key, value):
-                sentence = f"{text.strip()[:60]!r} is text and sets nothing; a setting is a line like `- {key}: value`"
-                found.setdefault(key, (line, key, sentence + self._set_elsewhere(key)))
+                sentence = (
+                    f"{text.strip()[:60]!r} is text and sets nothing; a setting is a line like `- {key}: {value}`"
+                )
+                found[key] = (line, key, sentence + self._set_elsewhere(key))
         return tuple(sorted(found.values()))
 
     def _contradicts(self, key: str, value: str) -> bool:
@@ -228,6 +234,17 @@ class Config:
     def json(self) -> dict[str, Any]:
         """Return key → value without remarks, the first of each key; values that mean "none" are None."""
         return {key: self.get(key) for key in self._first if key not in ("type", "updated")}
+
+
+def _setting_like(text: str) -> tuple[str, str] | None:
+    """Return the maintenance setting that a line looks like, and its value; None if it looks like none."""
+    for key, form in _LIKE_FIELD.items():
+        found = form.match(text)
+        if found is None or not found["value"]:
+            continue
+        if found["sign"].strip() or found["value"][0].isdigit() or text.startswith(("-", "*", "+")):
+            return key, found["value"].strip(" \t*_`|,\"'")
+    return None
 
 
 def _lines_of_text(document: Document) -> Iterator[tuple[int, str]]:
@@ -314,7 +331,9 @@ def meant_key(key: str, likeness: float = 0.6) -> str | None:
     """
     if key in KNOWN_KEYS:
         return None
-    from difflib import get_close_matches
+    same = SCHEMA.meaning(key)
+    if same is not None:
+        return same
 
     wanted = key.casefold()
     # The largest ratio of lengths at this likeness, which is at most 2 * shorter / (both together).
@@ -398,3 +417,11 @@ def unset_setting(snapshot: Files, key: str, *, now: datetime) -> Edit:  # noqa:
         if key in block.fields:
             document = document.with_block(index, number, block.unset_field(key))
     return Edit({FILE: document}, f"took out {key}")
+
+
+def config_findings(document: Document) -> Iterator[LineFinding]:
+    """Yield the lines that look like a setting and are none; lines count from 0 in the file."""
+    doubtful = {line for line, _, _ in Config(FILE, document).doubtful}
+    for _, _, block, first in document.blocks():
+        found = (one.moved(first) for one in plain_body(block.body, SCHEMA, block.fields.nodes).findings)
+        yield from (one for one in found if one.line not in doubtful)

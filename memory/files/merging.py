@@ -48,7 +48,8 @@ def _ref(spot: Spot) -> str | None:
     if spot.entry is None or spot.kind not in ("tasks", "journal"):
         return None
     if spot.kind == "journal":
-        from .journal.model import identity_of, read_date, split_heading
+        from .journal.model import identity_of
+        from .journal.reading import read_date, split_heading
 
         return f"journal#{identity_of(read_date(spot.section), split_heading(spot.entry))}"
     from .refs import identity_hex

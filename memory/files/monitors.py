@@ -5,7 +5,7 @@ Commands and addresses are text here; nothing is run or requested.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,6 +16,7 @@ from memory.document import Document, Entry, Section
 from memory.document.nodes import bare
 from memory.errors import UsageError
 
+from .dress import LineFinding, Schema, plain_body
 from .edit import (
     Edit,
     TitleRule,
@@ -49,6 +50,17 @@ FIELD_KEYS = (
     "lastStatus",
 )
 """The fields that the format knows, in the order in which memdeck writes them."""
+SCHEMA = Schema(
+    (*FIELD_KEYS, "host", "port", "path", "timeout", "environment"),
+    {
+        "url": ("endpoint", "uri"),
+        "command": ("cmd",),
+        "interval": ("schedule", "frequency", "check interval"),
+        "threshold": ("condition", "alert if", "alert when"),
+    },
+    understood=False,
+)
+"""A field in another dress is never read: it makes its monitor an error."""
 HEALTHY = frozenset({"healthy", "ok", "up"})
 PRIORITIES = frozenset({"low", "normal", "high"})
 _TITLE = TitleRule(("name", "title"), "monitor.name", "the name of a monitor")
@@ -119,6 +131,12 @@ class Monitor(EntryItem):
         """Whether the last result was healthy; None where it never ran."""
         status = self.last_status
         return None if status is None else status.casefold() in HEALTHY
+
+    @property
+    def unread(self) -> LineFinding | None:
+        """The first line that looks like a field and is none; a monitor with one does not run."""
+        findings = plain_body(self.entry.body, SCHEMA, self.entry.fields.nodes).findings
+        return next((one for one in findings if one.level == "error"), None)
 
     @property
     def extra(self) -> dict[str, str]:
@@ -287,3 +305,11 @@ def _check_plain(key: str, plain: str) -> None:
         read_moment(plain, UTC)
     elif key == "alertPriority" and plain.casefold() not in PRIORITIES:
         raise UsageError("monitor.priority", f"alertPriority is {plain[:40]!r}", "write low, normal or high")
+
+
+def monitor_findings(document: Document) -> Iterator[LineFinding]:
+    """Yield the lines that look like a field of a monitor and are none; lines count from 0 in the file."""
+    for index, section in document.all_sections():
+        for number, entry in enumerate(section.entries):
+            first = document.line_of(index, number) + 1
+            yield from (one.moved(first) for one in plain_body(entry.body, SCHEMA, entry.fields.nodes).findings)

@@ -15,9 +15,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
+from memory.base.values import folded
 from memory.document.lines import encode
 from memory.errors import AmbiguousError, EntryChoice, NotFoundError
 
@@ -80,20 +81,9 @@ Past = Callable[[str, str], RefTrace | None]
 """Looks up a kind of entries and the digits of a ref in the change log; None where nothing is known."""
 
 
-@cache
-def hash_function() -> Callable[..., Any]:
-    """Return BLAKE2b."""
-    # The same function as in hashlib, which would load OpenSSL first: that takes longer than naming a thousand tasks.
-    try:
-        from _blake2 import blake2b
-    except ImportError:
-        from hashlib import blake2b
-    return blake2b
-
-
 def identity_hex(*parts: str) -> str:
     """Return the ten hex digits of an identity: the kind of file first, then the parts that identify the entry."""
-    return str(hash_function()(encode("\0".join(parts)), digest_size=SHORT // 2).hexdigest())
+    return str(blake2b(encode("\0".join(parts)), digest_size=SHORT // 2).hexdigest())
 
 
 def tell_apart(identity: str, marks: Sequence[bytes]) -> list[str]:
@@ -121,7 +111,7 @@ def tell_apart(identity: str, marks: Sequence[bytes]) -> list[str]:
 
 def _digest(identity: str, place: int, count: int, mark: bytes) -> str:
     """Return the digits of a twin: the number `place` of `count` with the same mark, from 0 at the end."""
-    return str(hash_function()(f"{identity}\0{place}\0{count}\0".encode() + mark).hexdigest())
+    return str(blake2b(f"{identity}\0{place}\0{count}\0".encode() + mark).hexdigest())
 
 
 def read_ref(text: str) -> tuple[str | None, str] | None:
@@ -145,8 +135,6 @@ def look_up(
     pools: Sequence[Callable[[], Iterable[T]]],
     by_digits: Callable[[Iterable[T], str], Iterable[T]] | None = None,
     read_only: Callable[[], Iterable[T]] | None = None,
-    titled: Callable[[Sequence[T], str], Sequence[T]] | None = None,
-    spelled: Callable[[Sequence[T], str], Sequence[T]] | None = None,
     *,
     past: Past | None = None,
     is_open: Callable[[T], bool] | None = None,
@@ -157,8 +145,7 @@ def look_up(
     `pools` are searched in order until one has a match: the file itself first, then its archives. In a ref, `kind#…`
     may name a file instead, and then only that file is searched. An exact whole title wins over titles that merely
     contain it. Where it matches one item that `is_open` and others that are not, the open one is meant, and `remark` is
-    called with a sentence about it. `titled` leaves out items whose titles certainly do not contain a casefolded text,
-    `spelled` those whose titles certainly are not that text, where that is quicker than reading them. `read_only` is
+    called with a sentence about it. `read_only` is
     used only for the hint of the error: the entry may be where no edit is possible. `past` looks up a ref that fits no
     entry. Raises NotFoundError `<noun>.not_found`, `<noun>.archived`, `<noun>.gone` (removed) or `<noun>.renamed`, and
     AmbiguousError `<noun>.ambiguous` whose `candidates` hold ref (in its longer form), title, file and line of each
@@ -179,12 +166,10 @@ def look_up(
                 scoped = [item for item in items if item.file in (scope, scope + ".md")]
             found = list(find(scoped, digits))
         if not found and name and (ref is None or ref[0] is None):
-            part = name.casefold()
-            likely = items if spelled is None else spelled(items, name)
-            found = [item for item in likely if item.title == name]
+            part = folded(name)
+            found = [item for item in items if item.title == name]
             if not found:
-                likely = items if titled is None else titled(items, part)
-                found = [item for item in likely if part in item.title.casefold()]
+                found = [item for item in items if part in folded(item.title)]
             open_ones = [item for item in found if is_open is not None and is_open(item)]
             if len(open_ones) == 1 < len(found):
                 if remark is not None:

@@ -10,7 +10,8 @@ from memory.errors import AmbiguousError, ConflictError, EntryChoice, MemdeckErr
 
 from .edit import Edit, started_document
 from .journal.edits import section_for
-from .journal.model import JournalEntry, find_entry, read_date, read_journal, split_heading
+from .journal.model import JournalEntry, find_entry, read_journal
+from .journal.reading import read_date, split_heading
 from .plans.edits import with_plan_section
 from .plans.model import Plan, find_plan, read_plans
 from .refs import read_ref, short

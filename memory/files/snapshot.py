@@ -332,7 +332,7 @@ def plain_title(file: str, heading: str) -> str:
 
         return split_priority(heading)[1] or heading
     if file.startswith(JOURNAL_FILES):
-        from memory.files.journal.model import split_heading
+        from memory.files.journal.reading import split_heading
 
         return split_heading(heading)[1] or heading
     return heading
@@ -360,7 +360,7 @@ def ref_of(file: str, section: str | None, entry: Entry) -> str | None:
         return None
     if kind == "journal":
         from memory.files.journal.model import identity_of as journal_identity
-        from memory.files.journal.model import read_date, split_heading
+        from memory.files.journal.reading import read_date, split_heading
 
         return f"journal#{journal_identity(read_date(section or ''), split_heading(entry.title))}"
     from .refs import identity_hex

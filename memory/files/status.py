@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
@@ -11,28 +10,22 @@ from heapq import nsmallest
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from .tasks.model import SECTIONS, Task, moment_or_none, read_due
+from .monitors import Monitor
+from .tasks.model import SECTIONS, Task, TaskList, moment_or_none
 
 if TYPE_CHECKING:
     from memory.base.problems import Problem
-    from memory.document import Entry
 
     from .config import Config
     from .journal.model import JournalEntry
-    from .monitors import Monitor
     from .snapshot import Snapshot
-    from .tasks.model import TaskList
 
-    _Run = tuple[datetime, str, str | int | Monitor]
-    """When something runs, its kind, and what it is: a label, the number of a task, or a monitor."""
+    _Run = tuple[datetime, str, str | Task | Monitor]
+    """When something runs, its kind, and what it is: a label, a task, or a monitor."""
 
 LAST_ENTRIES = 5
 MAX_RUNS = 12
 _MAX_EXPRESSIONS = 40
-_LAST = itemgetter(-1)
-NEVER = b"never"
-"""Sorts after every day."""
-_DUE = re.compile(rb"\n- {1,4}due: ([0-9]{4}-[0-9]{2}-[0-9]{2})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +64,7 @@ class Brief:
         """Return the soonest run, without those of monitors with these refs."""
         for run in self._soonest:
             _, _, item = run
-            if isinstance(item, str | int) or item.ref not in resting:
+            if not isinstance(item, Monitor) or item.ref not in resting:
                 return self._named(run)
         return None
 
@@ -84,10 +77,7 @@ class Brief:
         instant, kind, item = run
         if isinstance(item, str):
             return NextRun(item, instant, kind, None)
-        if isinstance(item, int):
-            task = self.snapshot.tasks.tasks[item]
-            return NextRun(task.title, instant, kind, task.ref)
-        return NextRun(item.name, instant, kind, item.ref)
+        return NextRun(item.title, instant, kind, item.ref)
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
@@ -103,27 +93,25 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
     `due_week` holds the tasks due within seven days, but not today. Tasks with an impossible date are in no list.
     """
     zone = snapshot.zone
-    late: list[tuple[float, int]] = []
-    soon: list[tuple[float, int]] = []
-    week: list[tuple[float, int]] = []
+    late: list[tuple[float, Task]] = []
+    soon: list[tuple[float, Task]] = []
+    week: list[tuple[float, Task]] = []
     tasks = snapshot.tasks
     today = now.astimezone(zone).date()
-    limit = (today + timedelta(days=9)).isoformat().encode()
-    # Most due days are far away, as the bytes alone show: the fields of those tasks are not read.
-    columns, moment = tasks.columns, now.timestamp()
-    days, entries = columns.of(_due_day), columns.entries
-    for place in tasks.places("pending", "in-progress"):
-        for number in [number for number in place if days[number] <= limit]:
-            text = _due_text(entries[number])
-            due = None if text is None else _due_at(text, zone)  # a task that only recurs is among the next runs
-            if due is None:
-                continue
-            at, on, _ = due
-            if at <= moment:
-                late.append((at, number))
-            elif (ahead := (on - today).days) < 7:
-                (soon if ahead <= 0 else week).append((at, number))
-    overdue, due_today, due_week = [tasks.tasks.pick(map(_LAST, sorted(group))) for group in (late, soon, week)]
+    moment = now.timestamp()
+    for task in tasks.open:
+        text = task.due  # None where a task only recurs: then it is among the next runs
+        due = None if text is None else _due_at(text, zone)
+        if due is None:
+            continue
+        at, on, _ = due
+        if at <= moment:
+            late.append((at, task))
+        elif (ahead := (on - today).days) < 7:
+            (soon if ahead <= 0 else week).append((at, task))
+    overdue, due_today, due_week = [
+        tuple([task for _, task in sorted(group, key=itemgetter(0))]) for group in (late, soon, week)
+    ]
     return Brief(
         snapshot,
         now,
@@ -143,15 +131,9 @@ def next_overdue(found: Brief) -> datetime:
     ahead = [
         due[2]
         for task in (*found.due_today, *found.due_week)
-        if (day := _due_text(task.entry)) is not None and (due := _due_at(day, zone)) is not None
+        if (day := task.due) is not None and (due := _due_at(day, zone)) is not None
     ]
     return min([*ahead, found.now + timedelta(days=7)])
-
-
-@lru_cache(4096)
-def _due_text(entry: Entry) -> str | None:
-    """Return the date or time of `due`, cached: later versions of a file share unchanged entries."""
-    return read_due(entry.fields.get("due")).date
 
 
 @lru_cache(4096)
@@ -165,22 +147,6 @@ def _due_at(text: str, zone: tzinfo) -> tuple[float, date, datetime] | None:
         return None
     at = moment.due_at(zone)
     return at.timestamp(), moment.date, at
-
-
-def _due_day(entry: Entry) -> bytes:
-    """Return the day of `due` where the bytes show it, b"" where the fields have to be read, NEVER without `due`."""
-    raw = entry.raw
-    if b"due:" not in raw:
-        return NEVER
-    found = _DUE.search(raw)
-    if found is None or raw.count(b"due:") != 1 or b"```" in raw or b"~~~" in raw or b"<" in raw:
-        return b""
-    return found[1]
-
-
-def _recurring(entry: Entry) -> str | None:
-    """Return the cron expression of a recurring task, None for others."""
-    return read_due(entry.fields.get("due")).recurring if b"recurring:" in entry.raw else None
 
 
 def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, Mapping[str, int]]:
@@ -235,18 +201,16 @@ def _expressions(snapshot: Snapshot) -> list[tuple[str, str, str | Monitor]]:
     return found
 
 
-def _recurring_tasks(tasks: TaskList) -> list[tuple[str, str, int]]:
-    """Return the numbers of the open recurring tasks, as `_expressions` does.
+def _recurring_tasks(tasks: TaskList) -> list[tuple[str, str, Task]]:
+    """Return the open recurring tasks, as `_expressions` does.
 
     At most `MAX_RUNS` for each expression: those run at the same time, and no more are shown.
     """
-    found: list[tuple[str, str, int]] = []
+    found: list[tuple[str, str, Task]] = []
     seen: dict[str, int] = {}
-    recurring = tasks.columns.of(_recurring)
-    for place in tasks.places("pending", "in-progress"):
-        for number, expression in enumerate(recurring[place.start : place.stop], place.start):
-            if expression:
-                count = seen[expression] = seen.get(expression, 0) + 1
-                if count <= MAX_RUNS:
-                    found.append(("task", expression, number))
+    for task in tasks.open:
+        if expression := task.recurring:
+            count = seen[expression] = seen.get(expression, 0) + 1
+            if count <= MAX_RUNS:
+                found.append(("task", expression, task))
     return found

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from memory.base.clock import BadMoment, Moment, read_moment
 from memory.document import Document
 from memory.document.nodes import Entry, Section
-from memory.files.journal.model import read_date, split_heading
 
 ARCHIVE_TASKS = "archive-completed-tasks"
 PRUNE_JOURNAL = "prune-old-journal"
@@ -216,6 +215,7 @@ def section_date(section: Section) -> date | str:
     """Return the date of a journal section, or why it has none."""
     if not section.level:
         return "it stands under no date"
+    from memory.files.journal.reading import read_date
 
     text = read_date(section.title)
     if text is None:
@@ -231,6 +231,8 @@ def entry_moment(day: date, entry: Entry, zone: tzinfo) -> Moment:
 
     Where the heading has no time, or an impossible one (`25:99`), it is the date alone.
     """
+    from memory.files.journal.reading import split_heading
+
     return _moment_at(day, split_heading(entry.title)[0], zone)
 
 

@@ -64,6 +64,8 @@ def runnable(build: Callable[[Snapshot], Edit]) -> Callable[[Snapshot], Edit]:
 
 
 def _setting_error(monitor: Monitor, root: Path | None) -> UsageError | None:
+    if (unread := monitor.unread) is not None:
+        return UsageError("monitor.field", unread.message)
     try:
         settings = read_settings(monitor)
     except (BadSetting, BadThreshold) as error:
@@ -95,7 +97,7 @@ def _of_alerts(monitor: Monitor, names: Collection[str]) -> Iterator[Problem]:
 
 def _problems_of(monitor: Monitor, root: Path | None) -> Iterator[Problem]:
     error = _setting_error(monitor, root)
-    if error is not None:
+    if error is not None and error.code != "monitor.field":
         line = field_line(monitor.entry, str(error.details.get("key", "threshold")), monitor.line + 1)
         message = f"{monitor.name[:60]}: {error.message}" + (f"; {error.hint}" if error.hint else "")
         yield Problem("error", monitor.file, line, error.code, message)

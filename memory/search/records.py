@@ -8,13 +8,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memory.document.lines import decode, split_lines
 from memory.files import MEMORY_FILES
 from memory.files.contacts.model import Contact
+from memory.files.dress import UNREAD
 from memory.files.journal.model import JournalEntry
 from memory.files.knowledge.model import KnowledgeItem
 from memory.files.monitors import Monitor
+from memory.files.plain import line_findings
 from memory.files.plans.model import Plan
-from memory.files.snapshot import Snapshot
+from memory.files.snapshot import Snapshot, kind_of
 from memory.files.tasks.model import Task
 from memory.registry import REGISTRY
 
@@ -105,10 +108,13 @@ def _of_file(snapshot: Snapshot, name: str, kind: str) -> Sequence[Record]:
 
 
 def records(snapshot: Snapshot, kinds: Collection[str] = FILE_KINDS) -> Iterator[Record]:
-    """Yield the records of some kinds, those of the files before those of the archive."""
+    """Yield the records of some kinds, those of the archive after those of the files, then what nothing reads."""
     for kind in FILE_KINDS:
         if kind in kinds:
             yield from _SOURCES[kind](snapshot)
+            for name in (*MEMORY_FILES, *snapshot.archive_names):
+                if (kind_of(name) or name.removesuffix(".md")) == kind:
+                    yield from unread_records(snapshot, name, kind)
 
 
 def _tasks(snapshot: Snapshot) -> Iterator[Record]:
@@ -180,6 +186,23 @@ def _config(snapshot: Snapshot) -> Iterator[Record]:
     for setting in snapshot.config.settings:
         text = f"{setting.section or ''}\n{setting.key}: {setting.value} {setting.remark or ''}"
         yield Record("config", "config.md", setting.key, text, setting)
+
+
+class UnreadText(NamedTuple):
+    """A line of a memory file that nothing reads; it has no ref. `line` counts from 0."""
+
+    line: int
+    text: str
+
+
+def unread_records(snapshot: Snapshot, name: str, kind: str) -> Iterator[Record]:
+    """Yield the lines of a file that no entry, list or table takes, so that search finds them."""
+    document = snapshot.document(name)
+    found = [one.line for one in line_findings(name, document) if one.code == UNREAD]
+    lines = split_lines(decode(document.dump())) if found else []
+    for line in found:
+        text = lines[line][0].strip()
+        yield Record(kind, name, text[:200], text, UnreadText(line, text))
 
 
 def _values(values: dict[str, Any]) -> str:

@@ -97,22 +97,14 @@ def monitor_asks(monitors: Iterable[Monitor]) -> tuple[Ask, ...]:
 
 def task_asks(tasks: TaskList) -> tuple[Ask, ...]:
     """Return the actions of pending tasks and of those in progress; they run only on a person's keypress."""
-    asks, names = tasks.columns.of(_of_task), tasks.columns.of(_alike_title)
-    places = [place for part in tasks.places(*_OPEN) for place in part]
-    count = Counter(names[place] for place in places)
     found = []
-    for place in places:
-        ask = asks[place]
-        if ask is not None:
-            task = tasks.tasks[place]
-            why = _SAME_NAME if count[names[place]] > 1 else ask.ambiguous
-            found.append(replace(ask, line=field_line(task.entry, "action", task.line), ambiguous=why))
+    asking = [(task, ask) for task in tasks.open if (ask := _of_task(task.entry)) is not None]
+    # A form of the titles that is equal for those that a person could confuse.
+    count = Counter(alike(task.title) for task in tasks.open) if asking else Counter()
+    for task, ask in asking:
+        why = _SAME_NAME if count[alike(task.title)] > 1 else ask.ambiguous
+        found.append(replace(ask, line=field_line(task.entry, "action", task.line), ambiguous=why))
     return tuple(found)
-
-
-def _alike_title(entry: Entry) -> str:
-    """Return a form of a task's title that is equal for titles that a person could confuse."""
-    return alike(entry.memo(Head).title)
 
 
 def checks_of(asks: Iterable[Ask]) -> dict[str, Ask]:
@@ -252,7 +244,7 @@ def _checked(monitor: Monitor) -> tuple[str, str | None]:
 
 def _of_task(entry: Entry) -> Ask | None:
     """Return the ask of a task, regardless of its position and of other tasks' names; None if it has no action."""
-    action = text_or_none(entry.fields.get("action")) if b"action" in entry.raw else None
+    action = text_or_none(entry.fields.get("action"))
     if action is None:
         return None
     title = entry.memo(Head).title

@@ -127,7 +127,7 @@ def _walk(
                 yield from _walk(inner, (*words, name), command.serves or serves, context)
     elif isinstance(command, Verb):
         kept = (*COMMON, FOLDER_ONLY)
-        own = [one for one in command.params if one not in kept and one.name not in command.by_person]
+        own = [one for one in command.params if one not in kept and one.name not in command.here_only]
         yield VerbRoute(words, command, command.serves or serves, tuple(_argument(one) for one in own))
 
 

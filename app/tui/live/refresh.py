@@ -201,7 +201,7 @@ class Refresher(Part):
 
             if "tasks.md" in pane.files and go_on():
                 # The detail needs a ref after each key; computing all of them now is faster later.
-                snapshot.tasks.name_all()
+                _ = snapshot.tasks.hexes
             while self.hooks.once and go_on():
                 self.hooks.once.pop(0)()
             for step in self.hooks.behind:

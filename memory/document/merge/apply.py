@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memory.document.lines import encode, ends_line, read_fields, set_field
-from memory.document.model import Document, parse
+from memory.document.model import Document, parse, updated
 from memory.document.nodes import Block, Entry
-from memory.document.rescan import updated
 from memory.errors import ConflictError, UsageError
 
 from .bodies import BodyClash

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from memory.document.lines import blank_end, decode, encode, ends_line, with_line_end, without_blank_end
-from memory.document.model import Document
+from memory.document.model import Document, updated
 from memory.document.nodes import Entry, Section, joined, keep_apart
-from memory.document.rescan import updated
 
 from .bodies import BodyClash
 from .conflicts import MergeResult, settle

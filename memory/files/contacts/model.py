@@ -13,6 +13,7 @@ from memory.document import Document, Section
 from memory.document.lines import encode, insert_line, newline_of, read_bullets, split_lines
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import UsageError
+from memory.files.dress import LineFinding, loose_lines, plain_bullets, unread, visible_lines
 from memory.files.edit import Edit, one_line, started_document, with_end
 from memory.files.item_refs import NamedItem, name_all
 from memory.files.refs import look_up
@@ -178,9 +179,15 @@ def read_tables(document: Document, index: int) -> list[Table]:
 def source_of(document: Document, contact: Contact) -> str:
     """Return the exact source of a contact: its line of a table, or its bullet."""
     index, number, place = contact.at
-    section = document.sections[index]
-    one = section.bullets[place] if isinstance(contact, Person) else section.tables[number].rows[place]
-    return section.body[one.start : one.end]
+    body = _body(document, index, contact)
+    one = read_bullets(body)[place] if isinstance(contact, Person) else find_tables(body)[number].rows[place]
+    return body[one.start : one.end]
+
+
+def _body(document: Document, index: int, contact: Contact) -> str:
+    """Return the text of the section of a contact; of a person with its list in plain bullets."""
+    body = document.sections[index].body
+    return plain_bullets(body).body if isinstance(contact, Person) else body
 
 
 def _is_table(table: Table, kind: str) -> bool:
@@ -207,7 +214,7 @@ def _rows(
 def _people(document: Document) -> Iterator[tuple[tuple[int, int, int], int, str, str | None, str, bool]]:
     for index in places_of(document, "person"):
         top = document.line_of(index) + 1
-        for number, bullet in enumerate(document.sections[index].bullets):
+        for number, bullet in enumerate(read_bullets(plain_bullets(document.sections[index].body).body)):
             yield (index, 0, number), top + bullet.line, *_read_person(bullet.text)
 
 
@@ -378,7 +385,7 @@ def edit_contact(snapshot: Files, ref: str, set: Mapping[str, str], *, now: date
     contact = find_contact(snapshot, ref)
     document = snapshot.document(FILE)
     index, number, place = contact.at
-    body = document.sections[index].body
+    body = _body(document, index, contact)
     if isinstance(contact, Person):
         body = _with_person(body, contact, set)
     else:
@@ -423,7 +430,7 @@ def remove_contact(snapshot: Files, ref: str, *, now: datetime) -> Edit:  # noqa
     contact = find_contact(snapshot, ref)
     document = snapshot.document(FILE)
     index, number, place = contact.at
-    body = document.sections[index].body
+    body = _body(document, index, contact)
     if isinstance(contact, Person):
         bullet = read_bullets(body)[place]
         body = body[: bullet.start] + body[bullet.end :]
@@ -449,3 +456,35 @@ def _unreadable(kind: str) -> UsageError:
     return UsageError(
         "contact.value", f"the {kind} would not be read as it is written", "leave out **, HTML and fences"
     )
+
+
+def plain_contacts(document: Document) -> Document:
+    """Return contacts.md with its people as plain bullets."""
+    for index in places_of(document, "person"):
+        section = document.sections[index]
+        document = document.with_section(index, section.with_body(plain_bullets(section.body).body))
+    return document
+
+
+def contact_findings(document: Document) -> Iterator[LineFinding]:
+    """Yield the people in another form, and the lines that are no contact; lines count from 0 in the file."""
+    for kind in SECTIONS:
+        for index in places_of(document, kind):
+            body, top = document.sections[index].body, document.line_of(index) + 1
+            if kind == "person":
+                found = [
+                    *plain_bullets(body).findings,
+                    *loose_lines(body, "write a person as `- **Name** (Role): text`"),
+                ]
+            else:
+                advice = f"a {kind} is a row of a table with the columns {', '.join(COLUMNS[kind].values())}"
+                found = list(_no_rows(body, advice))
+            yield from (one.moved(top) for one in found)
+
+
+def _no_rows(body: str, advice: str) -> Iterator[LineFinding]:
+    """Yield the list items and texts of a section of rows."""
+    yield from loose_lines(body, advice, tables=True)
+    for number, text in visible_lines(body):
+        if re.match(r"[-*+•] |[0-9]{1,3}[.)] ", text):
+            yield unread(number, text, advice)

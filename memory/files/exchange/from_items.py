@@ -17,7 +17,8 @@ from memory.errors import MemdeckError, UsageError
 from memory.files.contacts import model as contacts
 from memory.files.edit import started_document
 from memory.files.journal import edits as journal
-from memory.files.journal.model import read_lines, split_heading, write_lines
+from memory.files.journal.model import read_lines, write_lines
+from memory.files.journal.reading import split_heading
 from memory.files.knowledge import model as knowledge
 from memory.files.snapshot import Snapshot, WrittenFiles
 from memory.files.tasks import edits as tasks

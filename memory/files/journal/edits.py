@@ -12,6 +12,7 @@ from memory.base.clock import BadMoment, format_local, read_moment
 from memory.document import Document, Entry, Section
 from memory.document.lines import split_lines
 from memory.errors import UsageError
+from memory.files.dress import with_items
 from memory.files.edit import Edit, entry_of_text, started_document
 from memory.files.refs import short
 
@@ -20,13 +21,12 @@ from .model import (
     check_lines,
     clean_line,
     find_entry,
-    read_date,
     read_journal,
     read_lines,
-    split_heading,
     write_line,
     write_lines,
 )
+from .reading import plain_day, split_heading
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -84,7 +84,7 @@ def edit_entry(
     since then stays, lines beside ours as well; ConflictError `document.conflict` with `fields` and `conflicts` where
     both changed the same. `now` is not used: the entry stays on its day.
     """
-    entry = find_entry(snapshot, ref)
+    entry = entry_to_edit(snapshot, ref)
     old = entry.entry
     if base is not None and base.raw != old.raw:
         _refuse_conflict(entry, base, title=title, time=time)
@@ -93,14 +93,14 @@ def edit_entry(
         new = new.with_title(_heading(entry, title, time))
     if lines is not None:
         new = new.with_body(_changed_body(new, lines) if base is None else _merged_body(new, lines, base))
-    return _replaced(snapshot, entry, new)
+    return _replaced(entry, new)
 
 
 def remove_entry(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
     """Remove an entry; the section of its day goes with its last entry if nothing but blank lines is left in it."""
-    entry = find_entry(snapshot, ref)
+    entry = entry_to_edit(snapshot, ref)
     section = entry.at[0]
-    document = snapshot.document(FILE).remove_entry(*entry.at)
+    document = entry.document.remove_entry(*entry.at)
     left = document.section(section)
     if section >= 0 and entry.date is not None and not left.entries and not left.body.strip():
         document = document.remove_section(section)
@@ -120,9 +120,20 @@ def replace_entry_text(
     What somebody else changed since `base` is merged by lines. Raises UsageError `document.structure` unless the text
     is exactly one entry, ConflictError `document.conflict` where both changed the same.
     """
-    entry = find_entry(snapshot, ref)
+    entry = entry_to_edit(snapshot, ref)
     new = entry_of_text(text, entry.entry, base, entry.title)
-    return Edit({}, "nothing changed", entry.ref) if new is None else _replaced(snapshot, entry, new)
+    return Edit({}, "nothing changed", entry.ref) if new is None else _replaced(entry, new)
+
+
+def entry_to_edit(snapshot: Snapshot, ref: str) -> JournalEntry:
+    """Return the entry that `find_entry` finds; an item of a list below a day is made an entry, with its section."""
+    entry = find_entry(snapshot, ref)
+    if not entry.is_item:
+        return entry
+    index, read = entry.at[0], entry.document.section(entry.at[0]).memo(plain_day)
+    document = entry.document.with_section(index, entry.document.section(index).with_title(read.title))
+    document = with_items(document, index, read.lead, [one for _, one in read.items])
+    return read_journal(FILE, document).at(index, entry.at[1] + len(read.items))
 
 
 def section_for(document: Document, date: str) -> tuple[Document, int]:
@@ -132,7 +143,7 @@ def section_for(document: Document, date: str) -> tuple[Document, int]:
     """
     dated: list[tuple[int, str]] = []
     for index, section in enumerate(document.sections):
-        found = read_date(section.title)
+        found = section.memo(plain_day).date
         if found == date:
             return document, index
         if found:
@@ -264,9 +275,9 @@ def _refuse_conflict(entry: JournalEntry, base: Entry, *, title: str | None, tim
         raise edit_conflict(entry.title, both, entry.ref)
 
 
-def _replaced(snapshot: Snapshot, entry: JournalEntry, new: Entry) -> Edit:
+def _replaced(entry: JournalEntry, new: Entry) -> Edit:
     if new.raw == entry.entry.raw:
         return Edit({}, "nothing changed", entry.ref)
-    document = snapshot.document(FILE).replace_entry(*entry.at, new)
+    document = entry.document.replace_entry(*entry.at, new)
     changed = read_journal(FILE, document).at(*entry.at)
     return Edit({FILE: document}, f"changed {short(changed.title)} in the journal", changed.ref)

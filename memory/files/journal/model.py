@@ -1,30 +1,30 @@
-"""The journal: entries by day, read newest first, cut out and hashed only where somebody looks."""
+"""The journal: entries by day, read newest first, cut out and hashed only when they are asked for."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date as calendar_date
-from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter, ge
 from typing import TYPE_CHECKING, NamedTuple
 
+from memory.base.values import folded
 from memory.document.lines import hidden_lines, split_lines
-from memory.document.nodes import bare, of_each
+from memory.document.nodes import bare
 from memory.errors import UsageError
 from memory.files.refs import SHORT, fits, identity_hex, look_up, tell_apart
+
+from .reading import plain_day, plain_entry, split_heading
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from memory.document import Document, Entry, Section
+    from memory.document import Document, Entry
     from memory.files.reader import Files
 
 
 KIND = "journal"
-_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w-])", re.ASCII)
-_HEADING = re.compile(r"(\d{1,2}:\d{2}(?::\d{2})?)(?:[ \t]*(?:[—–-]+)[ \t]*|\Z)(.*)", re.ASCII | re.DOTALL)
 
 
 class Day(NamedTuple):
@@ -35,34 +35,28 @@ class Day(NamedTuple):
     size: int
 
 
-@lru_cache(4096)
-def read_date(title: str) -> str | None:
-    """Return the date that a section's heading begins with, also one that does not exist."""
-    found = _DATE.match(title)
-    return found[1] if found else None
-
-
-def split_heading(title: str) -> tuple[str | None, str]:
-    """Split a heading `HH:MM — title` into time and title; hyphen, en dash and seconds are understood."""
-    found = _HEADING.fullmatch(title)
-    return (found[1], found[2]) if found else (None, title)
-
-
 class JournalEntry:
-    """One entry; every property reads the source when it is asked.
+    """One entry; every property reads the source when it is asked for.
 
-    `date` is what the section's heading says (None where it names none), `at` (section index, entry index).
+    `date` is that of its section (None: it has none), `at` (section index, entry index), `raw` the entry as written.
     """
 
-    __slots__ = ("_days", "_head", "at", "date", "entry")
+    __slots__ = ("_entry", "_journal", "_line", "at", "date", "raw")
 
-    def __init__(self, days: Days, date: str | None, at: tuple[int, int], entry: Entry) -> None:
-        """Keep where the entry stands."""
-        self._days = days
-        self._head: tuple[str | None, str] | None = None
+    def __init__(
+        self, journal: Journal, date: str | None, at: tuple[int, int], raw: Entry, line: int | None = None
+    ) -> None:
+        """Store where the entry is.
+
+        `line` says that it is an item of a list below its day, in that line of the section: such items count down to
+        -1, the last one before the first entry.
+        """
+        self._journal = journal
+        self._entry: Entry | None = None
+        self._line = line
         self.date = date
         self.at = at
-        self.entry = entry
+        self.raw = raw
 
     def __repr__(self) -> str:
         """Show date and heading."""
@@ -71,19 +65,36 @@ class JournalEntry:
     @property
     def file(self) -> str:
         """The file's name relative to the memory folder."""
-        return self._days.file
+        return self._journal.file
+
+    @property
+    def document(self) -> Document:
+        """The document that contains the entry."""
+        return self._journal.document
+
+    @property
+    def entry(self) -> Entry:
+        """The entry in the plain form."""
+        if self._entry is None:
+            self._entry = plain_entry(self.raw)
+        return self._entry
+
+    @property
+    def is_item(self) -> bool:
+        """Whether the entry is an item of a list below its day, which an edit makes an entry."""
+        return self._line is not None
 
     @property
     def line(self) -> int:
         """The line of the heading, from 0."""
-        return self._days.document.line_of(*self.at)
+        if self._line is not None:
+            return self.document.line_of(self.at[0]) + self._line
+        return self.document.line_of(*self.at)
 
     @property
     def head(self) -> tuple[str | None, str]:
         """Time and title."""
-        if self._head is None:
-            self._head = split_heading(self.entry.title)
-        return self._head
+        return split_heading(self.entry.title)
 
     @property
     def time(self) -> str | None:
@@ -121,12 +132,12 @@ class JournalEntry:
     @property
     def long_hex(self) -> str:
         """The digits that no other entry of the file has."""
-        return self._days.twins(self.date).get(self.at) or tell_apart(self.identity, [bare(self.entry)])[0]
+        return self._journal.twins(self.date).get(self.at) or tell_apart(self.identity, [bare(self.entry)])[0]
 
     @property
     def ref(self) -> str:
         """The ref, `journal#…`: ten digits, more where the day holds twins of this entry."""
-        return f"{KIND}#{self._days.twins(self.date).get(self.at) or self.identity}"
+        return f"{KIND}#{self._journal.twins(self.date).get(self.at) or self.identity}"
 
     def json(self) -> dict[str, Any]:
         """Return the entry under the keys of the interface; absent values are None, lines count from 1."""
@@ -140,14 +151,14 @@ class JournalEntry:
         }
 
 
-_CLOCK = re.compile(rb"### ((?:[01]\d|2[0-3]):[0-5]\d(?![\d:]))")
+_CLOCK = re.compile(rb"### ((?:[01]\d|2[0-3]):[0-5]\d)(?= (?:\xe2\x80[\x93\x94]|-) |[\r\n])")
 
 
 def _by_time(entries: list[JournalEntry]) -> list[JournalEntry]:
     """Return entries of one day by their times, the newest first; equal times keep their order."""
     # Nearly all headings begin like this, and reading them in full takes ten times as long.
     times = [
-        (entry.clock or "").encode() if (match := _CLOCK.match(entry.entry.raw)) is None else match[1]
+        (entry.clock or "").encode() if (match := _CLOCK.match(entry.raw.raw)) is None else match[1]
         for entry in entries
     ]
     if all(map(ge, times, times[1:])):
@@ -164,61 +175,36 @@ def clock_of(time: str | None) -> str | None:
     return clock if clock[:2] < "24" and clock[3:5] < "60" and clock[6:] < "60" else None
 
 
-def _date_and_size(section: Section) -> tuple[str | None, int]:
-    """Return the date in the heading of a section, and how many entries it has."""
-    return read_date(section.title), len(section)
-
-
-class Days:
-    """What the entries of one journal file share: the document with its days, and the digits of twins.
-
-    It knows none of the entries: a journal that nobody looks at any more goes at once, with its document.
-    """
-
-    __slots__ = ("_twins", "days", "document", "file")
+class Journal:
+    """The entries of one journal file; entries before any section and in sections without a date have no date."""
 
     def __init__(self, file: str, document: Document) -> None:
         """Look at the sections; no entry is cut out."""
         self.file = file
         self.document = document
-        days = [Day(None, -1, len(document.head))] if len(document.head) else []
-        # Of a long journal one section is another one than in the look before.
-        said = enumerate(of_each(document.sections, _date_and_size))
-        days += [Day(date, index, size) for index, (date, size) in said if size or date]
-        self.days: tuple[Day, ...] = tuple(days)
+        read = [(index, section.memo(plain_day), len(section)) for index, section in document.all_sections()]
+        self.days: tuple[Day, ...] = tuple(
+            [Day(day.date, index, size + len(day.items)) for index, day, size in read if size or day.date]
+        )
+        self._wrapped: dict[int, tuple[JournalEntry, ...]] = {}
         self._twins: dict[str | None, dict[tuple[int, int], str]] = {}
 
     def twins(self, date: str | None) -> dict[tuple[int, int], str]:
         """Return the long hex digits of the entries of a date that share time and title with another one."""
         known = self._twins.get(date)
         if known is None:
-            groups: dict[tuple[str | None, str], list[tuple[int, int]]] = {}
+            groups: dict[tuple[str | None, str], list[JournalEntry]] = {}
             for day in self.days:
                 if day.date == date:
-                    for number, entry in enumerate(self.document.section(day.section).entries):
-                        groups.setdefault(split_heading(entry.title), []).append((day.section, number))
+                    for entry in self.of_day(day):
+                        groups.setdefault(entry.head, []).append(entry)
             known = {}
             for head, group in groups.items():
                 if len(group) > 1:
-                    marks = [bare(self.document.section(place).entries[number]) for place, number in group]
-                    digits = tell_apart(identity_of(date, head), marks)
-                    known.update(zip(group, digits, strict=True))
+                    digits = tell_apart(identity_of(date, head), [bare(entry.raw) for entry in group])
+                    known.update(zip([entry.at for entry in group], digits, strict=True))
             self._twins[date] = known
         return known
-
-
-class Journal:
-    """The entries of one journal file; entries before any section and in sections without a date have no date."""
-
-    __slots__ = ("_shared", "_wrapped", "days", "document", "file")
-
-    def __init__(self, file: str, document: Document) -> None:
-        """Look at the sections; no entry is cut out."""
-        self._shared = Days(file, document)
-        self.file = file
-        self.document = document
-        self.days = self._shared.days
-        self._wrapped: dict[int, tuple[JournalEntry, ...]] = {}
 
     @property
     def count(self) -> int:
@@ -229,10 +215,12 @@ class Journal:
         """Return the entries of one section in file order."""
         known = self._wrapped.get(day.section)
         if known is None:
-            shared, date, index = self._shared, day.date, day.section
-            entries = enumerate(self.document.section(index).entries)
-            known = tuple([JournalEntry(shared, date, (index, number), entry) for number, entry in entries])
-            self._wrapped[day.section] = known
+            section, date, index = self.document.section(day.section), day.date, day.section
+            above = section.memo(plain_day).items
+            items = enumerate(above, -len(above))
+            found = [JournalEntry(self, date, (index, number), entry, line) for number, (line, entry) in items]
+            found += [JournalEntry(self, date, (index, number), raw) for number, raw in enumerate(section.entries)]
+            known = self._wrapped[day.section] = tuple(found)
         return known
 
     def newest_first(self) -> Iterator[JournalEntry]:
@@ -255,13 +243,13 @@ class Journal:
         `limit` 0 is all; `since` and `until` are dates `YYYY-MM-DD`, both inclusive, and leave out what has no
         date; `match` is a text that stands somewhere in the entry, in any case.
         """
-        part = match.casefold() if match else None
+        part = folded(match) if match else None
         found: list[JournalEntry] = []
         for entry in self.newest_first():
             date = entry.date
             if (since and (date is None or date < since)) or (until and (date is None or date > until)):
                 continue
-            if part is None or part in entry.entry.text.casefold():
+            if part is None or part in folded(entry.entry.text):
                 found.append(entry)
                 if len(found) == limit:
                     break
@@ -269,7 +257,8 @@ class Journal:
 
     def at(self, section: int, entry: int) -> JournalEntry:
         """Return the entry at a place of the document."""
-        return next(self.of_day(day)[entry] for day in self.days if day.section == section)
+        found = (one for day in self.days if day.section == section for one in self.of_day(day))
+        return next(one for one in found if one.at == (section, entry))
 
 
 def read_journal(file: str, document: Document) -> Journal:

@@ -12,6 +12,7 @@ from memory.base.values import split_remark
 from memory.document import Bullet, Document, Entry, Section
 from memory.document.lines import insert_line, read_bullets, split_lines
 from memory.errors import UsageError
+from memory.files.dress import LineFinding, loose_lines, plain_bullets
 from memory.files.edit import Edit, one_line, started_document, with_end
 from memory.files.item_refs import NamedItem, name_all
 from memory.files.refs import look_up
@@ -133,7 +134,7 @@ class Knowledge:
 def _read(document: Document) -> Iterator[tuple[str, str | None, Bullet, int, tuple[int, int | None, int]]]:
     for index, place, block, first in document.blocks():
         section, topic = document.section(index).title, None if place is None else block.title
-        for number, bullet in enumerate(block.bullets):
+        for number, bullet in enumerate(read_bullets(plain_bullets(block.body).body)):
             yield section, topic, bullet, first + bullet.line, (index, place, number)
 
 
@@ -320,7 +321,7 @@ def _replaced(snapshot: Files, item: KnowledgeItem, raw: str | None, done: str) 
     document = snapshot.document(FILE)
     index, number, place = item.at
     block = document.block(index, number)
-    body = block.body
+    body = plain_bullets(block.body).body
     bullet = read_bullets(body)[place]
     source = body[bullet.start : bullet.end]
     if raw == bullet.text:
@@ -345,3 +346,19 @@ def _edit(document: Document, place: tuple[int, int | None], bullet: int | None,
         return Edit({FILE: document}, summary)
     there = [item for item in Knowledge(FILE, document).items if item.at[:2] == place]
     return Edit({FILE: document}, summary, there[bullet].ref)
+
+
+def plain_knowledge(document: Document) -> Document:
+    """Return knowledge.md with all its items as plain bullets."""
+    for index, number, block, _ in document.blocks():
+        document = document.with_block(index, number, block.with_body(plain_bullets(block.body).body))
+    return document
+
+
+def knowledge_findings(document: Document) -> Iterator[LineFinding]:
+    """Yield the items in another form, and the texts that are none; lines count from 0 in the file."""
+    for index, number, block, first in document.blocks():
+        found = [*plain_bullets(block.body).findings]
+        if number is not None or document.section(index).level == 2:
+            found += loose_lines(block.body, "knowledge is a list; write it as a line that begins with `- `")
+        yield from (one.moved(first) for one in found)

@@ -6,19 +6,18 @@ Broken are links that lead nowhere, stand twice, or are never used.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from memory.base.problems import Problem
-from memory.base.values import is_absent
+from memory.base.values import folded, is_absent
 from memory.document.nodes import field_line
 from memory.files.config import Setting
-from memory.files.tasks.values import text_or_none
 
 if TYPE_CHECKING:
-    from memory.document import Document, Entry
+    from memory.document import Document
     from memory.files.contacts.model import Contacts
     from memory.files.snapshot import Snapshot
     from memory.files.tasks.model import Task, TaskList
@@ -100,21 +99,19 @@ class LinkIndex:
         """Yield the open tasks of a person."""
         yield from (LinkPlace(task) for task in self._naming(PERSON, name) if task.section != "completed")
 
-    def by_id(self, part: int) -> dict[str, list[int]]:
-        """Return the numbers of the tasks under the `JOB` or `PLAN` that they name."""
+    def by_id(self, part: int) -> dict[str, list[Task]]:
+        """Return the tasks under the `JOB` or `PLAN` that they name."""
         if self.tasks is None:
             return {}
-        found: dict[str, list[int]] = {}
-        for number, named in enumerate(self.tasks.columns.of(_named)):
-            if named is not None and (name := named[part]):
-                found.setdefault(name, []).append(number)
+        found: dict[str, list[Task]] = {}
+        for task in self.tasks.tasks:
+            if name := _named(task)[part]:
+                found.setdefault(name, []).append(task)
         return found
 
     def _naming(self, part: int, name: str) -> Iterator[Task]:
         if self.tasks is not None and name and not is_absent(name):
-            for number, named in enumerate(self.tasks.columns.of(_named)):
-                if named is not None and named[part] == name:
-                    yield self.tasks.tasks[number]
+            yield from (task for task in self.tasks.tasks if _named(task)[part] == name)
 
 
 def _put(index: dict[str, list[LinkPlace]], key: str | None, place: LinkPlace) -> None:
@@ -153,7 +150,7 @@ def _build(snapshot: Snapshot) -> LinkIndex:
     for monitor in snapshot.monitors.monitors:
         place = LinkPlace(monitor)
         _put(index.cron_jobs, monitor.cron_job_id, place)
-        index.monitors.setdefault(monitor.name.casefold(), []).append(place)
+        index.monitors.setdefault(folded(monitor.name), []).append(place)
     for plan in snapshot.plans.plans:
         _put(index.plans, plan.plan_id, LinkPlace(plan))
     for plans in snapshot.archived_plans():
@@ -163,13 +160,13 @@ def _build(snapshot: Snapshot) -> LinkIndex:
     for channel in contacts.channels:
         place = LinkPlace(channel)
         _put(index.channels, channel.id, place)
-        _put(index.channel_names, channel.name.casefold(), place)
+        _put(index.channel_names, folded(channel.name), place)
     for route in contacts.routes:
         place = LinkPlace(route)
-        _put(index.routes, route.channel.casefold(), place)
+        _put(index.routes, folded(route.channel), place)
         _put(index.projects, route.project, place)
     for person in contacts.people:
-        _put(index.people, person.name.casefold(), LinkPlace(person))
+        _put(index.people, folded(person.name), LinkPlace(person))
     for setting in snapshot.config.settings:
         place = LinkPlace(setting)
         if setting.key == "cronJobId":
@@ -181,14 +178,9 @@ def _build(snapshot: Snapshot) -> LinkIndex:
     return index
 
 
-def _named(entry: Entry) -> tuple[str | None, str | None, str | None] | None:
-    """Return the cron job, the plan and the person that a task names; None where it surely names none."""
-    raw = entry.raw
-    if not (b"cronJobId" in raw or b"orchestrationId" in raw or b"assigned" in raw):
-        return None
-    fields = entry.fields
-    job, plan, person = [text_or_none(fields.get(key)) for key in ("cronJobId", "orchestrationId", "assigned")]
-    return job, plan, (person or "").casefold()
+def _named(task: Task) -> tuple[str | None, str | None, str | None]:
+    """Return the cron job, the plan and the person that a task names."""
+    return task.cron_job_id, task.orchestration_id, folded(task.assigned or "")
 
 
 def quoted(text: str) -> Iterator[str]:
@@ -201,21 +193,15 @@ def link_problems(snapshot: Snapshot) -> Iterator[Problem]:
     """Yield warnings for dangling and duplicate links, notes for channels and plans that nothing refers to."""
     index, others = _index(snapshot)
     yield from others
-    tasks, planned, jobs = snapshot.tasks, index.by_id(PLAN), index.cron_jobs.copy()
-    for job, numbers in index.by_id(JOB).items():
-        others_of_job = jobs.get(job, [])
-        # Most jobs have one task, which is not made then.
-        if len(numbers) + len(others_of_job) > 1:
-            jobs[job] = [*map(LinkPlace, tasks.tasks.pick(numbers)), *others_of_job]
+    planned, jobs = index.by_id(PLAN), index.cron_jobs.copy()
+    for job, doers in index.by_id(JOB).items():
+        jobs[job] = [*map(LinkPlace, doers), *jobs.get(job, [])]
     yield from _twice(jobs, "cronJobId", "cronJobId")
-    entries = tasks.columns.entries
-    lines: Sequence[int] = ()
-    for plan_id, numbers in planned.items():
+    for plan_id, parts in planned.items():
         if plan_id not in index.plans and plan_id not in index.archived_plans:
-            lines = lines or tasks.lines()
-            for number in numbers:
-                line = field_line(entries[number], "orchestrationId", lines[number] + 1)
-                yield Problem("warning", tasks.file, line, "link.dangling", f"no plan is called {plan_id[:40]!r}")
+            for task in parts:
+                line = field_line(task.entry, "orchestrationId", task.line + 1)
+                yield Problem("warning", task.file, line, "link.dangling", f"no plan is called {plan_id[:40]!r}")
     for plan_id, places in index.plans.items():
         for place in places:
             if place.item.section == "active" and plan_id not in planned:
@@ -229,7 +215,7 @@ def _problems_of_others(index: LinkIndex, contacts: Contacts) -> Iterator[Proble
         if channel_id not in index.channels:
             yield from _dangling(places, f"no channel has the id {channel_id[:40]!r}")
     for name, places in index.routes.items():
-        if name not in index.channel_names and name not in {key.casefold() for key in index.channels}:
+        if name not in index.channel_names and name not in {folded(key) for key in index.channels}:
             message = f"no channel is called {places[0].item.channel[:40]!r}"
             yield from _dangling(places, message)
     yield from _twice(index.plans, "planId", "planId")
@@ -238,7 +224,7 @@ def _problems_of_others(index: LinkIndex, contacts: Contacts) -> Iterator[Proble
     yield from _twice(index.people, "person")
     yield from _twice(index.monitors, "monitor")
     for channel in contacts.channels:
-        if channel.id not in index.channel_uses and channel.name.casefold() not in index.routes:
+        if channel.id not in index.channel_uses and folded(channel.name) not in index.routes:
             message = f"nothing refers to the channel {channel.title[:40]!r}"
             yield Problem("note", channel.file, channel.line + 1, "link.unused", message)
 

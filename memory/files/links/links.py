@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from memory.base.values import folded
 from memory.files.config import Setting
 from memory.files.contacts.model import Channel, Person, Route
 from memory.files.journal.model import JournalEntry
@@ -64,7 +65,7 @@ def _places(snapshot: Snapshot, index: LinkIndex, item: Any) -> Iterable[tuple[s
         plan_id, job = item.orchestration_id or "", item.cron_job_id or ""
         yield "plan", index.plans.get(plan_id) or index.archived_plans.get(plan_id) or ()
         yield "cron job", index.of_job(job)
-        yield "assigned", index.people.get((item.assigned or "").casefold(), ())
+        yield "assigned", index.people.get(folded(item.assigned or ""), ())
         yield "journal", journal_naming(snapshot, item.title)
     elif isinstance(item, JournalEntry):
         yield "task", _named(item, snapshot.tasks.tasks)
@@ -78,13 +79,13 @@ def _places(snapshot: Snapshot, index: LinkIndex, item: Any) -> Iterable[tuple[s
         yield "cron job", index.of_job(item.cron_job_id or "")
         yield "journal", journal_naming(snapshot, item.name)
     elif isinstance(item, Channel):
-        yield "route", index.routes.get(item.name.casefold(), ())
+        yield "route", index.routes.get(folded(item.name), ())
         yield "setting", index.channel_uses.get(item.id, ())
     elif isinstance(item, Route):
-        yield "channel", index.channel_names.get(item.channel.casefold(), ())
+        yield "channel", index.channel_names.get(folded(item.channel), ())
         yield "project", index.projects.get(item.project, ())
     elif isinstance(item, Person):
-        yield "assigned", index.assigned(item.name.casefold())
+        yield "assigned", index.assigned(folded(item.name))
         yield "channel", _channels_named(index, item.text)
         yield "journal", _calling(snapshot, index, item)
     elif isinstance(item, Setting):
@@ -151,17 +152,17 @@ def _called(index: LinkIndex, text: str) -> Iterator[LinkPlace]:
     for found in islice(_CALL.finditer(text), MAX_LINKS):
         words = text[found.end() : found.end() + LONGEST_NAME]
         ends = [boundary.start() for boundary in _END_OF_WORD.finditer(words)]
-        people = (index.people.get(words[:end].casefold()) for end in reversed(ends))
+        people = (index.people.get(folded(words[:end])) for end in reversed(ends))
         yield from next(filter(None, people), ())
 
 
 def _calling(snapshot: Snapshot, index: LinkIndex, person: Person) -> Iterator[LinkPlace]:
     """Yield the journal entries that name a person behind an `@`."""
-    name = person.name.casefold()
+    name = folded(person.name)
     sign = re.compile(b"@" + re.escape(person.name.encode("utf-8", "surrogateescape")), re.IGNORECASE)
     for place in _entries_at(snapshot, lambda data: islice((at.start() for at in sign.finditer(data)), MAX_HITS)):
         # The name may go on, and a longer one may be another person's.
-        if any(one.item.name.casefold() == name for one in _called(index, place.item.entry.text)):
+        if any(folded(one.item.name) == name for one in _called(index, place.item.entry.text)):
             yield place
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from memory.base.values import is_absent
 from memory.document.nodes import bare
+from memory.files.dress import LineFinding, Schema, plain_entry
 from memory.files.item_refs import EntryItem, FieldText, Name, name_all
 from memory.files.refs import look_up
 
@@ -27,6 +28,17 @@ STATUSES = ("planning", "running", "blocked", "completed", "failed")
 PlanSection = Literal["active", "completed"]
 SECTIONS: dict[str, PlanSection] = {"active plans": "active", "completed plans": "completed"}
 """The sections that hold plans, by their name without case."""
+SCHEMA = Schema(
+    ("planId", "status", "created", "completed", "currentPhase", "progress", "projects"),
+    {
+        "planId": ("plan",),
+        "status": ("state",),
+        "created": ("created at", "created on", "started"),
+        "completed": ("completed at", "completed on", "finished"),
+        "currentPhase": ("phase",),
+        "projects": ("project",),
+    },
+)
 _COLUMNS = ("id", "project", "title", "phase", "dependsOn", "status", "progress", "completed")
 _PERCENT = re.compile(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
 _SEPARATOR = re.compile(r"[,;\s]+")
@@ -130,7 +142,8 @@ class Plans:
             known_section = SECTIONS.get(part.name) if part.level == 2 else None
             heading = None if known_section else part.title if part.heading else ""
             for number, entry in enumerate(part.entries):
-                found.append((index, number, known_section or "active", heading, entry))
+                plain = plain_entry(entry, SCHEMA)[0]
+                found.append((index, number, known_section or "active", heading, plain))
         known = [(entry.title, entry.fields.get("created") or "") for *_, entry in found]
         names = name_all(KIND, known, [bare(entry) for *_, entry in found])
         archived = file.startswith("archive/")
@@ -266,3 +279,18 @@ def _progress(tasks: Sequence[PlanTask]) -> int | None:
 def _percent(value: str | None) -> int | None:
     found = _PERCENT.fullmatch(value) if value else None
     return int(found[1]) if found and int(found[1]) <= 100 else None
+
+
+def plain_plans(document: Document) -> Document:
+    """Return orchestration.md, or an archive of it, with the fields of its plans in the plain form."""
+    for index, section in document.all_sections():
+        for number, entry in enumerate(section.entries):
+            document = document.replace_entry(index, number, plain_entry(entry, SCHEMA)[0])
+    return document
+
+
+def plan_findings(document: Document) -> Iterator[LineFinding]:
+    """Yield what was found in the fields of plans; lines count from 0 in the file."""
+    for index, section in document.all_sections():
+        for number, entry in enumerate(section.entries):
+            yield from (one.moved(document.line_of(index, number)) for one in plain_entry(entry, SCHEMA)[1])

@@ -7,11 +7,23 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local
+from memory.base.values import folded
 from memory.document import Entry
 from memory.errors import NotFoundError, UsageError
 from memory.files.edit import Edit
 
-from .edits import FILE, edit_task, heading, shift_priority, with_heading, with_text, with_value, write_tags
+from .edits import (
+    FILE,
+    as_entries,
+    edit_task,
+    heading,
+    shift_priority,
+    task_to_edit,
+    with_heading,
+    with_text,
+    with_value,
+    write_tags,
+)
 from .model import PRIORITIES, Task, find_task, read_tasks
 from .values import with_section
 
@@ -56,12 +68,12 @@ def retag_tasks(
     now: datetime,  # noqa: ARG001
 ) -> Edit:
     """Give tags to many tasks and take others away; what else each of them has stays. Case does not count."""
-    gone = {tag.casefold() for tag in remove}
+    gone = set(map(folded, remove))
 
     def changed(task: Task) -> Entry:
-        tags = [tag for tag in task.tags if tag.casefold() not in gone]
-        have = {tag.casefold() for tag in tags}
-        tags += [tag for tag in dict.fromkeys(add) if tag.casefold() not in have]
+        tags = [tag for tag in task.tags if folded(tag) not in gone]
+        have = set(map(folded, tags))
+        tags += [tag for tag in dict.fromkeys(add) if folded(tag) not in have]
         if tuple(tags) == task.tags:
             return task.entry
         return with_text(task.entry, "tags", write_tags(tuple(tags)) or None)
@@ -84,8 +96,8 @@ def shift_priorities(snapshot: Snapshot, refs: Sequence[str], by: int, *, now: d
 
 def remove_tasks(snapshot: Snapshot, refs: Sequence[str], *, now: datetime) -> Edit:  # noqa: ARG001
     """Remove many tasks; no journal entry is written."""
-    tasks = tasks_named(snapshot, refs)
-    document = snapshot.document(FILE)
+    tasks = as_entries(tasks_named(snapshot, refs))
+    document = tasks[0].document if tasks else snapshot.document(FILE)
     # From the end, so that places before it stay what they are.
     for task in sorted(tasks, key=lambda task: task.at, reverse=True):
         document = document.remove_entry(*task.at)
@@ -97,7 +109,7 @@ def duplicate_task(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
 
     What belongs to the doing of the old one is left out: progress, started, completed, outcome, cron job.
     """
-    task = find_task(snapshot, ref)
+    task = task_to_edit(snapshot, ref)
     entry = task.entry.with_title(task.entry.title)
     for key in ("progress", "started", "completed", "outcome", "lastUpdate", "cronJobId"):
         entry = with_text(entry, key, None)
@@ -119,7 +131,7 @@ def split_task(snapshot: Snapshot, ref: str, titles: Sequence[str], *, now: date
     The task itself stays and its notes name the parts; what recurs is not passed on. Raises UsageError `task.parts`
     where there is no title, and as `add_task` for one that cannot be a heading.
     """
-    task = find_task(snapshot, ref)
+    task = task_to_edit(snapshot, ref)
     parts = [title.strip() for title in titles if title.strip()]
     if not parts:
         raise UsageError("task.parts", "there is nothing to split it into", "write one title a line")
@@ -159,14 +171,13 @@ def tasks_named(snapshot: Snapshot, refs: Sequence[str]) -> list[Task]:
         found = {find_task(snapshot, ref).at: find_task(snapshot, ref) for ref in refs}
         return [found[at] for at in sorted(found)]
     tasks = snapshot.readable().tasks
-    tasks.name_all()
     known = {task.ref: task for task in tasks}
     wanted = {}
     for ref in refs:
         task = known.get(ref)
         if task is None:
             try:
-                task = find_task(snapshot, ref)
+                task = task_to_edit(snapshot, ref)
             except NotFoundError:
                 raise NotFoundError(
                     "task.not_found", f"one of {len(refs)} tasks is gone: {ref}", "select again", text=ref
@@ -176,8 +187,8 @@ def tasks_named(snapshot: Snapshot, refs: Sequence[str]) -> list[Task]:
 
 
 def _each(snapshot: Snapshot, refs: Sequence[str], changed: Callable[[Task], Entry], verb: str) -> Edit:
-    tasks = tasks_named(snapshot, refs)
-    document = snapshot.document(FILE)
+    tasks = as_entries(tasks_named(snapshot, refs))
+    document = tasks[0].document if tasks else snapshot.document(FILE)
     for task in tasks:
         entry = changed(task)
         if entry.raw != task.entry.raw:

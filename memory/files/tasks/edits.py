@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local, read_moment
 from memory.base.values import is_absent
-from memory.document import Document, Entry, Section
+from memory.document import Entry, Section
 from memory.document.lines import set_field
 from memory.errors import ConflictError, UsageError
 from memory.files.edit import Edit, entry_of_text, started_document
-from memory.files.refs import SHORT
 
 from .model import PRIORITIES, DueValue, Task, find_task, read_due, read_tasks, split_priority
-from .values import KIND, is_run, task_identity, with_section
+from .reading import plain_section, with_items_as_entries
+from .values import with_section
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
-    from .values import SectionName
+    from .reading import SectionName
 
 
 FILE = "tasks.md"
@@ -95,7 +95,7 @@ def edit_task(
     person started from: what somebody else changed meanwhile is kept, and ConflictError `document.conflict` with
     `fields` and `conflicts` raised where both changed the same.
     """
-    task = find_task(snapshot, ref)
+    task = task_to_edit(snapshot, ref)
     changes: dict[str, str | None] = {**(set or {}), **dict.fromkeys(unset)}
     section = _wanted_section(changes)
     if base is not None and base.raw != task.entry.raw:
@@ -120,7 +120,7 @@ def start_task(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
 
     A task in progress stays as it is; a completed one raises UsageError `task.completed`.
     """
-    task = find_task(snapshot, ref)
+    task = task_to_edit(snapshot, ref)
     return _started(snapshot, task, task.entry, now)
 
 
@@ -138,7 +138,7 @@ def progress_task(
     Raises UsageError `task.progress` for another number, `task.completed` for a completed task, and with `base` (the
     entry that the person saw) ConflictError `document.conflict` where somebody else set another progress since.
     """
-    task = find_task(snapshot, ref)
+    task = task_to_edit(snapshot, ref)
     number = read_percent(percent)
     if base is not None and base.raw != task.entry.raw:
         _refuse_conflict(task, base, {"progress": f"{number}%"}, snapshot.zone)
@@ -162,7 +162,7 @@ def done_task(snapshot: Snapshot, ref: str, *, outcome: str | None = None, now: 
     ref of the open one stays what it was through every further run, and the copy gets a longer one of its own.
     A task that is completed already raises ConflictError `task.completed`: its outcome is somebody's.
     """
-    task = find_task(snapshot, ref)
+    task = task_to_edit(snapshot, ref)
     if task.section == "completed":
         raise ConflictError(
             "task.completed",
@@ -180,15 +180,14 @@ def reopen_task(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
     Drops `completed` and `progress` (and `started`, if it was in progress); the outcome moves into `notes`. A pending
     task stays as it is.
     """
-    task = find_task(snapshot, ref)
+    task = task_to_edit(snapshot, ref)
     return _reopened(snapshot, task, task.entry, now)
 
 
 def remove_task(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001 - edits are called alike
     """Remove a task; no journal entry is written."""
-    task = find_task(snapshot, ref)
-    document = snapshot.document(FILE).remove_entry(*task.at)
-    return Edit({FILE: document}, f"removed {_short(task.title)}")
+    task = task_to_edit(snapshot, ref)
+    return Edit({FILE: task.document.remove_entry(*task.at)}, f"removed {_short(task.title)}")
 
 
 def shift_priority(snapshot: Snapshot, ref: str, by: int, *, now: datetime) -> Edit:  # noqa: ARG001
@@ -196,7 +195,7 @@ def shift_priority(snapshot: Snapshot, ref: str, by: int, *, now: datetime) -> E
 
     A task without a known priority counts as one between NORMAL and what is asked for: it gets HIGH or LOW.
     """
-    task = find_task(snapshot, ref)
+    task = task_to_edit(snapshot, ref)
     rank = PRIORITIES.index(task.priority or "NORMAL")
     wanted = PRIORITIES[min(max(rank - by, 0), len(PRIORITIES) - 1)]
     entry = with_heading(task.entry, wanted, task.title) if by else task.entry
@@ -216,9 +215,28 @@ def replace_task_text(
     What somebody else changed since `base` is merged by fields and lines. Raises UsageError `document.structure`
     unless the text is exactly one entry, ConflictError `document.conflict` where both changed the same.
     """
-    task = find_task(snapshot, ref)
+    task = task_to_edit(snapshot, ref)
     entry = entry_of_text(text, task.entry, base, task.title)
     return _replaced(task, task.entry if entry is None else entry, f"changed {_short(task.title)}")
+
+
+def task_to_edit(snapshot: Snapshot, ref: str) -> Task:
+    """Return the task that `find_task` finds, as an entry: see `as_entries`."""
+    return as_entries([find_task(snapshot, ref)])[0]
+
+
+def as_entries(tasks: Sequence[Task]) -> list[Task]:
+    """Return tasks of one file as entries of one document: a checklist with one of them is written as entries."""
+    written = {task.at[0] for task in tasks if task.is_item}
+    if not written:
+        return list(tasks)
+    document = tasks[0].document
+    items = {index: len(document.section(index).memo(plain_section).items) for index in written}
+    for index in written:
+        document = with_items_as_entries(document, index)
+    changed = read_tasks(FILE, document)
+    places = [(task.at[0], task.at[1] + items.get(task.at[0], 0)) for task in tasks]
+    return [found for place in places if (found := changed.at(*place)) is not None]
 
 
 # -- moving ---------------------------------------------------------------------------------------------------
@@ -302,16 +320,7 @@ def _moved(task: Task, entry: Entry, name: SectionName, summary: str) -> Edit:
     document = document.insert_entry(section, number, entry)
     # Blank lines behind it follow the style of the file.
     entry = document.sections[section].entries[number]
-    return Edit({FILE: document}, summary, _ref(task, document, (section, number), entry), entry)
-
-
-def _ref(task: Task, document: Document, place: tuple[int, int], entry: Entry) -> str:
-    """Return the ref of a task that stands at a place of a document after an edit, with that entry."""
-    # A short ref says that no other task has its title and `created`, or only completed runs of it. While it has both,
-    # that stays so, and no other task is looked at.
-    ref = task.ref
-    same = len(ref) == len(KIND) + 1 + SHORT and task_identity(entry) == task.identity
-    return ref if same and not is_run(entry) else read_tasks(FILE, document).ref_at(*place)
+    return Edit({FILE: document}, summary, read_tasks(FILE, document).ref_at(section, number), entry)
 
 
 def _group_top(section: Section, entry: Entry) -> int:
@@ -336,7 +345,7 @@ def _replaced(task: Task, entry: Entry, summary: str) -> Edit:
     if entry.raw == task.entry.raw:
         return Edit({}, summary, task.ref, task.entry)
     document = task.document.replace_entry(*task.at, entry)
-    return Edit({FILE: document}, summary, _ref(task, document, task.at, entry), entry)
+    return Edit({FILE: document}, summary, read_tasks(FILE, document).ref_at(*task.at), entry)
 
 
 def _noted(snapshot: Snapshot, edit: Edit, title: str, lines: Sequence[str], now: datetime) -> Edit:

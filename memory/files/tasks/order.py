@@ -105,14 +105,6 @@ def grouped(
     """
     if name == "section":
         titles = {"pending": "PENDING", "in-progress": "IN PROGRESS", "completed": "COMPLETED"}
-        if isinstance(tasks, TaskList) and not (tasks.names.headings or tasks.archived):
-            # The file says where each section begins: no task is looked at.
-            sections = [(title, tasks.in_section(section)) for section, title in titles.items()]
-            return [one for one in sections if one[1]]
-        tasks = tuple(tasks)
-        if not any(task.misplaced for task in tasks[:1]):
-            # All are of one file: where one of them says that no heading is wrong, none is.
-            return _by(tasks, lambda task: task.section, list(titles), titles)
         places: dict[Any, str] = {(one,): title for one, title in titles.items()}
 
         def place(task: Task) -> tuple[str, ...]:

@@ -13,12 +13,11 @@ from typing import Literal
 
 from memory.base.clock import format_utc
 from memory.base.safe_text import visible
-from memory.document import Entry
 from memory.errors import RefusedError
 from memory.files.monitors import FILE as MONITORS
 from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
-from memory.files.tasks.values import Head
+from memory.files.tasks.model import Task
 from memory.monitoring.alerts.options import AlertOptions, ancestors, read_options
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.alerts.windows import ends_at
@@ -134,10 +133,9 @@ def notice(
     by_name = {monitor.name: monitor for monitor in monitors}
     # A waiting task is the only open one with its title.
     tasks = snapshot.tasks
-    acting: dict[str, int] = {}
+    acting: dict[str, Task] = {}
     if any(ask.role == "action" and decision.waits for _, ask, decision in decided):
-        titles = tasks.columns.of(_title)
-        acting = {titles[place]: place for part in tasks.places("pending", "in-progress") for place in part}
+        acting = {task.title: task for task in tasks.open}
     for system, ask, decision in decided:
         if decision.allowed:
             continue
@@ -147,7 +145,7 @@ def notice(
         if decision.waits:
             place = ask.file if system == "files" else system
             acts = acting.get(ask.name) if ask.role == "action" and monitor is None else None
-            ref = tasks.ref_of(acts) if acts is not None else "" if monitor is None else monitor.ref
+            ref = acts.ref if acts is not None else "" if monitor is None else monitor.ref
             waiting.append(WaitingAsk(ask, decision.why, place, ref, monitor))
     if not monitors:
         return Notice(tuple(waiting))
@@ -157,10 +155,6 @@ def notice(
     muted = [(monitor, mutes[key]) for monitor in monitors if (key := key_of(monitor.name)) in mutes]
     refs = frozenset(monitor.ref for monitor in monitors if monitor.name in resting)
     return Notice(tuple(waiting), tuple(muted), mutes.get("*"), refs)
-
-
-def _title(entry: Entry) -> str:
-    return entry.memo(Head).title
 
 
 def _remedies(snapshot: Snapshot, trust: Trust | None) -> dict[str, str]:

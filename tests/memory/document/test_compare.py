@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memory.document import Document, Entry, Section, parse
 from memory.document.compare import apply, compare, differences, inverted, units_of, with_top
 from memory.document.merge import merge
-from memory.document.rescan import updated
+from memory.document.model import updated
 
 TITLES = ("one", "[HIGH] two", "three", "two", "four")
 BODIES = ("", "- a: 1\n", "- a: 2\n- b: x\n", "text\n\nmore\n", "- a: 1\n")

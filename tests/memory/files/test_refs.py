@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.document import parse
-from memory.document.rescan import updated
 from memory.errors import AmbiguousError, NotFoundError
 from memory.files.refs import identity_hex, read_ref, tell_apart
-from memory.files.tasks.model import TaskList, find_task, read_tasks
+from memory.files.tasks.model import find_task
 from tests.memory_files import snapshot_of
 
 TWINS = """\
@@ -100,28 +98,6 @@ def test_twins_have_longer_refs_and_each_is_addressable() -> None:
     assert [task.ref for task in twins] == refs
     assert [task.at for task in twins] == [find_task(snapshot, ref).at for ref in refs]
     assert [task.at for task in twins] == [find_task(snapshot, ref.partition("#")[2]).at for ref in refs]
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 11), st.sampled_from("AB"), st.sampled_from(["", "2024-01-01", "2024-01-02"])))
-)
-def test_names_taken_over_are_those_worked_out_anew(edits: list[tuple[int, str, str]]) -> None:
-    """However titles and ends of tasks change one by one, each list names its tasks as if it were the first."""
-    tasks = [("A", "")] * 6 + [("B", "")] * 6
-    last: TaskList | None = None
-    for place, title, completed in [(0, "A", ""), *edits]:
-        tasks[place] = (title, completed)
-        text = "".join(f"### {title}\n- completed: {completed}\n" for title, completed in tasks)
-        data = f"## Pending\n{text}".encode()
-        document = parse(data) if last is None else updated(last.document, data)
-        found = read_tasks("tasks.md", document)
-        if last is not None:
-            found.inherit(last)
-        found.name_all()
-        anew = read_tasks("tasks.md", parse(data))
-        anew.name_all()
-        assert [task.ref for task in found.tasks] == [task.ref for task in anew.tasks]
-        last = found
 
 
 def test_a_task_without_twins_has_ten_digits_and_answers_to_seven_and_to_its_long_form() -> None:

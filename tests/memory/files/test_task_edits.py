@@ -612,12 +612,12 @@ def test_any_sequence_of_edits_touches_only_its_entry(text: str, steps: list[tup
         if name == "add" or task is None:
             assert (gone.total(), came.total()) == (0, 1)
         elif name == "remove":
-            assert Counter([_bare(task.entry)]) == gone
+            assert Counter([_bare(task.raw)]) == gone
             assert not came
             continue
         elif edit.documents:
             copies = 2 if name == "done" and task.recurring and task.section != "completed" else 1
-            moved = Counter([_bare(task.entry)])
+            moved = Counter([_bare(task.raw)])
             # An entry that moved, or came due again, without another change stands on both sides.
             assert gone in (moved, Counter())
             assert came.total() == gone.total() + copies - 1

@@ -10,11 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.document import parse
-from memory.document.rescan import updated
-from memory.files.snapshot import Views
 from memory.files.tasks import edits
 from memory.files.tasks.model import DueValue, Task, read_due, read_tasks, split_priority
-from memory.files.tasks.values import task_identity
 from tests.fixture_files import sample, with_newlines
 from tests.memory_files import NOW, after, snapshot_of
 
@@ -186,7 +183,7 @@ def test_due_is_a_date_a_recurrence_and_a_remark(value: str, expected: DueValue)
         ("- created: a\n- created: b\n", "created", "a"),
         ("```\n- created: a\n```\n", "created", None),
         ("- notes: x- created: 2024-01-01\n", "created", None),
-        ("- color: red\n- dueDate: x", "extra", {"color": "red", "dueDate": "x"}),
+        ("- color: red\n- dueDate: x", "extra", {"color": "red"}),
     ],
 )
 def test_values_are_read_as_the_format_has_them(fields: str, key: str, expected: object) -> None:
@@ -290,19 +287,3 @@ def test_reading_never_fails(data: bytes) -> None:
     for task in snapshot.tasks:
         assert list(task.json()) == KEYS
         task.due_state(NOW, UTC)
-
-
-def test_a_list_knows_what_the_one_before_it_knew() -> None:
-    """After an edit the refs are those of a fresh look, and only what is new is looked into."""
-    text = "## Pending\n" + "".join(f"### [NORMAL] Task {number % 40}\n- notes: x\n\n" for number in range(60))
-    before = parse(text.encode())
-    views = Views()
-    old = views.get("tasks.md", before, read_tasks)
-    assert len(set(old.names.identities())) == 40
-    after = updated(before, text.replace("Task 7\n", "Task seven\n", 1).encode())
-    new = views.get("tasks.md", after, read_tasks)
-    fresh = read_tasks("tasks.md", parse(after.dump()))
-    assert [task.ref for task in new] == [task.ref for task in fresh]
-    assert new.columns.known(task_identity) is not None, "nothing was taken over"
-    changed = [task.title for task, was in zip(new, old, strict=True) if task.entry is not was.entry]
-    assert changed == ["Task seven"]

@@ -147,28 +147,3 @@ def test_every_group_holds_each_task_once(name: str) -> None:
     """Groups have titles that can be read, and no task is lost or there twice."""
     found = grouped(tasks_of(MANY), name, NOW, UTC)
     assert [(title, "".join(task.title for task in tasks)) for title, tasks in found] == GROUPED[name]
-
-
-@pytest.mark.parametrize(
-    ("file", "text"),
-    [
-        ("tasks.md", MANY),
-        (
-            "tasks.md",
-            "## Pending\n\n## In Progress\n### a\n## Completed\n## Pending (later)\n### b\n### c\n## Pending\n",
-        ),
-        ("tasks.md", "### a\n## Ideas\n### b\n## Pending\n### c\n"),
-        ("archive/tasks-2024-01.md", "## Pending\n### a\n## Completed\n### b\n"),
-        ("tasks.md", ""),
-    ],
-)
-def test_a_file_groups_by_section_as_its_tasks_do(file: str, text: str) -> None:
-    """What a file knows of its sections puts each task where its own section puts it."""
-    tasks = read_tasks(file, parse(text.encode()))
-    by_file = [(title, list(found)) for title, found in grouped(tasks, "section", NOW, UTC)]
-    assert by_file == [(title, list(found)) for title, found in grouped(tasks.tasks, "section", NOW, UTC)]
-    assert list(tasks.lines()) == [task.line for task in tasks]
-    for section, part in tasks.document.all_sections():
-        here = [task for task in tasks if task.at[0] == section]
-        assert [task.at[1] for task in here] == list(range(len(here)))
-        assert all(part.entries[task.at[1]] is task.entry for task in here)

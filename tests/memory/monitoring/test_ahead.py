@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from memory.files.tasks.model import Task
 from memory.monitoring.checks.result import Result
 from memory.monitoring.history.charts import notice, pictures
 from memory.monitoring.history.results import record_results
@@ -138,21 +137,6 @@ def test_strips_count_from_now(tmp_path: Path) -> None:
     assert picture.hours == ("down", *[""] * 21, "well", "partly")
     assert picture.days == (*[""] * 28, "down", "partly")
     assert picture.latencies == (0.5,) * 6
-
-
-def test_what_waits_is_named_without_its_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many actions wait, each has the ref of its task, and no task is made to find it."""
-    entries = [f"### [NORMAL] Task {number}\n- action: make {number}\n" for number in range(50)]
-    workspace = make(tmp_path, tasks="## Pending\n\n" + "\n".join(entries))
-    approvals = approvals_of(workspace, trust_in(workspace), {})
-    refs = [task.ref for task in workspace.snapshot().tasks]
-    snapshot = Workspace.open(workspace.root, state_home=tmp_path / "state", machine_zone=UTC).snapshot()
-    made: list[int] = []
-    real = Task.__init__
-    monkeypatch.setattr(Task, "__init__", lambda self, *some: made.append(1) or real(self, *some))
-    found = notice(workspace, snapshot, NOW, approvals)
-    assert [one.ref for one in found.waiting] == refs
-    assert made == []
 
 
 def test_who_waits_and_who_is_muted(tmp_path: Path) -> None:

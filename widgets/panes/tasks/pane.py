@@ -55,7 +55,7 @@ class TasksPane(TaskViews):
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
         """How many are open; tasks under a heading that is no section need attention."""
-        return Badge(_open(snapshot), bool(snapshot.tasks.names.headings))
+        return Badge(_open(snapshot), any(task.heading is not None for task in snapshot.tasks))
 
     def draw_row(self, item: Task, width: int) -> Line:
         """Draw priority, title, and date or progress; also the urgency if rows are sorted by it."""
@@ -150,4 +150,4 @@ class TasksPane(TaskViews):
 
 
 def _open(snapshot: Snapshot) -> int:
-    return sum(map(len, snapshot.tasks.places("pending", "in-progress")))
+    return len(snapshot.tasks.open)

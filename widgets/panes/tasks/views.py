@@ -7,13 +7,11 @@ from contextlib import ExitStack
 from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from memory.files.refs import SHORT
-from memory.files.tasks.model import LazyTasks
 from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, grouped, is_missing, sort_key
 from widgets.list.line_list import GUTTER, MARGIN, LineList
 from widgets.list.rows import Continuation, Heading, Note
 from widgets.pane.base import Contents, Pane, PaneList
-from widgets.pane.rows import RowKey, Run
+from widgets.pane.rows import RowKey
 from widgets.pane.visible_rows import REVERSED
 from widgets.text.styled_text import Line, Piece, clip_line, line
 from widgets.text.words import CARD_LINES
@@ -161,8 +159,7 @@ class TaskViews(Pane):
                 rows.append(Note(number=len(rows)))
             wrong = self.group == GROUPS[0] and tasks[0].heading is not None
             rows.append(Heading(title, f"{len(tasks)}  {WRONG_HEADING}" if wrong else str(len(tasks))))
-            # Of many thousands of tasks few are shown: only those are made.
-            rows.extend([Run(tasks, tasks.entries)] if isinstance(tasks, LazyTasks) else tasks)
+            rows.extend(tasks)
         return rows
 
     def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:
@@ -393,14 +390,6 @@ class TaskViews(Pane):
         if self.calendar is not None:
             return self.calendar.find(row)
         return super().place_cursor(row)
-
-    def with_ref(self, items: Sequence[Task], ref: str) -> Sequence[Task]:
-        """The tasks that may have a ref: those with its identity, if the identities of all tasks are known."""
-        if self.snapshot is None or not items or not items[0].knows_identities:
-            return items
-        tasks, digits = self.snapshot.tasks, ref.partition("#")[2][:SHORT]
-        identities = tasks.names.identities()
-        return tasks.tasks.pick([place for place, known in enumerate(identities) if known.startswith(digits)])
 
     def go_to(self, ref: str) -> bool:
         """Put the cursor on a task; if the view cannot show it, switch to the list."""

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from app.cli.declared import OneOf, argument, group, option, under
 from app.cli.printing import tell
 from app.cli.session import PERCENT, PRIORITY, Session, facts, given, in_words, pairs, recurs, something, when
-from memory.files.tasks.model import DueValue, Task, find_task, may_have_twin, twin_words, twins_of
-from memory.files.tasks.values import FIELD_KEYS, moment_or_none, read_due, read_row, split_priority
+from memory.base.values import alike, folded
+from memory.files.tasks.model import DueValue, Task, find_task, open_twins, twin_words
+from memory.files.tasks.values import FIELD_KEYS, moment_or_none, read_due, split_priority
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 SECTIONS = ("pending", "in-progress", "completed", "archived")
 _HEADINGS = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed", "archived": "Archived"}
 SORTS = ("urgency", "due", "priority", "title", "assigned", "created", "started", "progress", "tags")
-_FEW = 8
 _SHOWN_FIRST = ("ref", "section", "priority", "due", "recurring")
 
 tasks = group("tasks", "List, add, edit, start, finish and remove tasks (tasks.md and its archive).")
@@ -73,14 +73,14 @@ def list_tasks(
     if priority:
         found = (task for task in found if task.priority == priority)
     if assigned:
-        wanted = assigned.casefold()
-        found = (task for task in found if (task.assigned or "").casefold() == wanted)
+        wanted = folded(assigned)
+        found = (task for task in found if folded(task.assigned or "") == wanted)
     if tags:
-        folded = {tag.casefold() for tag in tags}
-        found = (task for task in found if folded <= {tag.casefold() for tag in task.tags})
+        asked = set(map(folded, tags))
+        found = (task for task in found if asked <= set(map(folded, task.tags)))
     if match:
-        text = match.casefold()
-        found = (task for task in found if text in task.entry.text.casefold())
+        text = folded(match)
+        found = (task for task in found if text in folded(task.entry.text))
     if due is not None:
         from memory.files.tasks.due_filter import due_when
 
@@ -91,8 +91,6 @@ def list_tasks(
 
         key = sort_key(sort, session.now, session.snapshot.zone)
         shown.sort(key=lambda task: (SECTIONS.index(task.section), key(task)))
-    if len(shown) > _FEW:
-        session.snapshot.tasks.list_all()
     _warn_of_headings(shown)
     session.listing("tasks", lambda: [task.json() for task in shown], lambda: _table(session, shown))
 
@@ -121,13 +119,13 @@ def _table(session: Session, found: list[Task]) -> Iterator[str]:
         rows = []
         open_section = section in SECTIONS[:2]
         for index, task in enumerate(part):
-            priority, title, due, assigned, done = read_row(task.entry)
+            due, done = task.due_parts, task.progress
             late = open_section and due.date is not None and due.date[:10] < ahead and over(due.date)
             if late:
                 alerts[index] = 2
             progress = f"{done}%" if done is not None and section == "in-progress" else ""
             cell = (due.date or "") if due.recurring is None and not late else _due(due, late)
-            rows.append((task.ref_hex, priority or "", cell, progress, assigned or "", title))
+            rows.append((task.ref_hex, task.priority or "", cell, progress, task.assigned or "", task.title))
         words = _HEADINGS[section] if heading is None else _misplaced(heading)
         yield ("\n" if number else "") + session.paint.line(f"{words} ({len(rows)})")
         yield from session.paint.columns(rows, alerts=alerts)
@@ -238,7 +236,7 @@ def _changed(
         words = "nothing to change in"
     else:
         words = done if isinstance(done, str) else done()
-        if titled and (outcome.entry is None or may_have_twin(snapshot.document("tasks.md"), outcome.entry.title)):
+        if titled:
             _warn_of_twins(snapshot, found())
     session.answer(lambda: {"task": found().json()}, said)
 
@@ -269,7 +267,7 @@ def _recurs_in_words(cron: str | None) -> str:
 
 def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:
     """Warn on stderr that another open task has the given title."""
-    twins = twins_of(snapshot.tasks.tasks, task.title)
+    twins = open_twins(snapshot.tasks.tasks).get(alike(task.title), ())
     if words := twin_words([other for other in twins if other.at != task.at], task.title):
         tell(f"memdeck: warning: {words}")
 

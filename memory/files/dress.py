@@ -1,0 +1,322 @@
+"""The one reader of fields in any dress: which line of an entry is a field, which is likely meant as one.
+
+A field is `- key: value`. Agents and people also write `- **Due:** …`, `* deadline: …` or `Due Date：…`.
+What is clearly meant so is read as the field and noted; what could mean two things is only told. Bytes are never
+touched by reading: `plain_body` returns the body in the plain form, which `memdeck check --fix` writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple, TypeVar
+
+from memory.base.problems import Level
+from memory.base.values import folded
+from memory.document.lines import Field, count_lines, encode, hidden_lines, may_hide, read_fields, split_lines
+from memory.document.model import Document
+from memory.document.nodes import Entry, Section
+from memory.errors import UsageError
+
+N = TypeVar("N", bound=str)
+READ, UNREAD, UNCLEAR = "line.read_as", "line.unread", "line.unclear"
+"""The codes of a line that is read as its plain form, that nothing reads, and that contradicts another one."""
+
+
+@cache
+def regex(pattern: str) -> re.Pattern[str]:
+    """Return a compiled pattern: most files are plain, and need none of them."""
+    return re.compile(pattern)
+
+
+class LineFinding(NamedTuple):
+    """What `check` says about a line that is not plain; `line` counts from 0 in the body, section or file."""
+
+    line: int
+    level: Level
+    code: str
+    message: str
+
+    def moved(self, by: int) -> LineFinding:
+        """Return the finding so many lines further down."""
+        return self._replace(line=self.line + by)
+
+
+class Plain(NamedTuple):
+    """A body in the plain form and what was found in it."""
+
+    body: str
+    findings: tuple[LineFinding, ...] = ()
+
+
+class Schema:
+    """The fields that a kind of entry knows, with the other words for them.
+
+    A word is compared without case, blanks, dashes and underscores: `Due Date`, `due_date` and `dueDate` are one.
+    """
+
+    def __init__(self, keys: Sequence[str], synonyms: Mapping[str, Sequence[str]], *, understood: bool = True) -> None:
+        """Store the keys; where `understood` is false, a field in another dress is only told, never read."""
+        self.keys = frozenset(keys)
+        self.understood = understood
+        self._meaning = {_normal(key): key for key in keys}
+        for key, words in synonyms.items():
+            self._meaning.update((_normal(word), key) for word in words)
+
+    def meaning(self, word: str) -> str | None:
+        """Return the key that a word means, None if it means none."""
+        return word if word in self.keys else self._meaning.get(_normal(word))
+
+
+def _normal(word: str) -> str:
+    return re.sub(r"[\s_-]+", "", folded(word))
+
+
+_SPACE = r"[ \t\u00a0\u2000-\u200b\u202f\u3000]"
+_BULLET = rf"(?:(?:[-*+•‣–—]|[0-9]{{1,3}}[.)]){_SPACE}*(?:\[[ xX]?\]{_SPACE}*)?)"
+_EMPHASIS = r"[*_`]{0,3}"
+_DRESSED = (
+    rf"(?P<indent>{_SPACE}*)(?P<bullet>{_BULLET}?){_EMPHASIS}(?P<key>[A-Za-z][A-Za-z0-9_ -]{{0,28}}?){_EMPHASIS}"
+    rf"{_SPACE}*(?P<sign>::?|：|=){_EMPHASIS}(?:{_SPACE}+|(?=[^/\s]|$))(?P<value>.*)"
+)
+_QUOTED = rf"(?:{_SPACE}*>)+{_SPACE}*(?P<rest>.*)"
+_JSON = rf"{_SPACE}*(?:{_BULLET})?[\"'{{]+(?P<key>[A-Za-z][A-Za-z0-9_ -]*)[\"']{_SPACE}*:.*"
+_CELL = rf"{_SPACE}*\|?{_SPACE}*{_EMPHASIS}(?P<key>[A-Za-z][A-Za-z0-9_ -]*?){_EMPHASIS}{_SPACE}*\|.*"
+_NO_COLON = (
+    rf"{_SPACE}*{_BULLET}{_EMPHASIS}(?P<key>[A-Za-z][A-Za-z_-]*(?: (?:date|by|on|at))?){_EMPHASIS}"
+    rf"{_SPACE}+(?:[0-9]|->|=>|→|by |on |until ).*"
+)
+_INLINE = rf"(?:[|;,·]|{_SPACE}{{2}}){_SPACE}*{_EMPHASIS}(?P<key>[A-Za-z][A-Za-z0-9_ -]{{0,28}}?){_EMPHASIS}[:：]"
+_TAGGED = r"(?:^|[\s(\[])(?:@(?P<key>[a-z]+)\([^)]*\)|[📅⏳🛫]\s*[0-9]{4}-)"
+_TOLD_HEADING = r"(?i)#{4,6}[ \t]+\[(?:HIGH|NORMAL|LOW)\]|[ \t]{1,3}#{1,3}[ \t]"
+
+
+def plain_body(body: str, schema: Schema, nodes: Sequence[Field] | None = None) -> Plain:
+    """Return the body of an entry with every field that is clearly meant in its plain form, line by line.
+
+    `nodes` are the fields of the body, where they are known. Lines are neither added nor taken away. Where two lines
+    mean the same key, the plain one counts.
+    """
+    nodes = read_fields(body).nodes if nodes is None else nodes
+    if not _may_differ(body, nodes, schema):
+        return Plain(body)
+    return _Reader(nodes, split_lines(body), hidden_lines(body), schema).read()
+
+
+def plain_entry(entry: Entry, schema: Schema) -> tuple[Entry, tuple[LineFinding, ...]]:
+    """Return an entry with its fields in the plain form, and what was found; lines count from its heading."""
+    body = entry.body
+    plain, findings = plain_body(body, schema, entry.fields.nodes)
+    if plain != body:
+        try:
+            entry = entry.with_body(plain)
+        except UsageError:
+            return entry, ()
+    return entry, tuple([one.moved(1) for one in findings])
+
+
+def _may_differ(body: str, nodes: Sequence[Field], schema: Schema) -> bool:
+    """Return whether any line of a body is not a plain field of a known or unknown key."""
+    end = 0
+    for node in nodes:
+        if node.key not in schema.keys and schema.meaning(node.key):
+            return True
+        if (node.start != end and body[end : node.start].strip()) or "\n-" in node.value or "\n*" in node.value:
+            return True
+        end = node.end
+    return bool(body[end:].strip())
+
+
+class _Reader:
+    """One pass over the lines of a body."""
+
+    def __init__(
+        self, nodes: Sequence[Field], lines: Sequence[tuple[str, str]], hidden: Sequence[bool], schema: Schema
+    ) -> None:
+        self.schema = schema
+        self.lines = list(lines)
+        self.hidden = hidden
+        self.fields = {node.line: node for node in nodes}
+        self.further = {
+            line: node.key for node in nodes for line in range(node.line + 1, node.line + 1 + count_lines(node.value))
+        }
+        self.lines_of: dict[str, int] = {}
+        for node in nodes:
+            if node.key in schema.keys:
+                self.lines_of.setdefault(node.key, node.line)
+        self.findings: list[LineFinding] = []
+
+    def read(self) -> Plain:
+        leading = True
+        for number, (text, _) in enumerate(self.lines):
+            if number in self.further:
+                self.nested(number, text)
+            elif self.hidden[number]:
+                leading = False
+                self.fenced(number, text)
+            elif text.strip():
+                leading = self.line(number, text, leading)
+        return Plain("".join([text + end for text, end in self.lines]), tuple(self.findings))
+
+    def line(self, number: int, text: str, leading: bool) -> bool:
+        """Read one line; return whether only fields were read so far."""
+        node = self.fields.get(number)
+        if node is not None and node.key in self.schema.keys:
+            return leading
+        dressed = regex(_DRESSED).fullmatch(text)
+        key = self.schema.meaning(dressed["key"]) if dressed else None
+        if node is not None and key is None:
+            return leading
+        if dressed is None or key is None:
+            self.likely(number, text)
+            return False
+        if not dressed["bullet"] and not leading:
+            return False
+        value = dressed["value"].strip()
+        inline = regex(_INLINE).search(value)
+        if key in self.lines_of:
+            above = "above" if self.lines_of[key] < number else "below"
+            self.findings.append(
+                unclear(number, text, f"the line {above} with `{key}` counts; take one of the two out")
+            )
+        elif inline is not None and self.schema.meaning(inline["key"]):
+            self.unread(
+                number, "it holds several fields; write each into a line of its own, such as `- due: 2024-01-15`"
+            )
+        elif not self.schema.understood:
+            self.unread(number, f"write it as `- {key}: {value[:60]}`", "error")
+        else:
+            self.lines_of[key] = number
+            plain = f"- {key}: {value}".rstrip()
+            self.lines[number] = (plain, self.lines[number][1])
+            self.findings.append(LineFinding(number, "note", READ, f"{_shown(text)} is read as `{plain[:80]}`"))
+        return leading
+
+    def likely(self, number: int, text: str) -> None:
+        """Tell a line that names a field in a form that could mean two things."""
+        if regex(_TOLD_HEADING).match(text):
+            self.unread(number, "it is part of the entry above; a heading of an entry is `### ` at the start of a line")
+            return
+        tagged = regex(_TAGGED).search(text)
+        if tagged is not None and (tagged["key"] is None or self.schema.meaning(tagged["key"])):
+            self.unread(number, "write it as a line such as `- due: 2024-01-15`")
+            return
+        quoted = regex(_QUOTED).fullmatch(text)
+        if quoted is not None:
+            text = quoted["rest"]
+        for form in (_DRESSED if quoted else _JSON, _JSON, _CELL, _NO_COLON):
+            found = regex(form).fullmatch(text)
+            key = self.schema.meaning(found["key"]) if found else None
+            if key is not None:
+                self.unread(
+                    number, f"a field is a line such as `- {key}: …`", "warning" if self.schema.understood else "error"
+                )
+                return
+
+    def nested(self, number: int, text: str) -> None:
+        """Tell a further line of a value that looks like a field of its own."""
+        found = regex(_DRESSED).fullmatch(text)
+        if found is not None and found["bullet"] and (key := self.schema.meaning(found["key"])) is not None:
+            owner = self.further[number]
+            if key in self.schema.keys and key != owner:
+                self.unread(number, f"it is part of the value of {owner!r}; move it to the start of the line")
+
+    def fenced(self, number: int, text: str) -> None:
+        """Tell the first field in a code fence where the entry has no field outside of it."""
+        found = regex(_DRESSED).fullmatch(text)
+        if found is None or self.lines_of or any(one.code == UNREAD for one in self.findings):
+            return
+        if self.schema.meaning(found["key"]) is not None:
+            self.unread(number, "it is in a code fence or HTML; take the fence away for fields to be read")
+
+    def unread(self, number: int, help: str, level: Level = "warning") -> None:  # noqa: A002
+        self.findings.append(unread(number, self.lines[number][0], help, level))
+
+
+def unread(number: int, text: str, advice: str, level: Level = "warning") -> LineFinding:
+    """Return the finding about a line that nothing reads, with the sentence that helps."""
+    return LineFinding(number, level, UNREAD, f"{_shown(text)} is read by nothing: {advice}")
+
+
+def unclear(number: int, text: str, words: str) -> LineFinding:
+    """Return the finding about a line that contradicts another one, which counts."""
+    return LineFinding(number, "warning", UNCLEAR, f"{_shown(text)}: {words}")
+
+
+def read_as(number: int, text: str, plain: str) -> LineFinding:
+    """Return the note about a line that is read as its plain form."""
+    return LineFinding(number, "note", READ, f"{_shown(text)} is read as `{plain[:80]}`")
+
+
+def _shown(text: str) -> str:
+    return repr(text.strip()[:60])
+
+
+def plain_name(title: str, names: Mapping[str, N]) -> N | None:
+    """Return what a title means in `names`: without marks, pictures, case and a remark in parentheses."""
+    bare = re.sub(r"\s*[(（][^()（）]*[)）]\s*$", "", title)
+    words = re.findall(r"[^\W_]+", folded(bare))
+    while len(words) > 1 and words[-1] in ("tasks", "items"):
+        words.pop()
+    return names.get(" ".join(words))
+
+
+def visible_lines(body: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a body that are not blank and in no code fence or HTML, with their number."""
+    hidden = hidden_lines(body) if may_hide(body) else None
+    for number, (text, _) in enumerate(split_lines(body)):
+        if text.strip() and not (hidden and hidden[number]):
+            yield number, text
+
+
+def with_items(document: Document, index: int, lead: str, items: Sequence[Entry]) -> Document:
+    """Return the document with what was read above the first entry of a section written as entries.
+
+    `lead` is the text of the section that is left. Blank lines between entries follow the style of the file.
+    """
+    section = document.section(index)
+    gap = encode(document.newline) if document.spaced else b""
+    text = encode(lead.rstrip())
+    top = (text + encode(section.newline) if text else b"") + gap
+    entries = [entry.with_raw(entry.raw + gap) for entry in items]
+    if entries and not section.entries and index == len(document.sections) - 1:
+        entries[-1] = items[-1]
+    whole = Section.of(section.level, section.heading, top, (*entries, *section.entries))
+    return document.with_section(index, whole)
+
+
+_LIST_ITEM = (
+    r"(?:(?P<plain>[-*+] {1,4}(?!\[[ xX]\] ))|(?:[-*+•‣]|[0-9]{1,3}[.)])[ \t\u00a0\u3000]+(?:\[[ xX]\][ \t]+)?)"
+    r"(?P<text>\S.*)"
+)
+_PLAIN_PROSE = r"#.*|>.*|<.*|(?:[-*_=][ \t]*){3,}|\[[^\]]+\]:.*|[*_(].*[*_)]"
+
+
+def plain_bullets(body: str) -> Plain:
+    """Return a body with its list items as plain bullets, line by line, and what was found."""
+    lines = split_lines(body)
+    hidden = hidden_lines(body)
+    written: list[str] = []
+    found: list[LineFinding] = []
+    for number, (text, end) in enumerate(lines):
+        item = None if hidden[number] else regex(_LIST_ITEM).fullmatch(text)
+        if item is not None and item["plain"] is None:
+            plain = f"- {item['text']}"
+            found.append(read_as(number, text, plain))
+            text = plain
+        written.append(text + end)
+    return Plain("".join(written), tuple(found))
+
+
+def loose_lines(body: str, advice: str, *, tables: bool = False) -> Iterator[LineFinding]:
+    """Yield the first line of each paragraph, and table unless those are read, that is in no list of a body."""
+    hidden = hidden_lines(body)
+    fresh = True
+    for number, (text, _) in enumerate(split_lines(body)):
+        blank = not text.strip()
+        if fresh and not blank and not hidden[number] and text[0] not in " \t":
+            item = regex(_LIST_ITEM).fullmatch(text) or (tables and "|" in text) or regex(_PLAIN_PROSE).fullmatch(text)
+            if not item:
+                yield unread(number, text, advice)
+        fresh = blank

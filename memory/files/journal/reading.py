@@ -1,0 +1,207 @@
+"""The journal as agents and people write it, read in the plain form: days, times, and lists below a day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from functools import lru_cache
+from typing import NamedTuple
+
+from memory.document.lines import encode, hidden_lines, split_lines
+from memory.document.model import Document
+from memory.document.nodes import Entry, Section
+from memory.files.dress import LineFinding, read_as, regex, unread, with_items
+
+_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w-])", re.ASCII)
+_HEADING = re.compile(r"(\d{1,2}:\d{2}(?::\d{2})?)(?:[ \t]*(?:[—–-]+)[ \t]*|\Z)(.*)", re.ASCII | re.DOTALL)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = r"(?P<month>(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\.?"
+_DAY_FORMS = (
+    r"(?P<y>[0-9]{4})(?P<sign>[-/.])(?P<m>[0-9]{1,2})(?P=sign)(?P<d>[0-9]{1,2})",
+    rf"(?i){_MONTH} (?P<d>[0-9]{{1,2}})(?:st|nd|rd|th)?,? (?P<y>[0-9]{{4}})",
+    rf"(?i)(?P<d>[0-9]{{1,2}})(?:st|nd|rd|th)?\.? {_MONTH},? (?P<y>[0-9]{{4}})",
+)
+_WEEKDAY = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*"
+_AROUND = rf"(?i)[^\w]*(?:{_WEEKDAY}[,.]?[^\w]+)?{{}}[^\w(]*(?:\(.*\)|{_WEEKDAY})?[^\w]*"
+_INSTANT = (
+    r"(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})[T ,]+(?:at )?(?P<time>[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)(?:\.[0-9]+)?"
+    r"(?P<zone>Z|[+-][0-9]{2}:?[0-9]{2}| ?UTC)?[ \t]*[—–:|-]*[ \t]*(?P<rest>.*)"
+)
+_TIME = (
+    r"[^\w\n]*(?P<hour>[0-9]{1,2})(?:[:：h](?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}))?)?[ \t]*"
+    r"(?P<half>[AaPp]\.?[Mm]\b\.?)?"
+    r"[\])*_`]*[ \t]*(?:[—–:：|-]+[*_`]*)?[ \t]*(?P<rest>.*)"
+)
+_ITEM = r"(?:[-*+•‣]|[0-9]{1,3}[.)])[ \t\u00a0]+(?:\[[ xX]\][ \t]+)?(?P<title>\S.*)"
+_DEEPER = r"#{4,6}[ \t]+(?P<title>\S.*?)[ \t]*#*"
+
+
+class PlainDay(NamedTuple):
+    """A section of the journal in the plain form.
+
+    `date` is its day (None: it is none), `items` are entries made of the text above the first one, each with its line
+    in the section, `lead` is that text without them.
+    """
+
+    date: str | None
+    title: str
+    lead: str
+    items: tuple[tuple[int, Entry], ...]
+    findings: tuple[LineFinding, ...]
+
+
+@lru_cache(4096)
+def read_date(title: str) -> str | None:
+    """Return the date that a section's heading begins with in the plain form, also one that does not exist."""
+    found = _DATE.match(title)
+    return found[1] if found else None
+
+
+def split_heading(title: str) -> tuple[str | None, str]:
+    """Split a heading `HH:MM — title` into time and title; hyphen, en dash and seconds are understood."""
+    found = _HEADING.fullmatch(title)
+    return (found[1], found[2]) if found else (None, title)
+
+
+def plain_heading(title: str) -> str:
+    """Return the heading of an entry with its time in the plain form; as it is where it has none."""
+    if _HEADING.fullmatch(title):
+        return title
+    found = regex(_TIME).fullmatch(title)
+    if found is None or not (found["minute"] or found["half"]):
+        return title
+    hour, half = int(found["hour"]), (found["half"] or "").lower()[:1]
+    minute, second = found["minute"] or "00", found["second"]
+    if half and not 1 <= hour <= 12:
+        return title
+    hour = hour % 12 + 12 * (half == "p") if half else hour
+    if hour > 23 or int(minute) > 59:
+        return title
+    rest = found["rest"].strip()
+    if re.match(r"(?:UTC|GMT|Z|[+-][0-9])(?![a-z])", rest):
+        return title
+    return f"{hour:02}:{minute}" + (f":{second}" if second else "") + (f" — {rest}" if rest else "")
+
+
+def plain_day(section: Section) -> PlainDay:
+    """Return a section of the journal in the plain form: its date, and the entries above its first one."""
+    title, lead = section.title, section.body
+    day = read_date(title)
+    if title == day and not lead.strip():
+        return PlainDay(day, title, lead, (), ())
+    findings: list[LineFinding] = []
+    items: list[tuple[int, Entry]] = []
+    instant = regex(_INSTANT).fullmatch(title) if section.level == 2 else None
+    if instant is not None and instant["zone"]:
+        advice = f"write the day as `## {instant['date']}` and below `### HH:MM — title` in the workspace's zone"
+        return PlainDay(None, title, lead, (), (unread(0, f"## {title}", advice),))
+    if instant is not None:
+        heading = plain_heading(f"{instant['time']} — {instant['rest']}".rstrip(" —"))
+        items.append((0, _entry(heading, lead.strip("\r\n").split("\n"), section.newline)))
+        findings.append(read_as(0, f"## {title}", f"## {instant['date']} with ### {heading}"))
+        return PlainDay(instant["date"], instant["date"], "", tuple(items), tuple(findings))
+    if day is None and section.level == 2:
+        day = _dressed_day(title)
+        if day is not None:
+            findings.append(read_as(0, f"## {title}", f"## {day}"))
+            title = day
+    if day is None:
+        if lead.strip() and section.level == 2 and re.search(r"[0-9]", title) and not len(section):
+            findings.append(unread(0, f"## {title}", "write a day as `## 2024-01-15`"))
+        return PlainDay(None, title, lead, (), tuple(findings))
+    lead, more, found = _items(lead, section.newline)
+    top = 1 if section.heading else 0
+    findings += [one.moved(top) for one in found]
+    items += [(top + line, entry) for line, entry in more]
+    return PlainDay(day, title, lead, tuple(items), tuple(findings))
+
+
+def _dressed_day(title: str) -> str | None:
+    for form in _DAY_FORMS:
+        found = regex(_AROUND.format(form.removeprefix("(?i)"))).fullmatch(title)
+        if found is None:
+            continue
+        words = found.groupdict()
+        month = int(words["m"]) if words.get("m") else _MONTHS.index(words["month"][:3].lower()) + 1
+        try:
+            return date(int(words["y"]), month, int(words["d"])).isoformat()
+        except ValueError:
+            return None
+    return None
+
+
+def _items(lead: str, newline: str) -> tuple[str, list[tuple[int, Entry]], list[LineFinding]]:
+    """Return the text below a day without its lists, the entries made of those with their lines, and what was found."""
+    lines = [text for text, _ in split_lines(lead)]
+    hidden = hidden_lines(lead)
+    rest: list[str] = []
+    items: list[tuple[int, Entry]] = []
+    found: list[LineFinding] = []
+    number, fresh = 0, True
+    while number < len(lines):
+        text = lines[number]
+        item = None if hidden[number] else regex(_ITEM).fullmatch(text) or regex(_DEEPER).fullmatch(text)
+        if item is None:
+            if (
+                text.strip()
+                and fresh
+                and not hidden[number]
+                and not re.fullmatch(r"[-*_= \t]+|>.*|<.*|[*_(].*[*_)]", text)
+            ):
+                found.append(unread(number, text, "write an entry as `### HH:MM — title` with its lines below"))
+            fresh = not text.strip()
+            rest.append(text)
+            number += 1
+            continue
+        stop = number + 1
+        deeper = text.startswith("#")
+        while stop < len(lines) and (
+            hidden[stop]
+            or not lines[stop].strip()
+            or (not regex(_DEEPER).fullmatch(lines[stop]) if deeper else lines[stop][0] in " \t")
+        ):
+            stop += 1
+        below = lines[number + 1 : stop]
+        indent = 0 if deeper else min((len(one) - len(one.lstrip()) for one in below if one.strip()), default=0)
+        entry = _entry(plain_heading(item["title"].strip()), [one[indent:] for one in below], newline)
+        items.append((number, entry))
+        found.append(read_as(number, text, f"### {entry.title}"))
+        number, fresh = stop, True
+    return newline.join(rest), items, found
+
+
+def _entry(heading: str, below: list[str], newline: str) -> Entry:
+    while below and not below[-1].strip():
+        below = below[:-1]
+    return Entry(encode(newline.join([f"### {heading}", *(one.rstrip("\r") for one in below)]) + newline))
+
+
+def plain_entry(entry: Entry) -> Entry:
+    """Return an entry of the journal with its heading in the plain form."""
+    title = entry.title
+    plain = plain_heading(title)
+    return entry if plain == title else entry.with_title(plain)
+
+
+def plain_journal(document: Document) -> Document:
+    """Return journal.md, or an archive of it, with everything that is read in another form written plainly."""
+    for index, section in document.all_sections():
+        read = section.memo(plain_day)
+        if read.title != section.title:
+            document = document.with_section(index, section.with_title(read.title))
+        if read.items:
+            document = with_items(document, index, read.lead, [entry for _, entry in read.items])
+        part = document.section(index)
+        document = document.with_section(index, part.with_entries([plain_entry(entry) for entry in part.entries]))
+    return document
+
+
+def journal_findings(document: Document) -> Iterator[LineFinding]:
+    """Yield what was found in lines that are not plain; lines count from 0 in the file."""
+    for index, section in document.all_sections():
+        yield from (one.moved(document.line_of(index)) for one in section.memo(plain_day).findings)
+        for number, entry in enumerate(section.entries):
+            title = entry.title
+            if (plain := plain_heading(title)) != title:
+                yield read_as(0, f"### {title}", f"### {plain}").moved(document.line_of(index, number))

@@ -1,0 +1,67 @@
+"""What is read in another form than the plain one, of every memory file, and the edit that writes it plainly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+from memory.document.model import Document
+from memory.errors import UsageError
+
+from . import MEMORY_FILES
+from .config import config_findings
+from .contacts.model import contact_findings, plain_contacts
+from .dress import READ, LineFinding
+from .edit import Edit
+from .journal.reading import journal_findings, plain_journal
+from .knowledge.model import knowledge_findings, plain_knowledge
+from .monitors import monitor_findings
+from .plans.model import plain_plans, plan_findings
+from .snapshot import Snapshot, kind_of
+from .tasks.reading import plain_tasks, task_findings
+
+FINDINGS: dict[str, Callable[[Document], Iterator[LineFinding]]] = {
+    "tasks": task_findings,
+    "journal": journal_findings,
+    "knowledge": knowledge_findings,
+    "contacts": contact_findings,
+    "plans": plan_findings,
+    "monitors": monitor_findings,
+    "config": config_findings,
+}
+"""What finds the lines of a kind of file that are not plain."""
+PLAIN: dict[str, Callable[[Document], Document]] = {
+    "tasks": plain_tasks,
+    "journal": plain_journal,
+    "knowledge": plain_knowledge,
+    "contacts": plain_contacts,
+    "plans": plain_plans,
+}
+"""What writes a kind of file plainly."""
+
+
+def line_findings(name: str, document: Document) -> list[LineFinding]:
+    """Return what was found in the lines of a file that are not plain; lines count from 0."""
+    find = FINDINGS.get(kind_of(name) or name.removesuffix(".md"))
+    return [] if find is None else list(find(document))
+
+
+def write_plainly(snapshot: Snapshot, names: Sequence[str] | None = None) -> Edit:
+    """Write what is read in another form in its plain form, in some files or in all; what is only told stays.
+
+    Reading the files gives the same entries before and after. A file that cannot be read is left out, and so is one in
+    which an unclosed code fence would swallow what is written.
+    """
+    looked = snapshot.readable()
+    documents = {}
+    for name in names or (*MEMORY_FILES, *snapshot.archive_names):
+        write = PLAIN.get(kind_of(name) or name.removesuffix(".md"))
+        document = looked.found(name)
+        if write is None or document is None or not any(one.code == READ for one in line_findings(name, document)):
+            continue
+        with suppress(UsageError):
+            plain = write(document)
+            if plain.dump() != document.dump():
+                documents[name] = plain
+    count = len(documents)
+    return Edit(documents, f"wrote {count} {'file' if count == 1 else 'files'} in the plain form")

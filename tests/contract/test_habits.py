@@ -1,0 +1,505 @@
+"""What agents write is read, or told: each habit of writing is understood or named by `check`, and no byte changes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.contract.place import Place
+
+TASKS = ".aiter/memory/tasks.md"
+TOLD = {"line.unread", "line.unclear"}
+FIELD = "## Pending\n\n### [HIGH] Fix the login\n{}\n"
+
+
+def found(place: Place, file: str) -> list[dict[str, Any]]:
+    """Return what `check` says about the lines of a file: those read in another form, and those that nothing reads."""
+    problems = place("check", "-o", "json").data["problems"]
+    return [one for one in problems if one["file"] == file and one["code"].startswith(("line.", "document.", "task."))]
+
+
+def written(place: Place, name: str, text: str) -> bytes:
+    """Write a memory file as an agent does, and return its bytes."""
+    place.write(f".aiter/memory/{name}", text)
+    return place.read(f".aiter/memory/{name}")
+
+
+DUE = [
+    *("- **due:** {}", "- **due**: {}", "- **Due:** {}", "* due: {}", "+ due: {}", "1. due: {}", "2) due: {}"),
+    *("- [ ] due: {}", "- [x] due: {}", "-\tdue: {}", "-\u00a0due: {}", "-\u3000due: {}", "- due\uff1a{}", "- Due: {}"),
+    *("- DUE: {}", "- due date: {}", "- Due Date: {}", "- dueDate: {}", "- due_date: {}", "- due-date: {}"),
+    *("- deadline: {}", "- **Deadline**: {}", "- Due by: {}", "- `due`: {}", "- *due*: {}", "- _due_: {}", "due: {}"),
+    *("Due: {}", "**Due:** {}", "Deadline: {}", "- due:{}", "- due = {}", "-due: {}", "  - due: {}", "\u2022 due: {}"),
+    *("\u2013 due: {}", "- due : {}", "- due:: {}", "- ***due***: {}", "- due:   {}", "- __due__: {}", "* **Due**: {}"),
+]
+
+
+@pytest.mark.parametrize("form", DUE)
+def test_a_field_in_any_dress_is_read(workspace: Place, form: str) -> None:
+    """A due date in another dress is that of the task in lists, search and status; `--fix` writes it plainly, once."""
+    line = form.format("2026-02-01")
+    before = written(workspace, "tasks.md", FIELD.format(line))
+    task = workspace.json("tasks", "show", "Fix the login")["task"]
+    assert task["due"] == "2026-02-01"
+    assert [one["ref"] for one in workspace.json("tasks", "list", "--due", "overdue")["tasks"]] == [task["ref"]]
+    assert workspace.json("status")["overdue"] != []
+    assert workspace.json("search", "login")["results"][0]["ref"] == task["ref"]
+    notes = [one for one in found(workspace, "tasks.md") if one["code"].startswith("line.")]
+    assert [(one["line"], one["level"]) for one in notes] == ([] if line == "- due:   2026-02-01" else [(4, "note")])
+    assert workspace.read(TASKS) == before
+    workspace.json("check", "--fix", "--dry-run")
+    assert workspace.read(TASKS) == before
+    if notes:
+        workspace.json("check", "--fix")
+        assert workspace.read(TASKS) == FIELD.format("- due: 2026-02-01").encode()
+        assert workspace.json("check", "--fix") == {"fixed": []}
+        assert workspace.json("tasks", "show", "Fix the login")["task"] == task
+        assert workspace("undo").code == 0
+        assert workspace.read(TASKS) == before
+
+
+OTHERS = [
+    *(("- Assignee: bob", "assigned", "bob"), ("- **Owner:** bob", "assigned", "bob")),
+    *(("- assigned_to: bob", "assigned", "bob"), ("- Labels: a, b", "tags", ["a", "b"])),
+    *(
+        ("- Progress: 40%", "progress", 40),
+        ("* notes: more", "notes", "more"),
+        ("- Created at: 2026-01-02", "created", "2026-01-02"),
+    ),
+    *(("- Last Update: half done", "lastUpdate", "half done"), ("- cron_job_id: c1", "cronJobId", "c1")),
+]
+
+
+@pytest.mark.parametrize(("line", "key", "value"), OTHERS)
+def test_other_fields_have_their_usual_names(workspace: Place, line: str, key: str, value: object) -> None:
+    """The usual other words for a field are that field."""
+    written(workspace, "tasks.md", FIELD.format(line))
+    assert workspace.json("tasks", "show", "Fix the login")["task"][key] == value
+
+
+TOLD_FIELDS = [
+    *(
+        "- due 2026-02-01",
+        "| due | 2026-02-01 |",
+        "> - due: 2026-02-01",
+        '- "due": "2026-02-01"',
+        "```\n- due: 2026-02-01\n```",
+    ),
+    *(
+        "- **Due:** 2026-02-01 | **Assignee:** bob",
+        "- notes: a\n  - due: 2026-02-01",
+        "- due: 2026-02-01\n- deadline: 2026-03-01",
+    ),
+    *("Fix it @due(2026-02-01)", "\U0001f4c5 2026-02-01", "- status: done", "- priority: low", "#### [HIGH] Another"),
+    *(
+        "- due: 01/02/2026",
+        "- due: tomorrow",
+        "- due: 2026-02-30",
+        "- progress: 1,5",
+        " ### [LOW] Indented",
+        "- due: Feb 1",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", TOLD_FIELDS)
+def test_what_could_mean_two_things_is_told(workspace: Place, text: str) -> None:
+    """A line that nothing reads, or that contradicts another, is a problem with its line, counted in status."""
+    before = written(workspace, "tasks.md", FIELD.format(text))
+    told = [one for one in found(workspace, "tasks.md") if one["level"] != "note"]
+    assert told
+    assert all(one["line"] >= 4 for one in told)
+    assert [one["line"] for one in workspace.json("status")["problems"] if one["file"] == "tasks.md"]
+    assert workspace.json("check", "--fix") == {"fixed": []}
+    assert workspace.read(TASKS) == before
+
+
+HEADINGS = [
+    *(
+        "**HIGH** Fix",
+        "(high) Fix",
+        "P1 Fix",
+        "P1: Fix",
+        "!high Fix",
+        "Fix [HIGH]",
+        "Fix (high)",
+        "Fix P1",
+        "Fix !high",
+    ),
+    *(
+        "HIGH: Fix",
+        "**[HIGH]** Fix",
+        "[URGENT] Fix",
+        "[high] Fix",
+        "Fix **HIGH**",
+        "[ ] [HIGH] Fix",
+        "[P0] Fix",
+        "High - Fix",
+    ),
+]
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_a_priority_in_any_dress_is_read(workspace: Place, heading: str) -> None:
+    """A priority in front of or behind the title is that of the task."""
+    before = written(workspace, "tasks.md", f"## Pending\n\n### {heading}\n- due: 2026-02-01\n")
+    task = workspace.json("tasks", "list")["tasks"][0]
+    assert (task["priority"], task["title"]) == ("HIGH", "Fix")
+    assert workspace.read(TASKS) == before
+    if heading != "[high] Fix":
+        workspace.json("check", "--fix")
+        assert workspace.read(TASKS) == b"## Pending\n\n### [HIGH] Fix\n- due: 2026-02-01\n"
+
+
+SECTIONS = [
+    *(("\U0001f4cb Pending", "pending"), ("Todo", "pending"), ("TODO:", "pending"), ("To Do", "pending")),
+    *(("**Pending**", "pending"), ("Pending Tasks", "pending"), ("Backlog", "pending"), ("Doing", "in-progress")),
+    *(("In progress", "in-progress"), ("\U0001f6a7 In Progress", "in-progress"), ("WIP", "in-progress")),
+    *(("Done", "completed"), ("\u2705 Completed (last 7 days)", "completed"), ("Finished", "completed")),
+]
+
+
+@pytest.mark.parametrize(("title", "section"), SECTIONS)
+def test_a_section_in_any_dress_is_read(workspace: Place, title: str, section: str) -> None:
+    """Sections have their known names in any dress; a task that memdeck adds goes into the one there is."""
+    before = written(workspace, "tasks.md", f"## {title}\n\n### [LOW] Fix\n- created: 2026-01-01\n")
+    assert [one["section"] for one in workspace.json("tasks", "list", "--section", "all")["tasks"]] == [section]
+    assert workspace.read(TASKS) == before
+    workspace("check", "--fix")
+    assert [one["section"] for one in workspace.json("tasks", "list", "--section", "all")["tasks"]] == [section]
+    assert workspace("check", "tasks.md", "-o", "json").data["problems"][-1]["code"] != "line.read_as"
+
+
+def test_a_checklist_is_tasks(workspace: Place) -> None:
+    """Items with a box under a section of tasks are tasks; an edit of one makes that section's items entries."""
+    text = "## Pending\n\n- [ ] Buy milk !high\n  - due: 2026-02-01\n- [ ] Call Bob\n\n### [LOW] Plain\n"
+    before = written(workspace, "tasks.md", text)
+    tasks = workspace.json("tasks", "list")["tasks"]
+    assert [(one["title"], one["priority"], one["due"], one["line"]) for one in tasks] == [
+        ("Buy milk", "HIGH", "2026-02-01", 3),
+        ("Call Bob", None, None, 5),
+        ("Plain", "LOW", None, 7),
+    ]
+    assert workspace.json("search", "milk")["results"][0]["ref"] == tasks[0]["ref"]
+    assert workspace.read(TASKS) == before
+    workspace.json("tasks", "edit", tasks[2]["ref"], "--set", "assigned=bob")
+    assert workspace.read(TASKS) == before + b"- assigned: bob\n"
+    workspace.json("tasks", "start", tasks[0]["ref"])
+    after = workspace.json("tasks", "list")["tasks"]
+    assert [(one["ref"], one["section"]) for one in after] == [
+        (tasks[1]["ref"], "pending"),
+        (tasks[2]["ref"], "pending"),
+        (tasks[0]["ref"], "in-progress"),
+    ]
+    workspace("undo")
+    assert workspace.read(TASKS) == before + b"- assigned: bob\n"
+
+
+PLACES = [
+    *("## Pending\n\n- Buy milk\n", "## Pending\n\n1. Buy milk\n", "## Pending\n\nBuy milk\n", "- [ ] Buy milk\n"),
+    *("# Tasks\n\n- [ ] Buy milk\n", "# Pending\n\n## [HIGH] Buy milk\n", "## Pending\n\n- [x] Buy milk\n"),
+    *(
+        "## Phase 1\n\n- [ ] Buy milk\n",
+        "## Notes\n\n- due: 2026-01-01\n",
+        "```markdown\n## Pending\n### Buy milk\n```\n",
+    ),
+    *("## Pending\n\n| Task | Due |\n|---|---|\n| Buy milk | x |\n", "## Pending\n\n**Buy milk**\n", "###Buy milk\n"),
+    *(
+        "## Someday\n\n### Buy milk\n",
+        "## Completed\n\n- [ ] Buy milk\n",
+        "## Pending\n\n### Buy milk (due 2026-01-01)\n",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", PLACES)
+def test_a_task_in_an_odd_place_is_told(workspace: Place, text: str) -> None:
+    """What looks like a task but is none, or is no task of that section, is a warning with its line."""
+    before = written(workspace, "tasks.md", text)
+    assert [one["line"] for one in found(workspace, "tasks.md") if one["level"] != "note"]
+    workspace("check", "--fix")
+    workspace("undo")
+    assert workspace.read(TASKS) == before
+
+
+QUIET = [
+    *(
+        "## Pending\n\nNone\n",
+        "## Pending\n\n_No pending tasks._\n",
+        "## Pending\n\n- (none)\n",
+        "# Tasks\n\nWhat is to be done.\n",
+    ),
+    *(
+        "## Pending\n\nTasks that wait to be started.\n\n---\n",
+        "## Pending\n\n<!-- add tasks here -->\n",
+        "## Notes\n\nAnything.\n",
+    ),
+    *("## Pending\n\n### [LOW] A\n- created: 2026-01-01\n\nSome text about it.\n\n- [ ] a step\n- another\n",),
+]
+
+
+@pytest.mark.parametrize("text", QUIET)
+def test_prose_is_no_false_alarm(workspace: Place, text: str) -> None:
+    """Sentences, placeholders, comments and the steps in a task are nothing to tell."""
+    written(workspace, "tasks.md", text)
+    assert [one for one in found(workspace, "tasks.md") if one["code"].startswith("line.")] == []
+
+
+def test_maintenance_moves_nothing_on_a_note(workspace: Place) -> None:
+    """A section or a date that is read in another form archives nothing until it is written plainly."""
+    text = (
+        "## Done\n\n### [LOW] A\n- completed: 2025-01-01\n\n## Completed\n\n### [LOW] B\n- **Completed:** 2025-01-01\n"
+    )
+    before = written(workspace, "tasks.md", text)
+    report = workspace("--maintain", "--no-exec", "-o", "json").data
+    assert [one["archived"] for one in report["rules"] if one["rule"] == "archive-completed-tasks"] == [0]
+    assert workspace.read(TASKS) == before
+    workspace.json("check", "--fix")
+    report = workspace("--maintain", "--no-exec", "-o", "json").data
+    assert [one["archived"] for one in report["rules"] if one["rule"] == "archive-completed-tasks"] == [2]
+
+
+def test_words_are_compared_in_one_form(workspace: Place) -> None:
+    """Titles, people and tags are found however their letters are composed."""
+    composed, apart = "Caf\u00e9", "Cafe\u0301"
+    written(workspace, "tasks.md", f"## Pending\n\n### [LOW] {apart} bill\n- assigned: {apart}\n- tags: {apart}\n")
+    assert workspace.json("tasks", "show", f"{composed} b")["task"]["title"] == f"{apart} bill"
+    for option in ("--assigned", "--tag", "--match"):
+        assert len(workspace.json("tasks", "list", option, composed)["tasks"]) == 1, option
+
+
+SETTINGS = [
+    *("| archiveCompletedAfterDays | 365 |", "- Archive completed after days: 365", '"archiveCompletedAfterDays": 365'),
+    *("1. archiveCompletedAfterDays: 365", "> archiveCompletedAfterDays: 365", "**archiveCompletedAfterDays**: 365"),
+    *(
+        "- **archiveCompletedAfterDays:** 365",
+        "archiveCompletedAfterDays = 365",
+        "- archiveCompletedAfterDays\uff1a365",
+    ),
+    *("- archiveCompletedAfterDays:365", "-\tarchiveCompletedAfterDays: 365", "-\u00a0archiveCompletedAfterDays: 365"),
+    *("- archive_completed_after_days: 365", "- archive-completed-after-days: 365", "- ARCHIVECOMPLETEDAFTERDAYS: 365"),
+    *(
+        "  - archiveCompletedAfterDays: 365",
+        "- [ ] archiveCompletedAfterDays: 365",
+        "- archiveCompletedAfterDays -> 365",
+    ),
+    *("archiveCompletedAfterDays: 365", "* archiveCompletedAfterDays: 365", "- `archiveCompletedAfterDays`: 365"),
+    *("- archiveCompletedAfterDays 365", "- archiveCompletedAfterDays: 1,5", "- archiveCompletedAfterDays: a year"),
+]
+
+
+@pytest.mark.parametrize("line", SETTINGS)
+def test_a_setting_that_is_none_stops_maintenance(workspace: Place, line: str) -> None:
+    """What looks like a setting of maintenance and is none is an error with its line, and no run guesses."""
+    written(workspace, "config.md", f"## Memory Maintenance\n\n{line}\n")
+    answer = workspace("--maintain", "--no-exec", "-o", "json")
+    assert (answer.code, answer.data["error"]["details"]["line"]) == (2, 3)
+    errors = workspace("check", "-o", "json").data["problems"]
+    assert [one["line"] for one in errors if one["level"] == "error" and one["file"] == "config.md"] == [3]
+
+
+MONITOR = "## Monitors\n\n### Disk\n- type: command\n- command: df\n- interval: 0 * * * *\n{}\n"
+MONITOR_FIELDS = [
+    *("- **Threshold:** value > 90", "* threshold: value > 90", "threshold: value > 90", "| threshold | value > 90 |"),
+    *(
+        "- Threshold: value > 90",
+        "- [ ] threshold: value > 90",
+        "- threshold = value > 90",
+        "> - threshold: value > 90",
+    ),
+]
+
+
+@pytest.mark.parametrize("line", MONITOR_FIELDS)
+def test_a_field_of_a_monitor_is_never_guessed(workspace: Place, line: str) -> None:
+    """A field in another dress makes its monitor an error, and it does not run."""
+    before = written(workspace, "monitors.md", MONITOR.format(line))
+    errors = [one for one in workspace("check", "-o", "json").data["problems"] if one["level"] == "error"]
+    assert [(one["file"], one["line"], one["code"]) for one in errors] == [("monitors.md", 7, "line.unread")]
+    asked = workspace.json("trust", "list")["trust"]
+    assert ["read by nothing" in json.dumps(one) for one in asked if one["name"] == "Disk"] == [True]
+    workspace("check", "--fix")
+    assert workspace.read(".aiter/memory/monitors.md") == before
+
+
+PLAN_FIELDS = [
+    *(("- **planId:** orch-aaaaaa", "planId", "orch-aaaaaa"), ("* status: running", "status", "running")),
+    *(("- Plan ID: orch-aaaaaa", "planId", "orch-aaaaaa"), ("- Current phase: 2", "currentPhase", "2")),
+    *(("Status: running", "status", "running"), ("- **Created**: 2026-01-02", "created", "2026-01-02")),
+]
+
+
+@pytest.mark.parametrize(("line", "key", "value"), PLAN_FIELDS)
+def test_a_field_of_a_plan_is_read(workspace: Place, line: str, key: str, value: str) -> None:
+    """The fields of a plan are read in any dress, noted, and written plainly by one change."""
+    before = written(workspace, "orchestration.md", f"## Active Plans\n\n### Rebuild\n{line}\n")
+    assert workspace.json("orchestration", "list")["plans"][0][key] == value
+    assert [one["line"] for one in found(workspace, "orchestration.md")] == [4]
+    workspace.json("check", "--fix")
+    assert (
+        workspace.read(".aiter/memory/orchestration.md").decode()
+        == f"## Active Plans\n\n### Rebuild\n- {key}: {value}\n"
+    )
+    workspace("undo")
+    assert workspace.read(".aiter/memory/orchestration.md") == before
+
+
+JOURNAL = "## 2026-01-15\n\n### 10:30 \u2014 Deploy\n- done\n"
+TIMES = [
+    *(
+        "4:30 PM \u2014 Deploy",
+        "[16:30] \u2014 Deploy",
+        "**16:30** \u2014 Deploy",
+        "16h30 \u2014 Deploy",
+        "\u23f0 16:30 \u2014 Deploy",
+    ),
+    *("16:30 Deploy", "16:30: Deploy", "16:30 | Deploy", "4:30pm - Deploy", "16:30 - Deploy", "16:30 \u2013 Deploy"),
+]
+
+
+@pytest.mark.parametrize("heading", TIMES)
+def test_a_time_in_any_form_is_read(workspace: Place, heading: str) -> None:
+    """The time of a journal entry is read as people and models write it, and written plainly by one change."""
+    before = written(workspace, "journal.md", f"## 2026-01-15\n\n### {heading}\n- done\n")
+    entry = workspace.json("journal", "list")["entries"][0]
+    assert (entry["date"], entry["time"], entry["title"]) == ("2026-01-15", "16:30", "Deploy")
+    assert workspace.read(".aiter/memory/journal.md") == before
+    workspace.json("check", "--fix")
+    assert workspace.json("journal", "list")["entries"][0] == entry
+    assert workspace.json("check", "--fix") == {"fixed": []}
+
+
+DAYS = [
+    *("2026-01-15 (Thursday)", "Thursday, 2026-01-15", "\U0001f4c5 2026-01-15", "**2026-01-15**", "[2026-01-15]"),
+    *("2026/01/15", "2026.01.15", "January 15, 2026", "15 January 2026", "Jan 15th, 2026", "2026-01-15 Thursday"),
+]
+
+
+@pytest.mark.parametrize("title", DAYS)
+def test_a_day_in_any_form_is_read(workspace: Place, title: str) -> None:
+    """The day of journal entries is read in the usual forms; maintenance prunes by the plain one only."""
+    before = written(workspace, "journal.md", f"## {title}\n\n### 16:30 \u2014 Deploy\n- done\n")
+    entry = workspace.json("journal", "list")["entries"][0]
+    assert (entry["date"], entry["time"]) == ("2026-01-15", "16:30")
+    assert workspace.json("search", "deploy")["results"][0]["ref"] == entry["ref"]
+    if not title.startswith("2026-01-15"):
+        workspace("--maintain", "--no-exec")
+        assert workspace.read(".aiter/memory/journal.md") == before
+        workspace.json("check", "--fix")
+        assert workspace.read(".aiter/memory/journal.md").startswith(b"## 2026-01-15\n\n### 16:30")
+    assert workspace.json("journal", "list")["entries"][0]["ref"] == entry["ref"]
+
+
+LISTS = [
+    (
+        "## 2026-01-15\n\n- 10:30 \u2014 Deploy\n  - went well\n- Slept\n",
+        [("10:30", "Deploy", ["went well"]), (None, "Slept", [])],
+    ),
+    ("## 2026-01-15\n\n* **10:30** Deploy\n", [("10:30", "Deploy", [])]),
+    ("## 2026-01-15\n\n1. 10:30: Deploy\n", [("10:30", "Deploy", [])]),
+    ("## 2026-01-15\n\n#### 10:30 \u2014 Deploy\n- a\n", [("10:30", "Deploy", ["a"])]),
+    ("## 2026-01-15T10:30 \u2014 Deploy\n- a\n", [("10:30", "Deploy", ["a"])]),
+    ("## 2026-01-15 10:30:15 - Deploy\n\n- a\n- b\n", [("10:30:15", "Deploy", ["a", "b"])]),
+]
+
+
+@pytest.mark.parametrize(("text", "entries"), LISTS)
+def test_a_list_below_a_day_is_entries(
+    workspace: Place, text: str, entries: list[tuple[object, str, list[str]]]
+) -> None:
+    """Bullets and deeper headings below a day are entries; an edit of one writes those of its day plainly."""
+    before = written(workspace, "journal.md", text)
+    listed = workspace.json("journal", "list")["entries"]
+    assert [(one["time"], one["title"], one["lines"]) for one in listed] == entries
+    assert workspace.read(".aiter/memory/journal.md") == before
+    workspace.json("journal", "edit", listed[0]["ref"], "--line", "changed")
+    after = workspace.json("journal", "list")["entries"]
+    assert [one["ref"] for one in after] == [one["ref"] for one in listed]
+    assert after[0]["lines"] == ["changed"]
+    workspace("undo")
+    assert workspace.read(".aiter/memory/journal.md") == before
+
+
+ODD_DAYS = [
+    *("## 2026-01-15\n\nWe deployed it.\n", "## 15/01/2026\n\n- did it\n", "## 01/02/2026\n\n### 10:30 \u2014 x\n"),
+    *(
+        "## 2026-01-15T10:30:00Z \u2014 x\n- a\n",
+        "## 2026-13-45\n\n### 10:30 \u2014 x\n",
+        "## Today\n\n### 10:30 \u2014 x\n",
+    ),
+    *("## 2026-01-15\n\n### 25:10 \u2014 x\n", "##2026-01-15\n", "## 2026-01-15\n\n### 10:30 UTC \u2014 x\n"),
+]
+
+
+@pytest.mark.parametrize("text", ODD_DAYS)
+def test_a_day_that_could_mean_two_is_told(workspace: Place, text: str) -> None:
+    """Text below a day, a day or time that is unclear, and an instant in another zone are told with their line."""
+    before = written(workspace, "journal.md", text)
+    told = [one for one in workspace("check", "-o", "json").data["problems"] if one["file"] == "journal.md"]
+    assert [one for one in told if one["code"] != "front.missing"]
+    workspace("check", "--fix")
+    assert workspace.read(".aiter/memory/journal.md") == before
+
+
+ITEMS = ["1. {}", "2) {}", "\u2022 {}", "-\t{}", "-\u00a0{}", "- [ ] {}", "- [x] {}", "* {}", "+ {}"]
+
+
+@pytest.mark.parametrize("form", ITEMS)
+def test_a_list_of_any_form_is_knowledge_and_people(workspace: Place, form: str) -> None:
+    """Numbered and other lists are read as facts and as people; an edit changes the item alone."""
+    fact = written(workspace, "knowledge.md", f"## Technical Facts\n\n{form.format('Redis is slow')}\n")
+    person = written(workspace, "contacts.md", f"## People\n\n{form.format('**Bob** (SRE): on call')}\n")
+    known = workspace.json("knowledge", "list")["knowledge"][0]
+    bob = workspace.json("contacts", "list")["people"][0]
+    assert (known["text"], bob["name"], bob["role"]) == ("Redis is slow", "Bob", "SRE")
+    assert workspace.json("search", "redis")["results"][0]["ref"] == known["ref"]
+    noted = 0 if form[0] in ("*", "+") else 1
+    for name, before in (("knowledge.md", fact), ("contacts.md", person)):
+        assert len([one for one in found(workspace, name) if one["code"] == "line.read_as"]) == noted
+        assert workspace.read(f".aiter/memory/{name}") == before
+    workspace.json("knowledge", "edit", known["ref"], "Redis is fast")
+    assert workspace.json("knowledge", "list")["knowledge"][0]["text"] == "Redis is fast"
+    workspace("undo")
+    workspace.json("check", "--fix")
+    assert not [one for one in found(workspace, "knowledge.md") if one["code"] == "line.read_as"]
+    assert workspace.json("contacts", "list")["people"][0]["ref"] == bob["ref"]
+    assert workspace.json("knowledge", "list")["knowledge"][0]["ref"] == known["ref"]
+    assert workspace.json("check", "--fix") == {"fixed": []}
+
+
+LOOSE = [
+    *(
+        ("knowledge.md", "## Facts\n\nRedis is slow\n", 3),
+        ("knowledge.md", "## Facts\n\n| Redis | slow |\n|---|---|\n", 3),
+    ),
+    *(("contacts.md", "## Channels\n\n- Alerts: c1\n", 3), ("contacts.md", "## People\n\nBob is the SRE\n", 3)),
+    *(
+        ("contacts.md", "## People\n\n| Name | Role |\n|---|---|\n| Bob | SRE |\n", 3),
+        ("contacts.md", "## Team\n\n- Bob\n", 1),
+    ),
+    *(
+        ("monitors.md", "## Watches\n\n### Disk\n- type: command\n", 3),
+        ("orchestration.md", "## Plans\n\n### Rebuild\n", 3),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "line"), LOOSE)
+def test_what_no_file_reads_is_told(workspace: Place, name: str, text: str, line: int) -> None:
+    """A line that no list, table or section of its file takes is named with file and line, and stays as it is."""
+    before = written(workspace, name, text)
+    problems = workspace("check", "-o", "json").data["problems"]
+    assert [one for one in problems if (one["file"], one["line"]) == (name, line) and one["level"] != "note"]
+    workspace("check", "--fix")
+    assert workspace.read(f".aiter/memory/{name}") == before
+
+
+def test_search_finds_what_nothing_reads(workspace: Place) -> None:
+    """A line that no entry takes is found with its file and line, before and after there is an index."""
+    written(workspace, "tasks.md", "## Pending\n\n- Buy walnuts\n")
+    written(workspace, "journal.md", "## 2026-01-15\n\nWe saw giraffes.\n")
+    for word, place in (("walnuts", ("tasks.md", 3)), ("giraffes", ("journal.md", 3))) * 2:
+        results = workspace.json("search", word)["results"]
+        assert [(one["file"], one["line"]) for one in results] == [place]
