@@ -1,22 +1,16 @@
 """Verbs as data: what a verb accepts and which function it runs; `app.cli.lazy_groups` makes click commands of them.
 
-A verb's module does not need click, which takes longer to import than most verbs run. Only help, completion and
-mistakes need click; `read` reads a plainly written call from the same declaration. The verbs are listed in
-`app.cli.verbs`, those of a memory system in `memory.registry`.
+The verbs are listed in `app.cli.verbs`, those of a memory system in `memory.registry`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.base.counts import MOST, whole
+from memory.base.counts import MOST
 from memory.errors import UsageError
-
-from .verbs import VERBS
 
 if TYPE_CHECKING:
     from typing import Any, Literal, TypeVar
@@ -250,123 +244,3 @@ def _words(arguments: Sequence[str]) -> Iterator[tuple[int, str]]:
     while index < len(arguments):
         yield index, arguments[index]
         index += 2 if arguments[index] in _WITH_VALUE else 1
-
-
-# -- calls that are written plainly ------------------------------------------------------------------------------
-
-_READ = frozenset(
-    {"type", "is_flag", "multiple", "required", "default", "nargs"}
-    | {"help", "metavar", "show_default", "refs", "suggests", "shell_complete"}
-)
-"""The settings of a parameter that `read` knows; parameters with other settings are left to click."""
-
-
-def read(
-    called: DeclaredVerb | DeclaredGroup | None, words: Sequence[str]
-) -> tuple[DeclaredVerb, dict[str, Any], dict[str, Any]] | None:
-    """Return the verb of a call, the attributes of the session and the values of the verb, as click would read them.
-
-    `called` is the verb or group that the words are arguments of; None: the words name it. Return None if click has to
-    read them: for every mistake, for `--help`, and for anything ambiguous, such as an option that is shortened or given
-    twice, or a value that is empty or begins with a hyphen.
-    """
-    common = {word: one for one in COMMON for word in one.words}
-    values: dict[Parameter, Any] = {}
-    rest = list(reversed(words))
-    while not isinstance(called, DeclaredVerb):
-        word = rest.pop() if rest else ""
-        if word in common:
-            if not _take(common[word], rest, values):
-                return None
-            continue
-        called = _declared(word) if called is None else called.verbs.get(word)
-        if called is None:
-            return None
-    parameters = called.parameters
-    if not all(_is_read(one) for one in parameters):
-        return None
-    options = common | {word: one for one in parameters if one.is_option for word in one.words}
-    places = [one for one in parameters if not one.is_option]
-    while rest:
-        one = places[0] if places else None
-        if rest[-1].startswith("-"):
-            word, equals, value = rest.pop().partition("=")
-            one = options.get(word)
-            if equals:
-                if one is None or one.settings.get("is_flag") or not word.startswith("--"):
-                    return None
-                rest.append(value)
-        elif one is not None and one.settings.get("nargs") != -1:
-            del places[0]
-        if one is None or not _take(one, rest, values):
-            return None
-    if any(one not in values and _is_required(one) for one in parameters):
-        return None
-    session = {ATTRIBUTES[one.name]: value for one, value in values.items() if one in COMMON}
-    return called, session, {one.name: values[one] if one in values else _default(one) for one in parameters}
-
-
-def _declared(name: str) -> DeclaredVerb | DeclaredGroup | None:
-    """Import and return a verb; None if it is not a declaration, or does not exist."""
-    if name not in VERBS:
-        return None
-    module, _, attribute = VERBS[name][0].partition(":")
-    found = getattr(import_module(module), attribute)
-    return found if isinstance(found, (DeclaredVerb, DeclaredGroup)) else None
-
-
-def _is_read(one: object) -> bool:
-    """Return whether `read` can read a parameter."""
-    if not isinstance(one, Parameter) or any("/" in word for word in one.words):
-        return False
-    return one.settings.keys() <= _READ and one.settings.get("nargs", 1) in (1, -1)
-
-
-def _take(one: Parameter, rest: list[str], values: dict[Parameter, Any]) -> bool:
-    """Move the value of a parameter from the end of `rest` to `values`; return False if click has to do it."""
-    settings = one.settings
-    if settings.get("is_flag"):
-        value: Any = True
-    else:
-        value = _converted(settings.get("type"), rest.pop() if rest else "")
-        if value is None:
-            return False
-    if settings.get("multiple") or settings.get("nargs") == -1:
-        values[one] = (*values.get(one, ()), value)
-    elif one in values:
-        return False
-    else:
-        values[one] = value
-    return True
-
-
-def _converted(kind: object, word: str) -> str | int | None:
-    if not word or word.startswith("-"):
-        return None
-    if kind is None:
-        return word
-    if isinstance(kind, OneOf):
-        if kind.case_sensitive:
-            return word if word in kind.words else None
-        return next((one for one in kind.words if one.casefold() == word.casefold()), None)
-    if isinstance(kind, Whole):
-        with suppress(UsageError):
-            return whole(word.removesuffix(kind.sign), kind.least, kind.most, name="")
-    return None
-
-
-def _is_required(one: Parameter) -> bool:
-    settings = one.settings
-    if one.is_option:
-        return bool(settings.get("required"))
-    return bool(settings.get("required", settings.get("default") is None and settings.get("nargs", 1) > 0))
-
-
-def _default(one: Parameter) -> Any:
-    """Return the value of a parameter that is not given."""
-    settings = one.settings
-    if settings.get("is_flag"):
-        return settings.get("default", False)
-    if settings.get("multiple") or settings.get("nargs") == -1:
-        return settings.get("default", ())
-    return settings.get("default")

@@ -171,12 +171,6 @@ class Session:
             self._told_of_zone = True
             tell(f"memdeck: warning: {error.code}: {error.message}; the zone of this machine counts")
 
-    def take(self, options: Mapping[str, Any]) -> None:
-        """Set the attributes from the common options. UsageError as in `check`."""
-        for name, value in options.items():
-            setattr(self, name, value)
-        self.check()
-
     def check(self) -> None:
         """Raise UsageError for a time or a name that no verb can use, even if this verb does not need it."""
         if self.now_option is not None:
