@@ -53,7 +53,7 @@ def _hook_words(arguments: Sequence[str]) -> Sequence[str] | None:
         return arguments[1:]
     if "hook" not in arguments or not arguments[0].startswith("-"):
         return None
-    from .cli.declared import MAINTAIN, first_of
+    from .cli.forms import MAINTAIN, first_of
     from .cli.verbs import VERBS
 
     place = first_of(arguments, VERBS)
@@ -107,8 +107,8 @@ def _run(arguments: Sequence[str], session: Session | None) -> int:
 def _call(arguments: list[str], session: Session) -> int:
     from click.exceptions import Exit
 
-    from .cli.declared import MAINTAIN, form_of
-    from .cli.lazy_groups import command_of
+    from .cli.commands import command_of
+    from .cli.forms import MAINTAIN, form_of
     from .cli.root import root
     from .cli.verbs import VERBS
 

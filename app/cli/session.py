@@ -10,9 +10,10 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from memory.errors import BlockedError, MemdeckError, RefusedError, UsageError
+from memory.errors import MemdeckError, UsageError
+from memory.operations import Caller, Choice, Operation, Whole, allow
+from memory.storage.changes import is_agent
 
-from .declared import OneOf, Whole
 from .marks import client_of
 from .printing import Printer, tell
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from memory.trust.consent import Trust
     from memory.workspace import Outcome, Workspace
 
-    from .declared import DeclaredVerb
     from .printing import Paint
 
     class Closeable(Protocol):
@@ -43,8 +43,6 @@ PROBLEMS = 4
 """The exit code of a conflict, and of a check that found problems."""
 OUTPUTS = ("human", "json", "jsonl")
 """The output formats."""
-_PERSON_ONLY = {"trust": "trust.person", "changes": "review.person_only"}
-"""The code of an operation of a person that an agent tries, by the noun, where it is not `NOUN.person_only`."""
 
 
 class Session:
@@ -190,8 +188,6 @@ class Session:
         What a client of agents starts is an agent, whatever it is called: a name of a person or of a script is that of
         the client there.
         """
-        from memory.storage.changes import is_agent
-
         name = self.actor_option or os.environ.get("MEMDECK_ACTOR") or ""
         if len(name) > 80 or not name.isprintable() or name != name.strip():
             raise UsageError("usage.actor", f"{name[:80]!r} cannot be an actor", "write a name such as agent:builder")
@@ -206,32 +202,23 @@ class Session:
         """Return whether a person can sit there: stdin and stdout are a terminal."""
         return at_terminal()
 
-    def permit(self, verb: DeclaredVerb, values: Mapping[str, Any]) -> None:
-        """Raise an error unless the caller of this run may run an operation with these values; looks are free.
-
-        RefusedError `….person_only` for an agent that does what a person does, BlockedError `….terminal` for a decision
-        without a terminal, UsageError `usage.now` for an agent that sets the time of a change. Every surface that runs
-        operations passes here; HTTP, MCP and hooks have no operation of a person at all.
-        """
-        from memory.storage.changes import PERSONS, is_agent
-
-        serves = verb.belongs(values)
-        if serves == "look":
-            return
-        if serves in ("person", "decision") and (self.client or self.actor not in PERSONS):
-            code = _PERSON_ONLY.get(verb.noun, f"{verb.noun}.person_only")
-            kind = BlockedError if verb.noun == "trust" else RefusedError
-            raise kind(code, f"`memdeck {verb.does}` belongs to the person, not to {self.actor}", "ask the person")
-        if serves == "decision" and not self.sees_person():
-            raise BlockedError(
-                f"{verb.noun}.terminal",
-                f"`memdeck {verb.does}` needs a person at a terminal",
-                "run it in a terminal, without pipes",
-            )
-        if self.now_option is not None and (self.client or is_agent(self.actor)):
-            raise UsageError("usage.now", "an agent does not set the time of a change", "leave --now out")
-        if self.client and self.actor_option and not is_agent(self.actor_option):
+    def run(self, operation: Operation, values: Mapping[str, Any]) -> Any:
+        """Run an operation if the caller may; errors as `memory.operations.allow`."""
+        caller = self.caller
+        allow(operation, caller, values)
+        if (
+            self.client
+            and self.actor_option
+            and operation.belongs(values) != "look"
+            and not is_agent(self.actor_option)
+        ):
             tell(f"memdeck: note: an agent of {self.client} started this, so the change is made by {self.actor}")
+        return operation.run(self, **values)
+
+    @property
+    def caller(self) -> Caller:
+        """Who runs operations here."""
+        return Caller(self.actor, self.client, terminal=self.sees_person(), sets_time=self.now_option is not None)
 
     # -- answers ----------------------------------------------------------------------------------------------
 
@@ -372,7 +359,7 @@ def at_terminal() -> bool:
 # -- values ----------------------------------------------------------------------------------------------------
 
 PRIORITIES = ("HIGH", "NORMAL", "LOW")
-PRIORITY = OneOf(PRIORITIES, case_sensitive=False)
+PRIORITY = Choice(PRIORITIES, case_sensitive=False)
 PERCENT = Whole(0, 100, "%")
 """A whole number from 0 to 100, with or without the sign."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.cli.declared import Whole, argument, group, option, under, verb
 from memory.errors import MemdeckError
+from memory.operations import Group, Whole, argument, option, under, verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ID_LENGTH = 16  # the time, and enough characters after it to be unique
 _LIMIT = 50
 
-changes = group("changes", "Show and take back what was changed, by whom and when.")
+changes = Group("changes", "Show and take back what was changed, by whom and when.")
 _id = argument("change_id", metavar="ID")
 
 

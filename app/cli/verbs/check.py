@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, argument, option, verb
 from app.cli.session import PROBLEMS, Session
 from memory.errors import UsageError
+from memory.operations import Choice, argument, option, verb
 from memory.systems import check_all, systems_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @argument("files", metavar="[FILE]...", nargs=-1)
 @option(
     "--level",
-    type=OneOf(("error", "warning", "note")),
+    type=Choice(("error", "warning", "note")),
     default="note",
     help="Print nothing below this level (default: note).",
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.cli.declared import OneOf, argument, shows, verb
 from app.cli.session import Session
+from memory.operations import Choice, argument, shows, verb
 
 
 @verb(
@@ -16,7 +16,7 @@ from app.cli.session import Session
         "memdeck completion fish > ~/.config/fish/completions/memdeck.fish",
     ),
 )
-@argument("shell", type=OneOf(("bash", "zsh", "fish")))
+@argument("shell", type=Choice(("bash", "zsh", "fish")))
 def completion(session: Session, shell: str) -> None:
     """Print a script that completes verbs, options and refs in bash, zsh or fish."""
     from click.shell_completion import ShellComplete, get_completion_class

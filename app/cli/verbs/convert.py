@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from app.cli.declared import argument, option, verb
 from app.cli.session import Session
 from memory.base.safe_text import visible
+from memory.operations import argument, option, verb
 
 if TYPE_CHECKING:
     from memory.convert import ConversionReport

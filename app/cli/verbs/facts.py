@@ -6,12 +6,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, Whole, argument, group, option, under
 from app.cli.printing import tell
 from app.cli.session import PROBLEMS, Session
 from memory.base.safe_text import visible
 from memory.errors import UsageError
 from memory.facts import Fact, FactStore, RefusedFact, model
+from memory.operations import Choice, Group, Whole, argument, option, under
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,7 +25,7 @@ REFUSED = 1
 _LONGEST_MESSAGE = 10_000_000
 _BAR = 24
 
-facts = group("facts", "Store, search, delete and inject facts: short notes for the prompts of agents.")
+facts = Group("facts", "Store, search, delete and inject facts: short notes for the prompts of agents.")
 
 
 def _store(session: Session) -> FactStore:
@@ -225,7 +225,7 @@ def check(session: Session) -> int:
 
 
 _form = option(
-    "--format", "form", type=OneOf(("jsonl", "csv")), help="jsonl, or csv with a header (default: by the name)."
+    "--format", "form", type=Choice(("jsonl", "csv")), help="jsonl, or csv with a header (default: by the name)."
 )
 
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.cli.declared import Whole, argument, group, option, under, verb
 from app.cli.printing import tell
 from app.cli.session import PROBLEMS, Session
 from memory.errors import UsageError
+from memory.operations import Group, Whole, argument, option, under, verb
 
 if TYPE_CHECKING:
     from app.connect.git import GitSetup
 
 
-git = group("git", "Set git up to merge and to show memory files by their entries, or take that away.")
+git = Group("git", "Set git up to merge and to show memory files by their entries, or take that away.")
 _everywhere = option("--global", "everywhere", is_flag=True, help="For all repositories of this person.")
 
 

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from app.cli.declared import option, shows, verb
 from app.cli.printing import tell
 from app.cli.session import PROBLEMS, Session
 from app.tui.keys.key_file import config_path, read_keymap
+from memory.operations import option, shows, verb
 
 if TYPE_CHECKING:
     from app.tui.keys.keymap import Keymap, KeyProblem

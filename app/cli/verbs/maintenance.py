@@ -6,9 +6,9 @@ import os
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from app.cli.declared import argument, option, verb
 from app.cli.session import PROBLEMS, Session
 from memory.errors import MemdeckError, UsageError
+from memory.operations import argument, option, verb
 
 if TYPE_CHECKING:
     from memory.maintenance import Report

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, argument, group, option, under
 from app.cli.printing import tell
 from app.cli.session import facts, given, pairs, short, something
 from memory.errors import MemdeckError, UsageError
+from memory.operations import Choice, Group, Pairs, Ref, argument, option, under
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from memory.monitoring.run.ledger import MonitorLedger
     from memory.monitoring.run.report import Watch
 
-monitors = group("monitors", "List, add, edit, remove and run monitors (monitors.md).")
-_ref = argument("ref", refs=("monitors",))
+monitors = Group("monitors", "List, add, edit, remove and run monitors (monitors.md).")
+_ref = argument("ref", type=Ref(("monitors",)))
 
 
 @under(monitors, "list", serves="look", examples=("memdeck monitors list", "memdeck monitors list --alerting -o json"))
@@ -96,7 +96,7 @@ def _interval(monitor: Monitor) -> str:
         "memdeck monitors check --all",
     ),
 )
-@argument("names", metavar="[NAME]...", nargs=-1, refs=("monitors",))
+@argument("names", metavar="[NAME]...", nargs=-1, type=Ref(("monitors",)))
 @option("--all", "everything", is_flag=True, help="All monitors, whether they are due or not.")
 def check(session: Session, names: tuple[str, ...], everything: bool) -> int:
     """Run the monitors that are due, or those named, and do what follows: alerts, remediation, messages.
@@ -123,7 +123,7 @@ def check(session: Session, names: tuple[str, ...], everything: bool) -> int:
 
 
 @under(monitors, "ping", serves="script", examples=("memdeck monitors ping 'Nightly backup'",))
-@argument("name", refs=("monitors",))
+@argument("name", type=Ref(("monitors",)))
 def ping(session: Session, name: str) -> None:
     """Tell a heartbeat monitor that what it watches is alive; write it at the end of a backup script."""
     from memory.base.clock import format_utc
@@ -151,7 +151,7 @@ def ping(session: Session, name: str) -> None:
         "memdeck monitors mute 'Disk Space' --off",
     ),
 )
-@argument("name", metavar="[NAME]", required=False, refs=("monitors",))
+@argument("name", metavar="[NAME]", required=False, type=Ref(("monitors",)))
 @option("--for", "span", metavar="TIME", help="How long, such as 30m, 2h or 1d (default: 1h).")
 @option("--off", is_flag=True, help="Let it be heard again.")
 def mute(session: Session, name: str | None, span: str | None, off: bool) -> None:
@@ -249,7 +249,7 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
 @option(
     "--type",
     "kind",
-    type=OneOf(("http", "command", "tcp", "file", "heartbeat")),
+    type=Choice(("http", "command", "tcp", "file", "heartbeat")),
     required=True,
     help="What it looks at.",
 )
@@ -262,7 +262,7 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
 @option("--threshold", metavar="T", help="When it alerts: 'status != 200', 'exit code != 0', 'value > 90'.")
 @option("--priority", "alert_priority", metavar="P", help="Priority of its alerts: high, normal or low.")
 @option("--remediate", metavar="C", help="The command that may mend it (autoRemediate); kept as text.")
-@option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Any other field; may be repeated.")
+@option("--set", "changes", multiple=True, type=Pairs(), help="Any other field; may be repeated.")
 def add(
     session: Session,
     name: str,
@@ -308,7 +308,7 @@ def _fields() -> tuple[str, ...]:
     examples=("memdeck monitors edit 19d2e4f --set interval='*/10 * * * *' --unset autoRemediate",),
 )
 @_ref
-@option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Set a field or the name; may be repeated.")
+@option("--set", "changes", multiple=True, type=Pairs(), help="Set a field or the name; may be repeated.")
 @option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
 def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str, ...]) -> None:
     """Change fields of a monitor; each changes its own line and no other."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, group, option, under
 from app.cli.session import Session
 from memory.errors import ConfigError, MemdeckError
+from memory.operations import Choice, Group, option, under
 
 from .maintenance import refuse_safe
 
 if TYPE_CHECKING:
     from memory.monitoring.alerts.channels import AlertChannel, AlertRoute
 
-notify = group("notify", "Where messages about monitors go.")
+notify = Group("notify", "Where messages about monitors go.")
 
 
 def _route(session: Session) -> AlertRoute:
@@ -44,7 +44,7 @@ def list_channels(session: Session) -> None:
     notify, "test", serves="person", examples=("memdeck notify test", "memdeck notify test --channel channel-def456")
 )
 @option("--channel", metavar="ID", help="Only this channel of the workspace (default: as an alert would go).")
-@option("--priority", type=OneOf(("low", "normal", "high")), default="normal", help="Priority of the message.")
+@option("--priority", type=Choice(("low", "normal", "high")), default="normal", help="Priority of the message.")
 def test(session: Session, channel: str | None, priority: str) -> None:
     """Send a message to the channels of this workspace, as an alert would go, and say which one took it."""
     from memory.monitoring.alerts.notify import send

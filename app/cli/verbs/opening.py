@@ -9,9 +9,10 @@ from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from app.cli.declared import Whole, argument, first_word, option, shows, verb
+from app.cli.forms import first_word
 from app.cli.session import Session, at_terminal
 from memory.errors import UsageError
+from memory.operations import Whole, argument, option, shows, verb
 from memory.storage.own_folders import home, state_home
 
 if TYPE_CHECKING:

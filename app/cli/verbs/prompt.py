@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, Whole, argument, option, shows, verb
 from app.cli.session import Session
 from app.hooks.run import EVENTS
 from memory.base.safe_text import visible
 from memory.errors import UsageError
+from memory.operations import Choice, Whole, argument, option, shows, verb
 
 if TYPE_CHECKING:
     from memory.prompts import AgentPrompt, PromptBlock
@@ -125,7 +125,7 @@ def _lines(session: Session, found: AgentPrompt, why: str = "") -> Iterator[str]
     looks=shows,
     examples=("echo '{}' | memdeck hook session-start", "memdeck hook prompt --client claude-code"),
 )
-@argument("event", type=OneOf(EVENTS))
+@argument("event", type=Choice(EVENTS))
 @option("--client", default="", metavar="NAME", help="The client that calls, which decides the form of the answer.")
 def hook(session: Session, event: str, client: str) -> None:
     """Answer a client's hook: its JSON on stdin, what the agent is to know on stdout.

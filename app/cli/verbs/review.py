@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, Whole, argument, group, option, under
 from app.cli.printing import tell
 from memory.errors import UsageError
+from memory.operations import Choice, Group, Whole, argument, option, under
 
 from .changes import ID_LENGTH, view_lines, within
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memory.storage.review.policy import Policy
     from memory.storage.review.proposals import Proposal
 
-review = group("review", "What agents want to change: list, show, accept, edit and reject it, and set the rules.")
+review = Group("review", "What agents want to change: list, show, accept, edit and reject it, and set the rules.")
 _id = argument("proposal_id", metavar="ID")
 _ids = argument("proposal_ids", metavar="ID...", nargs=-1, required=True)
 
@@ -42,7 +42,7 @@ def _row(proposal: Proposal) -> dict[str, Any]:
 @under(review, "list", serves="look", examples=("memdeck review list", "memdeck review list --state all -o json"))
 @option(
     "--state",
-    type=OneOf(("waiting", "accepted", "rejected", "all")),
+    type=Choice(("waiting", "accepted", "rejected", "all")),
     default="waiting",
     help="Which (default: those that wait).",
 )
@@ -127,7 +127,7 @@ def _told(
 @_ids
 @option(
     "--take",
-    type=OneOf(("proposal", "file")),
+    type=Choice(("proposal", "file")),
     help="Where the same was changed since: whose side counts.",
 )
 def accept(session: Session, proposal_ids: tuple[str, ...], take: Literal["proposal", "file"] | None) -> None:

@@ -6,9 +6,9 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from app.cli.declared import argument, option, shows, verb
 from app.cli.session import Session
 from memory.errors import UsageError
+from memory.operations import argument, option, shows, verb
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from app.cli.declared import Whole, argument, option, verb
 from app.cli.printing import tell
 from app.cli.session import Session, short
 from memory.errors import UsageError
+from memory.operations import Whole, argument, option, verb
 from memory.registry import REGISTRY, kinds, system_name
 
 if TYPE_CHECKING:

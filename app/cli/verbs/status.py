@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from app.cli.declared import verb
 from app.cli.session import Session, short
 from memory.base.clock import format_local, format_utc, humanize, read_moment
 from memory.errors import MemdeckError
+from memory.operations import verb
 
 from .check import as_json
 

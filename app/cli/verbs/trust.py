@@ -7,10 +7,10 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from app.cli.declared import argument, group, option, under
 from app.cli.printing import tell
 from memory.base.safe_text import visible
 from memory.errors import RefusedError, UsageError
+from memory.operations import Group, argument, option, under
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ YES = "yes"
 TOLD = "told"
 _STATES = ("pending", "withdrawn", "refused", "denied", "approved", "unused")
 
-trust = group("trust", "Approve, deny and revoke what memory files may run; nothing runs before that.")
+trust = Group("trust", "Approve, deny and revoke what memory files may run; nothing runs before that.")
 _id = argument("ask_id", metavar="ID", required=False)
 _workspace = option("--workspace", "whole", is_flag=True, help="Outgoing checks of public addresses, all of them.")
 

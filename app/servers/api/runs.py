@@ -24,14 +24,14 @@ from memory.errors import (
     RefusedError,
     UsageError,
 )
+from memory.operations import Caller as OperationCaller
+from memory.operations import Operation, allow
 
-from .routes import OF_LOOKS
+from .routes import OF_LOOKS, looks
 
 if TYPE_CHECKING:
-    from memory.curated.operations.registry import Operation
+    from memory.curated.operations.registry import Operation as CuratedOperation
     from memory.workspace import Workspace
-
-    from .routes import VerbRoute
 
 
 _BY_CODE = {
@@ -175,31 +175,27 @@ class Runs:
         self.busy = busy
         self.read_only = read_only
 
-    def verb(self, route: VerbRoute, values: Mapping[str, Any], caller: Caller) -> CallResult:
-        """Run a verb and return the answer of the command line."""
+    def caller(self, caller: Caller) -> OperationCaller:
+        """Return who calls, for the rule of who may do what."""
+        return OperationCaller(caller.actor, surface="api", read_only=self.read_only)
+
+    def verb(self, operation: Operation, values: Mapping[str, Any], caller: Caller) -> CallResult:
+        """Run an operation and return the answer of the command line."""
         given = dict(values)
-        asked = {name: given.pop(name, None) for name in OF_LOOKS} if route.looks else {}
+        asked = {name: given.pop(name, None) for name in OF_LOOKS} if looks(operation) else {}
 
         def run(session: ServedSession) -> int:
-            from click.exceptions import Exit
-
-            from app.cli.root import root
-
             if asked.get("actor") is not None:
                 session.actor_option = str(asked["actor"])[:80]
-            self._refuse_change(not route.looks)
-            try:
-                with root.make_context("memdeck", route.command_line(given), obj=session) as context:
-                    found = root.invoke(context)
-            except Exit as end:
-                return end.exit_code
+            allow(operation, self.caller(caller), {})
+            found = operation.run(session, **operation.read(given))
             if asked.get("rows") is not None or asked.get("cursor") is not None:
                 session.page(asked.get("rows"), asked.get("cursor"))
             return found if isinstance(found, int) else 0
 
         return self._run(run, caller)
 
-    def operation(self, operation: Operation, values: Mapping[str, Any], caller: Caller) -> CallResult:
+    def operation(self, operation: CuratedOperation, values: Mapping[str, Any], caller: Caller) -> CallResult:
         """Run an operation on curated memory and return its result."""
 
         def run(session: ServedSession) -> int:

@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
-from app.cli.declared import form_of
-from app.cli.lazy_groups import COMMON, Verb, VerbGroup, command_of
+from app.cli.commands import COMMON, Verb, VerbGroup, command_of
+from app.cli.forms import form_of
 from app.cli.reference import MARK, reference
 from app.cli.root import root
 from app.cli.verbs import PARTS, VERBS
@@ -86,7 +86,7 @@ def test_help_is_worth_reading(memdeck: Memdeck, path: str) -> None:
         assert any({*one.opts} <= {*common.opts} and one.name == common.name for one in command.params)
     if not isinstance(command, VerbGroup):
         assert isinstance(command, Verb)
-        assert command.examples
+        assert command.operation.examples
 
 
 def _examples() -> Iterator[str]:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from app.cli.declared import DeclaredGroup, Parameter, Whole, argument, group, option, under
 from app.cli.session import Session
 from memory.curated.operations.registry import OPERATIONS, Operation
 from memory.errors import MemdeckError, UsageError
+from memory.operations import Group, Kind, Parameter, Serves, Whole, argument, option, under
 from memory.storage.own_folders import agh_home, config_home, home, state_home
 
 if TYPE_CHECKING:
-    from app.cli.declared import Serves
     from memory.curated.curated import Curated
 
-curated = group(
+curated = Group(
     "curated",
     """Curated memory: one Markdown file a memory, in the scopes global, workspace and agent.
 
@@ -113,7 +112,7 @@ def _parameters(operation: Operation) -> Iterator[Parameter]:
     properties, required = operation.input["properties"], operation.input["required"]
     for key in operation.first:
         name = key.upper().removesuffix("_TEXT").removesuffix("_ID")
-        kind = Whole() if properties[key]["type"] == "integer" else None
+        kind = Whole() if properties[key]["type"] == "integer" else Kind()
         yield argument(key, metavar=name if key in required else f"[{name}]", required=key in required, type=kind)
     for key, schema in properties.items():
         if key in operation.first:
@@ -134,7 +133,7 @@ def _parameters(operation: Operation) -> Iterator[Parameter]:
         yield option(key, flag, required=key in required, **more)
 
 
-def _add(parent: DeclaredGroup, operation: Operation, name: str) -> None:
+def _add(parent: Group, operation: Operation, name: str) -> None:
     def run(session: Session, /, **values: Any) -> None:
         _run(session, operation, values)
 
@@ -144,15 +143,11 @@ def _add(parent: DeclaredGroup, operation: Operation, name: str) -> None:
     under(parent, name, help=operation.does, examples=(operation.example,), serves=serves)(run)
 
 
-def _fill(parent: DeclaredGroup) -> None:
-    groups = {name: group(name, text) for name, text in _GROUPS.items()}
-    for operation in OPERATIONS:
-        first, _, rest = operation.name.partition(" ")
-        if rest:
-            _add(groups[first], operation, rest)
-            parent.verbs.setdefault(first, groups[first])
-        else:
-            _add(parent, operation, first)
-
-
-_fill(curated)
+for _operation in OPERATIONS:
+    _first, _, _rest = _operation.name.partition(" ")
+    if not _rest:
+        _add(curated, _operation, _first)
+        continue
+    if _first not in curated.operations:
+        Group(_first, _GROUPS[_first], parent=curated)
+    _add(cast(Group, curated.operations[_first]), _operation, _rest)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from app.cli.declared import option, verb
 from app.cli.session import PROBLEMS, Session
 from memory.errors import UsageError
+from memory.operations import option, verb
 
 from .environment import DoctorFinding, crontab, machine, of_keys, of_workspace, scheduled
 

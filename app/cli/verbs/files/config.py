@@ -5,33 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from app.cli.declared import argument, group, option, under
 from app.cli.printing import tell
 from app.cli.session import Session
 from memory.files.config import KNOWN_KEYS, get_setting, meant_key, set_setting, unknown_key_words, unset_setting
+from memory.operations import Group, Kind, argument, option, under
 
 if TYPE_CHECKING:
-    import click
-
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
 
-config = group("config", "List, get, set and unset the workspace's settings (config.md).")
+config = Group("config", "List, get, set and unset the workspace's settings (config.md).")
 
 
-def _keys(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a setting."""
-    from memory.errors import MemdeckError
+class _Key(Kind):
+    """The name of a setting."""
 
-    session = context.find_root().obj
-    try:
-        settings = (session if isinstance(session, Session) else Session()).snapshot.config.settings
-    except (MemdeckError, OSError):
-        return []
-    return [setting.key for setting in settings if setting.key.startswith(incomplete)]
+    def completions(self, snapshot: Callable[[], Snapshot], begun: str) -> Iterator[tuple[str, str]]:
+        """Yield the names in the file."""
+        yield from ((one.key, "") for one in snapshot().config.settings if one.key.startswith(begun))
 
 
-_key = argument("key", shell_complete=_keys)
+_key = argument("key", type=_Key())
 
 
 @under(config, "list", serves="look", examples=("memdeck config list", "memdeck config list -o json"))

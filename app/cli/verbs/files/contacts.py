@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from app.cli.declared import OneOf, argument, group, option, under
 from app.cli.session import Session, given, pairs, short, something
 from memory.files.contacts.model import add_contact, edit_contact, find_contact, remove_contact
+from memory.operations import Choice, Group, Pairs, Ref, argument, option, under
 
 KINDS = {"channel": "channels", "route": "routes", "person": "people"}
 
-contacts = group("contacts", "List, add, edit and remove channels, message routes and people (contacts.md).")
-_ref = argument("ref", refs=("contacts",))
+contacts = Group("contacts", "List, add, edit and remove channels, message routes and people (contacts.md).")
+_ref = argument("ref", type=Ref(("contacts",)))
 _set = option(
     "--set",
     "changes",
     multiple=True,
-    metavar="KEY=VALUE",
+    type=Pairs(),
     help="Set a value, such as status=connected; may be repeated.",
 )
 
@@ -25,7 +25,7 @@ _set = option(
 @under(
     contacts, "list", serves="look", examples=("memdeck contacts list", "memdeck contacts list --kind person -o json")
 )
-@option("--kind", type=OneOf(tuple(KINDS)), help="Only channels, routes or people.")
+@option("--kind", type=Choice(tuple(KINDS)), help="Only channels, routes or people.")
 def list_contacts(session: Session, kind: str | None) -> None:
     """List channels, message routes and people."""
     shown = [KINDS[kind]] if kind else list(KINDS.values())
@@ -73,7 +73,7 @@ def _say(session: Session, done: str, item: Any) -> None:
         "memdeck contacts add route 'Ops Bot' --set project=project-123 --set prefix=/ops",
     ),
 )
-@argument("kind", type=OneOf(tuple(KINDS)))
+@argument("kind", type=Choice(tuple(KINDS)))
 @argument("name")
 @_set
 def add(session: Session, kind: str, name: str, changes: tuple[str, ...]) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.cli.declared import Whole, argument, group, option, under
 from app.cli.session import Session, in_words, short, something
 from memory.errors import UsageError
 from memory.files.journal.model import JournalEntry, find_entry
+from memory.operations import Group, Ref, Whole, argument, option, under
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 50
 
-journal = group("journal", "List, add, show, edit and remove journal entries (journal.md and its archive).")
-_ref = argument("ref", refs=("journal",))
+journal = Group("journal", "List, add, show, edit and remove journal entries (journal.md and its archive).")
+_ref = argument("ref", type=Ref(("journal",)))
 _DAY = "a date, or today, yesterday, -7d"
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.cli.declared import argument, group, option, under
 from app.cli.session import Session, short
 from memory.files.knowledge.model import KnowledgeItem, add_knowledge, edit_knowledge, find_knowledge, remove_knowledge
+from memory.operations import Group, Ref, argument, option, under
 
-knowledge = group("knowledge", "List, add, edit and remove facts and decisions (knowledge.md).")
-_ref = argument("ref", refs=("knowledge",))
+knowledge = Group("knowledge", "List, add, edit and remove facts and decisions (knowledge.md).")
+_ref = argument("ref", type=Ref(("knowledge",)))
 
 
 @under(

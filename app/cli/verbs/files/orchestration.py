@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from app.cli.declared import group, option, under
 from app.cli.session import Session, short
+from memory.operations import Group, option, under
 
 if TYPE_CHECKING:
     from memory.files.plans.model import Plan
 
-orchestration = group("orchestration", "List plans of several agents and projects (orchestration.md).")
+orchestration = Group("orchestration", "List plans of several agents and projects (orchestration.md).")
 
 
 @under(

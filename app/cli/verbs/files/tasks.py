@@ -9,11 +9,11 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, argument, group, option, under
 from app.cli.printing import tell
 from app.cli.session import PERCENT, PRIORITY, Session, facts, given, in_words, pairs, recurs, something, when
 from memory.files.tasks.model import DueValue, Task, find_task, may_have_twin, twin_words, twins_of
 from memory.files.tasks.values import FIELD_KEYS, moment_or_none, read_due, read_row, split_priority
+from memory.operations import Choice, Group, Pairs, Ref, Suggested, argument, option, under
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
@@ -25,8 +25,8 @@ SORTS = ("urgency", "due", "priority", "title", "assigned", "created", "started"
 _FEW = 8
 _SHOWN_FIRST = ("ref", "section", "priority", "due", "recurring")
 
-tasks = group("tasks", "List, add, edit, start, finish and remove tasks (tasks.md and its archive).")
-_ref = argument("ref", refs=("tasks",))
+tasks = Group("tasks", "List, add, edit, start, finish and remove tasks (tasks.md and its archive).")
+_ref = argument("ref", type=Ref(("tasks",)))
 
 
 @under(
@@ -41,19 +41,19 @@ _ref = argument("ref", refs=("tasks",))
         "memdeck tasks list --section all --match deploy -o json",
     ),
 )
-@option("--section", type=OneOf((*SECTIONS, "all")), help="Only this section (default: pending and in-progress).")
+@option("--section", type=Choice((*SECTIONS, "all")), help="Only this section (default: pending and in-progress).")
 @option("--priority", type=PRIORITY, help="Only tasks of this priority.")
 @option("--tag", "tags", multiple=True, metavar="T", help="Only tasks with this tag; repeated: with all of them.")
 @option("--assigned", metavar="A", help="Only what is assigned to this agent or person.")
 @option(
     "--due",
     metavar="D",
-    suggests=("today", "overdue", "week", "later"),
+    type=Suggested(("today", "overdue", "week", "later")),
     help="Only what is due: today, overdue, week (the next 7 days), later, a date (2 Dec, fri, 2024-01-15), or a month "
     "(2024-01).",
 )
 @option("--match", metavar="TEXT", help="Only tasks that contain this text, in any case.")
-@option("--sort", type=OneOf(SORTS), help="Sort inside each section (default: the order of the file).")
+@option("--sort", type=Choice(SORTS), help="Sort inside each section (default: the order of the file).")
 def list_tasks(
     session: Session,
     section: str | None,
@@ -363,7 +363,7 @@ def _fields() -> tuple[str, ...]:
     "--set",
     "changes",
     multiple=True,
-    metavar="KEY=VALUE",
+    type=Pairs(),
     help="Set a field, title, priority or section; may be repeated.",
 )
 @option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from app.cli.declared import Whole, argument, option, under
 from app.cli.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
+from memory.operations import Whole, argument, option, under
 from memory.storage.own_folders import DATABASE
 
 from .listed import central, database_of, embedded, fleet, fleet_of, needed_database, on_database

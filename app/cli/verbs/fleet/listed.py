@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, Whole, argument, group, option, under
 from app.cli.printing import tell
 from app.cli.session import PROBLEMS, Session
 from memory.base.clock import format_utc, say_ago, say_span
 from memory.errors import UsageError
+from memory.operations import Choice, Group, Whole, argument, option, under
 from memory.storage.own_folders import DATABASE, config_home, home, host_name, state_home
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FAILED = 1
 
-fleet = group(
+fleet = Group(
     "fleet",
     """All workspaces of a person, or of many hosts: list, search, look at, check and maintain them.
 
@@ -97,7 +97,7 @@ def progress_of(session: Session, what: str) -> Progress | None:
 @_dir
 @option(
     "--publish",
-    type=OneOf(("full", "names", "none")),
+    type=Choice(("full", "names", "none")),
     help="What an agent tells a catalogue of it: all (full, the default), titles only (names), nothing (none).",
 )
 def add(session: Session, folder: str | None, publish: str | None) -> None:

@@ -9,10 +9,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.cli.declared import Whole, argument, option, under
 from app.cli.printing import SHOWN, more
 from app.cli.session import Session
 from memory.errors import ConflictError, MemdeckError, UsageError
+from memory.operations import Whole, argument, option, under
 
 from .group import (
     SECTIONS,

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from app.cli.declared import group, option
 from app.cli.session import Session
 from memory.errors import UsageError
+from memory.operations import Group, option
 
 if TYPE_CHECKING:
     from memory.state.diff import SectionDiff
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SECTIONS = "project, project-map, current-focus, gotchas, next-steps, validation-commands"
 
-state = group(
+state = Group(
     "state",
     """Project state: what a repository is, what is worked on, what happened, and what to do next.
 

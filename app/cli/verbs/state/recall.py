@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from app.cli.declared import argument, option, under
 from app.cli.printing import SHOWN, more
 from app.cli.session import Session
 from memory.errors import UsageError
+from memory.operations import argument, option, under
 
 from .group import confirmed, diff_lines, group_lines, state, store_of, system_of, yes
 

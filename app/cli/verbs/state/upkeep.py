@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from app.cli.declared import argument, option, under
 from app.cli.printing import first
 from app.cli.session import PROBLEMS, Session
+from memory.operations import argument, option, under
 
 from .group import confirmed, dry_run, state, store_of, system_of, yes
 

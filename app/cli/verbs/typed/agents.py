@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from app.cli.declared import option, under
 from app.cli.printing import first
 from app.cli.session import Session
+from memory.operations import option, under
 
 from .group import AgentStores, files, one_agent, typed
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, Whole, argument, option, under
 from app.cli.printing import SHOWN, more, tell
 from app.cli.session import Session
 from memory.errors import MemdeckError
+from memory.operations import Choice, Whole, argument, option, under
 
 from .group import AgentStores, one_agent, typed
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     examples=("memdeck typed fail ada --status timeout --task 'Migrate the database' --tokens 90000",),
 )
 @argument("agent", metavar="AGENT")
-@option("--status", "status_", required=True, type=OneOf(("partial", "timeout")), help="How the run ended.")
+@option("--status", "status_", required=True, type=Choice(("partial", "timeout")), help="How the run ended.")
 @option("--task", required=True, metavar="TEXT", help="What the run was to do; the first 200 characters count.")
 @option("--tokens", required=True, type=Whole(least=0), metavar="N", help="How many tokens it took.")
 @option("--issue", default="local", metavar="I", show_default=True, help="The issue it was about.")

@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.declared import group, option
 from app.cli.printing import tell
 from app.cli.session import Session
 from memory.errors import NotFoundError, UsageError
+from memory.operations import Group, option
 
 if TYPE_CHECKING:
     from memory.storage import Change, Store
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memory.typed.status import May
     from memory.typed.writes import AgentWriter
 
-typed = group(
+typed = Group(
     "typed",
     """The typed memory of agents: files of the types core, procedural and episodic.
 

@@ -6,10 +6,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, argument, option, under
 from app.cli.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
+from memory.operations import Choice, argument, option, under
 
 from .group import AgentStores, ignoring_lock, of_agent, typed
 
@@ -32,7 +32,7 @@ _force = option("--force", is_flag=True, help="Replace a file that stands at the
 @argument("text", metavar="[TEXT]", required=False)
 @option(
     "--dedupe",
-    type=OneOf(("none", "line_hash", "section_replace")),
+    type=Choice(("none", "line_hash", "section_replace")),
     default="none",
     show_default=True,
     help="What to leave out: nothing, lines that are there already, or blocks whose ## heading is there.",
