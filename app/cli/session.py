@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError, UsageError
-from memory.operations import Caller, Choice, Operation, Whole, allow
+from memory.operations import Caller, Operation, allow
+from memory.operations.result import Result
 from memory.storage.changes import is_agent
 
 from .marks import client_of
@@ -213,7 +214,16 @@ class Session:
             and not is_agent(self.actor_option)
         ):
             tell(f"memdeck: note: an agent of {self.client} started this, so the change is made by {self.actor}")
-        return operation.run(self, **values)
+        found = operation.run(self, **values)
+        if isinstance(found, Result):
+            for note in found.notes:
+                tell(f"memdeck: {note}")
+            if found.key and found.rows:
+                self.listing(found.key, found.rows, lambda: found.lines(self.paint))
+            else:
+                self.answer(found.document, lambda: found.lines(self.paint), found.rows)
+            return 0
+        return found
 
     @property
     def caller(self) -> Caller:
@@ -357,101 +367,6 @@ def at_terminal() -> bool:
 
 
 # -- values ----------------------------------------------------------------------------------------------------
-
-PRIORITIES = ("HIGH", "NORMAL", "LOW")
-PRIORITY = Choice(PRIORITIES, case_sensitive=False)
-PERCENT = Whole(0, 100, "%")
-"""A whole number from 0 to 100, with or without the sign."""
-
-
-def pairs(values: Sequence[str]) -> dict[str, str]:
-    """Return `KEY=VALUE` words as a mapping; UsageError `usage.pair`. If a key is given twice, the last one counts."""
-    found = {}
-    for value in values:
-        key, equals, text = value.partition("=")
-        if not equals or not key.strip():
-            raise UsageError("usage.pair", f"{value!r} is not KEY=VALUE", "write it like --set notes='Ask Alice'")
-        found[key.strip()] = text
-    return found
-
-
-def given(**values: str | None) -> dict[str, str]:
-    """Return the values that were given (not None), by the names that the files use."""
-    return {key: value for key, value in values.items() if value is not None}
-
-
-def something(changes: Iterable[object]) -> None:
-    """Raise UsageError `usage.nothing` when there is nothing to change."""
-    if not any(changes):
-        raise UsageError("usage.nothing", "nothing to change was given", "see --help for what can be")
-
-
-def when(session: Session, text: str) -> str:
-    """Convert a natural date to the form of the files; `recurring: …` and absent values stay as they are.
-
-    Raises BadMoment.
-    """
-    from memory.base.dates import parse_when
-    from memory.base.values import is_absent
-
-    if is_absent(text) or text.strip().lower().startswith("recurring:"):
-        return text
-    head, mark, rest = text.partition("(recurring:")
-    day = parse_when(head.strip(), session.now, session.snapshot.zone)
-    return f"{day} {mark}{rest}" if mark else day
-
-
-def recurs(session: Session, text: str, due: str | None) -> str:
-    """Convert a recurrence in words to cron; cron fields and absent values stay as they are. Raises BadCron.
-
-    `due` is the date, in the form of the files, from which it recurs (None: none).
-    """
-    from memory.base.values import is_absent
-    from memory.files.tasks.quick import recurrence_from
-
-    if is_absent(text):
-        return text
-    found = recurrence_from(text, due, session.snapshot.zone)
-    if found.note:
-        tell(f"memdeck: {found.note}")
-    return found.cron
-
-
-def in_words(text: str, session: Session) -> str:
-    """Return a date of a file in words: `Fri 27 Nov`, `Fri 27 Nov 09:00`; other years are added.
-
-    A text that is no date, or no existing one, is returned unchanged.
-    """
-    from memory.base.clock import BadMoment, read_moment
-
-    zone = session.snapshot.zone
-    try:
-        moment = read_moment(text, zone)
-    except BadMoment:
-        return text
-    if moment is None:
-        return text
-    day = f"{moment.date:%a} {moment.date.day} {moment.date:%b}"
-    if moment.date.year != session.now.astimezone(zone).year:
-        day += f" {moment.date.year}"
-    return day if moment.instant is None else f"{day} {moment.instant.astimezone(zone):%H:%M}"
-
-
-def facts(paint: Paint, title: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of one thing: its title, then all its values, lists one item a line."""
-    yield paint.line(title)
-    rows: list[tuple[str, str]] = []
-    for key, value in values.items():
-        if value is None or value in ("", [], {}):
-            continue
-        if isinstance(value, dict):
-            rows += [(str(inner), str(text)) for inner, text in value.items()]
-        elif isinstance(value, (list, tuple)):
-            rows.append((key, ", ".join(map(str, value))))
-        else:
-            lines = str(value).split("\n")
-            rows += [(key if not index else "", line) for index, line in enumerate(lines)]
-    yield from paint.columns(rows)
 
 
 def short(ref: str) -> str:

@@ -52,6 +52,10 @@ class Operation:
         self.parameters: tuple[Parameter, ...] = tuple(run.__dict__.get("parameters", ()))
         self.examples, self.serves, self.by_person, self.looks = examples, serves, by_person, looks
         self.fields, self.unknown, self.options_metavar = fields, unknown, options_metavar
+        self.edit: Callable[..., Any] | None = None
+        """The function (call, **values) that returns the edit of the memory files that it makes, for those that are
+        one: callers that check an entry under the lock use it.
+        """
 
     @property
     def sentence(self) -> str:

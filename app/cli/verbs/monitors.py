@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.cli.printing import tell
-from app.cli.session import facts, given, pairs, short, something
+from app.cli.session import short
 from memory.errors import MemdeckError, UsageError
+from memory.files.operations import given, pairs, something
 from memory.operations import Choice, Group, Pairs, Ref, argument, option, under
+from memory.operations.result import fields_of as facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -25,7 +25,7 @@ from memory.errors import (
     UsageError,
 )
 from memory.operations import Caller as OperationCaller
-from memory.operations import Operation, allow
+from memory.operations import Operation
 
 from .routes import OF_LOOKS, looks
 
@@ -101,10 +101,10 @@ class ServedSession(Session):
     No command from memory files runs, even if it was approved: only the user may run those.
     """
 
-    def __init__(self, workspace: Workspace, caller: Caller, now: datetime) -> None:
+    def __init__(self, workspace: Workspace, caller: Caller, now: datetime, *, read_only: bool = False) -> None:
         """Nothing is answered yet."""
         super().__init__()
-        self._caller = caller
+        self._caller, self._read_only = caller, read_only
         self.served = self.safe = self.no_color = True
         self.form = "json"
         self.folder = str(workspace.root)
@@ -121,6 +121,11 @@ class ServedSession(Session):
     def actor(self) -> str:
         """The actor of changes."""
         return self._caller.actor
+
+    @property
+    def caller(self) -> OperationCaller:
+        """Who runs operations here."""
+        return OperationCaller(self.actor, surface="api", read_only=self._read_only)
 
     def answer(self, *given: Any, **more: Any) -> None:
         """Answer with a document, which can be read in pages."""
@@ -187,8 +192,7 @@ class Runs:
         def run(session: ServedSession) -> int:
             if asked.get("actor") is not None:
                 session.actor_option = str(asked["actor"])[:80]
-            allow(operation, self.caller(caller), {})
-            found = operation.run(session, **operation.read(given))
+            found = session.run(operation, operation.read(given))
             if asked.get("rows") is not None or asked.get("cursor") is not None:
                 session.page(asked.get("rows"), asked.get("cursor"))
             return found if isinstance(found, int) else 0
@@ -236,7 +240,7 @@ class Runs:
             LISTENER.reset(token)
 
     def _answered(self, run: Callable[[ServedSession], int], caller: Caller, notes: list[str]) -> CallResult:
-        session = ServedSession(self.workspace, caller, self.clock())
+        session = ServedSession(self.workspace, caller, self.clock(), read_only=self.read_only)
         try:
             code = run(session)
             return CallResult(200, session.answered(), code, notes[:_NOTES])

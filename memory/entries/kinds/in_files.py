@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -9,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from memory.entries.model import Check, Made, derived_ref, item_of
 from memory.errors import NotFoundError, RefusedError, UsageError
+from memory.files.operations import Call, EntryGroup
 from memory.files.refs import identity_hex
+from memory.files.tasks import operations as tasks
+from memory.files.tasks.due_filter import due_when
+from memory.files.tasks.model import find_task
+from memory.operations import Operation
 from memory.search.records import (
     Record,
     contact_record,
@@ -30,8 +36,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.workspace import Outcome
 
-_OPEN = ("pending", "in-progress")
-_OWN = ("priority", "due", "recurring", "assigned", "tags", "notes", "action")
+_OWN = ("priority", "due", "recurring", "assigned", "notes", "action")
 _DECISIONS, _FACTS = "Decisions Made", "Technical Facts"
 
 
@@ -40,6 +45,7 @@ class InFiles:
 
     name = ""
     verb = ""
+    group: EntryGroup
     compact = True
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
@@ -60,7 +66,15 @@ class InFiles:
 
     def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
         """Return the edit that removes an entry."""
-        raise NotImplementedError
+        return self.makes("remove", snapshot, now, ref)
+
+    def makes(self, name: str, snapshot: Snapshot, now: datetime, *values: Any, **more: Any) -> Edit:
+        """Return the edit that an operation of the noun makes."""
+        operation = self.group.operations[name]
+        assert isinstance(operation, Operation)
+        assert operation.edit is not None
+        made: Edit = operation.edit(Call(snapshot, now), *values, **more)
+        return made
 
     # -- the protocol -------------------------------------------------------------------------------------------
 
@@ -127,11 +141,10 @@ class Tasks(InFiles):
     """The tasks of tasks.md and its archive."""
 
     name = verb = "tasks"
+    group = tasks.tasks
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a task."""
-        from memory.files.tasks.model import find_task
-
         return task_record(find_task(snapshot, ref, archived=True))
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
@@ -140,31 +153,22 @@ class Tasks(InFiles):
         rest = dict(filter)
         section = str(rest.pop("section", "")).casefold().replace(" ", "-")
         due = rest.pop("due", None)
-        sections = (*_OPEN, "completed", "archived") if section == "all" else (section,) if section else _OPEN
-        if any(one not in (*_OPEN, "completed", "archived") for one in sections):
+        sections = tasks.SECTIONS if section == "all" else (section,) if section else tasks.OPEN
+        if not set(sections) <= set(tasks.SECTIONS):
             raise UsageError(
                 "task.section",
                 f"{section[:40]!r} is not a section",
                 "use pending, in-progress, completed, archived or all",
             )
-        is_due = None
+        found = tasks.listed(snapshot, sections)
         if due is not None:
-            from memory.files.tasks.due_filter import due_when
-
-            is_due = due_when(str(due), call.now, snapshot.zone)
-        for one in sections:
-            lists = snapshot.archived_tasks() if one == "archived" else (snapshot.tasks,)
-            for tasks in lists:
-                for task in tasks.tasks if one == "archived" else tasks.in_section(one):
-                    if is_due is None or is_due(task):
-                        record = task_record(task)
-                        if not rest or passes(record, rest):
-                            yield record
+            found = builtins.filter(due_when(str(due), call.now, snapshot.zone), found)
+        for record in map(task_record, found):
+            if not rest or passes(record, rest):
+                yield record
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add a task to Pending; `text` are its notes if the fields have none."""
-        from memory.files.tasks.edits import add_task
-
         values = {key: value for key, value in fields.items() if value is not None}
         if text and "notes" not in values:
             values["notes"] = text
@@ -172,28 +176,15 @@ class Tasks(InFiles):
             raise UsageError("task.section", "a new task is pending", "add it, then move it by an edit of its section")
         tags = list_of("tags", values.pop("tags", []))
         known = {key: text_of(key, values.pop(key)) for key in _OWN if key in values}
-        if "due" in known:
-            known["due"] = date_of(known["due"], now, snapshot.zone)
-        return add_task(snapshot, title, tags=tags, extra=texts_of(values), now=now, **known)
+        return self.makes("add", snapshot, now, title, tags=tags, extra=texts_of(values), **known)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set fields, which moves the task if `section` is one of them, or replace its source."""
-        from memory.files.tasks.edits import edit_task, replace_task_text
-
-        if (source := sent_source(record, changes)) is not None:
-            return replace_task_text(snapshot, ref, source, now=now)
+        source = sent_source(record, changes)
         values = texts_of(
             {key: ", ".join(list_of(key, value)) if key == "tags" else value for key, value in changes.set.items()}
         )
-        if "due" in values:
-            values["due"] = date_of(values["due"], now, snapshot.zone)
-        return edit_task(snapshot, ref, set=values, unset=changes.unset, now=now)
-
-    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
-        """Remove a task."""
-        from memory.files.tasks.edits import remove_task
-
-        return remove_task(snapshot, ref, now=now)
+        return self.makes("edit", snapshot, now, ref, values, changes.unset, text=source)
 
 
 class JournalEntries(InFiles):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,6 @@ import pytest
 from memory.entries import EntryAccess
 from memory.entries.access import error_json
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
-from tests.patience import PATIENCE
 
 from .desks import AGENT, make_workspace, open_desk, with_state
 
@@ -394,22 +391,3 @@ def test_a_monitor_that_could_not_run_is_refused(tmp_path: Path, fields: dict[st
             write()
         assert caught.value.code == code
     assert file.read_bytes() == before
-
-
-@pytest.mark.parametrize("kind", ["tasks", "config"])
-def test_reading_imports_no_edits_and_no_other_kind(root: Path, tmp_path: Path, kind: str) -> None:
-    """The first look at the entries of one kind waits for no module that changes them or reads those of another."""
-    code = (
-        "import sys; from pathlib import Path; from tests.memory.entries.desks import open_desk\n"
-        "root, state, kind = sys.argv[1:]; desk = open_desk(Path(root), Path(state)); before = set(sys.modules)\n"
-        "desk.read(kind=kind); print(*set(sys.modules) - before, sep='\\n')"
-    )
-    words = [str(root), str(tmp_path / "records"), kind]
-    done = subprocess.run(
-        [sys.executable, "-c", code, *words], cwd=HOUSE, capture_output=True, text=True, check=True, timeout=PATIENCE
-    )
-    loaded = set(done.stdout.split())
-    assert "memory.entries.kinds.in_files" in loaded
-    assert [name for name in loaded if name.endswith(".edits")] == []
-    others = ("contacts", "journal", "knowledge", "monitors", "plans")
-    assert [name for name in loaded if name.startswith(tuple(f"memory.files.{one}" for one in others))] == []

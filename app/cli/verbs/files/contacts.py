@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from app.cli.session import Session, given, pairs, short, something
+from app.cli.session import Session, short
 from memory.files.contacts.model import add_contact, edit_contact, find_contact, remove_contact
+from memory.files.operations import given, pairs, something
 from memory.operations import Choice, Group, Pairs, Ref, argument, option, under
 
 KINDS = {"channel": "channels", "route": "routes", "person": "people"}

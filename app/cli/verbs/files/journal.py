@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.cli.session import Session, in_words, short, something
+from app.cli.session import Session, short
 from memory.errors import UsageError
 from memory.files.journal.model import JournalEntry, find_entry
+from memory.files.operations import in_words, something
 from memory.operations import Group, Ref, Whole, argument, option, under
 
 if TYPE_CHECKING:
@@ -96,9 +97,10 @@ def _changed(
 ) -> None:
     """Make a change and print the resulting entry, or one sentence; `dated`: with the time that it got."""
     words, entry = session.change_entry(operation, done, build, partial(find_entry, archived=True))
-    stands = (
-        in_words(f"{entry.date} {entry.time}" if entry.time else entry.date, session) if dated and entry.date else ""
-    )
+    stands = ""
+    if dated and entry.date:
+        moment = f"{entry.date} {entry.time}" if entry.time else entry.date
+        stands = in_words(moment, session.now, session.snapshot.zone)
     session.answer(
         lambda: {"entry": entry.json()},
         lambda: [session.paint.line(f"{words} {entry.ref}  {entry.title}{'  ' * bool(stands)}{stands}")],
