@@ -111,18 +111,28 @@ REGISTRY: tuple[SystemName, ...] = (
         ("tasks", "journal", "knowledge", "contacts", "plans", "monitors", "config"),
         verbs=(
             VerbName("tasks", _FILES + "tasks.operations:tasks", "List, add, edit, start, finish and remove tasks."),
-            VerbName("journal", _CLI + "files.journal:journal", "List, add, show, edit and remove journal entries."),
-            VerbName("knowledge", _CLI + "files.knowledge:knowledge", "List, add, edit and remove knowledge."),
             VerbName(
-                "contacts", _CLI + "files.contacts:contacts", "List, add, edit and remove channels, routes and people."
+                "journal", _FILES + "journal.operations:journal", "List, add, show, edit and remove journal entries."
+            ),
+            VerbName(
+                "knowledge",
+                _FILES + "knowledge.operations:knowledge",
+                "List, add, edit and remove facts and decisions.",
+            ),
+            VerbName(
+                "contacts",
+                _FILES + "contacts.operations:contacts",
+                "List, add, edit and remove channels, routes and people.",
             ),
             VerbName(
                 "orchestration",
-                _CLI + "files.orchestration:orchestration",
-                "List plans, their phases and their progress.",
+                _FILES + "plans.operations:orchestration",
+                "List, add, edit and remove plans, with their phases and their progress.",
             ),
             VerbName("monitors", _CLI + "monitors:monitors", "List, add, edit, remove and run monitors."),
-            VerbName("config", _CLI + "files.config:config", "List, get, set and unset the workspace's settings."),
+            VerbName(
+                "config", _FILES + "config_operations:config", "List, get, set and unset the workspace's settings."
+            ),
         ),
         panes=(
             PaneEntry("tasks", "Tasks", _PANES + "tasks.pane:TasksPane", ("tasks.md",), "2"),

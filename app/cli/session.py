@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError, UsageError
-from memory.operations import Caller, Operation, allow
+from memory.operations import Caller, Lines, Operation, allow
 from memory.operations.result import Result
 from memory.storage.changes import is_agent
 
@@ -214,6 +214,9 @@ class Session:
             and not is_agent(self.actor_option)
         ):
             tell(f"memdeck: note: an agent of {self.client} started this, so the change is made by {self.actor}")
+        if not self.served:
+            named = [one.name for one in operation.parameters if isinstance(one.kind, Lines)]
+            values = {**values, **{name: _with_stdin(values[name]) for name in named}}
         found = operation.run(self, **values)
         if isinstance(found, Result):
             for note in found.notes:
@@ -372,3 +375,17 @@ def at_terminal() -> bool:
 def short(ref: str) -> str:
     """Return the hexadecimal part of a ref, which is enough as an argument of a verb."""
     return ref.partition("#")[2] or ref
+
+
+def _with_stdin(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the lines, with `-` replaced by the lines of stdin; a leading bullet is dropped from these."""
+    if "-" not in lines:
+        return lines
+    if sys.stdin is None:
+        raise UsageError("usage.stdin", "stdin is closed", "send the lines to it")
+    stdin = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    read = [line.removeprefix("- ").rstrip("\r") for line in stdin.split("\n")]
+    found: list[str] = []
+    for line in lines:
+        found += [text for text in read if text.strip()] if line == "-" else [line]
+    return tuple(found)

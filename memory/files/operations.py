@@ -41,13 +41,15 @@ class Context(Protocol):
 class Call:
     """One attempt of a change: the files under the lock, the time, and what a person is told about it.
 
-    `done` is what was done, `more` follows the title, `notes` are warnings, and `item` is an entry that is removed.
+    `done` is what was done, `more` follows the title, and so does what `after` returns of the entry as it is then;
+    `notes` are warnings, and `item` is an entry that is removed.
     """
 
     snapshot: Snapshot
     now: datetime
     done: str = ""
     more: str = ""
+    after: Callable[[Any], str] = field(default=lambda _: "")
     notes: list[str] = field(default_factory=list)
     item: Any = None
 
@@ -106,7 +108,9 @@ class EntryGroup(Group):
         words = call.done if outcome.change.files else "nothing to change in"
         return Result(
             lambda: {self.key: item.json()},
-            lambda paint: [paint.line(f"{words} {outcome.ref or item.ref}  {self.title(item)}{call.more}")],
+            lambda paint: [
+                paint.line(f"{words} {outcome.ref or item.ref}  {self.title(item)}{call.more}{call.after(item)}")
+            ],
             notes=call.notes,
         )
 

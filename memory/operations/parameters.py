@@ -130,6 +130,10 @@ class Pairs(Kind):
     metavar = "KEY=VALUE"
 
 
+class Lines(Kind):
+    """Lines of text; on the command line `-` is replaced by those of standard input."""
+
+
 @dataclass(frozen=True)
 class Ref(Kind):
     """An entry of some nouns: its ref, its hex, or a unique part of its title."""

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import builtins
-import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.entries.model import Check, Made, derived_ref, item_of
 from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.files.operations import Call, EntryGroup
+from memory.files.contacts.model import find_contact
+from memory.files.contacts.operations import contacts
+from memory.files.journal.model import find_entry
+from memory.files.journal.operations import journal
+from memory.files.knowledge.model import find_knowledge
+from memory.files.knowledge.operations import knowledge
+from memory.files.operations import Call, EntryGroup, when
+from memory.files.plans.model import find_plan
+from memory.files.plans.operations import orchestration
 from memory.files.refs import identity_hex
 from memory.files.tasks import operations as tasks
 from memory.files.tasks.due_filter import due_when
@@ -28,7 +35,7 @@ from memory.search.records import (
 )
 
 from .kind import EntryCall
-from .values import date_of, lines_of, list_of, passes, refuse_unknown, sent_source, text_of, texts_of
+from .values import lines_of, list_of, passes, refuse_unknown, sent_source, text_of, texts_of
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes
@@ -37,7 +44,6 @@ if TYPE_CHECKING:
     from memory.workspace import Outcome
 
 _OWN = ("priority", "due", "recurring", "assigned", "notes", "action")
-_DECISIONS, _FACTS = "Decisions Made", "Technical Facts"
 
 
 class InFiles:
@@ -191,11 +197,10 @@ class JournalEntries(InFiles):
     """The entries of journal.md and its archive, the newest first."""
 
     name = verb = "journal"
+    group = journal
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of an entry."""
-        from memory.files.journal.model import find_entry
-
         return journal_record(find_entry(snapshot, ref, archived=True))
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
@@ -204,35 +209,23 @@ class JournalEntries(InFiles):
         rest = dict(filter)
         archived = str(rest.pop("section", "")).casefold() in ("archived", "all")
         if "date" in rest:
-            rest["date"] = date_of(str(rest["date"]), call.now, snapshot.zone, past=True)[:10]
-        for journal in (snapshot.journal, *(snapshot.archived_journals() if archived else ())):
-            for entry in journal.entries():
-                record = journal_record(entry)
+            rest["date"] = when(str(rest["date"]), call.now, snapshot.zone, past=True)[:10]
+        for one in (snapshot.journal, *(snapshot.archived_journals() if archived else ())):
+            for record in map(journal_record, one.entries()):
                 if not rest or passes(record, rest):
                     yield self._told(record)
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add an entry at the top of its day: `time` is when it was (default: now), each line of the text a bullet."""
-        from memory.files.journal.edits import add_entry
-
         refuse_unknown(fields, ("time", "lines"), "a journal entry")
         lines = list_of("lines", fields["lines"]) if isinstance(fields.get("lines"), list) else []
         time = fields.get("time")
-        return add_entry(
-            snapshot,
-            title,
-            [*lines, *lines_of(text or "")],
-            at=None if time is None else _time(str(time), snapshot, now),
-            now=now,
-        )
+        at = None if time is None else str(time)
+        return self.makes("add", snapshot, now, title, [*lines, *lines_of(text or "")], at)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set title, time or lines, or replace the source."""
-        from memory.files.journal.edits import edit_entry, replace_entry_text
-
-        if (source := sent_source(record, changes)) is not None:
-            return replace_entry_text(snapshot, ref, source, now=now)
-        values = changes.values
+        source, values = sent_source(record, changes), changes.values
         refuse_unknown(values, ("title", "time", "lines"), "a journal entry")
         lines = None
         if "lines" in values:
@@ -240,31 +233,17 @@ class JournalEntries(InFiles):
             lines = lines_of(given) if isinstance(given, str) else list_of("lines", given or [])
         title = text_of("title", values["title"]) if "title" in values else None
         time = None if "time" not in values else "" if values["time"] is None else text_of("time", values["time"])
-        return edit_entry(snapshot, ref, title=title, lines=lines, time=time, now=now)
-
-    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
-        """Remove an entry."""
-        from memory.files.journal.edits import remove_entry
-
-        return remove_entry(snapshot, ref, now=now)
-
-
-def _time(text: str, snapshot: Snapshot, now: datetime) -> str:
-    """Return a time in the form of the file; a time of day alone is one of today."""
-    if found := re.fullmatch(r"(\d{1,2}):(\d\d)", text.strip(), re.ASCII):
-        return f"{int(found[1]):02}:{found[2]}"
-    return date_of(text, now, snapshot.zone, past=True)
+        return self.makes("edit", snapshot, now, ref, title, lines, time, source)
 
 
 class KnowledgeItems(InFiles):
     """The bullets of knowledge.md."""
 
     name = verb = "knowledge"
+    group = knowledge
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a bullet."""
-        from memory.files.knowledge.model import find_knowledge
-
         return knowledge_record(find_knowledge(snapshot, ref))
 
     def source(self, record: Record) -> str:
@@ -273,51 +252,35 @@ class KnowledgeItems(InFiles):
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add a fact, or a decision if a date, a reason or `kind: decision` is given; text goes below the title."""
-        from memory.files.knowledge.model import add_knowledge
-
         refuse_unknown(fields, ("section", "topic", "date", "reason", "kind"), "knowledge")
         values = texts_of(fields)
-        decision = values.get("kind") == "decision" or "date" in values or "reason" in values
-        date = date_of(values["date"], now, snapshot.zone, past=True)[:10] if values.get("date") else None
-        if date is None and decision:
-            date = date_of("today", now, snapshot.zone, past=True)[:10]
-        section = values.get("section") or (_DECISIONS if decision else _FACTS)
+        decision = values.pop("kind", "") == "decision" or "date" in values or "reason" in values
+        if not values.get("date"):
+            values.pop("date", None)
         said = f"{title}\n{text}" if text and text.strip() else title
-        return add_knowledge(
-            snapshot, said, section=section, topic=values.get("topic"), date=date, reason=values.get("reason"), now=now
-        )
+        return self.makes("add", snapshot, now, said, decision=decision, **values)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set its text, date or reason."""
-        from memory.files.knowledge.model import edit_knowledge
-
         values = changes.values
         refuse_unknown(values, ("text", "title", "date", "reason"), "knowledge")
         given = [one for one in (changes.text, values.get("text"), values.get("title")) if one is not None]
         if len(given) > 1:
             raise UsageError("entry.arguments", "two texts are given", "send one")
         text = text_of("text", given[0]) if given else record.item.text
-        date = values.get("date")
-        day = None if date is None else date_of(text_of("date", date), now, snapshot.zone, past=True)[:10]
+        date = None if values.get("date") is None else text_of("date", values["date"])
         reason = None if "reason" not in values else text_of("reason", values["reason"] or "")
-        return edit_knowledge(snapshot, ref, text, date=day, reason=reason, now=now)
-
-    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
-        """Remove a bullet."""
-        from memory.files.knowledge.model import remove_knowledge
-
-        return remove_knowledge(snapshot, ref, now=now)
+        return self.makes("edit", snapshot, now, ref, text, date, reason)
 
 
 class ContactEntries(InFiles):
     """The rows and people of contacts.md; the field `kind` is channel, route or person."""
 
     name = verb = "contacts"
+    group = contacts
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a contact."""
-        from memory.files.contacts.model import find_contact
-
         return contact_record(find_contact(snapshot, ref))
 
     def source(self, record: Record) -> str:
@@ -326,64 +289,41 @@ class ContactEntries(InFiles):
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add a person, or what the field `kind` names; the title is the name, for a route its channel."""
-        from memory.files.contacts.model import add_contact
-
         values = texts_of(fields)
         kind = values.pop("kind", "person")
-        values["channel" if kind == "route" else "name"] = title
         if text and text.strip():
             if kind != "person":
                 raise UsageError("entry.field", f"a {kind} has no text", "use fields")
             values.setdefault("text", text.strip())
-        return add_contact(snapshot, kind, values, now=now)
+        return self.makes("add", snapshot, now, kind, title, values)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set values; an empty one clears it."""
-        from memory.files.contacts.model import edit_contact
-
         values = texts_of(changes.values)
         if changes.text is not None:
             values.setdefault("text", changes.text)
-        return edit_contact(snapshot, ref, values, now=now)
-
-    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
-        """Remove a contact."""
-        from memory.files.contacts.model import remove_contact
-
-        return remove_contact(snapshot, ref, now=now)
+        return self.makes("edit", snapshot, now, ref, values)
 
 
 class PlanEntries(InFiles):
     """The plans of orchestration.md and its archive."""
 
     name, verb = "plans", "orchestration"
+    group = orchestration
     compact = False
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a plan."""
-        from memory.files.plans.model import find_plan
-
         return plan_record(find_plan(snapshot, ref, archived=True))
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add a plan to Active Plans; text is what goes below its fields, such as its table of tasks."""
-        from memory.files.plans.edits import add_plan
-
-        return add_plan(snapshot, title, texts_of(fields), text or "", now=now)
+        return self.makes("add", snapshot, now, title, texts_of(fields), text)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set and unset fields, which moves the plan if `section` is one of them, or replace its source."""
-        from memory.files.plans.edits import edit_plan, replace_plan_text
-
-        if (source := sent_source(record, changes)) is not None:
-            return replace_plan_text(snapshot, ref, source, now=now)
-        return edit_plan(snapshot, ref, texts_of(changes.set), changes.unset, now=now)
-
-    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
-        """Remove a plan."""
-        from memory.files.plans.edits import remove_plan
-
-        return remove_plan(snapshot, ref, now=now)
+        source = sent_source(record, changes)
+        return self.makes("edit", snapshot, now, ref, texts_of(changes.set), changes.unset, source)
 
 
 class MonitorEntries(InFiles):

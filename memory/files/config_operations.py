@@ -1,18 +1,16 @@
-"""The verbs on the workspace's settings."""
+"""The operations on the settings of a workspace."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
-from app.cli.printing import tell
-from app.cli.session import Session
-from memory.files.config import KNOWN_KEYS, get_setting, meant_key, set_setting, unknown_key_words, unset_setting
 from memory.operations import Group, Kind, argument, option, under
+from memory.operations.result import Paint, Result
 
-if TYPE_CHECKING:
-    from memory.files.edit import Edit
-    from memory.files.snapshot import Snapshot
+from .config import KNOWN_KEYS, get_setting, meant_key, set_setting, unknown_key_words, unset_setting
+from .edit import Edit
+from .operations import Context
+from .snapshot import Snapshot
 
 config = Group("config", "List, get, set and unset the workspace's settings (config.md).")
 
@@ -29,12 +27,11 @@ _key = argument("key", type=_Key())
 
 
 @under(config, "list", serves="look", examples=("memdeck config list", "memdeck config list -o json"))
-def list_settings(session: Session) -> None:
+def list_settings(context: Context) -> Result:
     """List the settings by section."""
-    settings = session.snapshot.config
+    settings = context.snapshot.config
 
-    def lines() -> Iterator[str]:
-        paint = session.paint
+    def lines(paint: Paint) -> Iterator[str]:
         sections: dict[str, list[tuple[str, str]]] = {}
         for setting in settings.settings:
             remark = f"({setting.remark})" if setting.remark else ""
@@ -46,16 +43,16 @@ def list_settings(session: Session) -> None:
         if not sections:
             yield "no settings"
 
-    session.answer(lambda: {"config": settings.json()}, lines)
+    return Result(lambda: {"config": settings.json()}, lines)
 
 
 @under(config, "get", serves="look", examples=("memdeck config get maxJournalEntries",))
 @_key
-def get(session: Session, key: str) -> None:
+def get(context: Context, key: str) -> Result:
     """Print the value of one setting."""
-    setting = get_setting(session.snapshot, key)
-    session.answer(
-        lambda: {"config": {key: session.snapshot.config.get(key)}}, lambda: [session.paint.line(setting.value)]
+    setting = get_setting(context.snapshot, key)
+    return Result(
+        lambda: {"config": {key: context.snapshot.config.get(key)}}, lambda paint: [paint.line(setting.value)]
     )
 
 
@@ -68,24 +65,26 @@ def get(session: Session, key: str) -> None:
 @_key
 @argument("value")
 @option("--section", metavar="S", help="The section of a new setting (default: where it belongs).")
-def set_value(session: Session, key: str, value: str, section: str | None) -> None:
+def set_value(context: Context, key: str, value: str, section: str | None) -> Result:
     """Set one setting; the values of those that memdeck knows are checked first, and of others it says so."""
-    _changed(
-        session, "config.set", key, lambda snapshot: set_setting(snapshot, key, value, section=section, now=session.now)
+    found = _changed(
+        context, "config.set", key, lambda looked: set_setting(looked, key, value, section=section, now=context.now)
     )
-    if key not in KNOWN_KEYS:
-        tell(f"memdeck: warning: config.unknown_key: {unknown_key_words(key, meant_key(key))}")
+    if key in KNOWN_KEYS:
+        return found
+    words = unknown_key_words(key, meant_key(key))
+    return Result(found.document, found.lines, notes=[f"warning: config.unknown_key: {words}"])
 
 
 @under(config, "unset", serves="change", examples=("memdeck config unset maintenanceSchedule",))
 @_key
-def unset(session: Session, key: str) -> None:
+def unset(context: Context, key: str) -> Result:
     """Take a setting out of the file."""
-    _changed(session, "config.unset", key, lambda snapshot: unset_setting(snapshot, key, now=session.now))
+    return _changed(context, "config.unset", key, lambda looked: unset_setting(looked, key, now=context.now))
 
 
-def _changed(session: Session, operation: str, key: str, build: Callable[[Snapshot], Edit]) -> None:
-    outcome = session.change(operation, build)
-    value = session.left_by(outcome).config.get(key)
-    sentence = outcome.summary if outcome.change.files else f"nothing to change in {key}"
-    session.answer(lambda: {"config": {key: value}}, lambda: [session.paint.line(sentence)])
+def _changed(context: Context, operation: str, key: str, build: Callable[[Snapshot], Edit]) -> Result:
+    outcome = context.change(operation, build)
+    value = context.left_by(outcome).config.get(key)
+    words = outcome.summary if outcome.change.files else f"nothing to change in {key}"
+    return Result(lambda: {"config": {key: value}}, lambda paint: [paint.line(words)])
