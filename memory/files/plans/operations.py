@@ -58,7 +58,9 @@ def _trees(paint: Paint, found: Sequence[Plan]) -> Iterator[str]:
 
 
 @orchestration.changes(
-    "add", "added", examples=("memdeck orchestration add 'Move to Redis' --set status=planned --set planId=plan-redis",)
+    "add",
+    "added",
+    examples=("memdeck orchestration add 'Move to Redis' --set status=planning --set planId=plan-redis",),
 )
 @argument("title")
 @_set

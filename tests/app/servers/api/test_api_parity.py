@@ -60,7 +60,7 @@ VERBS: tuple[tuple[str, Json], ...] = (
     ("contacts add", {"kind": "people", "name": "Bob", "set": ["role=Dev"]}),
     ("contacts edit", {"ref": "Alice", "set": ["role=CTO"]}),
     ("contacts remove", {"ref": "Bob"}),
-    ("orchestration add", {"title": "Move to Redis", "set": ["status=planned"], "text": "Prose."}),
+    ("orchestration add", {"title": "Move to Redis", "set": ["status=planning"], "text": "Prose."}),
     ("orchestration edit", {"ref": "Move to Redis", "set": ["status=running"]}),
     ("orchestration edit", {"ref": "Move to Redis", "set": ["status=running"], "text": "### Both"}),
     ("orchestration remove", {"ref": "Move to Redis"}),
