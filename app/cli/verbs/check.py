@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from app.cli.session import PROBLEMS, Session
+from memory.base.problems import Problem
 from memory.errors import UsageError
 from memory.operations import Choice, argument, option, verb
 from memory.systems import check_all, systems_of
-
-if TYPE_CHECKING:
-    from memory.base.problems import Problem
 
 
 @verb("check", serves="look", examples=("memdeck check", "memdeck check tasks.md", "memdeck check -o json"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from click.shell_completion import ShellComplete, get_completion_class
+
 from app.cli.session import Session
 from memory.operations import Choice, argument, shows, verb
 
@@ -19,7 +21,6 @@ from memory.operations import Choice, argument, shows, verb
 @argument("shell", type=Choice(("bash", "zsh", "fish")))
 def completion(session: Session, shell: str) -> None:
     """Print a script that completes verbs, options and refs in bash, zsh or fish."""
-    from click.shell_completion import ShellComplete, get_completion_class
 
     from app.cli.root import root
 

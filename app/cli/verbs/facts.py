@@ -11,15 +11,18 @@ from app.cli.session import PROBLEMS, Session
 from memory.base.safe_text import visible
 from memory.errors import UsageError
 from memory.facts import Fact, FactStore, RefusedFact, model
+from memory.facts.inject import Injection
+from memory.facts.search import find_facts
+from memory.facts.transfer import Form, export, read_rows
+from memory.facts.words import like
 from memory.operations import Choice, Group, Whole, argument, option, under
+from memory.systems import system_of
+from memory.systems.facts import Facts
+from memory.workspace import Workspace
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from memory.facts.inject import Injection
-    from memory.facts.transfer import Form
-    from memory.systems.facts import Facts
-    from memory.workspace import Workspace
 
 REFUSED = 1
 _LONGEST_MESSAGE = 10_000_000
@@ -33,8 +36,6 @@ def _store(session: Session) -> FactStore:
 
 
 def _facts(workspace: Workspace) -> Facts:
-    from memory.systems import system_of
-    from memory.systems.facts import Facts
 
     return system_of(workspace, "facts", Facts)
 
@@ -76,7 +77,6 @@ def store(session: Session, text: str, tags: tuple[str, ...], scope: str) -> int
 
 
 def _near(store: FactStore, text: str) -> Fact | None:
-    from memory.facts.words import like
 
     facts = store.read().facts
     return like(text, facts) if len(facts) <= 5000 else None
@@ -112,7 +112,6 @@ def search(session: Session, query: str | None, tag: str | None) -> None:
 @option("--limit", type=Whole(0), default=0, metavar="N", help="The newest N (default: 0, all).")
 def list_facts(session: Session, tag: str | None, scope: str | None, limit: int) -> None:
     """List facts, the newest first."""
-    from memory.facts.search import find_facts
 
     found = find_facts(_store(session).read(), None, tag, limit=0)
     if scope is not None:
@@ -243,7 +242,6 @@ def import_facts(session: Session, file: str, form: Form | None) -> int:
     Texts that are there already are left out. Each line passes the checks of `facts store`; refused lines are listed,
     and the exit code is 1, but the others are stored.
     """
-    from memory.facts.transfer import read_rows
 
     data = file.encode() if session.served else _bytes(file)
     rows = read_rows(data, form or ("csv" if file.endswith(".csv") else "jsonl"))
@@ -281,7 +279,6 @@ def _bytes(file: str) -> bytes:
 @_form
 def export_facts(session: Session, form: Form | None) -> None:
     """Print all facts, the oldest first, as JSONL or CSV for `facts import`."""
-    from memory.facts.transfer import export
 
     for piece in export(_store(session).read().ranked, form or "jsonl"):
         session.writer.text(piece)

@@ -11,6 +11,8 @@ from app.cli.printing import tell
 from app.cli.session import PROBLEMS, Session
 from memory.errors import UsageError
 from memory.operations import Group, Whole, argument, option, under, verb
+from memory.storage.replace import read_file, replace_file
+from memory.systems.merge_driver import merge_versions
 
 if TYPE_CHECKING:
     from app.connect.git import GitSetup
@@ -61,8 +63,6 @@ def merge(session: Session, base: str, ours: str, theirs: str, path: str | None,
     It is what git calls after `memdeck git install`. Only where both sides changed the same field, line or row there
     is a conflict: OURS has git's markers around these lines then, and the exit code is 4.
     """
-    from memory.storage.replace import read_file, replace_file
-    from memory.systems.merge_driver import merge_versions
 
     def side(name: str) -> bytes:
         data = read_file(Path(os.path.abspath(name)))

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from app.cli.printing import tell
+from memory.base.clock import format_local
 from memory.errors import UsageError
+from memory.files.diff import ChangeView
 from memory.operations import Choice, Group, Whole, argument, option, under
+from memory.review import Inbox, ProposalStanding, row
+from memory.review.model import taking
+from memory.storage.changes import Change
+from memory.storage.review.policy import KINDS, USUAL, WORDS, Policy, checked_rule
+from memory.storage.review.proposals import Proposal
 
 from .changes import ID_LENGTH, view_lines, within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any, Literal
 
     from app.cli.session import Session
-    from memory.files.diff import ChangeView
-    from memory.review import Inbox, ProposalStanding
-    from memory.storage.changes import Change
-    from memory.storage.review.policy import Policy
-    from memory.storage.review.proposals import Proposal
 
 review = Group("review", "What agents want to change: list, show, accept, edit and reject it, and set the rules.")
 _id = argument("proposal_id", metavar="ID")
@@ -28,13 +30,11 @@ _ids = argument("proposal_ids", metavar="ID...", nargs=-1, required=True)
 
 
 def _inbox(session: Session) -> Inbox:
-    from memory.review import Inbox
 
     return Inbox(session.workspace)
 
 
 def _row(proposal: Proposal) -> dict[str, Any]:
-    from memory.review import row
 
     return row(proposal)
 
@@ -49,7 +49,6 @@ def _row(proposal: Proposal) -> dict[str, Any]:
 @option("--limit", type=Whole(least=0), default=50, help="At most so many (default: 50; 0: all).")
 def list_proposals(session: Session, state: str, limit: int) -> None:
     """List what agents want to change, newest first. With --actor NAME only the proposals of that agent."""
-    from memory.base.clock import format_local
 
     inbox = _inbox(session)
     states = () if state == "all" else (state,)
@@ -137,7 +136,6 @@ def accept(session: Session, proposal_ids: tuple[str, ...], take: Literal["propo
     is written: exit code 4, `review.conflict`, with the three sides; --take chooses one.
     """
     from memory.history.changes import row as change_row
-    from memory.review.model import taking
 
     inbox = _inbox(session)
     done = list[tuple["Proposal", "Change"]]()
@@ -227,7 +225,6 @@ def policy(session: Session, name: str | None, kind: str | None, decision: str |
     wrote), agents (what other agents wrote), own, or * for all. DECISION is apply, review or deny. The most exact rule
     counts. The rules lie in the private state folder, not in the workspace.
     """
-    from memory.storage.review.policy import KINDS, USUAL, checked_rule
 
     inbox = _inbox(session)
     if name is None:
@@ -249,7 +246,6 @@ def policy(session: Session, name: str | None, kind: str | None, decision: str |
 
 
 def _policy_lines(session: Session, rules: Policy) -> Iterator[str]:
-    from memory.storage.review.policy import KINDS, USUAL, WORDS
 
     yield "What an agent does, where no rule says otherwise:"
     yield from session.paint.columns((kind, USUAL[kind], WORDS[kind]) for kind in KINDS)

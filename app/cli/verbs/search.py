@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.cli.printing import tell
 from app.cli.session import Session, short
 from memory.errors import UsageError
 from memory.operations import Whole, argument, option, verb
 from memory.registry import REGISTRY, kinds, system_name
-
-if TYPE_CHECKING:
-    from memory.search.hits import Hit, SearchAnswer
-    from memory.search.query.query import Query
+from memory.search.hits import Hit, SearchAnswer
+from memory.search.query.query import Query, read_day, read_query
+from memory.systems import searcher_of, systems_of
 
 DEFAULT_LIMIT = 20
 _PLACES = ", ".join(kind for system in REGISTRY for kind in system.kinds)
@@ -52,7 +51,6 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
     similar ones are taken, which is said.
     A file that cannot be read is left out, which is said on stderr.
     """
-    from memory.systems import searcher_of
 
     started = time.monotonic()
     asked_kinds = kinds_of(places)
@@ -80,7 +78,6 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
 
 
 def _read(session: Session, words: tuple[str, ...]) -> Query:
-    from memory.search.query.query import read_day, read_query
 
     text = " ".join(words)
     # Only relative days need the zone, which is read from a file.
@@ -89,7 +86,6 @@ def _read(session: Session, words: tuple[str, ...]) -> Query:
 
 def _is_of(session: Session, file: str, asked: tuple[str, ...]) -> bool:
     """Return whether a file that was not searched may contain some of the requested kinds."""
-    from memory.systems import systems_of
 
     for system in systems_of(session.workspace):
         held = system_name(system.name).kinds

@@ -68,47 +68,6 @@ def test_reading_imports_nothing_heavy(shop: Path, words: list[str]) -> None:
     assert [name for name in loaded if name.startswith(("app.tui", "widgets"))] == []
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["changes", "--help"],
-        ["monitors", "--help"],
-        ["review", "--help"],
-        ["state", "--help"],
-        ["trust", "--help"],
-        ["typed", "--help"],
-        ["monitors", "list"],
-    ],
-    ids=" ".join,
-)
-def test_verbs_import_what_they_do_when_they_do_it(tmp_path: Path, words: list[str]) -> None:
-    """Help, and a list of nothing, load no room of the core that only a verb at work needs."""
-    (tmp_path / ".aiter" / "memory").mkdir(parents=True)
-    code = "import sys\nfrom app.main import run; run(sys.argv[1:])\nprint(*sys.modules, sep='\\n', file=sys.stderr)"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *words],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(HOUSE)},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=PATIENCE,
-    )
-    loaded = set(done.stderr.split("\n"))
-    rooms = (
-        "memory.history",
-        "memory.monitoring",
-        "memory.review",
-        "memory.state",
-        "memory.storage.log",
-        "memory.systems",
-        "memory.trust",
-        "memory.typed",
-    )
-    assert "app.cli.session" in loaded
-    assert [name for name in loaded if name.startswith(rooms)] == []
-
-
 @pytest.mark.parametrize("system", ["facts", "curated"])
 @pytest.mark.parametrize("event", ["session-start", "prompt"])
 def test_hooks_import_nothing_that_they_do_not_need(tmp_path: Path, event: str, system: str) -> None:

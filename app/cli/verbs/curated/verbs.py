@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 from app.cli.session import Session
+from memory.curated.curated import Curated
+from memory.curated.identity import find_root
+from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import OPERATIONS, Operation
 from memory.errors import MemdeckError, UsageError
 from memory.operations import Group, Kind, Parameter, Serves, Whole, argument, option, under
 from memory.storage.own_folders import agh_home, config_home, home, state_home
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
+from memory.systems import system_of
+from memory.systems.curated import CuratedMemory
+from memory.trust.consent import trust_of
+from memory.workspace import Workspace
 
 curated = Group(
     "curated",
@@ -40,10 +45,6 @@ _LARGEST = 1_000_000
 
 def opened(session: Session) -> Curated:
     """Return the curated memory that a run's folder sees; that of the folder itself if no workspace is around it."""
-    from memory.curated.identity import find_root
-    from memory.systems import system_of
-    from memory.systems.curated import CuratedMemory
-    from memory.workspace import Workspace
 
     start = session.folder or "."
     if not os.path.isdir(start):
@@ -51,21 +52,16 @@ def opened(session: Session) -> Curated:
     own = home(os.environ)
     root = find_root(start, agh_home(os.environ, own)) or session.root
     if root is None:
-        from pathlib import Path
-
         root = Path(os.path.realpath(start))
     workspace = session.opened(Workspace(root, state_home=state_home(os.environ), home=own))
     system = system_of(workspace, "curated", CuratedMemory)
     found = session.opened(system.curated)
     if not session.safe and found.settings.names_commands:
-        from memory.trust.consent import trust_of
-
         system.entrust(trust_of(workspace, config_home(os.environ)), os.environ)
     return found
 
 
 def _run(session: Session, operation: Operation, values: dict[str, Any]) -> None:
-    from memory.curated.operations.operation import OperationCall
 
     # Options that were not given; not `in (…)`, for which 0 is False.
     given: dict[str, Any] = {

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from app.cli.session import at_terminal
+from memory.base.programs import find_program
 from memory.errors import MemdeckError
+from memory.files import MEMORY_FILES
+from memory.history.lost_files import lost_files
+from memory.history.stale_saves import bring_back_chosen, undone_changes
+from memory.maintenance.run import ahead_of
+from memory.monitoring.words import plural
+from memory.registry import FAILED
+from memory.review import Inbox
+from memory.storage.contracts import ChangingStore
+from memory.storage.log.damaged import damaged_files
+from memory.storage.log.database import DAMAGED
 from memory.storage.own_folders import config_home
-from memory.systems import check_all, failures_of, load_problems, systems_of
-
-if TYPE_CHECKING:
-    from memory.storage.contracts import ChangingStore
-    from memory.workspace import Workspace
+from memory.systems import approvals_of, check_all, failures_of, load_problems, systems_of, waiting_in
+from memory.systems.suspects import suspects_of
+from memory.trust.consent import trust_of
+from memory.workspace import Workspace
 
 Level = Literal["ok", "note", "warning", "person"]
 _LIBRARIES = ("textual", "rich", "click", "pyyaml", "markdown-it-py", "croniter", "watchdog")
@@ -50,7 +64,6 @@ def machine() -> Iterator[DoctorFinding]:
 
 
 def _libraries() -> DoctorFinding:
-    from importlib.metadata import PackageNotFoundError, version
 
     found, missing = [], []
     for name in _LIBRARIES:
@@ -90,7 +103,6 @@ def _encoding() -> DoctorFinding:
 
 
 def _watcher() -> DoctorFinding:
-    from importlib.util import find_spec
 
     if find_spec("watchdog") is None:
         return DoctorFinding("watcher", "note", "polling only", "changes appear within two seconds all the same")
@@ -142,7 +154,6 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]
 
 
 def _review(workspace: Workspace) -> DoctorFinding:
-    from memory.review import Inbox
 
     inbox = Inbox(workspace)
     rules = len(inbox.policy().rules)
@@ -159,7 +170,6 @@ def _taken_back(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
     """Report changes that another program's save undid and that no one has decided about."""
     if workspace.state is None:
         return
-    from memory.history.stale_saves import bring_back_chosen, undone_changes
 
     try:
         if workspace.store.history.seen():
@@ -181,7 +191,6 @@ def _taken_back(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
 
 def _systems(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
     """Report what the memory systems want a person to look at."""
-    from memory.registry import FAILED
 
     for name, failure in failures_of(workspace, now):
         yield DoctorFinding(name, "person", failure.message, failure.hint)
@@ -226,8 +235,6 @@ def _writable(folders: Iterable[Path]) -> DoctorFinding:
 
 
 def _files(workspace: Workspace) -> Iterator[DoctorFinding]:
-    from memory.files import MEMORY_FILES
-    from memory.history.lost_files import lost_files
 
     missing, wrong = [], False
     for name in MEMORY_FILES:
@@ -272,7 +279,6 @@ def _locks(stores: Sequence[ChangingStore]) -> Iterator[DoctorFinding]:
 
 
 def _lock(store: ChangingStore) -> DoctorFinding:
-    import fcntl
 
     path = store.folder / "lock"
     try:
@@ -301,7 +307,6 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
     state = workspace.state
     if state is None:
         return
-    from memory.maintenance.run import ahead_of
 
     recorded = state.read()
     yield DoctorFinding("state", "ok", str(state.folder.path))
@@ -324,9 +329,6 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
 
 def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Check the approvals: an invalid record needs a person."""
-    from memory.systems import approvals_of, waiting_in
-    from memory.systems.suspects import suspects_of
-    from memory.trust.consent import trust_of
 
     kept = trust_of(workspace, config_home(os.environ))
     if kept is None:
@@ -383,8 +385,6 @@ def _history(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Report whether the change log can be read and written."""
     if workspace.state is None:
         return
-    from memory.storage.log.damaged import damaged_files
-    from memory.storage.log.database import DAMAGED
 
     history = workspace.store.history
     try:
@@ -417,7 +417,6 @@ def _settings(workspace: Workspace) -> DoctorFinding:
 
 
 def _problems(workspace: Workspace) -> DoctorFinding:
-    from memory.monitoring.words import plural
 
     counts = Counter(problem.level for problem in check_all(workspace))
     text = f"{plural(counts['error'], 'error')}, {plural(counts['warning'], 'warning')}"
@@ -448,9 +447,6 @@ def crontab(root: Path | None = None) -> str:
 
     A program inside the workspace at `root` is never used as `crontab`, whatever PATH says.
     """
-    import subprocess
-
-    from memory.base.programs import find_program
 
     program = find_program("crontab", os.environ.get("PATH", os.defpath), outside=None if root is None else str(root))
     if program is None:
