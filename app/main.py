@@ -12,7 +12,8 @@ TYPE_CHECKING = False  # `--version` does without `typing`.
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .cli.declared import DeclaredVerb
+    import click
+
     from .cli.session import Session
 
 
@@ -52,7 +53,7 @@ def _hook_words(arguments: Sequence[str]) -> Sequence[str] | None:
         return arguments[1:]
     if "hook" not in arguments or not arguments[0].startswith("-"):
         return None
-    from .cli.declared import MAINTAIN, first_of
+    from .cli.forms import MAINTAIN, first_of
     from .cli.verbs import VERBS
 
     place = first_of(arguments, VERBS)
@@ -104,42 +105,27 @@ def _run(arguments: Sequence[str], session: Session | None) -> int:
 
 
 def _call(arguments: list[str], session: Session) -> int:
-    if "_MEMDECK_COMPLETE" in os.environ:
-        from .cli.root import root
+    from click.exceptions import Exit
 
-        root.main(prog_name="memdeck", complete_var="_MEMDECK_COMPLETE", obj=session)
-    from .cli.declared import MAINTAIN, form_of, read
+    from .cli.commands import command_of
+    from .cli.forms import MAINTAIN, form_of
+    from .cli.root import root
     from .cli.verbs import VERBS
 
+    if "_MEMDECK_COMPLETE" in os.environ:
+        root.main(prog_name="memdeck", complete_var="_MEMDECK_COMPLETE", obj=session)
     form = form_of(arguments, VERBS)
-    verb: DeclaredVerb | None = None
+    command: click.Command = root
     prog = "memdeck"
     if form == "maintain":
         from .cli.verbs.maintenance import maintain
 
         arguments.remove(MAINTAIN)
-        verb, prog = maintain, f"memdeck {MAINTAIN}"
+        command, prog = command_of(maintain), f"memdeck {MAINTAIN}"
     elif form == "open":
         from .cli.verbs.opening import open_workspace
 
-        verb = open_workspace
-    plain = read(verb, arguments)
-    if plain is None:
-        return _call_by_click(verb, prog, arguments, session)
-    called, options, values = plain
-    session.take(options)
-    result = called.call(session, values)
-    return result if isinstance(result, int) else 0
-
-
-def _call_by_click(verb: DeclaredVerb | None, prog: str, arguments: list[str], session: Session) -> int:
-    """Let click read the arguments and call a verb; None: the verb that they name."""
-    from click.exceptions import Exit
-
-    from .cli.lazy_groups import command_of
-    from .cli.root import root
-
-    command = root if verb is None else command_of(verb)
+        command = command_of(open_workspace)
     try:
         with command.make_context(prog, arguments, obj=session) as context:
             result = command.invoke(context)

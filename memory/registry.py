@@ -91,7 +91,7 @@ class BrokenSystem(NamedTuple):
 GROUP = "memdeck.systems"
 _NAME = r"[a-z][a-z0-9_-]{0,31}"
 _PLACE = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
-_CLI, _FILES, _PANES = "app.cli.verbs.", "app.cli.verbs.files.", "widgets.panes."
+_CLI, _FILES, _PANES = "app.cli.verbs.", "memory.files.", "widgets.panes."
 
 REGISTRY: tuple[SystemName, ...] = (
     SystemName(
@@ -101,19 +101,29 @@ REGISTRY: tuple[SystemName, ...] = (
         "memory.files.system:WorkspaceMemory",
         ("tasks", "journal", "knowledge", "contacts", "plans", "monitors", "config"),
         verbs=(
-            VerbName("tasks", _FILES + "tasks:tasks", "List, add, edit, start, finish and remove tasks."),
-            VerbName("journal", _FILES + "journal:journal", "List, add, show, edit and remove journal entries."),
-            VerbName("knowledge", _FILES + "knowledge:knowledge", "List, add, edit and remove facts and decisions."),
+            VerbName("tasks", _FILES + "tasks.operations:tasks", "List, add, edit, start, finish and remove tasks."),
             VerbName(
-                "contacts", _FILES + "contacts:contacts", "List, add, edit and remove channels, routes and people."
+                "journal", _FILES + "journal.operations:journal", "List, add, show, edit and remove journal entries."
+            ),
+            VerbName(
+                "knowledge",
+                _FILES + "knowledge.operations:knowledge",
+                "List, add, edit and remove facts and decisions.",
+            ),
+            VerbName(
+                "contacts",
+                _FILES + "contacts.operations:contacts",
+                "List, add, edit and remove channels, routes and people.",
             ),
             VerbName(
                 "orchestration",
-                _FILES + "orchestration:orchestration",
-                "List plans, their phases and their progress.",
+                _FILES + "plans.operations:orchestration",
+                "List, add, edit and remove plans, with their phases and their progress.",
             ),
             VerbName("monitors", _CLI + "monitors:monitors", "List, add, edit, remove and run monitors."),
-            VerbName("config", _FILES + "config:config", "List, get, set and unset the workspace's settings."),
+            VerbName(
+                "config", _FILES + "config_operations:config", "List, get, set and unset the workspace's settings."
+            ),
         ),
         panes=(
             PaneEntry("tasks", "Tasks", _PANES + "tasks.pane:TasksPane", ("tasks.md",), "2"),

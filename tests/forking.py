@@ -29,6 +29,8 @@ HOUSE = Path(__file__).parents[1]
 VERBS = """
 import app.cli.failures, app.cli.lazy_groups, app.cli.root, app.cli.session, app.cli.verbs.files.tasks, app.hooks.run
 import app.main, memory.maintenance.run, memory.prompts.brief, memory.storage.log.log, memory.files.system
+import app.cli.failures, app.cli.commands, app.cli.root, app.cli.session, memory.files.tasks.operations, app.hooks.run
+import app.main, memory.maintenance.run, memory.prompts.brief, memory.storage.log.log, memory.systems.files
 """
 """What most verbs load."""
 TOOLS = f"""{VERBS}

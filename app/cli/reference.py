@@ -6,11 +6,11 @@ python -m app.cli.reference > docs/command-line.md
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
-from .lazy_groups import COMMON, FOLDER_ONLY, Verb, VerbGroup, command_of
+from .commands import COMMON, FOLDER_ONLY, Verb, VerbGroup, command_of
 from .root import root
 from .verbs import PARTS
 from .verbs.maintenance import maintain
@@ -26,7 +26,7 @@ def reference(page: str) -> str:
 
 def _verbs() -> Iterator[str]:
     yield "## Options of every verb\n\nThey stand before or behind the verb; the one nearest to the verb counts.\n"
-    yield _options(list(COMMON))
+    yield _options(COMMON)
     yield "## memdeck [DIR]\n"
     yield _body(command_of(open_workspace), "memdeck")
     yield "## memdeck --maintain [DIR]\n"
@@ -58,12 +58,12 @@ def _body(command: click.Command, path: str) -> str:
     own = [parameter for parameter in command.params if isinstance(parameter, click.Option) and parameter not in common]
     if own:
         parts.append(_options(own))
-    if isinstance(command, Verb) and command.examples:
-        parts.append("```sh\n" + "\n".join(command.examples) + "\n```\n")
+    if isinstance(command, Verb) and command.operation.examples:
+        parts.append("```sh\n" + "\n".join(command.operation.examples) + "\n```\n")
     return "\n".join(parts)
 
 
-def _options(options: list[click.Option]) -> str:
+def _options(options: Sequence[click.Parameter]) -> str:
     lines = ["| option | does |", "|---|---|"]
     for option in options:
         context = click.Context(root)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .lazy_groups import LazyGroup
+from .commands import LazyGroup
 from .session import Session
 from .verbs import PARTS, VERBS
 

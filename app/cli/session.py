@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from memory.errors import BlockedError, MemdeckError, RefusedError, UsageError
+from memory.errors import MemdeckError, UsageError
+from memory.operations import Caller, Lines, Operation, allow
+from memory.operations.result import Result
+from memory.storage.changes import is_agent
 
-from .declared import OneOf, Whole
 from .marks import client_of
 from .printing import Printer, tell
 
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from memory.trust.consent import Trust
     from memory.workspace import Outcome, Workspace
 
-    from .declared import DeclaredVerb
     from .printing import Paint
 
     class Closeable(Protocol):
@@ -43,8 +44,6 @@ PROBLEMS = 4
 """The exit code of a conflict, and of a check that found problems."""
 OUTPUTS = ("human", "json", "jsonl")
 """The output formats."""
-_PERSON_ONLY = {"trust": "trust.person", "changes": "review.person_only"}
-"""The code of an operation of a person that an agent tries, by the noun, where it is not `NOUN.person_only`."""
 
 
 class Session:
@@ -171,12 +170,6 @@ class Session:
             self._told_of_zone = True
             tell(f"memdeck: warning: {error.code}: {error.message}; the zone of this machine counts")
 
-    def take(self, options: Mapping[str, Any]) -> None:
-        """Set the attributes from the common options. UsageError as in `check`."""
-        for name, value in options.items():
-            setattr(self, name, value)
-        self.check()
-
     def check(self) -> None:
         """Raise UsageError for a time or a name that no verb can use, even if this verb does not need it."""
         if self.now_option is not None:
@@ -196,8 +189,6 @@ class Session:
         What a client of agents starts is an agent, whatever it is called: a name of a person or of a script is that of
         the client there.
         """
-        from memory.storage.changes import is_agent
-
         name = self.actor_option or os.environ.get("MEMDECK_ACTOR") or ""
         if len(name) > 80 or not name.isprintable() or name != name.strip():
             raise UsageError("usage.actor", f"{name[:80]!r} cannot be an actor", "write a name such as agent:builder")
@@ -212,32 +203,35 @@ class Session:
         """Return whether a person can sit there: stdin and stdout are a terminal."""
         return at_terminal()
 
-    def permit(self, verb: DeclaredVerb, values: Mapping[str, Any]) -> None:
-        """Raise an error unless the caller of this run may run an operation with these values; looks are free.
-
-        RefusedError `….person_only` for an agent that does what a person does, BlockedError `….terminal` for a decision
-        without a terminal, UsageError `usage.now` for an agent that sets the time of a change. Every surface that runs
-        operations passes here; HTTP, MCP and hooks have no operation of a person at all.
-        """
-        from memory.storage.changes import PERSONS, is_agent
-
-        serves = verb.belongs(values)
-        if serves == "look":
-            return
-        if serves in ("person", "decision") and (self.client or self.actor not in PERSONS):
-            code = _PERSON_ONLY.get(verb.noun, f"{verb.noun}.person_only")
-            kind = BlockedError if verb.noun == "trust" else RefusedError
-            raise kind(code, f"`memdeck {verb.does}` belongs to the person, not to {self.actor}", "ask the person")
-        if serves == "decision" and not self.sees_person():
-            raise BlockedError(
-                f"{verb.noun}.terminal",
-                f"`memdeck {verb.does}` needs a person at a terminal",
-                "run it in a terminal, without pipes",
-            )
-        if self.now_option is not None and (self.client or is_agent(self.actor)):
-            raise UsageError("usage.now", "an agent does not set the time of a change", "leave --now out")
-        if self.client and self.actor_option and not is_agent(self.actor_option):
+    def run(self, operation: Operation, values: Mapping[str, Any]) -> Any:
+        """Run an operation if the caller may; errors as `memory.operations.allow`."""
+        caller = self.caller
+        allow(operation, caller, values)
+        if (
+            self.client
+            and self.actor_option
+            and operation.belongs(values) != "look"
+            and not is_agent(self.actor_option)
+        ):
             tell(f"memdeck: note: an agent of {self.client} started this, so the change is made by {self.actor}")
+        if not self.served:
+            named = [one.name for one in operation.parameters if isinstance(one.kind, Lines)]
+            values = {**values, **{name: _with_stdin(values[name]) for name in named}}
+        found = operation.run(self, **values)
+        if isinstance(found, Result):
+            for note in found.notes:
+                tell(f"memdeck: {note}")
+            if found.key and found.rows:
+                self.listing(found.key, found.rows, lambda: found.lines(self.paint))
+            else:
+                self.answer(found.document, lambda: found.lines(self.paint), found.rows)
+            return 0
+        return found
+
+    @property
+    def caller(self) -> Caller:
+        """Who runs operations here."""
+        return Caller(self.actor, self.client, terminal=self.sees_person(), sets_time=self.now_option is not None)
 
     # -- answers ----------------------------------------------------------------------------------------------
 
@@ -361,102 +355,21 @@ def at_terminal() -> bool:
 
 # -- values ----------------------------------------------------------------------------------------------------
 
-PRIORITIES = ("HIGH", "NORMAL", "LOW")
-PRIORITY = OneOf(PRIORITIES, case_sensitive=False)
-PERCENT = Whole(0, 100, "%")
-"""A whole number from 0 to 100, with or without the sign."""
-
-
-def pairs(values: Sequence[str]) -> dict[str, str]:
-    """Return `KEY=VALUE` words as a mapping; UsageError `usage.pair`. If a key is given twice, the last one counts."""
-    found = {}
-    for value in values:
-        key, equals, text = value.partition("=")
-        if not equals or not key.strip():
-            raise UsageError("usage.pair", f"{value!r} is not KEY=VALUE", "write it like --set notes='Ask Alice'")
-        found[key.strip()] = text
-    return found
-
-
-def given(**values: str | None) -> dict[str, str]:
-    """Return the values that were given (not None), by the names that the files use."""
-    return {key: value for key, value in values.items() if value is not None}
-
-
-def something(changes: Iterable[object]) -> None:
-    """Raise UsageError `usage.nothing` when there is nothing to change."""
-    if not any(changes):
-        raise UsageError("usage.nothing", "nothing to change was given", "see --help for what can be")
-
-
-def when(session: Session, text: str) -> str:
-    """Convert a natural date to the form of the files; `recurring: …` and absent values stay as they are.
-
-    Raises BadMoment.
-    """
-    from memory.base.dates import parse_when
-    from memory.base.values import is_absent
-
-    if is_absent(text) or text.strip().lower().startswith("recurring:"):
-        return text
-    head, mark, rest = text.partition("(recurring:")
-    day = parse_when(head.strip(), session.now, session.snapshot.zone)
-    return f"{day} {mark}{rest}" if mark else day
-
-
-def recurs(session: Session, text: str, due: str | None) -> str:
-    """Convert a recurrence in words to cron; cron fields and absent values stay as they are. Raises BadCron.
-
-    `due` is the date, in the form of the files, from which it recurs (None: none).
-    """
-    from memory.base.values import is_absent
-    from memory.files.tasks.quick import recurrence_from
-
-    if is_absent(text):
-        return text
-    found = recurrence_from(text, due, session.snapshot.zone)
-    if found.note:
-        tell(f"memdeck: {found.note}")
-    return found.cron
-
-
-def in_words(text: str, session: Session) -> str:
-    """Return a date of a file in words: `Fri 27 Nov`, `Fri 27 Nov 09:00`; other years are added.
-
-    A text that is no date, or no existing one, is returned unchanged.
-    """
-    from memory.base.clock import BadMoment, read_moment
-
-    zone = session.snapshot.zone
-    try:
-        moment = read_moment(text, zone)
-    except BadMoment:
-        return text
-    if moment is None:
-        return text
-    day = f"{moment.date:%a} {moment.date.day} {moment.date:%b}"
-    if moment.date.year != session.now.astimezone(zone).year:
-        day += f" {moment.date.year}"
-    return day if moment.instant is None else f"{day} {moment.instant.astimezone(zone):%H:%M}"
-
-
-def facts(paint: Paint, title: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of one thing: its title, then all its values, lists one item a line."""
-    yield paint.line(title)
-    rows: list[tuple[str, str]] = []
-    for key, value in values.items():
-        if value is None or value in ("", [], {}):
-            continue
-        if isinstance(value, dict):
-            rows += [(str(inner), str(text)) for inner, text in value.items()]
-        elif isinstance(value, (list, tuple)):
-            rows.append((key, ", ".join(map(str, value))))
-        else:
-            lines = str(value).split("\n")
-            rows += [(key if not index else "", line) for index, line in enumerate(lines)]
-    yield from paint.columns(rows)
-
 
 def short(ref: str) -> str:
     """Return the hexadecimal part of a ref, which is enough as an argument of a verb."""
     return ref.partition("#")[2] or ref
+
+
+def _with_stdin(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the lines, with `-` replaced by the lines of stdin; a leading bullet is dropped from these."""
+    if "-" not in lines:
+        return lines
+    if sys.stdin is None:
+        raise UsageError("usage.stdin", "stdin is closed", "send the lines to it")
+    stdin = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    read = [line.removeprefix("- ").rstrip("\r") for line in stdin.split("\n")]
+    found: list[str] = []
+    for line in lines:
+        found += [text for text in read if text.strip()] if line == "-" else [line]
+    return tuple(found)

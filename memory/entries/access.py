@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from memory.base.safe_text import visible
 from memory.errors import BlockedError, MemdeckError, NotFoundError, UsageError
+from memory.files.operations import when
 
 from .bounds import FEW, LONGEST_TEXT, MOST_VALUES, check_text, check_values, cut, page_of, read_cursor, refuse_cut
 from .kinds import ALIASES, kind_named, kind_of_ref
 from .kinds.kind import EntryCall, EntryKind
-from .kinds.values import date_of
 from .model import Changes, Check, EntryItem, Made, derived_ref, item_of, stale
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class EntryAccess:
         if not days:
             return wanted
         now, zone = self._clock(), self.workspace.zone
-        return {**wanted, **{key: date_of(str(wanted[key]), now, zone, past=True)[:10] for key in days}}
+        return {**wanted, **{key: when(str(wanted[key]), now, zone, past=True)[:10] for key in days}}
 
     def _refuse_unknown(self, call: EntryCall, kind: EntryKind, wanted: Mapping[str, Any]) -> None:
         """Raise UsageError `entry.filter` for a field that no entry has, so that no answer is empty without reason."""

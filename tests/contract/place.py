@@ -180,7 +180,7 @@ class Place:
             finally:
                 process.terminate()
 
-    def mcp(self, *calls: tuple[str, dict[str, Any]], actor: str = "") -> list[Any]:
+    def mcp(self, *calls: tuple[str, dict[str, Any]], actor: str = "", now: str = "") -> list[Any]:
         """Call tools of `memdeck mcp` one after another; return the structured content of each answer."""
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
         requests: list[dict[str, Any]] = [{"id": 0, "method": "initialize", "params": hello}]
@@ -191,7 +191,11 @@ class Place:
         ]
         found = []
         with subprocess.Popen(
-            [sys.executable, "-m", "app.main", "mcp", *(["--actor", actor] if actor else [])],
+            [
+                *(sys.executable, "-m", "app.main", "mcp"),
+                *(["--actor", actor] if actor else []),
+                *(["--now", now] if now else []),
+            ],
             cwd=self.work,
             env=self.environment,
             stdin=subprocess.PIPE,

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
 
-from app.cli.declared import Whole, argument, group, option, under, verb
+from app.cli.session import Session
+from memory.base.clock import format_local
+from memory.base.dates import time_bound
 from memory.errors import MemdeckError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import datetime
-    from typing import Any
-
-    from app.cli.session import Session
-    from memory.files.diff import ChangeView
-    from memory.review.undo_redo import TakenBackChange
-    from memory.storage import Change
-    from memory.storage.changes import ChangeRecord
-    from memory.storage.log.history import History
+from memory.files.diff import ChangeView
+from memory.history.changes import row, unrecorded_row, views_of
+from memory.history.outside import keep_removal
+from memory.history.versions import restore_version
+from memory.operations import Group, Whole, argument, option, under, verb
+from memory.review import refuse_agents, undo_redo
+from memory.review.model import place_words
+from memory.review.undo_redo import TakenBackChange, find_change
+from memory.storage import Change
+from memory.storage.changes import ChangeRecord
+from memory.storage.log.history import History
 
 ID_LENGTH = 16  # the time, and enough characters after it to be unique
 _LIMIT = 50
 
-changes = group("changes", "Show and take back what was changed, by whom and when.")
+changes = Group("changes", "Show and take back what was changed, by whom and when.")
 _id = argument("change_id", metavar="ID")
 
 
@@ -54,8 +57,6 @@ def list_changes(
     Changes of your own memory ($AGH_HOME, the scope global) are listed too, with their folder.
     With --actor NAME only those by human, cli, maintain, outside, agent:NAME, or agent:*.
     """
-    from memory.base.clock import format_local
-    from memory.history.changes import row
     from memory.review.undo_redo import list_changes as find
 
     first = None if since is None else _instant(session, since, end=False)
@@ -85,7 +86,6 @@ def list_changes(
 
 def _instant(session: Session, text: str, *, end: bool) -> datetime:
     """Return the aware time that a text means; a day alone means its beginning, or its end."""
-    from memory.base.dates import time_bound
 
     return time_bound(text, session.now, session.snapshot.zone, end=end)
 
@@ -99,8 +99,6 @@ def _instant(session: Session, text: str, *, end: bool) -> datetime:
 @_id
 def show(session: Session, change_id: str) -> None:
     """Show one change entry by entry; ID is its id or the beginning of it."""
-    from memory.history.changes import row, views_of
-    from memory.review.undo_redo import find_change
 
     session.workspace.notice(session.now)
     session.look_outside()
@@ -164,17 +162,15 @@ def revert(session: Session, change_id: str, removed: bool) -> None:
 
     Where the same was changed since, nothing is written, and it says what these entries became.
     """
-    from memory.review.undo_redo import revert
-
-    _took_back(session, revert(session.workspace, change_id, actor=session.actor, now=session.now, removed=removed))
+    _took_back(
+        session, undo_redo.revert(session.workspace, change_id, actor=session.actor, now=session.now, removed=removed)
+    )
 
 
 @under(changes, "keep", serves="person", examples=("memdeck changes keep 01HM5Z0C8WJ4QXKD",))
 @_id
 def keep(session: Session, change_id: str) -> None:
     """Leave what another program removed as it is, and be reminded of it no more."""
-    from memory.history.outside import keep_removal
-    from memory.review import refuse_agents
 
     refuse_agents(session.actor, "leave it so")
     change = session.workspace.store.history.get(change_id).id
@@ -191,7 +187,6 @@ def undo(session: Session) -> None:
     back only its own. A change whose entries maintenance has archived since cannot be taken back directly: undo says
     how, and the next undo takes back an older change.
     """
-    from memory.review import undo_redo
 
     _took_back(session, undo_redo.undo(session.workspace, actor=session.actor, now=session.now))
 
@@ -199,7 +194,6 @@ def undo(session: Session) -> None:
 @verb("redo", serves="change", examples=("memdeck redo",))
 def redo(session: Session) -> None:
     """Do again what was undone last; a new change in your name ends that."""
-    from memory.review import undo_redo
 
     _took_back(session, undo_redo.redo(session.workspace, actor=session.actor, now=session.now))
 
@@ -216,7 +210,6 @@ def restore(session: Session, ref: str, before: str | None) -> None:
 
     A task goes back to Completed, a journal entry to its day, a plan to Completed Plans.
     """
-    from memory.history.versions import restore_version
 
     workspace = session.workspace
     if before is None:
@@ -246,13 +239,11 @@ def within(session: Session, place: str, words: str) -> str:
     """Return words that name a folder outside the workspace, in place of {}; empty for the workspace itself."""
     if not place:
         return ""
-    from memory.review.model import place_words
 
     return words.format(place_words(place, session.workspace.home))
 
 
 def _row(history: History, change: Change, place: str) -> dict[str, Any]:
-    from memory.history.changes import row, unrecorded_row
 
     try:
         return row(history.get(change.id), place)

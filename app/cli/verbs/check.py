@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from app.cli.declared import OneOf, argument, option, verb
 from app.cli.session import PROBLEMS, Session
 from memory.base.problems import Problem
 from memory.errors import UsageError
 from memory.files.dress import READ
 from memory.files.plain import line_findings, write_plainly
+from memory.operations import Choice, argument, option, verb
 from memory.systems import check_all
 
 
@@ -23,7 +23,7 @@ from memory.systems import check_all
 @argument("files", metavar="[FILE]...", nargs=-1)
 @option(
     "--level",
-    type=OneOf(("error", "warning", "note")),
+    type=Choice(("error", "warning", "note")),
     default="note",
     help="Print nothing below this level (default: note).",
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from app.cli.declared import OneOf, argument, shows, verb
+from click.shell_completion import ShellComplete, get_completion_class
+
 from app.cli.session import Session
+from memory.operations import Choice, argument, shows, verb
 
 
 @verb(
@@ -16,10 +18,9 @@ from app.cli.session import Session
         "memdeck completion fish > ~/.config/fish/completions/memdeck.fish",
     ),
 )
-@argument("shell", type=OneOf(("bash", "zsh", "fish")))
+@argument("shell", type=Choice(("bash", "zsh", "fish")))
 def completion(session: Session, shell: str) -> None:
     """Print a script that completes verbs, options and refs in bash, zsh or fish."""
-    from click.shell_completion import ShellComplete, get_completion_class
 
     from app.cli.root import root
 

@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.cli.declared import OneOf, argument, option, verb
 from app.cli.printing import tell
 from app.cli.session import PROBLEMS, Session
 from app.connect.clients import ConnectionTarget, Scope, for_any
@@ -15,11 +14,12 @@ from app.connect.command import this_command
 from app.connect.connect import Connection, State, carry_out, plan_connect, plan_disconnect, states
 from app.connect.trial import try_server
 from memory.errors import UsageError
+from memory.operations import Choice, argument, option, verb
 from memory.storage.own_folders import home, state_home
 
 _scope = option(
     "--scope",
-    type=OneOf(("project", "user")),
+    type=Choice(("project", "user")),
     default="project",
     help="For this project (the default), or for all projects of this person.",
 )
@@ -75,7 +75,7 @@ def _offer_memory(session: Session) -> None:
         if session.agreed("Create it (memdeck init)?"):
             from .opening import init
 
-            init.function(session, None)
+            init.run(session, None)
 
 
 @verb(

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from app.cli.declared import argument, option, verb
 from app.cli.session import Session
 from memory.base.safe_text import visible
-
-if TYPE_CHECKING:
-    from memory.convert import ConversionReport
+from memory.convert import ConversionReport
+from memory.operations import argument, option, verb
 
 _SHOWN, _EACH = 20, 3
 """Lines about what is skipped, and how many things with the same reason are named if there are more."""

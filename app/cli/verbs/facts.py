@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
-from app.cli.declared import OneOf, Whole, argument, group, option, under
 from app.cli.printing import tell
 from app.cli.session import PROBLEMS, Session
 from memory.base.safe_text import visible
 from memory.errors import UsageError
 from memory.facts import Fact, FactStore, RefusedFact, model
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memory.facts.inject import Injection
-    from memory.facts.system import Facts
-    from memory.facts.transfer import Form
-    from memory.workspace import Workspace
+from memory.facts.inject import Injection
+from memory.facts.search import find_facts
+from memory.facts.system import Facts
+from memory.facts.transfer import Form, export, read_rows
+from memory.facts.words import like
+from memory.operations import Choice, Group, Whole, argument, option, under
+from memory.systems import system_of
+from memory.workspace import Workspace
 
 REFUSED = 1
 _LONGEST_MESSAGE = 10_000_000
 _BAR = 24
 
-facts = group("facts", "Store, search, delete and inject facts: short notes for the prompts of agents.")
+facts = Group("facts", "Store, search, delete and inject facts: short notes for the prompts of agents.")
 
 
 def _store(session: Session) -> FactStore:
@@ -34,7 +33,6 @@ def _store(session: Session) -> FactStore:
 
 def _facts(workspace: Workspace) -> Facts:
     from memory.facts.system import Facts
-    from memory.systems import system_of
 
     return system_of(workspace, "facts", Facts)
 
@@ -76,7 +74,6 @@ def store(session: Session, text: str, tags: tuple[str, ...], scope: str) -> int
 
 
 def _near(store: FactStore, text: str) -> Fact | None:
-    from memory.facts.words import like
 
     facts = store.read().facts
     return like(text, facts) if len(facts) <= 5000 else None
@@ -112,7 +109,6 @@ def search(session: Session, query: str | None, tag: str | None) -> None:
 @option("--limit", type=Whole(0), default=0, metavar="N", help="The newest N (default: 0, all).")
 def list_facts(session: Session, tag: str | None, scope: str | None, limit: int) -> None:
     """List facts, the newest first."""
-    from memory.facts.search import find_facts
 
     found = find_facts(_store(session).read(), None, tag, limit=0)
     if scope is not None:
@@ -225,7 +221,7 @@ def check(session: Session) -> int:
 
 
 _form = option(
-    "--format", "form", type=OneOf(("jsonl", "csv")), help="jsonl, or csv with a header (default: by the name)."
+    "--format", "form", type=Choice(("jsonl", "csv")), help="jsonl, or csv with a header (default: by the name)."
 )
 
 
@@ -243,7 +239,6 @@ def import_facts(session: Session, file: str, form: Form | None) -> int:
     Texts that are there already are left out. Each line passes the checks of `facts store`; refused lines are listed,
     and the exit code is 1, but the others are stored.
     """
-    from memory.facts.transfer import read_rows
 
     data = file.encode() if session.served else _bytes(file)
     rows = read_rows(data, form or ("csv" if file.endswith(".csv") else "jsonl"))
@@ -281,7 +276,6 @@ def _bytes(file: str) -> bytes:
 @_form
 def export_facts(session: Session, form: Form | None) -> None:
     """Print all facts, the oldest first, as JSONL or CSV for `facts import`."""
-    from memory.facts.transfer import export
 
     for piece in export(_store(session).read().ranked, form or "jsonl"):
         session.writer.text(piece)

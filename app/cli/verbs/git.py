@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from app.cli.declared import Whole, argument, group, option, under, verb
 from app.cli.printing import tell
 from app.cli.session import PROBLEMS, Session
+from app.connect.git import GitSetup
 from memory.errors import UsageError
+from memory.operations import Group, Whole, argument, option, under, verb
+from memory.storage.replace import read_file, replace_file
 
-if TYPE_CHECKING:
-    from app.connect.git import GitSetup
-
-
-git = group("git", "Set git up to merge and to show memory files by their entries, or take that away.")
+git = Group("git", "Set git up to merge and to show memory files by their entries, or take that away.")
 _everywhere = option("--global", "everywhere", is_flag=True, help="For all repositories of this person.")
 
 
@@ -62,7 +59,6 @@ def merge(session: Session, base: str, ours: str, theirs: str, path: str | None,
     is a conflict: OURS has git's markers around these lines then, and the exit code is 4.
     """
     from memory.files.merge_driver import merge_versions
-    from memory.storage.replace import read_file, replace_file
 
     def side(name: str) -> bytes:
         data = read_file(Path(os.path.abspath(name)))

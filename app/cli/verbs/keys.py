@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from app.cli.declared import option, shows, verb
 from app.cli.printing import tell
 from app.cli.session import PROBLEMS, Session
 from app.tui.keys.key_file import config_path, read_keymap
+from memory.operations import option, shows, verb
+from memory.storage.own_folders import config_home
 
 if TYPE_CHECKING:
     from app.tui.keys.keymap import Keymap, KeyProblem
@@ -27,7 +28,6 @@ def keys(session: Session, check: bool) -> int:
     A changed key is marked; what has none is reached from the palette. See docs/keys.md for the file.
     """
     from app.tui.keys.conflicts import all_problems
-    from memory.storage.own_folders import config_home
 
     keymap = read_keymap(config_home(os.environ), session.root)
     problems = all_problems(keymap, os.environ)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
 
-from app.cli.declared import argument, option, verb
 from app.cli.session import PROBLEMS, Session
 from memory.errors import MemdeckError, UsageError
-
-if TYPE_CHECKING:
-    from memory.maintenance import Report
-    from memory.monitoring.run.report import Watch
+from memory.maintenance import JOURNAL_RULES, TASK_RULES, Report, render
+from memory.monitoring.alerts.channels import Addresses
+from memory.monitoring.run.report import Watch
+from memory.monitoring.run.run import ACTOR, WatchServices, keep_watch
+from memory.operations import argument, option, verb
+from memory.storage.own_folders import config_home
+from memory.systems import entrust, maintain_all
 
 WAIT = 10.0
 """Seconds that a check asked for by name waits while another process runs the monitors."""
@@ -53,7 +54,6 @@ def maintain(session: Session, folder: str | None, dry_run: bool, no_exec: bool,
 @_force
 def archive(session: Session, dry_run: bool, force: bool) -> int:
     """Move tasks completed more than archiveCompletedAfterDays (7) days ago to archive/tasks-YYYY-MM.md."""
-    from memory.maintenance import TASK_RULES
 
     return apply(session, TASK_RULES, dry_run=dry_run, force=force)
 
@@ -66,7 +66,6 @@ def prune(session: Session, dry_run: bool, force: bool) -> int:
 
     Those more than pruneJournalAfterDays (30) days old, and the oldest beyond maxJournalEntries (500).
     """
-    from memory.maintenance import JOURNAL_RULES
 
     return apply(session, JOURNAL_RULES, dry_run=dry_run, force=force)
 
@@ -82,7 +81,6 @@ def apply(session: Session, rules: Collection[str], *, dry_run: bool, force: boo
 
 
 def _lines(session: Session, report: Report) -> Iterator[str]:
-    from memory.maintenance import render
 
     for line in render(report):
         yield session.paint.notice(line) if line.startswith("warning:") else line
@@ -90,7 +88,6 @@ def _lines(session: Session, report: Report) -> Iterator[str]:
 
 def keep_small(session: Session, folder: str | None, *, dry_run: bool, no_exec: bool, force: bool) -> int:
     """Apply all rules, run due monitors unless `no_exec`, print the results; return the exit code."""
-    from memory.systems import entrust, maintain_all
 
     if folder is not None and session.folder is not None and os.path.abspath(folder) != os.path.abspath(session.folder):
         raise UsageError("usage.arguments", "DIR and --workspace name two folders", "give one of them")
@@ -130,9 +127,6 @@ def watch(
     session: Session, *, names: list[str] | None = None, everything: bool = False, heartbeat: bool = True
 ) -> Watch:
     """Run one watch over the monitors, with the actor of this run or of the monitors themselves."""
-    from memory.monitoring.alerts.channels import Addresses
-    from memory.monitoring.run.run import ACTOR, WatchServices, keep_watch
-    from memory.storage.own_folders import config_home
 
     addresses = Addresses(config_home(os.environ), os.environ, workspace=session.workspace.root)
     return keep_watch(

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, argument, group, option, under
 from app.cli.printing import tell
-from app.cli.session import facts, given, pairs, short, something
+from app.cli.session import short
+from memory.base.clock import format_utc
+from memory.base.cron import describe
+from memory.base.values import is_absent
 from memory.errors import MemdeckError, UsageError
+from memory.files.edit import Edit
+from memory.files.monitors import FIELD_KEYS, Monitor, add_monitor, edit_monitor, find_monitor, remove_monitor
+from memory.files.operations import given, pairs, something
+from memory.files.snapshot import Snapshot
+from memory.monitoring.alerts.options import read_span
+from memory.monitoring.history.overview import MonitorStanding, prometheus, standings
+from memory.monitoring.problems import runnable
+from memory.monitoring.run.ledger import MonitorLedger, key_of, ledger_of
+from memory.monitoring.run.report import Watch
+from memory.monitoring.settings import kind_of
+from memory.monitoring.thresholds.threshold import parse_threshold
+from memory.operations import Choice, Group, Pairs, Ref, argument, option, under
+from memory.operations.result import fields_of as facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from datetime import timedelta
-
     from app.cli.session import Session
-    from memory.files.edit import Edit
-    from memory.files.monitors import Monitor
-    from memory.files.snapshot import Snapshot
-    from memory.monitoring.history.overview import MonitorStanding
-    from memory.monitoring.run.ledger import MonitorLedger
-    from memory.monitoring.run.report import Watch
 
-monitors = group("monitors", "List, add, edit, remove and run monitors (monitors.md).")
-_ref = argument("ref", refs=("monitors",))
+monitors = Group("monitors", "List, add, edit, remove and run monitors (monitors.md).")
+_ref = argument("ref", type=Ref(("monitors",)))
 
 
 @under(monitors, "list", serves="look", examples=("memdeck monitors list", "memdeck monitors list --alerting -o json"))
@@ -45,7 +53,6 @@ def list_monitors(session: Session, alerting: bool, match: str | None) -> None:
 
 def _standings(session: Session) -> tuple[MonitorStanding, ...]:
     """Return the state of the workspace's monitors, and which of them may not run."""
-    from memory.monitoring.history.overview import standings
 
     return standings(session.workspace, session.snapshot, session.now, session.trust)
 
@@ -81,7 +88,6 @@ def _table(session: Session, found: list[Monitor]) -> Iterator[str]:
 def _interval(monitor: Monitor) -> str:
     if not monitor.interval:
         return ""
-    from memory.base.cron import describe
 
     return describe(monitor.interval)
 
@@ -96,7 +102,7 @@ def _interval(monitor: Monitor) -> str:
         "memdeck monitors check --all",
     ),
 )
-@argument("names", metavar="[NAME]...", nargs=-1, refs=("monitors",))
+@argument("names", metavar="[NAME]...", nargs=-1, type=Ref(("monitors",)))
 @option("--all", "everything", is_flag=True, help="All monitors, whether they are due or not.")
 def check(session: Session, names: tuple[str, ...], everything: bool) -> int:
     """Run the monitors that are due, or those named, and do what follows: alerts, remediation, messages.
@@ -123,12 +129,9 @@ def check(session: Session, names: tuple[str, ...], everything: bool) -> int:
 
 
 @under(monitors, "ping", serves="script", examples=("memdeck monitors ping 'Nightly backup'",))
-@argument("name", refs=("monitors",))
+@argument("name", type=Ref(("monitors",)))
 def ping(session: Session, name: str) -> None:
     """Tell a heartbeat monitor that what it watches is alive; write it at the end of a backup script."""
-    from memory.base.clock import format_utc
-    from memory.files.monitors import find_monitor
-    from memory.monitoring.run.ledger import key_of
 
     monitor = find_monitor(session.snapshot, name)
     ledger = _ledger(session)
@@ -151,14 +154,11 @@ def ping(session: Session, name: str) -> None:
         "memdeck monitors mute 'Disk Space' --off",
     ),
 )
-@argument("name", metavar="[NAME]", required=False, refs=("monitors",))
+@argument("name", metavar="[NAME]", required=False, type=Ref(("monitors",)))
 @option("--for", "span", metavar="TIME", help="How long, such as 30m, 2h or 1d (default: 1h).")
 @option("--off", is_flag=True, help="Let it be heard again.")
 def mute(session: Session, name: str | None, span: str | None, off: bool) -> None:
     """Send no message about a monitor (default: any) for a while; it is checked all the same."""
-    from memory.base.clock import format_utc
-    from memory.files.monitors import find_monitor
-    from memory.monitoring.run.ledger import key_of
 
     if off and span:
         raise UsageError("usage.arguments", "--off and --for say two things", "give one of them")
@@ -178,7 +178,6 @@ def mute(session: Session, name: str | None, span: str | None, off: bool) -> Non
 @under(monitors, "export", serves="look", examples=("memdeck monitors export",))
 def export(session: Session) -> None:
     """Print how the monitors stand in the text format of Prometheus."""
-    from memory.monitoring.history.overview import prometheus
 
     found = _standings(session)
     session.listing("monitors", lambda: map(_row, found), lambda: prometheus(found).splitlines())
@@ -190,7 +189,6 @@ def _painted(session: Session, found: Watch) -> Iterator[str]:
 
 
 def _span(text: str) -> timedelta:
-    from memory.monitoring.alerts.options import read_span
 
     found = read_span(text)
     if found is None:
@@ -199,7 +197,6 @@ def _span(text: str) -> timedelta:
 
 
 def _ledger(session: Session) -> MonitorLedger:
-    from memory.monitoring.run.ledger import ledger_of
 
     return session.opened(ledger_of(session.workspace))
 
@@ -222,16 +219,12 @@ def _say(session: Session, done: str, monitor: Monitor) -> None:
 
 def _check_threshold(text: str | None, kind: str) -> None:
     """Reject a threshold that cannot be parsed, with the column of the error."""
-    from memory.base.values import is_absent
-    from memory.monitoring.thresholds.threshold import parse_threshold
 
     if text is not None and text.strip() and not is_absent(text):
         parse_threshold(text, kind.strip().casefold())
 
 
 def _changed(session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit]) -> None:
-    from memory.files.monitors import find_monitor
-    from memory.monitoring.problems import runnable
 
     _say(session, *session.change_entry(operation, done, runnable(build), find_monitor))
 
@@ -249,7 +242,7 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
 @option(
     "--type",
     "kind",
-    type=OneOf(("http", "command", "tcp", "file", "heartbeat")),
+    type=Choice(("http", "command", "tcp", "file", "heartbeat")),
     required=True,
     help="What it looks at.",
 )
@@ -262,7 +255,7 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
 @option("--threshold", metavar="T", help="When it alerts: 'status != 200', 'exit code != 0', 'value > 90'.")
 @option("--priority", "alert_priority", metavar="P", help="Priority of its alerts: high, normal or low.")
 @option("--remediate", metavar="C", help="The command that may mend it (autoRemediate); kept as text.")
-@option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Any other field; may be repeated.")
+@option("--set", "changes", multiple=True, type=Pairs(), help="Any other field; may be repeated.")
 def add(
     session: Session,
     name: str,
@@ -277,7 +270,6 @@ def add(
     changes: tuple[str, ...],
 ) -> None:
     """Add a monitor; what it would run is text until a person approves it."""
-    from memory.files.monitors import add_monitor
 
     values = given(
         type=kind,
@@ -295,7 +287,6 @@ def add(
 
 def _fields() -> tuple[str, ...]:
     """Return the names that `--set` accepts."""
-    from memory.files.monitors import FIELD_KEYS
 
     return (*FIELD_KEYS, "name")
 
@@ -308,17 +299,14 @@ def _fields() -> tuple[str, ...]:
     examples=("memdeck monitors edit 19d2e4f --set interval='*/10 * * * *' --unset autoRemediate",),
 )
 @_ref
-@option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Set a field or the name; may be repeated.")
+@option("--set", "changes", multiple=True, type=Pairs(), help="Set a field or the name; may be repeated.")
 @option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
 def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str, ...]) -> None:
     """Change fields of a monitor; each changes its own line and no other."""
-    from memory.files.monitors import edit_monitor, find_monitor
 
     values = pairs(changes)
     something((values, unset))
     if values.get("threshold"):
-        from memory.monitoring.settings import kind_of
-
         _check_threshold(values["threshold"], values.get("type") or kind_of(find_monitor(session.snapshot, ref)))
     _changed(
         session,
@@ -332,6 +320,5 @@ def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str,
 @_ref
 def remove(session: Session, ref: str) -> None:
     """Remove a monitor from the file; it is printed as it was."""
-    from memory.files.monitors import find_monitor, remove_monitor
 
     _say(session, "removed", session.remove("monitors.remove", ref, find_monitor, remove_monitor))

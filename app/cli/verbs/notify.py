@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, group, option, under
 from app.cli.session import Session
 from memory.errors import ConfigError, MemdeckError
+from memory.monitoring.alerts.channels import Addresses, AlertChannel, AlertRoute, read_route
+from memory.monitoring.alerts.notify import send
+from memory.operations import Choice, Group, option, under
+from memory.storage.own_folders import config_home
 
 from .maintenance import refuse_safe
 
-if TYPE_CHECKING:
-    from memory.monitoring.alerts.channels import AlertChannel, AlertRoute
-
-notify = group("notify", "Where messages about monitors go.")
+notify = Group("notify", "Where messages about monitors go.")
 
 
 def _route(session: Session) -> AlertRoute:
-    from memory.monitoring.alerts.channels import Addresses, read_route
-    from memory.storage.own_folders import config_home
 
     return read_route(
         session.snapshot, Addresses(config_home(os.environ), os.environ, workspace=session.workspace.root)
@@ -44,10 +41,9 @@ def list_channels(session: Session) -> None:
     notify, "test", serves="person", examples=("memdeck notify test", "memdeck notify test --channel channel-def456")
 )
 @option("--channel", metavar="ID", help="Only this channel of the workspace (default: as an alert would go).")
-@option("--priority", type=OneOf(("low", "normal", "high")), default="normal", help="Priority of the message.")
+@option("--priority", type=Choice(("low", "normal", "high")), default="normal", help="Priority of the message.")
 def test(session: Session, channel: str | None, priority: str) -> None:
     """Send a message to the channels of this workspace, as an alert would go, and say which one took it."""
-    from memory.monitoring.alerts.notify import send
 
     refuse_safe(session)
     route = _route(session)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from difflib import get_close_matches
 
-from app.cli.declared import Whole, argument, first_word, option, shows, verb
+from app.cli.forms import first_word
 from app.cli.session import Session, at_terminal
 from memory.errors import UsageError
+from memory.operations import Whole, argument, option, shows, verb
 from memory.storage.own_folders import home, state_home
-
-if TYPE_CHECKING:
-    from memory.workspace import Workspace
+from memory.workspace import MEMORY_FOLDER, Workspace
 
 
 @verb("init", serves="machine", examples=("memdeck init", "memdeck init ~/src/shop"))
@@ -25,7 +25,6 @@ def init(session: Session, folder: str | None) -> None:
 
     Seven files and the folder archive/ in .aiter/memory. Files that are there are never touched.
     """
-    from memory.workspace import Workspace
 
     session.folder = session.folder or folder
     workspace, created = Workspace.init(
@@ -74,7 +73,6 @@ def demo(session: Session, folder: str | None, no_open: bool, agent: bool, seed:
 @contextmanager
 def _agent(root: str, seed: int, now: datetime) -> Iterator[None]:
     """Run the scripted agent; it ends when its standard input closes, however the application ends."""
-    import subprocess
 
     shift = (now - datetime.now(UTC)).total_seconds()
     command = [sys.executable, "-P", "-m", "app.demo.agent", root, str(seed), "1", str(shift)]
@@ -99,7 +97,6 @@ def _agent(root: str, seed: int, now: datetime) -> Iterator[None]:
 
 def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[str, ...]]:
     from app.demo.workspace import make_demo
-    from memory.workspace import MEMORY_FOLDER
 
     if folder is not None and os.path.exists(os.path.join(folder, MEMORY_FOLDER)):
         raise UsageError(
@@ -144,7 +141,6 @@ def open_workspace(session: Session, folders: tuple[str, ...], pane: str | None)
 
 
 def _no_folder(name: str) -> UsageError:
-    from difflib import get_close_matches
 
     from . import VERBS
 

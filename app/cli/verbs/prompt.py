@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, Whole, argument, option, shows, verb
 from app.cli.session import Session
 from app.hooks.run import EVENTS
 from memory.base.safe_text import visible
 from memory.errors import UsageError
-
-if TYPE_CHECKING:
-    from memory.prompts import AgentPrompt, PromptBlock
-    from memory.search.searcher import Searcher
-
+from memory.operations import Choice, Whole, argument, option, shows, verb
+from memory.prompts import DEFAULT_BUDGET, AgentPrompt, PromptBlock, PromptChoices, brief, change_choices, choice_of
+from memory.search.searcher import Searcher
+from memory.systems import searcher_of
 
 _CHOICES = (("pin", "pin", True), ("unpin", "pin", False), ("mute", "mute", True), ("unmute", "mute", False))
 """Each option with the kind of choice, and whether it is made or undone."""
@@ -53,8 +50,6 @@ def prompt(
     byte. --pin, --unpin, --mute and --unmute change it first, for all agents or for that of --agent; they are kept in
     the private state folder, not in the workspace.
     """
-    from memory.prompts import DEFAULT_BUDGET, brief
-    from memory.systems import searcher_of
 
     if client is not None:
         from app.connect.clients import CLIENTS
@@ -84,7 +79,6 @@ def prompt(
 
 def _choose(session: Session, agent: str, chosen: Mapping[str, Sequence[str]]) -> None:
     """Pin, unpin, mute and unmute as chosen, all in one step."""
-    from memory.prompts import PromptChoices, change_choices, choice_of
 
     wanted = [(choice_of(ref, kind, agent), made) for word, kind, made in _CHOICES for ref in chosen[word]]
     if not wanted:
@@ -125,7 +119,7 @@ def _lines(session: Session, found: AgentPrompt, why: str = "") -> Iterator[str]
     looks=shows,
     examples=("echo '{}' | memdeck hook session-start", "memdeck hook prompt --client claude-code"),
 )
-@argument("event", type=OneOf(EVENTS))
+@argument("event", type=Choice(EVENTS))
 @option("--client", default="", metavar="NAME", help="The client that calls, which decides the form of the answer.")
 def hook(session: Session, event: str, client: str) -> None:
     """Answer a client's hook: its JSON on stdin, what the agent is to know on stdout.

@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import Any, Literal
 
-from app.cli.declared import OneOf, Whole, argument, group, option, under
 from app.cli.printing import tell
+from app.cli.session import Session
+from memory.base.clock import format_local
 from memory.errors import UsageError
+from memory.files.diff import ChangeView
+from memory.operations import Choice, Group, Whole, argument, option, under
+from memory.review import Inbox, row
+from memory.storage.changes import Change
+from memory.storage.log.merging import MergedChange
+from memory.storage.review.policy import KINDS, USUAL, WORDS, Policy, checked_rule
+from memory.storage.review.proposals import Proposal
 
 from .changes import ID_LENGTH, view_lines, within
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, Literal
-
-    from app.cli.session import Session
-    from memory.files.diff import ChangeView
-    from memory.review import Inbox
-    from memory.storage.changes import Change
-    from memory.storage.log.merging import MergedChange
-    from memory.storage.review.policy import Policy
-    from memory.storage.review.proposals import Proposal
-
-review = group("review", "What agents want to change: list, show, accept, edit and reject it, and set the rules.")
+review = Group("review", "What agents want to change: list, show, accept, edit and reject it, and set the rules.")
 _id = argument("proposal_id", metavar="ID")
 _ids = argument("proposal_ids", metavar="ID...", nargs=-1, required=True)
 
 
 def _inbox(session: Session) -> Inbox:
-    from memory.review import Inbox
 
     return Inbox(session.workspace)
 
 
 def _row(proposal: Proposal) -> dict[str, Any]:
-    from memory.review import row
 
     return row(proposal)
 
@@ -43,14 +38,13 @@ def _row(proposal: Proposal) -> dict[str, Any]:
 @under(review, "list", serves="look", examples=("memdeck review list", "memdeck review list --state all -o json"))
 @option(
     "--state",
-    type=OneOf(("waiting", "accepted", "rejected", "all")),
+    type=Choice(("waiting", "accepted", "rejected", "all")),
     default="waiting",
     help="Which (default: those that wait).",
 )
 @option("--limit", type=Whole(least=0), default=50, help="At most so many (default: 50; 0: all).")
 def list_proposals(session: Session, state: str, limit: int) -> None:
     """List what agents want to change, newest first. With --actor NAME only the proposals of that agent."""
-    from memory.base.clock import format_local
 
     inbox = _inbox(session)
     states = () if state == "all" else (state,)
@@ -126,7 +120,7 @@ def _told(session: Session, proposal: Proposal, views: tuple[ChangeView, ...], s
 @_ids
 @option(
     "--take",
-    type=OneOf(("proposal", "file")),
+    type=Choice(("proposal", "file")),
     help="Where the same was changed since: whose side counts.",
 )
 def accept(session: Session, proposal_ids: tuple[str, ...], take: Literal["proposal", "file"] | None) -> None:
@@ -226,7 +220,6 @@ def policy(session: Session, name: str | None, kind: str | None, decision: str |
     wrote), agents (what other agents wrote), own, or * for all. DECISION is apply, review or deny. The most exact rule
     counts. The rules lie in the private state folder, not in the workspace.
     """
-    from memory.storage.review.policy import KINDS, USUAL, checked_rule
 
     inbox = _inbox(session)
     if name is None:
@@ -248,7 +241,6 @@ def policy(session: Session, name: str | None, kind: str | None, decision: str |
 
 
 def _policy_lines(session: Session, rules: Policy) -> Iterator[str]:
-    from memory.storage.review.policy import KINDS, USUAL, WORDS
 
     yield "What an agent does, where no rule says otherwise:"
     yield from session.paint.columns((kind, USUAL[kind], WORDS[kind]) for kind in KINDS)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from app.cli.declared import argument, option, shows, verb
 from app.cli.session import Session
 from memory.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+from memory.operations import argument, option, shows, verb
 
 DEFAULT_SIZE = "120x36"
 LARGEST = 1000

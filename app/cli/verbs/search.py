@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from app.cli.declared import Whole, argument, option, verb
 from app.cli.printing import tell
 from app.cli.session import Session, short
 from memory.errors import UsageError
+from memory.operations import Whole, argument, option, verb
 from memory.registry import REGISTRY, kinds, system_name
 from memory.search.hits import Hit, SearchAnswer
 from memory.search.query import Query, read_day, read_query
@@ -49,6 +49,7 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
     taken, which is said.
     A file that cannot be read is left out, which is said on stderr.
     """
+
     started = time.monotonic()
     asked_kinds = kinds_of(places)
     asked = _read(session, query).within(asked_kinds)
@@ -67,6 +68,7 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
 
 
 def _read(session: Session, words: tuple[str, ...]) -> Query:
+
     text = " ".join(words)
     # Only relative days need the zone, which is read from a file.
     return read_query(text, lambda day: read_day(day, session.now.astimezone(session.workspace.zone).date()))

@@ -5,20 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, tzinfo
+from typing import Any
 
-from app.cli.declared import verb
 from app.cli.session import Session, short
 from memory.base.clock import format_local, format_utc, humanize, read_moment
+from memory.base.problems import Problem
 from memory.errors import MemdeckError
+from memory.files import MEMORY_FILES
+from memory.files.status import Brief, NextRun, brief
+from memory.files.tasks.values import moment_or_none
+from memory.maintenance.run import ahead_of, held_words
+from memory.monitoring.history.overview import has_record, standings
+from memory.operations import verb
+from memory.review import Inbox
+from memory.systems import approvals_of, waiting_in
 
 from .check import as_json
-
-if TYPE_CHECKING:
-    from datetime import datetime, tzinfo
-
-    from memory.base.problems import Problem
-    from memory.files.status import Brief, NextRun
 
 _SOME = 5
 _SHORT = 4_000_000
@@ -28,7 +31,6 @@ _SHORT = 4_000_000
 @verb("status", serves="look", examples=("memdeck status", "memdeck status -o json"))
 def status(session: Session) -> None:
     """Say how things stand: counts, what is due and overdue, monitors, last maintenance, problems."""
-    from memory.files.status import brief
 
     if _is_short(session):
         session.look_outside()
@@ -46,8 +48,6 @@ def _waiting(session: Session) -> tuple[int, int]:
 
     A folder that cannot be read counts as empty: doctor reports what is wrong with it.
     """
-    from memory.review import Inbox
-    from memory.systems import approvals_of, waiting_in
 
     proposals = approvals = 0
     with suppress(MemdeckError):
@@ -59,7 +59,6 @@ def _waiting(session: Session) -> tuple[int, int]:
 
 def _is_short(session: Session) -> bool:
     """Return whether the files are fast to read: for very long ones, other verbs log what other programs did."""
-    from memory.files import MEMORY_FILES
 
     size = 0
     for name in MEMORY_FILES:
@@ -70,7 +69,6 @@ def _is_short(session: Session) -> bool:
 
 def _runs(session: Session, found: Brief) -> list[NextRun]:
     """Return what runs next; monitors that are not approved do not run."""
-    from memory.monitoring.history.overview import standings
 
     runs = list(found.next_runs)
     if not any(run.kind == "monitor" for run in runs):
@@ -85,7 +83,6 @@ def _runs(session: Session, found: Brief) -> list[NextRun]:
 
 def _alerts(session: Session, found: Brief) -> list[dict[str, Any]]:
     """Return the monitors that alert: by the record, and by the file if the record does not know them."""
-    from memory.monitoring.history.overview import has_record, standings
 
     by_file = {monitor.at for monitor in found.alerts}
     if not has_record(session.workspace):
@@ -106,7 +103,6 @@ def _last_maintenance(session: Session) -> datetime | None:
 
 def _ahead(session: Session) -> datetime | None:
     """Return the last recorded time if the clock is behind it, so that maintenance writes nothing."""
-    from memory.maintenance.run import ahead_of
 
     with suppress(MemdeckError):
         return ahead_of(session.workspace, session.now)
@@ -171,8 +167,6 @@ def _lines(
     yield from paint.columns(counted)
     latest = _ahead(session)
     if latest is not None:
-        from memory.maintenance.run import held_words
-
         yield ""
         yield paint.notice(held_words(now, latest))
     proposals, approvals = _waiting(session)
@@ -210,7 +204,6 @@ def _lines(
 
 def _local(text: str | None, zone: tzinfo) -> str:
     """Return a time of a file in the workspace's zone, in the same format as other times; other texts unchanged."""
-    from memory.files.tasks.values import moment_or_none
 
     moment = moment_or_none(text, zone)
     return (text or "") if moment is None or moment.instant is None else format_local(moment.instant, zone)

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import os
 import sys
+import termios
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from app.cli.declared import argument, group, option, under
 from app.cli.printing import tell
 from memory.base.safe_text import visible
 from memory.errors import RefusedError, UsageError
+from memory.operations import Group, argument, option, under
+from memory.systems import approvals_of, asks_of_all, entrust, waiting_in
+from memory.systems.suspects import asks_to_tell
+from memory.trust.consent import Ask, Trust, blocked_json
+from memory.trust.records import SHORT, ConsentDecision, ConsentRecord
+from memory.trust.view import ConsentView, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from app.cli.session import Session
-    from memory.trust.consent import Ask, Trust
-    from memory.trust.records import ConsentDecision, ConsentRecord
-    from memory.trust.view import ConsentView
 
 YES = "yes"
 TOLD = "told"
 _STATES = ("pending", "withdrawn", "refused", "denied", "approved", "unused")
 
-trust = group("trust", "Approve, deny and revoke what memory files may run; nothing runs before that.")
+trust = Group("trust", "Approve, deny and revoke what memory files may run; nothing runs before that.")
 _id = argument("ask_id", metavar="ID", required=False)
 _workspace = option("--workspace", "whole", is_flag=True, help="Outgoing checks of public addresses, all of them.")
 
@@ -45,9 +48,6 @@ def list_trust(session: Session, blocked: bool) -> None:
 
     It also lists texts that look suspicious: agents are told of one only after a person approves exactly its bytes.
     """
-    from memory.systems import approvals_of, waiting_in
-    from memory.systems.suspects import asks_to_tell
-    from memory.trust.consent import blocked_json
 
     kept = decisions(session)
     decided = approvals_of(session.workspace, kept, os.environ)
@@ -80,16 +80,12 @@ def needs_nobody(ask: Ask, decision: ConsentDecision) -> bool:
 
 def _asks(session: Session, kept: Trust) -> tuple[Ask, ...]:
     """Return what all systems of the workspace ask for."""
-    from memory.systems import asks_of_all, entrust
-    from memory.systems.suspects import asks_to_tell
 
     entrust(session.workspace, kept, os.environ)
     return (*asks_of_all(session.workspace), *asks_to_tell(session.workspace))
 
 
 def _unused(record: ConsentRecord) -> dict[str, Any]:
-    from memory.trust.consent import blocked_json
-    from memory.trust.records import ConsentDecision
 
     decision = ConsentDecision(
         False, "approved", record.id, None, f"{record.verdict} by {record.who}, and asked for no more"
@@ -169,7 +165,6 @@ def _one_of(ask_id: str | None, whole: bool) -> None:
 
 
 def _approve_workspace(session: Session, kept: Trust) -> None:
-    from memory.systems import asks_of_all
 
     covered = [
         ask
@@ -194,7 +189,6 @@ def _approve_workspace(session: Session, kept: Trust) -> None:
 
 
 def _decide(session: Session, kept: Trust, text: str) -> None:
-    from memory.trust.view import view_of
 
     ask, decision = kept.find(_asks(session, kept), text)
     view = view_of(ask, decision, kept.workspace)
@@ -247,7 +241,6 @@ def _ask(session: Session, lines: Iterable[str]) -> bool:
 
 
 def _forget_typed() -> None:
-    import termios
 
     with suppress(termios.error, OSError, ValueError):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
@@ -283,7 +276,6 @@ def revoke(session: Session, ask_id: str | None, whole: bool) -> None:
 
 
 def _say(session: Session, done: str, records: list[ConsentRecord]) -> None:
-    from memory.trust.records import SHORT
 
     session.answer_change(
         lambda: {done: [{"id": one.id[:SHORT], "role": one.ask.role, "name": one.ask.name} for one in records]},

@@ -15,11 +15,21 @@ from fastapi.responses import Response, StreamingResponse
 from starlette.exceptions import HTTPException
 
 from app.version import __version__
-from memory.errors import BusyError, MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.errors import BusyError, MemdeckError, NotFoundError, UsageError
+from memory.operations import Operation, allow
 
 from .openapi import described, operation_of, tool_of, verb_of
 from .requests import Json, actor_of, body_of, query_of
-from .routes import WORKSPACE, CuratedRoute, VerbRoute, curated_routes, routes, take_workspace
+from .routes import (
+    WORKSPACE,
+    CuratedRoute,
+    curated_routes,
+    looks,
+    method_of,
+    operations,
+    path_of,
+    take_workspace,
+)
 from .runs import Caller, CallResult, Runs, ServedSession, encoded, failed
 
 if TYPE_CHECKING:
@@ -29,13 +39,6 @@ if TYPE_CHECKING:
 
 WAITING = 32
 """The most requests that may wait for their turn."""
-_PERSON = ("api.person", "a person decides this: run it at the command line or in the application")
-_WHY_NOT = {
-    "script": _PERSON,
-    "person": _PERSON,
-    "decision": _PERSON,
-    "machine": ("api.machine", "this concerns the machine, not this workspace: run it at the command line"),
-}
 Endpoint = Callable[[Request], Awaitable[Response]]
 _NOTES_HEADER, _CODE_HEADER = "memdeck-notes", "memdeck-exit-code"
 
@@ -53,7 +56,7 @@ class Api:
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="memdeck-api")
         self._waiting = 0
         self._workspace: tuple[str, ...] | None = None
-        self.verbs = routes()
+        self.verbs = tuple(operations())
         self.curated = curated_routes()
         self.application = self._make()
 
@@ -78,12 +81,13 @@ class Api:
         add("GET", "/api/openapi.json", self._openapi, None)
         add("GET", "/api/v1", self._index, {"summary": "List what is served.", "tags": ["verbs"]})
         add("GET", "/api/v1/events", self._listen, {"summary": "Changes, as server-sent events.", "tags": ["events"]})
-        for route in self.verbs:
-            if route.served:
-                add(route.method, route.path, partial(self._verb, route), verb_of(route))
+        for one in self.verbs:
+            endpoint = partial(self._verb, one)
+            if one.offered:
+                add(method_of(one), path_of(one), endpoint, verb_of(one))
             else:
-                for method in ("GET", "POST"):
-                    add(method, route.path, partial(self._not_served, route), None)
+                add("GET", path_of(one), endpoint, None)
+                add("POST", path_of(one), endpoint, None)
         for curated in self.curated:
             add(curated.method, curated.path, partial(self._operation, curated), operation_of(curated))
         add("GET", "/api/tools", self._tools, {"summary": "List the tools.", "tags": ["tools"]})
@@ -101,24 +105,22 @@ class Api:
 
     async def _index(self, _request: Request) -> Response:
         rows = [
-            {"path": one.path, "method": one.method, "does": one.does} for one in self.verbs if one.served
-        ]  # fmt: skip
+            {"path": path_of(one), "method": method_of(one), "does": one.sentence} for one in self.verbs if one.offered
+        ]
         return _json(encoded({"verbs": rows}))
 
     async def _tools(self, _request: Request) -> Response:
         return _json(encoded({"tools": [tool.json() for tool in self._calls.offered]}))
 
-    async def _not_served(self, route: VerbRoute, _request: Request) -> Response:
-        code, words = _WHY_NOT[route.serves or "machine"]
-        raise RefusedError(code, f"{' '.join(route.words)} is not served", words)
-
-    async def _verb(self, route: VerbRoute, request: Request) -> Response:
-        if route.looks:
+    async def _verb(self, operation: Operation, request: Request) -> Response:
+        caller = self._caller(request)
+        allow(operation, self._runs.caller(caller), {})
+        if looks(operation):
             values = query_of(request.query_params.multi_items())
         else:
             _no_query(request)
             values = await _body(request)
-        return await self._run(partial(self._runs.verb, route, values, self._caller(request)))
+        return await self._run(partial(self._runs.verb, operation, values, caller))
 
     async def _operation(self, route: CuratedRoute, request: Request) -> Response:
         given = query_of(request.query_params.multi_items())

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from memory.operations import Operation
+
 from .requests import ACTOR_HEADER
-from .routes import OF_LOOKS, CuratedRoute, VerbRoute
+from .routes import OF_LOOKS, CuratedRoute, looks
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -38,14 +40,13 @@ _ACTOR: Json = {
 }
 
 
-def verb_of(route: VerbRoute) -> Json:
-    """Return the description of a verb."""
-    inputs = {argument.name: argument.schema for argument in route.arguments}
-    required = [argument.name for argument in route.arguments if argument.required]
-    if route.looks:
-        for name, schema in OF_LOOKS.items():
-            inputs.setdefault(name, schema)
-    return _described(route.does, route.words[0], inputs, required, in_query=route.looks)
+def verb_of(operation: Operation) -> Json:
+    """Return the description of an operation."""
+    inputs = {one.sent_as: one.schema() for one in operation.sent}
+    required = [one.sent_as for one in operation.sent if one.required]
+    if looks(operation):
+        inputs |= OF_LOOKS
+    return _described(operation.sentence, operation.does.split()[0], inputs, required, in_query=looks(operation))
 
 
 def operation_of(route: CuratedRoute) -> Json:

@@ -1,24 +1,20 @@
-"""Routes: the verbs of the command line, whose declarations say which are served, and the operations on curated memory.
+"""Routes: the operations that programs may call, and those on curated memory.
 
-The paths of operations are in their registry, with `{names}` for some inputs.
+The path of an operation is its words; those on curated memory have paths of their own, with `{names}` for some inputs.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple
 
-import click
-
-from app.cli.lazy_groups import COMMON, FOLDER_ONLY, Verb, VerbGroup
-from app.cli.root import root
-from app.cli.session import Session
-from memory.curated.operations.registry import OPERATIONS, Operation
+from app.cli.verbs import VERBS
+from memory.curated.operations.registry import OPERATIONS
+from memory.curated.operations.registry import Operation as CuratedOperation
 from memory.errors import NotFoundError, UsageError
-
-if TYPE_CHECKING:
-    from app.cli.declared import Serves
+from memory.operations import Group, Operation
 
 Json = dict[str, Any]
 OF_LOOKS: dict[str, Json] = {
@@ -26,162 +22,39 @@ OF_LOOKS: dict[str, Json] = {
     "rows": {"type": "integer", "description": "So many rows of a list at most, with a cursor for the next."},
     "cursor": {"type": "string", "description": "Where the next rows begin."},
 }
-"""The arguments of every verb that only reads, beside its own."""
+"""The arguments of every operation that only reads, beside its own."""
 WORKSPACE = ("workspace_id", "workspace")
 """Names for a workspace in a path or among the inputs: here it can only be the server's own."""
 _NAME = re.compile(r"\{(\w+)\}")
 
 
-class Argument(NamedTuple):
-    """One argument of a verb; `option` is its name on the command line, empty if it is positional."""
-
-    name: str
-    option: str
-    schema: Json
-    required: bool
-
-    def words(self, value: Any) -> list[str]:
-        """Return the value as texts, one for each time that the argument is given; UsageError `api.argument`."""
-        kind = self.schema["type"]
-        if kind == "array":
-            if isinstance(value, Mapping) and self.schema.get("x-pairs"):
-                return [f"{key}={_text(self.name, one)}" for key, one in value.items()]
-            return [_text(self.name, one) for one in (value if isinstance(value, list) else [value])]
-        return [_text(self.name, value)]
+def operations() -> Iterator[Operation]:
+    """Yield all operations, including those that are not served."""
+    for place, _ in VERBS.values():
+        module, _, attribute = place.partition(":")
+        found = getattr(import_module(module), attribute)
+        yield from found.walk() if isinstance(found, Group) else (found,)
 
 
-class VerbRoute(NamedTuple):
-    """One verb: its words are its path."""
-
-    words: tuple[str, ...]
-    verb: Verb
-    serves: Serves | None
-    arguments: tuple[Argument, ...]
-
-    @property
-    def path(self) -> str:
-        """The path of the route."""
-        return "/api/v1/" + "/".join(self.words)
-
-    @property
-    def looks(self) -> bool:
-        """Whether it only reads."""
-        return self.serves == "look"
-
-    @property
-    def served(self) -> bool:
-        """Whether programs may call it."""
-        return self.serves in ("look", "change")
-
-    @property
-    def method(self) -> str:
-        """The HTTP method."""
-        return "GET" if self.looks else "POST"
-
-    @property
-    def does(self) -> str:
-        """Its description, in a sentence."""
-        return self.verb.get_short_help_str(200)
-
-    def command_line(self, values: Mapping[str, Any]) -> list[str]:
-        """Return the words of an equivalent command line; UsageError `api.argument`.
-
-        No value can become an option: values of options follow `=`, the others follow `--`.
-        """
-        known = {argument.name: argument for argument in self.arguments}
-        for name in values:
-            if name not in known:
-                names = ", ".join(known) or "none"
-                raise UsageError("api.argument", f"there is no argument {name[:60]!r}", f"it takes {names}")
-        options: list[str] = []
-        places: list[str] = []
-        missing = ""
-        for argument in self.arguments:
-            value = values.get(argument.name)
-            if argument.option:
-                if argument.schema["type"] == "boolean":
-                    options += [argument.option] if _truth(argument.name, value) else []
-                elif value is not None:
-                    options += [f"{argument.option}={word}" for word in argument.words(value)]
-            elif value is None:
-                missing = missing or argument.name
-            elif missing:
-                raise UsageError("api.argument", f"{argument.name} needs {missing} before it", f"give {missing}")
-            else:
-                places += argument.words(value)
-        return [*self.words, *options, "--", *places]
+def path_of(operation: Operation) -> str:
+    """Return the path of an operation."""
+    return "/api/v1/" + operation.does.replace(" ", "/")
 
 
-def routes() -> tuple[VerbRoute, ...]:
-    """Return all verbs, including those that are not served."""
-    return tuple(_walk(root, (), None, click.Context(root, obj=Session())))
+def looks(operation: Operation) -> bool:
+    """Return whether an operation only reads."""
+    return operation.serves == "look"
 
 
-def _walk(
-    command: click.Command, words: tuple[str, ...], serves: Serves | None, context: click.Context
-) -> Iterator[VerbRoute]:
-    if isinstance(command, VerbGroup):
-        for name in command.list_commands(context):
-            inner = command.get_command(context, name)
-            if inner is not None:
-                yield from _walk(inner, (*words, name), command.serves or serves, context)
-    elif isinstance(command, Verb):
-        kept = (*COMMON, FOLDER_ONLY)
-        own = [one for one in command.params if one not in kept and one.name not in command.here_only]
-        yield VerbRoute(words, command, command.serves or serves, tuple(_argument(one) for one in own))
-
-
-def _argument(parameter: click.Parameter) -> Argument:
-    """Return an argument under the name that users know: that of the option."""
-    if isinstance(parameter, click.Option):
-        option = max(parameter.opts, key=len)
-        return Argument(
-            option.lstrip("-").replace("-", "_"), option, _schema(parameter, parameter.help or ""), parameter.required
-        )
-    return Argument(str(parameter.name), "", _schema(parameter, ""), parameter.required)
-
-
-def _schema(parameter: click.Parameter, words: str) -> Json:
-    kind = parameter.type
-    schema: Json = {"type": "string"}
-    if isinstance(kind, click.Choice):
-        schema["enum"] = list(kind.choices)
-    elif isinstance(kind, click.IntRange):
-        schema = {"type": "integer", "minimum": kind.min, "maximum": kind.max}
-    if isinstance(parameter, click.Option) and parameter.is_flag:
-        schema = {"type": "boolean"}
-    if parameter.multiple or parameter.nargs == -1:
-        schema = {"type": "array", "items": schema}
-        if parameter.metavar == "KEY=VALUE":
-            schema["x-pairs"] = True
-    if words:
-        schema["description"] = words
-    return schema
-
-
-def _text(name: str, value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise UsageError("api.argument", f"{name} is no text and no number", "send a text", argument=name)
-    text = str(value)
-    if "\0" in text or text.encode(errors="ignore").decode() != text:
-        raise UsageError("api.text", f"{name} has characters that no text has", "send UTF-8", argument=name)
-    return text
-
-
-def _truth(name: str, value: Any) -> bool:
-    if value is None or isinstance(value, bool):
-        return bool(value)
-    if isinstance(value, str) and value.lower() in ("true", "1", ""):
-        return True
-    if isinstance(value, str) and value.lower() in ("false", "0"):
-        return False
-    raise UsageError("api.argument", f"{name} is neither true nor false", "send true or false", argument=name)
+def method_of(operation: Operation) -> str:
+    """Return the HTTP method of an operation."""
+    return "GET" if looks(operation) else "POST"
 
 
 class CuratedRoute(NamedTuple):
     """One operation with its path; `keys` maps each name in the path to an input."""
 
-    operation: Operation
+    operation: CuratedOperation
     method: str
     path: str
     keys: Mapping[str, str]
@@ -221,7 +94,7 @@ def take_workspace(values: Json, known: Sequence[str], inputs: Mapping[str, Json
                 raise NotFoundError("workspace.not_found", words, "leave it out")
 
 
-def _route(operation: Operation) -> CuratedRoute:
+def _route(operation: CuratedOperation) -> CuratedRoute:
     method, _, path = operation.route.partition(" ")
     properties = operation.input["properties"]
     left = list(operation.first)

@@ -24,14 +24,14 @@ from memory.errors import (
     RefusedError,
     UsageError,
 )
+from memory.operations import Caller as OperationCaller
+from memory.operations import Operation
 
-from .routes import OF_LOOKS
+from .routes import OF_LOOKS, looks
 
 if TYPE_CHECKING:
-    from memory.curated.operations.registry import Operation
+    from memory.curated.operations.registry import Operation as CuratedOperation
     from memory.workspace import Workspace
-
-    from .routes import VerbRoute
 
 
 _BY_CODE = {
@@ -101,10 +101,10 @@ class ServedSession(Session):
     No command from memory files runs, even if it was approved: only the user may run those.
     """
 
-    def __init__(self, workspace: Workspace, caller: Caller, now: datetime) -> None:
+    def __init__(self, workspace: Workspace, caller: Caller, now: datetime, *, read_only: bool = False) -> None:
         """Nothing is answered yet."""
         super().__init__()
-        self._caller = caller
+        self._caller, self._read_only = caller, read_only
         self.served = self.safe = self.no_color = True
         self.form = "json"
         self.folder = str(workspace.root)
@@ -121,6 +121,11 @@ class ServedSession(Session):
     def actor(self) -> str:
         """The actor of changes."""
         return self._caller.actor
+
+    @property
+    def caller(self) -> OperationCaller:
+        """Who runs operations here."""
+        return OperationCaller(self.actor, surface="api", read_only=self._read_only)
 
     def answer(self, *given: Any, **more: Any) -> None:
         """Answer with a document, which can be read in pages."""
@@ -175,31 +180,26 @@ class Runs:
         self.busy = busy
         self.read_only = read_only
 
-    def verb(self, route: VerbRoute, values: Mapping[str, Any], caller: Caller) -> CallResult:
-        """Run a verb and return the answer of the command line."""
+    def caller(self, caller: Caller) -> OperationCaller:
+        """Return who calls, for the rule of who may do what."""
+        return OperationCaller(caller.actor, surface="api", read_only=self.read_only)
+
+    def verb(self, operation: Operation, values: Mapping[str, Any], caller: Caller) -> CallResult:
+        """Run an operation and return the answer of the command line."""
         given = dict(values)
-        asked = {name: given.pop(name, None) for name in OF_LOOKS} if route.looks else {}
+        asked = {name: given.pop(name, None) for name in OF_LOOKS} if looks(operation) else {}
 
         def run(session: ServedSession) -> int:
-            from click.exceptions import Exit
-
-            from app.cli.root import root
-
             if asked.get("actor") is not None:
                 session.actor_option = str(asked["actor"])[:80]
-            self._refuse_change(not route.looks)
-            try:
-                with root.make_context("memdeck", route.command_line(given), obj=session) as context:
-                    found = root.invoke(context)
-            except Exit as end:
-                return end.exit_code
+            found = session.run(operation, operation.read(given))
             if asked.get("rows") is not None or asked.get("cursor") is not None:
                 session.page(asked.get("rows"), asked.get("cursor"))
             return found if isinstance(found, int) else 0
 
         return self._run(run, caller)
 
-    def operation(self, operation: Operation, values: Mapping[str, Any], caller: Caller) -> CallResult:
+    def operation(self, operation: CuratedOperation, values: Mapping[str, Any], caller: Caller) -> CallResult:
         """Run an operation on curated memory and return its result."""
 
         def run(session: ServedSession) -> int:
@@ -240,7 +240,7 @@ class Runs:
             LISTENER.reset(token)
 
     def _answered(self, run: Callable[[ServedSession], int], caller: Caller, notes: list[str]) -> CallResult:
-        session = ServedSession(self.workspace, caller, self.clock())
+        session = ServedSession(self.workspace, caller, self.clock(), read_only=self.read_only)
         try:
             code = run(session)
             return CallResult(200, session.answered(), code, notes[:_NOTES])

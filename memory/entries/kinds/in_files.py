@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-import re
+import builtins
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.entries.model import Check, Made, derived_ref, item_of
 from memory.errors import NotFoundError, RefusedError, UsageError
+from memory.files.contacts.model import find_contact
+from memory.files.contacts.operations import contacts
+from memory.files.journal.model import find_entry
+from memory.files.journal.operations import journal
+from memory.files.knowledge.model import find_knowledge
+from memory.files.knowledge.operations import knowledge
+from memory.files.operations import Call, EntryGroup, when
+from memory.files.plans.model import find_plan
+from memory.files.plans.operations import orchestration
 from memory.files.refs import identity_hex
+from memory.files.tasks import operations as tasks
+from memory.files.tasks.due_filter import due_when
+from memory.files.tasks.model import find_task
+from memory.operations import Operation
 from memory.search.records import (
     Record,
     contact_record,
@@ -22,7 +35,7 @@ from memory.search.records import (
 )
 
 from .kind import EntryCall
-from .values import date_of, lines_of, list_of, passes, refuse_unknown, sent_source, text_of, texts_of
+from .values import lines_of, list_of, passes, refuse_unknown, sent_source, text_of, texts_of
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes
@@ -30,9 +43,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.workspace import Outcome
 
-_OPEN = ("pending", "in-progress")
-_OWN = ("priority", "due", "recurring", "assigned", "tags", "notes", "action")
-_DECISIONS, _FACTS = "Decisions Made", "Technical Facts"
+_OWN = ("priority", "due", "recurring", "assigned", "notes", "action")
 
 
 class InFiles:
@@ -40,6 +51,7 @@ class InFiles:
 
     name = ""
     verb = ""
+    group: EntryGroup
     compact = True
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
@@ -60,7 +72,15 @@ class InFiles:
 
     def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
         """Return the edit that removes an entry."""
-        raise NotImplementedError
+        return self.makes("remove", snapshot, now, ref)
+
+    def makes(self, name: str, snapshot: Snapshot, now: datetime, *values: Any, **more: Any) -> Edit:
+        """Return the edit that an operation of the noun makes."""
+        operation = self.group.operations[name]
+        assert isinstance(operation, Operation)
+        assert operation.edit is not None
+        made: Edit = operation.edit(Call(snapshot, now), *values, **more)
+        return made
 
     # -- the protocol -------------------------------------------------------------------------------------------
 
@@ -127,11 +147,10 @@ class Tasks(InFiles):
     """The tasks of tasks.md and its archive."""
 
     name = verb = "tasks"
+    group = tasks.tasks
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a task."""
-        from memory.files.tasks.model import find_task
-
         return task_record(find_task(snapshot, ref, archived=True))
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
@@ -140,31 +159,22 @@ class Tasks(InFiles):
         rest = dict(filter)
         section = str(rest.pop("section", "")).casefold().replace(" ", "-")
         due = rest.pop("due", None)
-        sections = (*_OPEN, "completed", "archived") if section == "all" else (section,) if section else _OPEN
-        if any(one not in (*_OPEN, "completed", "archived") for one in sections):
+        sections = tasks.SECTIONS if section == "all" else (section,) if section else tasks.OPEN
+        if not set(sections) <= set(tasks.SECTIONS):
             raise UsageError(
                 "task.section",
                 f"{section[:40]!r} is not a section",
                 "use pending, in-progress, completed, archived or all",
             )
-        is_due = None
+        found = tasks.listed(snapshot, sections)
         if due is not None:
-            from memory.files.tasks.due_filter import due_when
-
-            is_due = due_when(str(due), call.now, snapshot.zone)
-        for one in sections:
-            lists = snapshot.archived_tasks() if one == "archived" else (snapshot.tasks,)
-            for tasks in lists:
-                for task in tasks.tasks if one == "archived" else tasks.in_section(one):
-                    if is_due is None or is_due(task):
-                        record = task_record(task)
-                        if not rest or passes(record, rest):
-                            yield record
+            found = builtins.filter(due_when(str(due), call.now, snapshot.zone), found)
+        for record in map(task_record, found):
+            if not rest or passes(record, rest):
+                yield record
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add a task to Pending; `text` are its notes if the fields have none."""
-        from memory.files.tasks.edits import add_task
-
         values = {key: value for key, value in fields.items() if value is not None}
         if text and "notes" not in values:
             values["notes"] = text
@@ -172,39 +182,25 @@ class Tasks(InFiles):
             raise UsageError("task.section", "a new task is pending", "add it, then move it by an edit of its section")
         tags = list_of("tags", values.pop("tags", []))
         known = {key: text_of(key, values.pop(key)) for key in _OWN if key in values}
-        if "due" in known:
-            known["due"] = date_of(known["due"], now, snapshot.zone)
-        return add_task(snapshot, title, tags=tags, extra=texts_of(values), now=now, **known)
+        return self.makes("add", snapshot, now, title, tags=tags, extra=texts_of(values), **known)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set fields, which moves the task if `section` is one of them, or replace its source."""
-        from memory.files.tasks.edits import edit_task, replace_task_text
-
-        if (source := sent_source(record, changes)) is not None:
-            return replace_task_text(snapshot, ref, source, now=now)
+        source = sent_source(record, changes)
         values = texts_of(
             {key: ", ".join(list_of(key, value)) if key == "tags" else value for key, value in changes.set.items()}
         )
-        if "due" in values:
-            values["due"] = date_of(values["due"], now, snapshot.zone)
-        return edit_task(snapshot, ref, set=values, unset=changes.unset, now=now)
-
-    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
-        """Remove a task."""
-        from memory.files.tasks.edits import remove_task
-
-        return remove_task(snapshot, ref, now=now)
+        return self.makes("edit", snapshot, now, ref, values, changes.unset, text=source)
 
 
 class JournalEntries(InFiles):
     """The entries of journal.md and its archive, the newest first."""
 
     name = verb = "journal"
+    group = journal
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of an entry."""
-        from memory.files.journal.model import find_entry
-
         return journal_record(find_entry(snapshot, ref, archived=True))
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
@@ -213,35 +209,23 @@ class JournalEntries(InFiles):
         rest = dict(filter)
         archived = str(rest.pop("section", "")).casefold() in ("archived", "all")
         if "date" in rest:
-            rest["date"] = date_of(str(rest["date"]), call.now, snapshot.zone, past=True)[:10]
-        for journal in (snapshot.journal, *(snapshot.archived_journals() if archived else ())):
-            for entry in journal.entries():
-                record = journal_record(entry)
+            rest["date"] = when(str(rest["date"]), call.now, snapshot.zone, past=True)[:10]
+        for one in (snapshot.journal, *(snapshot.archived_journals() if archived else ())):
+            for record in map(journal_record, one.entries()):
                 if not rest or passes(record, rest):
                     yield self._told(record)
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add an entry at the top of its day: `time` is when it was (default: now), each line of the text a bullet."""
-        from memory.files.journal.edits import add_entry
-
         refuse_unknown(fields, ("time", "lines"), "a journal entry")
         lines = list_of("lines", fields["lines"]) if isinstance(fields.get("lines"), list) else []
         time = fields.get("time")
-        return add_entry(
-            snapshot,
-            title,
-            [*lines, *lines_of(text or "")],
-            at=None if time is None else _time(str(time), snapshot, now),
-            now=now,
-        )
+        at = None if time is None else str(time)
+        return self.makes("add", snapshot, now, title, [*lines, *lines_of(text or "")], at)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set title, time or lines, or replace the source."""
-        from memory.files.journal.edits import edit_entry, replace_entry_text
-
-        if (source := sent_source(record, changes)) is not None:
-            return replace_entry_text(snapshot, ref, source, now=now)
-        values = changes.values
+        source, values = sent_source(record, changes), changes.values
         refuse_unknown(values, ("title", "time", "lines"), "a journal entry")
         lines = None
         if "lines" in values:
@@ -249,31 +233,17 @@ class JournalEntries(InFiles):
             lines = lines_of(given) if isinstance(given, str) else list_of("lines", given or [])
         title = text_of("title", values["title"]) if "title" in values else None
         time = None if "time" not in values else "" if values["time"] is None else text_of("time", values["time"])
-        return edit_entry(snapshot, ref, title=title, lines=lines, time=time, now=now)
-
-    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
-        """Remove an entry."""
-        from memory.files.journal.edits import remove_entry
-
-        return remove_entry(snapshot, ref, now=now)
-
-
-def _time(text: str, snapshot: Snapshot, now: datetime) -> str:
-    """Return a time in the form of the file; a time of day alone is one of today."""
-    if found := re.fullmatch(r"(\d{1,2}):(\d\d)", text.strip(), re.ASCII):
-        return f"{int(found[1]):02}:{found[2]}"
-    return date_of(text, now, snapshot.zone, past=True)
+        return self.makes("edit", snapshot, now, ref, title, lines, time, source)
 
 
 class KnowledgeItems(InFiles):
     """The bullets of knowledge.md."""
 
     name = verb = "knowledge"
+    group = knowledge
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a bullet."""
-        from memory.files.knowledge.model import find_knowledge
-
         return knowledge_record(find_knowledge(snapshot, ref))
 
     def source(self, record: Record) -> str:
@@ -282,51 +252,35 @@ class KnowledgeItems(InFiles):
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add a fact, or a decision if a date, a reason or `kind: decision` is given; text goes below the title."""
-        from memory.files.knowledge.model import add_knowledge
-
         refuse_unknown(fields, ("section", "topic", "date", "reason", "kind"), "knowledge")
         values = texts_of(fields)
-        decision = values.get("kind") == "decision" or "date" in values or "reason" in values
-        date = date_of(values["date"], now, snapshot.zone, past=True)[:10] if values.get("date") else None
-        if date is None and decision:
-            date = date_of("today", now, snapshot.zone, past=True)[:10]
-        section = values.get("section") or (_DECISIONS if decision else _FACTS)
+        decision = values.pop("kind", "") == "decision" or "date" in values or "reason" in values
+        if not values.get("date"):
+            values.pop("date", None)
         said = f"{title}\n{text}" if text and text.strip() else title
-        return add_knowledge(
-            snapshot, said, section=section, topic=values.get("topic"), date=date, reason=values.get("reason"), now=now
-        )
+        return self.makes("add", snapshot, now, said, decision=decision, **values)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set its text, date or reason."""
-        from memory.files.knowledge.model import edit_knowledge
-
         values = changes.values
         refuse_unknown(values, ("text", "title", "date", "reason"), "knowledge")
         given = [one for one in (changes.text, values.get("text"), values.get("title")) if one is not None]
         if len(given) > 1:
             raise UsageError("entry.arguments", "two texts are given", "send one")
         text = text_of("text", given[0]) if given else record.item.text
-        date = values.get("date")
-        day = None if date is None else date_of(text_of("date", date), now, snapshot.zone, past=True)[:10]
+        date = None if values.get("date") is None else text_of("date", values["date"])
         reason = None if "reason" not in values else text_of("reason", values["reason"] or "")
-        return edit_knowledge(snapshot, ref, text, date=day, reason=reason, now=now)
-
-    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
-        """Remove a bullet."""
-        from memory.files.knowledge.model import remove_knowledge
-
-        return remove_knowledge(snapshot, ref, now=now)
+        return self.makes("edit", snapshot, now, ref, text, date, reason)
 
 
 class ContactEntries(InFiles):
     """The rows and people of contacts.md; the field `kind` is channel, route or person."""
 
     name = verb = "contacts"
+    group = contacts
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a contact."""
-        from memory.files.contacts.model import find_contact
-
         return contact_record(find_contact(snapshot, ref))
 
     def source(self, record: Record) -> str:
@@ -335,64 +289,41 @@ class ContactEntries(InFiles):
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add a person, or what the field `kind` names; the title is the name, for a route its channel."""
-        from memory.files.contacts.model import add_contact
-
         values = texts_of(fields)
         kind = values.pop("kind", "person")
-        values["channel" if kind == "route" else "name"] = title
         if text and text.strip():
             if kind != "person":
                 raise UsageError("entry.field", f"a {kind} has no text", "use fields")
             values.setdefault("text", text.strip())
-        return add_contact(snapshot, kind, values, now=now)
+        return self.makes("add", snapshot, now, kind, title, values)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set values; an empty one clears it."""
-        from memory.files.contacts.model import edit_contact
-
         values = texts_of(changes.values)
         if changes.text is not None:
             values.setdefault("text", changes.text)
-        return edit_contact(snapshot, ref, values, now=now)
-
-    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
-        """Remove a contact."""
-        from memory.files.contacts.model import remove_contact
-
-        return remove_contact(snapshot, ref, now=now)
+        return self.makes("edit", snapshot, now, ref, values)
 
 
 class PlanEntries(InFiles):
     """The plans of orchestration.md and its archive."""
 
     name, verb = "plans", "orchestration"
+    group = orchestration
     compact = False
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a plan."""
-        from memory.files.plans.model import find_plan
-
         return plan_record(find_plan(snapshot, ref, archived=True))
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add a plan to Active Plans; text is what goes below its fields, such as its table of tasks."""
-        from memory.files.plans.edits import add_plan
-
-        return add_plan(snapshot, title, texts_of(fields), text or "", now=now)
+        return self.makes("add", snapshot, now, title, texts_of(fields), text)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set and unset fields, which moves the plan if `section` is one of them, or replace its source."""
-        from memory.files.plans.edits import edit_plan, replace_plan_text
-
-        if (source := sent_source(record, changes)) is not None:
-            return replace_plan_text(snapshot, ref, source, now=now)
-        return edit_plan(snapshot, ref, texts_of(changes.set), changes.unset, now=now)
-
-    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
-        """Remove a plan."""
-        from memory.files.plans.edits import remove_plan
-
-        return remove_plan(snapshot, ref, now=now)
+        source = sent_source(record, changes)
+        return self.makes("edit", snapshot, now, ref, texts_of(changes.set), changes.unset, source)
 
 
 class MonitorEntries(InFiles):

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
-from memory.base.dates import parse_when
 from memory.base.safe_text import visible
-from memory.base.values import is_absent
 from memory.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,15 +36,6 @@ def list_of(key: str, value: Any) -> list[str]:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return list(value)
     return [part.strip() for part in text_of(key, value).split(",") if part.strip()]
-
-
-def date_of(text: str, now: datetime, zone: tzinfo, *, past: bool = False) -> str:
-    """Return a date in words (`tomorrow 14:00`, `fri`) in the form of a file; absent values and `recurring: …` stay."""
-    if not text.strip() or is_absent(text) or text.strip().lower().startswith("recurring:"):
-        return text
-    head, mark, rest = text.partition("(recurring:")
-    day = parse_when(head.strip(), now, zone, past=past)
-    return f"{day} {mark}{rest}" if mark else day
 
 
 def lines_of(text: str) -> list[str]:

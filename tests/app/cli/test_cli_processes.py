@@ -68,48 +68,8 @@ def test_reading_imports_nothing_heavy(shop: Path, words: list[str]) -> None:
     assert [name for name in loaded if name.startswith(("app.tui", "widgets"))] == []
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["changes", "--help"],
-        ["monitors", "--help"],
-        ["review", "--help"],
-        ["state", "--help"],
-        ["trust", "--help"],
-        ["typed", "--help"],
-    ],
-    ids=" ".join,
-)
-def test_verbs_import_what_they_do_when_they_do_it(tmp_path: Path, words: list[str]) -> None:
-    """Help loads no room of the core that only a verb at work needs."""
-    (tmp_path / ".aiter" / "memory").mkdir(parents=True)
-    code = "import sys\nfrom app.main import run; run(sys.argv[1:])\nprint(*sys.modules, sep='\\n', file=sys.stderr)"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *words],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(HOUSE)},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=PATIENCE,
-    )
-    loaded = set(done.stderr.split("\n"))
-    rooms = (
-        "memory.history",
-        "memory.monitoring",
-        "memory.review",
-        "memory.state",
-        "memory.storage.log",
-        "memory.systems",
-        "memory.trust",
-        "memory.typed",
-    )
-    assert "app.cli.session" in loaded
-    assert [name for name in loaded if name.startswith(rooms)] == []
-
-
 def test_maintenance_imports_nothing_heavy(shop: Path) -> None:
-    """What cron calls every night leaves out what only other verbs need."""
+    """What cron calls every night leaves out what only other verbs need, the merge of two writers too."""
     code = (
         "import sys\n"
         "from app.main import run; code = run(sys.argv[1:])\n"
@@ -121,7 +81,7 @@ def test_maintenance_imports_nothing_heavy(shop: Path) -> None:
     )
     loaded = set(done.stderr.split("\n"))
     assert "memory.maintenance.run" in loaded
-    assert loaded & set(HEAVY) == set()
+    assert loaded & {*HEAVY, "memory.document.merge"} == set()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.cli.verbs.files.tasks import SORTS
+from memory.files.tasks.operations import SORTS
 from memory.files.tasks.order import FILE_ORDER
 from memory.files.tasks.order import SORTS as ALL_SORTS
 from tests.app.cli.conftest import Answer

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import pytest
 
-from app.cli.lazy_groups import command_of
+from app.cli.commands import command_of
 from app.cli.verbs.curated.verbs import curated as group
 from memory.curated.operations.registry import BY_NAME, OPERATIONS, Operation
 

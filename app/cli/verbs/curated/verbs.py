@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, cast
 
-from app.cli.declared import DeclaredGroup, Parameter, Whole, argument, group, option, under
 from app.cli.session import Session
+from memory.curated.curated import Curated
+from memory.curated.identity import find_root
+from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import OPERATIONS, Operation
 from memory.errors import MemdeckError, UsageError
+from memory.operations import Group, Kind, Parameter, Serves, Whole, argument, option, under
 from memory.storage.own_folders import agh_home, config_home, home, state_home
+from memory.systems import system_of
+from memory.trust.consent import trust_of
+from memory.workspace import Workspace
 
-if TYPE_CHECKING:
-    from app.cli.declared import Serves
-    from memory.curated.curated import Curated
-
-curated = group(
+curated = Group(
     "curated",
     """Curated memory: one Markdown file a memory, in the scopes global, workspace and agent.
 
@@ -41,10 +44,7 @@ _LARGEST = 1_000_000
 
 def opened(session: Session) -> Curated:
     """Return the curated memory that a run's folder sees; that of the folder itself if no workspace is around it."""
-    from memory.curated.identity import find_root
     from memory.curated.system import CuratedMemory
-    from memory.systems import system_of
-    from memory.workspace import Workspace
 
     start = session.folder or "."
     if not os.path.isdir(start):
@@ -52,21 +52,16 @@ def opened(session: Session) -> Curated:
     own = home(os.environ)
     root = find_root(start, agh_home(os.environ, own)) or session.root
     if root is None:
-        from pathlib import Path
-
         root = Path(os.path.realpath(start))
     workspace = session.opened(Workspace(root, state_home=state_home(os.environ), home=own))
     system = system_of(workspace, "curated", CuratedMemory)
     found = session.opened(system.curated)
     if not session.safe and found.settings.names_commands:
-        from memory.trust.consent import trust_of
-
         system.entrust(trust_of(workspace, config_home(os.environ)), os.environ)
     return found
 
 
 def _run(session: Session, operation: Operation, values: dict[str, Any]) -> None:
-    from memory.curated.operations.operation import OperationCall
 
     # Options that were not given; not `in (…)`, for which 0 is False.
     given: dict[str, Any] = {
@@ -113,7 +108,7 @@ def _parameters(operation: Operation) -> Iterator[Parameter]:
     properties, required = operation.input["properties"], operation.input["required"]
     for key in operation.first:
         name = key.upper().removesuffix("_TEXT").removesuffix("_ID")
-        kind = Whole() if properties[key]["type"] == "integer" else None
+        kind = Whole() if properties[key]["type"] == "integer" else Kind()
         yield argument(key, metavar=name if key in required else f"[{name}]", required=key in required, type=kind)
     for key, schema in properties.items():
         if key in operation.first:
@@ -134,7 +129,7 @@ def _parameters(operation: Operation) -> Iterator[Parameter]:
         yield option(key, flag, required=key in required, **more)
 
 
-def _add(parent: DeclaredGroup, operation: Operation, name: str) -> None:
+def _add(parent: Group, operation: Operation, name: str) -> None:
     def run(session: Session, /, **values: Any) -> None:
         _run(session, operation, values)
 
@@ -144,15 +139,11 @@ def _add(parent: DeclaredGroup, operation: Operation, name: str) -> None:
     under(parent, name, help=operation.does, examples=(operation.example,), serves=serves)(run)
 
 
-def _fill(parent: DeclaredGroup) -> None:
-    groups = {name: group(name, text) for name, text in _GROUPS.items()}
-    for operation in OPERATIONS:
-        first, _, rest = operation.name.partition(" ")
-        if rest:
-            _add(groups[first], operation, rest)
-            parent.verbs.setdefault(first, groups[first])
-        else:
-            _add(parent, operation, first)
-
-
-_fill(curated)
+for _operation in OPERATIONS:
+    _first, _, _rest = _operation.name.partition(" ")
+    if not _rest:
+        _add(curated, _operation, _first)
+        continue
+    if _first not in curated.operations:
+        Group(_first, _GROUPS[_first], parent=curated)
+    _add(cast(Group, curated.operations[_first]), _operation, _rest)

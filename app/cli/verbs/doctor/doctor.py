@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from app.cli.declared import option, verb
 from app.cli.session import PROBLEMS, Session
 from memory.errors import UsageError
+from memory.operations import option, verb
+from memory.storage.own_folders import state_home
 
 from .environment import DoctorFinding, crontab, machine, of_keys, of_workspace, scheduled
 
@@ -56,7 +57,6 @@ def _lines(session: Session, found: list[DoctorFinding]) -> Iterator[str]:
 
 
 def _print_schedule(session: Session) -> None:
-    from memory.storage.own_folders import state_home
 
     from .timetable import timetable, watch_expression
 

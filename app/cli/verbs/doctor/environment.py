@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from app.cli.session import at_terminal
+from memory.base.programs import find_program
 from memory.errors import MemdeckError
+from memory.files import MEMORY_FILES
+from memory.maintenance.run import ahead_of
+from memory.monitoring.words import plural
+from memory.review import Inbox
+from memory.storage import Store
+from memory.storage.log.damaged import damaged_files
+from memory.storage.log.database import DAMAGED
 from memory.storage.own_folders import config_home
-from memory.systems import check_all, failures_of, load_problems
-
-if TYPE_CHECKING:
-    from memory.storage import Store
-    from memory.workspace import Workspace
+from memory.system import FAILED
+from memory.systems import approvals_of, check_all, failures_of, load_problems, waiting_in
+from memory.systems.suspects import suspects_of
+from memory.trust.consent import trust_of
+from memory.workspace import Workspace
 
 Level = Literal["ok", "note", "warning", "person"]
 _LIBRARIES = ("textual", "rich", "click", "pyyaml", "markdown-it-py", "croniter", "watchdog")
@@ -51,7 +63,6 @@ def machine() -> Iterator[DoctorFinding]:
 
 
 def _libraries() -> DoctorFinding:
-    from importlib.metadata import PackageNotFoundError, version
 
     found, missing = [], []
     for name in _LIBRARIES:
@@ -91,7 +102,6 @@ def _encoding() -> DoctorFinding:
 
 
 def _watcher() -> DoctorFinding:
-    from importlib.util import find_spec
 
     if find_spec("watchdog") is None:
         return DoctorFinding("watcher", "note", "polling only", "changes appear within two seconds all the same")
@@ -144,7 +154,6 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]
 
 
 def _review(workspace: Workspace) -> DoctorFinding:
-    from memory.review import Inbox
 
     inbox = Inbox(workspace)
     rules = len(inbox.policy().rules)
@@ -159,7 +168,6 @@ def _review(workspace: Workspace) -> DoctorFinding:
 
 def _systems(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
     """Report what the memory systems want a person to look at."""
-    from memory.system import FAILED
 
     for name, failure in failures_of(workspace, now):
         yield DoctorFinding(name, "person", failure.message, failure.hint)
@@ -204,7 +212,6 @@ def _writable(folders: Iterable[Path]) -> DoctorFinding:
 
 
 def _files(workspace: Workspace) -> Iterator[DoctorFinding]:
-    from memory.files import MEMORY_FILES
     from memory.history.outside import lost_files
 
     missing, wrong = [], False
@@ -250,7 +257,6 @@ def _locks(stores: Sequence[Store]) -> Iterator[DoctorFinding]:
 
 
 def _lock(store: Store) -> DoctorFinding:
-    import fcntl
 
     path = store.folder / "lock"
     try:
@@ -279,7 +285,6 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
     state = workspace.state
     if state is None:
         return
-    from memory.maintenance.run import ahead_of
 
     recorded = state.read()
     yield DoctorFinding("state", "ok", str(state.folder.path))
@@ -302,9 +307,6 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
 
 def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Check the approvals: an invalid record needs a person."""
-    from memory.systems import approvals_of, waiting_in
-    from memory.systems.suspects import suspects_of
-    from memory.trust.consent import trust_of
 
     kept = trust_of(workspace, config_home(os.environ))
     if kept is None:
@@ -361,8 +363,6 @@ def _history(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Report whether the change log can be read and written."""
     if workspace.state is None:
         return
-    from memory.storage.log.damaged import damaged_files
-    from memory.storage.log.database import DAMAGED
 
     history = workspace.store.history
     try:
@@ -395,7 +395,6 @@ def _settings(workspace: Workspace) -> DoctorFinding:
 
 
 def _problems(workspace: Workspace) -> DoctorFinding:
-    from memory.monitoring.words import plural
 
     counts = Counter(problem.level for problem in check_all(workspace))
     text = f"{plural(counts['error'], 'error')}, {plural(counts['warning'], 'warning')}"
@@ -426,9 +425,6 @@ def crontab(root: Path | None = None) -> str:
 
     A program inside the workspace at `root` is never used as `crontab`, whatever PATH says.
     """
-    import subprocess
-
-    from memory.base.programs import find_program
 
     program = find_program("crontab", os.environ.get("PATH", os.defpath), outside=None if root is None else str(root))
     if program is None:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, tzinfo
+from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -132,7 +133,6 @@ def executable() -> list[str]:
 
 
 def _slug(root: Path) -> str:
-    from hashlib import blake2b
 
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", root.name).strip("-.") or "workspace"
     return f"{name[:40]}-{blake2b(os.fsencode(root), digest_size=3).hexdigest()}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from collections.abc import Iterator, Sequence
@@ -9,10 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from app.cli.declared import Whole, argument, option, under
+from croniter import croniter
+
 from app.cli.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
+from memory.fleet.jobs.agent import AgentSettings, HostAgent
+from memory.operations import Whole, argument, option, under
 from memory.storage.own_folders import DATABASE
 
 from .listed import central, database_of, embedded, fleet, fleet_of, needed_database, on_database
@@ -89,10 +93,8 @@ def agent(session: Session, database: str | None, maintain: str, jobs: int, keep
 
     It runs until it gets SIGTERM or SIGINT. MEMDECK_HOST names the host.
     """
-    import logging
 
     from memory.fleet.catalogue.connect import arguments_of
-    from memory.fleet.jobs.agent import AgentSettings, HostAgent
 
     url = needed_database(database)
     arguments_of(url)
@@ -208,10 +210,7 @@ def _approval_lines(session: Session, rows: Sequence[dict[str, Any]]) -> Iterato
 
 
 def _check_cron(line: str) -> None:
-    if line:
-        from croniter import croniter
-
-        if not croniter.is_valid(line):
-            raise UsageError(
-                "fleet.cron", f"--maintain does not take {line[:60]!r}", "write five fields, such as 0 3 * * *"
-            )
+    if line and not croniter.is_valid(line):
+        raise UsageError(
+            "fleet.cron", f"--maintain does not take {line[:60]!r}", "write five fields, such as 0 3 * * *"
+        )

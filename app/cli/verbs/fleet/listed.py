@@ -8,21 +8,21 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, Whole, argument, group, option, under
 from app.cli.printing import tell
 from app.cli.session import PROBLEMS, Session
 from memory.base.clock import format_utc, say_ago, say_span
 from memory.errors import UsageError
+from memory.fleet import EmbeddedFleet, Fleet, FleetHit, FleetWorkspace, WorkResult, WorkspaceOverview
+from memory.fleet.model import Progress
+from memory.operations import Choice, Group, Whole, argument, option, under
 from memory.storage.own_folders import DATABASE, config_home, home, host_name, state_home
 
 if TYPE_CHECKING:
-    from memory.fleet import EmbeddedFleet, Fleet, FleetHit, FleetWorkspace, WorkResult, WorkspaceOverview
     from memory.fleet.catalogue.central import CentralFleet
-    from memory.fleet.model import Progress
 
 FAILED = 1
 
-fleet = group(
+fleet = Group(
     "fleet",
     """All workspaces of a person, or of many hosts: list, search, look at, check and maintain them.
 
@@ -52,7 +52,6 @@ def needed_database(given: str | None) -> str:
 
 def embedded(session: Session) -> EmbeddedFleet:
     """Return the fleet of this user's workspaces on this machine; the end of the run closes it."""
-    from memory.fleet import EmbeddedFleet
 
     return session.opened(
         EmbeddedFleet(
@@ -97,7 +96,7 @@ def progress_of(session: Session, what: str) -> Progress | None:
 @_dir
 @option(
     "--publish",
-    type=OneOf(("full", "names", "none")),
+    type=Choice(("full", "names", "none")),
     help="What an agent tells a catalogue of it: all (full, the default), titles only (names), nothing (none).",
 )
 def add(session: Session, folder: str | None, publish: str | None) -> None:
@@ -210,7 +209,6 @@ def _folder(session: Session, folder: str | None) -> Path:
 
 
 def _told(session: Session, paths: Sequence[Path], done: str, nothing: str) -> None:
-    from memory.fleet import FleetWorkspace
 
     host = host_name(os.environ)
     session.listing(

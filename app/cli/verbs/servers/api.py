@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.cli.declared import Whole, option, verb
 from app.cli.session import Session
 from memory.errors import UsageError
+from memory.operations import Whole, option, verb
 
 
 @verb(

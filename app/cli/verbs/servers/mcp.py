@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from app.cli.declared import OneOf, Whole, option, verb
 from app.cli.session import Session
 from memory.errors import UsageError
+from memory.operations import Choice, Whole, option, verb
 
 if TYPE_CHECKING:
     from app.servers.mcp.calls import Calls
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @option("--read-only", is_flag=True, help="Offer only the tools that look.")
 @option(
     "--toolset",
-    type=OneOf(("default", "curated", "curated-admin")),
+    type=Choice(("default", "curated", "curated-admin")),
     default="default",
     help="The eight, or those on curated memory.",
 )

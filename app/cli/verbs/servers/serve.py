@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.cli.declared import Whole, argument, option, verb
 from app.cli.session import Session
 from memory.errors import UsageError
+from memory.operations import Whole, argument, option, verb
 
 
 @verb("serve", serves="machine", examples=("memdeck serve", "memdeck serve ~/src/shop --port 8123"))

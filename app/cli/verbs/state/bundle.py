@@ -7,12 +7,22 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from app.cli.declared import Whole, argument, option, under
 from app.cli.printing import SHOWN, more
 from app.cli.session import Session
 from memory.errors import ConflictError, MemdeckError, UsageError
+from memory.operations import Whole, argument, option, under
+from memory.registry import workspace_of
+from memory.state.analysis import analyse
+from memory.state.analysis.focus import FOREIGN
+from memory.state.files.json_text import canonical
+from memory.state.files.model import KEYS
+from memory.state.look import checkpoint_lines, diff_of
+from memory.state.operations import StateChange, key_of
+from memory.state.projections.files import render_projections
+from memory.state.status import Status, status_of
+from memory.storage.own_folders import home, state_home
+from memory.workspace import Workspace
 
 from .group import (
     SECTIONS,
@@ -23,10 +33,6 @@ from .group import (
     store_of,
     system_of,
 )
-
-if TYPE_CHECKING:
-    from memory.state.operations import StateChange
-    from memory.state.status import Status
 
 
 @under(
@@ -40,7 +46,6 @@ def init(session: Session, provider: str, force: bool) -> None:
     No model is asked and nothing of the repository is run. Where anything of it is there already, this says what, and
     changes nothing.
     """
-    from memory.state.analysis import analyse
     from memory.state.operations import init as run
 
     _begin(session)
@@ -58,9 +63,6 @@ def init(session: Session, provider: str, force: bool) -> None:
 
 def _begin(session: Session) -> None:
     """Use the repository around the folder as the workspace if it has no memory yet."""
-    from memory.registry import workspace_of
-    from memory.storage.own_folders import home, state_home
-    from memory.workspace import Workspace
 
     folder = os.path.abspath(session.folder or ".")
     if not os.path.isdir(folder):
@@ -84,7 +86,6 @@ def _repository(folder: str) -> str | None:
 
 
 def _say_written(session: Session, made: StateChange) -> None:
-    from memory.state.analysis.focus import FOREIGN
 
     def lines() -> Iterator[str]:
         paint = session.paint
@@ -105,7 +106,6 @@ def _say_written(session: Session, made: StateChange) -> None:
 @under(state, "update", serves="change", examples=("memdeck state update",))
 def update(session: Session) -> None:
     """Renew the state from the repository as it is; what recalls and people put into it stays."""
-    from memory.state.analysis import analyse
     from memory.state.operations import update as run
 
     store = store_of(session)
@@ -122,7 +122,6 @@ def update(session: Session) -> None:
 @option("--checkpoint", metavar="ID", help="Tell the drift against this one, not against the latest.")
 def status(session: Session, checkpoint: str | None) -> None:
     """Say how things stand: events that wait, sources, drift, retention, and the one thing to do next."""
-    from memory.state.status import status_of
 
     found = status_of(store_of(session).memory(), session.now, checkpoint=checkpoint, work=True)
     session.answer(found.json, lambda: _status_lines(session, found))
@@ -170,9 +169,6 @@ def _drift(found: Status) -> str:
 @argument("section", metavar="[SECTION]", required=False)
 def show(session: Session, section: str | None) -> None:
     """Show the bundle or one section of it, as Markdown for people and as JSON for programs."""
-    from memory.state.files.model import KEYS
-    from memory.state.operations import key_of
-    from memory.state.projections.files import render_projections
 
     bundle = store_of(session).memory().bundle
     if section is not None:
@@ -209,9 +205,7 @@ def edit(session: Session, section: str, source: str | None) -> None:
 
     Sections: project, project-map, current-focus, gotchas, next-steps, validation-commands.
     """
-    from memory.state.files.json_text import canonical
     from memory.state.operations import edit as run
-    from memory.state.operations import key_of
 
     store = store_of(session)
     base = store.memory().bundle[key_of(section)]
@@ -262,7 +256,6 @@ def _text_of(source: str) -> str:
 @option("--bundle", is_flag=True, help="The bundle alone, in the form whose SHA-256 is its hash.")
 def export(session: Session, bundle: bool) -> None:
     """Print the whole of it as one JSON document: state, events, checkpoints, sources and settings."""
-    from memory.state.files.json_text import canonical
 
     memory = store_of(session).memory()
     if bundle:
@@ -282,7 +275,6 @@ def export(session: Session, bundle: bool) -> None:
 @under(state, "checkpoints", serves="look", examples=("memdeck state checkpoints", "memdeck state checkpoints -o json"))
 def checkpoints(session: Session) -> None:
     """List the checkpoints, the newest first."""
-    from memory.state.look import checkpoint_lines
 
     found = checkpoint_lines(store_of(session).memory())
     rows = [
@@ -335,8 +327,6 @@ def events(session: Session, unrecalled: bool, limit: int) -> None:
 @option("--section", metavar="S", help=f"One section only: {SECTIONS}.")
 def diff(session: Session, before: str, after: str, section: str | None) -> None:
     """Say what is apart between two checkpoints, section by section; `state` stands for the bundle as it is now."""
-    from memory.state.look import diff_of
-    from memory.state.operations import key_of
 
     if section is not None:
         key_of(section)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from app.cli.declared import group, option
 from app.cli.session import Session
+from memory import systems
 from memory.errors import MemdeckError, UsageError
-
-if TYPE_CHECKING:
-    from memory.state.diff import SectionDiff
-    from memory.state.files.store import StateStore
-    from memory.state.system import ProjectState
+from memory.operations import Group, option
+from memory.state.diff import SectionDiff
+from memory.state.files.model import plural
+from memory.state.files.store import StateStore
+from memory.state.recall.recall import SHOWN_GROUPS
+from memory.state.system import ProjectState
 
 SECTIONS = "project, project-map, current-focus, gotchas, next-steps, validation-commands"
 
-state = group(
+state = Group(
     "state",
     """Project state: what a repository is, what is worked on, what happened, and what to do next.
 
@@ -31,7 +33,6 @@ yes = option("--yes", is_flag=True, help="Do it without asking.")
 
 def system_of(session: Session) -> ProjectState:
     """Return the project state of the workspace, with the user's decisions about what it may run."""
-    from memory import systems
     from memory.state.system import ProjectState
 
     try:
@@ -78,7 +79,6 @@ def diff_lines(session: Session, sections: Iterable[SectionDiff], most: int = 0)
 
 def json_of(text: str, what: str) -> Any:
     """Return the JSON of a text that the user wrote; UsageError `state.json`."""
-    import json
 
     try:
         return json.loads(text.removeprefix("\ufeff"))
@@ -97,8 +97,6 @@ _SIGNALS = {
 
 def group_lines(session: Session, groups: Any) -> Iterator[str]:
     """Yield at most five groups of events, then how many more there are."""
-    from memory.state.files.model import plural
-    from memory.state.recall.recall import SHOWN_GROUPS
 
     for one in groups[:SHOWN_GROUPS]:
         count = len(one.event_ids)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from app.cli.declared import argument, option, under
 from app.cli.printing import SHOWN, more
 from app.cli.session import Session
 from memory.errors import UsageError
+from memory.operations import argument, option, under
+from memory.state.query import QueryAnswer
+from memory.state.recall.recall import SHOWN_LINES, Recalled, RecallPreview, apply
+from memory.state.sources import Synced, add_source, chosen
+from memory.storage.own_folders import home
 
 from .group import confirmed, diff_lines, group_lines, state, store_of, system_of, yes
-
-if TYPE_CHECKING:
-    from memory.state.query import QueryAnswer
-    from memory.state.recall.recall import Recalled, RecallPreview
-    from memory.state.sources import Synced
 
 _NO_SOURCES = "no sources; `memdeck state add` adds one"
 
@@ -50,7 +48,6 @@ def recall(
 
     Without a terminal and without --yes it only shows. One that changes nothing still moves the cursor.
     """
-    from memory.state.recall.recall import apply
 
     store = store_of(session)
     shown = system_of(session).preview(source, section, policy)
@@ -75,7 +72,6 @@ def recall(
 
 
 def _preview_lines(session: Session, shown: RecallPreview, diff: bool) -> Iterator[str]:
-    from memory.state.recall.recall import SHOWN_LINES
 
     paint, scope = session.paint, shown.scope
     if shown.note:
@@ -133,6 +129,7 @@ def query(session: Session, question: tuple[str, ...], mode: str | None, scope: 
 
     The first line is the best answer, with its source. Where nothing is about the question, it says so.
     """
+
     memory = store_of(session).memory()
     found = system_of(session).ask(" ".join(question), mode=mode, scope=scope)
     if session.form is None and memory.config["query"]["defaultOutput"] == "json":
@@ -163,8 +160,6 @@ def _answer_lines(session: Session, found: QueryAnswer) -> Iterator[str]:
 @option("--name", metavar="N", help="What the source is called (default: by its type and path).")
 def add(session: Session, kind: str, path: str, name: str | None) -> None:
     """Add a source of sessions; `memdeck state sync` imports them."""
-    from memory.state.sources import add_source
-    from memory.storage.own_folders import home
 
     source, change = add_source(
         store_of(session),
@@ -201,9 +196,7 @@ def sync(session: Session, source: str | None, every: bool) -> int:
 
     A session that grew is imported again. One that cannot be read stops no other; the exit code is then 1.
     """
-    from memory.state.sources import chosen
     from memory.state.sources import sync as run
-    from memory.storage.own_folders import home
 
     if (source is None) == (not every):
         raise UsageError("usage.arguments", "name one ID, or --all", "`memdeck state sources` lists them")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from app.cli.declared import argument, option, under
 from app.cli.printing import first
 from app.cli.session import PROBLEMS, Session
+from memory.operations import argument, option, under
+from memory.state.automate import Cycle
+from memory.state.checks.finding import Finding, RepairPlan
+from memory.state.checks.repair import plan_repair
+from memory.state.files.config import KEYS, setting
+from memory.state.operations import set_config
+from memory.state.retention import Pruned
 
 from .group import confirmed, dry_run, state, store_of, system_of, yes
-
-if TYPE_CHECKING:
-    from memory.state.automate import Cycle
-    from memory.state.checks.finding import Finding, RepairPlan
-    from memory.state.retention import Pruned
 
 
 @under(
@@ -75,7 +75,6 @@ def _finding_lines(session: Session, found: Sequence[Finding], failed: int, warn
 
 
 def _repair(session: Session, yes: bool) -> int:
-    from memory.state.checks.repair import plan_repair
     from memory.state.checks.repair import repair as run
 
     store = system_of(session).store
@@ -166,8 +165,6 @@ def _cycle_lines(session: Session, done: Cycle) -> Iterator[str]:
 @argument("value", required=False)
 def config(session: Session, key: str | None, value: str | None) -> None:
     """List the settings of config.json, show one, or set one; what is not written there has its default."""
-    from memory.state.files.config import KEYS, setting
-    from memory.state.operations import set_config
 
     store = store_of(session)
     if key is not None and value is not None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from app.cli.declared import option, under
 from app.cli.printing import first
 from app.cli.session import Session
+from memory.base.clock import format_utc
+from memory.operations import option, under
+from memory.typed import AgentStatus
+from memory.typed.files import TYPES
+from memory.typed.sizes import age_text, bytes_text
+from memory.typed.status import AgentPrune, status_of
 
 from .group import AgentStores, files, one_agent, typed
-
-if TYPE_CHECKING:
-    from memory.typed import AgentStatus
-    from memory.typed.status import AgentPrune
 
 
 @under(
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 @one_agent
 def status(session: Session, agent: str | None) -> None:
     """Say per agent how large each type is, the oldest file, tokens against compact_after, and the next prune."""
-    from memory.typed.status import status_of
 
     place = AgentStores(session)
     may = place.may_prune()
@@ -31,8 +31,6 @@ def status(session: Session, agent: str | None) -> None:
 
 
 def _status_lines(session: Session, found: list[AgentStatus]) -> Iterator[str]:
-    from memory.typed.files import TYPES
-    from memory.typed.sizes import age_text, bytes_text
 
     paint = session.paint
     if not found:
@@ -86,7 +84,6 @@ def prune(session: Session, dry_run: bool, agent: str | None) -> int:
     the others. `memdeck undo` in the agent's folder brings the files back. Folders that an Aidefile chose by itself
     need an approval (`memdeck trust list` in the agent's folder); until then the exit code is 3.
     """
-    from memory.base.clock import format_utc
     from memory.typed.prune import prune as run
 
     place = AgentStores(session)
@@ -112,7 +109,6 @@ def prune(session: Session, dry_run: bool, agent: str | None) -> int:
 
 
 def _prune_lines(session: Session, found: list[AgentPrune], dry_run: bool) -> Iterator[str]:
-    from memory.typed.sizes import bytes_text
 
     paint = session.paint
     if not found:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, Whole, argument, option, under
 from app.cli.printing import SHOWN, more, tell
 from app.cli.session import Session
 from memory.errors import MemdeckError
+from memory.operations import Choice, Whole, argument, option, under
+from memory.typed.failures import LESSONS, Summary, propose, summarise
+from memory.typed.files import aidefile_of
+from memory.typed.ops import write_failure
+from memory.typed.reading import failures_of
+from memory.typed.status import look_at
+from memory.typed.stores import path_in
+from memory.typed.writes import AgentWriter
 
 from .group import AgentStores, one_agent, typed
-
-if TYPE_CHECKING:
-    from memory.typed.failures import Summary
 
 
 @under(
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     examples=("memdeck typed fail ada --status timeout --task 'Migrate the database' --tokens 90000",),
 )
 @argument("agent", metavar="AGENT")
-@option("--status", "status_", required=True, type=OneOf(("partial", "timeout")), help="How the run ended.")
+@option("--status", "status_", required=True, type=Choice(("partial", "timeout")), help="How the run ended.")
 @option("--task", required=True, metavar="TEXT", help="What the run was to do; the first 200 characters count.")
 @option("--tokens", required=True, type=Whole(least=0), metavar="N", help="How many tokens it took.")
 @option("--issue", default="local", metavar="I", show_default=True, help="The issue it was about.")
@@ -32,7 +35,6 @@ def fail(session: Session, agent: str, status_: str, task: str, tokens: int, iss
 
     A note that cannot be written is said on stderr and is no error: it must not fail what the note is about.
     """
-    from memory.typed.ops import write_failure
 
     place = AgentStores(session)
     (one,) = place.agents(agent)
@@ -55,9 +57,6 @@ def fail(session: Session, agent: str, status_: str, task: str, tokens: int, iss
 @one_agent
 def failures(session: Session, agent: str | None) -> None:
     """Sum up the agents' failure notes by reason, by issue and by week, similar tasks together."""
-    from memory.typed.failures import summarise
-    from memory.typed.reading import failures_of
-    from memory.typed.status import look_at
 
     agents = AgentStores(session).agents(agent, here=True)
     found = summarise(failure for one in agents for failure in failures_of(look_at(one)))
@@ -98,12 +97,6 @@ def _failure_lines(session: Session, found: Summary) -> Iterator[str]:
 @option("--accept", is_flag=True, help="Write the proposal to that note; blocks of the same heading are replaced.")
 def distill(session: Session, agent: str, least: int, target: str | None, accept: bool) -> None:
     """Propose a procedural note about what failed repeatedly, for a person to read and accept."""
-    from memory.typed.failures import LESSONS, propose, summarise
-    from memory.typed.files import aidefile_of
-    from memory.typed.reading import failures_of
-    from memory.typed.status import look_at
-    from memory.typed.stores import path_in
-    from memory.typed.writes import AgentWriter
 
     place = AgentStores(session)
     (one,) = place.agents(agent)

@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from app.cli.declared import group, option
 from app.cli.printing import tell
 from app.cli.session import Session
 from memory.errors import NotFoundError, UsageError
+from memory.operations import Group, option
+from memory.storage import Change, Store
+from memory.storage.own_folders import home, state_home
+from memory.typed.ops import agent_folder
+from memory.typed.registry import Agent, find_agent, read_registry
+from memory.typed.status import May
+from memory.typed.stores import path_in, store_of
+from memory.typed.writes import AgentWriter
 
-if TYPE_CHECKING:
-    from memory.storage import Change, Store
-    from memory.typed.registry import Agent
-    from memory.typed.status import May
-    from memory.typed.writes import AgentWriter
-
-typed = group(
+typed = Group(
     "typed",
     """The typed memory of agents: files of the types core, procedural and episodic.
 
@@ -39,14 +40,11 @@ class AgentStores:
 
     @cached_property
     def home(self) -> Path:
-        from memory.storage.own_folders import home
 
         return home(os.environ)
 
     def agents(self, named: str | None, *, here: bool = False) -> tuple[Agent, ...]:
         """Return one agent, or all registered ones; `here` adds the agent whose folder contains the current folder."""
-        from memory.typed.ops import agent_folder
-        from memory.typed.registry import Agent, find_agent, read_registry
 
         agents = tuple(agent for agent in read_registry(self.home) if self._reached(str(agent.folder)))
         if named is not None:
@@ -73,14 +71,11 @@ class AgentStores:
         return (os.path.realpath(folder) + "/").startswith(root.rstrip("/") + "/")
 
     def store(self, agent: Agent) -> Store:
-        from memory.storage.own_folders import state_home
-        from memory.typed.stores import store_of
 
         return store_of(agent.folder, state_home(os.environ), self.home)
 
     def writer(self, store: Store, *, ignore_lock: bool) -> AgentWriter:
         """Return the writer of an agent's files for the process that calls this verb."""
-        from memory.typed.writes import AgentWriter
 
         return AgentWriter(store, self.session.now, self.session.actor, os.getppid(), ignore_lock)
 
@@ -93,9 +88,6 @@ class AgentStores:
 
     def of_path(self, path: str, named: str | None) -> tuple[Store, str]:
         """Return the store of a file, and its path in it."""
-        from memory.typed.ops import agent_folder
-        from memory.typed.registry import Agent
-        from memory.typed.stores import path_in
 
         if named is not None:
             store = self.store(self.agents(named)[0])

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, argument, option, under
 from app.cli.printing import tell
 from app.cli.session import Session
+from memory.base.secrets import find_secrets
 from memory.errors import UsageError
+from memory.operations import Choice, argument, option, under
+from memory.storage import Store
+from memory.typed.files import aidefile_of, look
+from memory.typed.sizes import nanoseconds, read_age
+from memory.typed.stores import path_in
+from memory.typed.writes import lock_file, unlock_file
 
 from .group import AgentStores, ignoring_lock, of_agent, typed
-
-if TYPE_CHECKING:
-    from memory.storage import Store
 
 _force = option("--force", is_flag=True, help="Replace a file that stands at the new place.")
 
@@ -32,7 +34,7 @@ _force = option("--force", is_flag=True, help="Replace a file that stands at the
 @argument("text", metavar="[TEXT]", required=False)
 @option(
     "--dedupe",
-    type=OneOf(("none", "line_hash", "section_replace")),
+    type=Choice(("none", "line_hash", "section_replace")),
     default="none",
     show_default=True,
     help="What to leave out: nothing, lines that are there already, or blocks whose ## heading is there.",
@@ -57,7 +59,6 @@ def _stdin(session: Session) -> str:
 
 
 def _warn_of_secrets(content: str, path: str) -> None:
-    from memory.base.secrets import find_secrets
 
     if found := find_secrets(content):
         tell(f"memdeck: warning: what goes to {path} looks like a secret ({found[0].kind})")
@@ -108,8 +109,6 @@ def _move(
     agent: str | None,
     ignore_lock: bool,
 ) -> None:
-    from memory.typed.files import aidefile_of
-    from memory.typed.stores import path_in
 
     place = AgentStores(session)
     store, inside = place.of_path(source, agent)
@@ -129,8 +128,6 @@ def _move(
 
 def _warn_of_age(session: Session, store: Store, path: str) -> None:
     """Warn if the next prune would delete a file that was just moved, because it kept its time."""
-    from memory.typed.files import aidefile_of, look
-    from memory.typed.sizes import nanoseconds
 
     moment = nanoseconds(session.now)
     found = next((one for one in look(store.root, aidefile_of(store.root)).files if one.path == path), None)
@@ -150,7 +147,6 @@ def _warn_of_age(session: Session, store: Store, path: str) -> None:
 @ignoring_lock
 def expire(session: Session, path: str, max_age: str, agent: str | None, ignore_lock: bool) -> None:
     """Delete a file if it was last changed longer ago than AGE; a missing file is no error."""
-    from memory.typed.sizes import read_age
 
     try:
         age = read_age(max_age)
@@ -178,7 +174,6 @@ def expire(session: Session, path: str, max_age: str, agent: str | None, ignore_
 @of_agent
 def lock(session: Session, path: str, agent: str | None) -> None:
     """Lock a file for the program that calls this, by PATH.lock beside it; a second lock fails and says whose it is."""
-    from memory.typed.writes import lock_file
 
     store, inside = AgentStores(session).of_path(path, agent)
     # The process of this verb ends right away; its parent holds the lock.
@@ -191,7 +186,6 @@ def lock(session: Session, path: str, agent: str | None) -> None:
 @of_agent
 def unlock(session: Session, path: str, agent: str | None) -> None:
     """Take the lock of a file away, whoever made it; unlocking twice is fine."""
-    from memory.typed.writes import unlock_file
 
     store, inside = AgentStores(session).of_path(path, agent)
     was = unlock_file(store, inside)

@@ -247,14 +247,14 @@ def test_an_answer_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     """What would be larger than an answer may be is an error that says what to do."""
     from datetime import UTC, datetime
 
-    from app.servers.api.routes import routes
+    from app.servers.api.routes import operations
     from memory.workspace import Workspace
 
     monkeypatch.setattr(runs, "LARGEST", 300)
     root = make_workspace(tmp_path)
-    route = next(one for one in routes() if one.words == ("tasks", "list"))
+    listing = next(one for one in operations() if one.does == "tasks list")
     with Workspace.open(root, state_home=tmp_path / "records") as workspace:
         made = runs.Runs(workspace, lambda: datetime(2024, 1, 15, tzinfo=UTC), threading.Lock())
-        found = made.verb(route, {"section": "all"}, runs.Caller("agent:x", "http"))
+        found = made.verb(listing, {"section": "all"}, runs.Caller("agent:x", "http"))
     assert found.status == 413
     assert json.loads(found.body)["error"]["code"] == "api.large"

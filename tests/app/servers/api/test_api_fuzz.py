@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.servers.api.routes import routes
+from app.servers.api.routes import operations, path_of
 from memory.curated.operations.registry import OPERATIONS
 from tests.examples import WHOLE
 from tests.memory.entries.desks import make_workspace
@@ -22,7 +22,7 @@ from .serving import Api, contents, serving
 SESSIONS = 100
 STEPS = 6
 PATHS = [
-    *(route.path for route in routes()),
+    *(path_of(one) for one in operations()),
     *(one.route.partition(" ")[2] for one in OPERATIONS),
     *("/", "/api", "/api/v1/", "/api/tools/add", "/api/tools/nope", "/api/v1/tasks/list/../add", "/%00"),
     "/api/" + "a/" * 300,

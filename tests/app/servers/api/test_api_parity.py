@@ -14,9 +14,10 @@ import pytest
 
 from app.cli.verbs import _OWN
 from app.cli.verbs.curated.verbs import _OPTIONS
-from app.servers.api.routes import VerbRoute, curated_routes, routes
+from app.servers.api.routes import curated_routes, method_of, operations, path_of
 from app.servers.mcp.curated_tools import PROPOSE
-from memory.curated.operations.registry import OPERATIONS, Operation
+from memory.curated.operations.registry import OPERATIONS
+from memory.operations import Operation
 from tests.app.servers.mcp.serving import Server
 from tests.app.servers.mcp.serving import serving as mcp_serving
 from tests.commands import memdeck
@@ -26,7 +27,7 @@ from .serving import NOW, Api, environment, serving
 
 Json = dict[str, Any]
 ACTOR = "agent:tester"
-ROUTES = {" ".join(route.words): route for route in routes()}
+TABLE = {one.does: one for one in operations()}
 VERBS: tuple[tuple[str, Json], ...] = (
     ("tasks list", {"section": "all"}),
     ("tasks list", {"tag": ["ops", "release"], "priority": "HIGH"}),
@@ -59,6 +60,10 @@ VERBS: tuple[tuple[str, Json], ...] = (
     ("contacts add", {"kind": "people", "name": "Bob", "set": ["role=Dev"]}),
     ("contacts edit", {"ref": "Alice", "set": ["role=CTO"]}),
     ("contacts remove", {"ref": "Bob"}),
+    ("orchestration add", {"title": "Move to Redis", "set": ["status=planning"], "text": "Prose."}),
+    ("orchestration edit", {"ref": "Move to Redis", "set": ["status=running"]}),
+    ("orchestration edit", {"ref": "Move to Redis", "set": ["status=running"], "text": "### Both"}),
+    ("orchestration remove", {"ref": "Move to Redis"}),
     ("orchestration list", {}),
     ("monitors list", {}),
     ("monitors export", {}),
@@ -219,20 +224,18 @@ def _read(body: bytes) -> Any:
         return body.decode()
 
 
-def _words(route: VerbRoute, values: Json) -> list[str]:
+def _words(operation: Operation, values: Json) -> list[str]:
     """Return the words that a person would type: options first, then what stands in a place."""
     options: list[str] = []
     places: list[str] = []
-    for argument in route.arguments:
-        value = values.get(argument.name)
-        for one in value if isinstance(value, list) else [] if value is None else [value]:
-            if not argument.option:
-                places.append(str(one))
-            elif one is True:
-                options.append(argument.option)
+    for one in operation.sent:
+        value = values.get(one.sent_as)
+        for word in value if isinstance(value, list) else [] if value is None else [value]:
+            if not one.words:
+                places.append(str(word))
             else:
-                options.append(f"{argument.option}={one}")
-    return [*route.words, *options, "-o", "json", "--", *places]
+                options.append(one.words[-1] if word is True else f"{one.words[-1]}={word}")
+    return [*operation.does.split(), *options, "-o", "json", "--", *places]
 
 
 def _same(answer: Any, root: Path) -> Any:
@@ -247,10 +250,10 @@ def _same(answer: Any, root: Path) -> Any:
     return json.loads(text)
 
 
-@pytest.mark.parametrize("name", sorted({name for name in ROUTES if ROUTES[name].served}))
+@pytest.mark.parametrize("name", sorted(name for name, one in TABLE.items() if one.offered))
 def test_every_served_verb_is_compared(name: str) -> None:
     """No verb is left out of the comparison; those on curated memory are in the other one."""
-    if ROUTES[name].words[0] in _OWN and ROUTES[name].words[0] != "curated":
+    if name.split()[0] in _OWN and name.split()[0] != "curated":
         assert name in {words for words, _ in VERBS}
 
 
@@ -295,13 +298,13 @@ def _places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Places]:
 def test_verbs_answer_alike(places: Places) -> None:
     """Each verb, in one long session on copies of a workspace, answers as the command line does, errors included."""
     for name, values in VERBS:
-        route = ROUTES[name]
-        ask: Callable[[Api], Any] = lambda api, route=route, values=values: _read(  # noqa: E731
-            api.ask(route.method, route.path, values).body
+        made = TABLE[name]
+        ask: Callable[[Api], Any] = lambda api, made=made, values=values: _read(  # noqa: E731
+            api.ask(method_of(made), path_of(made), values).body
         )
         text = READ_FROM_STDIN.get(name, "")
         typed = {**values, text: "-"} if text else values
-        expected = _same(_command(places.typed, _words(route, typed), str(values.get(text, ""))), places.typed)
+        expected = _same(_command(places.typed, _words(made, typed), str(values.get(text, ""))), places.typed)
         for api in (places.port, places.socket):
             found = _same(ask(api), api.root)
             if name in MACHINE:
@@ -319,7 +322,7 @@ def test_operations_on_curated_memory_answer_alike(places: Places) -> None:
     places.admin.hello()
     for name, values in CURATED:
         operation = known[name]
-        words = _words(ROUTES[f"curated {name}"], _options(operation, values))
+        words = _words(TABLE[f"curated {name}"], _options(operation, values))
         expected = _same(_command(places.typed, words), places.typed)
         if "error" in expected and expected["error"]["code"].startswith("usage."):
             # The command line's own library said it first, in its words.

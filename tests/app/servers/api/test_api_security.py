@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from app.servers.api.routes import routes
+from app.servers.api.routes import operations, path_of
 from app.servers.api.unix_socket import UnixSocket
 from app.servers.http_server import is_own
 from memory.errors import MemdeckError
@@ -135,12 +135,12 @@ def test_what_a_person_decides_is_refused_by_name(api: Api) -> None:
     before = contents(api.root)
     api.change("monitors/add", name="Evil", type="command", command="touch /tmp/evil", interval="* * * * *")
     before = contents(api.root)
-    left_out = [route for route in routes() if not route.served]
+    left_out = [one for one in operations() if not one.offered]
     assert len(left_out) > 20
-    for route in left_out:
+    for one in left_out:
         for method in ("GET", "POST"):
-            found = api.ask(method, route.path, {})
-            assert found.status == 403, route.path
+            found = api.ask(method, path_of(one), {})
+            assert found.status == 403, path_of(one)
             assert found.code in ("api.person", "api.machine")
     assert contents(api.root) == before
 
@@ -229,7 +229,5 @@ def test_a_socket_replaces_only_what_a_server_left_there(tmp_path: Path) -> None
 
 def test_nobody_pins_or_mutes_over_http() -> None:
     """`prompt` is served as a look, without the options by which a person changes what agents are told."""
-    from app.servers.api.routes import routes
-
-    (found,) = (one for one in routes() if one.words == ("prompt",))
-    assert [one.name for one in found.arguments] == ["agent", "message", "budget", "client"]
+    (found,) = (one for one in operations() if one.does == "prompt")
+    assert [one.sent_as for one in found.sent] == ["agent", "message", "budget", "client"]

@@ -5,43 +5,36 @@ from __future__ import annotations
 import pytest
 
 from app.cli.verbs import _OWN
-from app.servers.api.routes import OF_LOOKS, VerbRoute, curated_routes, routes
+from app.servers.api.routes import OF_LOOKS, curated_routes, method_of, operations
 from memory.curated.operations.registry import OPERATIONS
 from memory.errors import UsageError
 
-ROUTES = {" ".join(route.words): route for route in routes()}
+TABLE = {one.does: one for one in operations()}
 DECIDED_BY_A_PERSON = ("trust approve", "trust deny", "trust revoke", "monitors check", "connect", "disconnect")
 
 
-def test_every_verb_says_whether_it_is_served() -> None:
-    """No verb of memdeck's own is left out by accident, nor served by one."""
-    own = [route for route in ROUTES.values() if route.words[0] in _OWN]
+def test_every_operation_says_whether_it_is_served() -> None:
+    """No operation of memdeck's own is left out by accident, nor served by one."""
+    own = [one for name, one in TABLE.items() if name.split()[0] in _OWN]
     assert len(own) > 100
-    assert [" ".join(route.words) for route in own if route.serves is None] == []
+    assert [one.does for one in own if one.serves is None] == []
 
 
 @pytest.mark.parametrize("name", DECIDED_BY_A_PERSON)
 def test_what_a_person_decides_is_not_served(name: str) -> None:
     """Consent, monitors that run and connections are for the person."""
-    assert not ROUTES[name].served
+    assert not TABLE[name].offered
 
 
 def test_what_looks_and_what_changes_have_different_methods() -> None:
     """A link, an image or a prefetch of a browser can change nothing."""
-    assert {route.method for route in ROUTES.values() if route.serves == "change"} == {"POST"}
-    assert {route.method for route in ROUTES.values() if route.serves == "look"} == {"GET"}
+    assert {method_of(one) for one in TABLE.values() if one.serves == "change"} == {"POST"}
+    assert {method_of(one) for one in TABLE.values() if one.serves == "look"} == {"GET"}
 
 
 def test_no_argument_is_called_like_those_of_every_look() -> None:
     """What every look takes hides no argument of a verb."""
-    assert [(name, one.name) for name, route in ROUTES.items() for one in route.arguments if one.name in OF_LOOKS] == []
-
-
-def test_a_value_never_becomes_an_option() -> None:
-    """Values that look like options stay values."""
-    route = ROUTES["tasks add"]
-    line = route.command_line({"title": "--actor=me", "notes": "--help", "tag": ["-w", "/etc"]})
-    assert line == ["tasks", "add", "--tag=-w", "--tag=/etc", "--notes=--help", "--", "--actor=me"]
+    assert [(name, one.sent_as) for name, made in TABLE.items() for one in made.sent if one.sent_as in OF_LOOKS] == []
 
 
 @pytest.mark.parametrize(
@@ -54,14 +47,14 @@ def test_a_value_never_becomes_an_option() -> None:
 def test_what_a_verb_does_not_take_is_refused(values: dict[str, object]) -> None:
     """Unknown names, nested values and broken text are a wrong call, and so are the options of every verb."""
     with pytest.raises(UsageError):
-        ROUTES["tasks add"].command_line(values)
+        TABLE["tasks add"].read(values)
 
 
 def test_pairs_can_be_an_object() -> None:
     """`--set KEY=VALUE` is an object in JSON, or a list of such texts."""
-    route: VerbRoute = ROUTES["tasks edit"]
-    assert "--set=due=fri" in route.command_line({"ref": "x", "set": {"due": "fri"}})
-    assert "--set=due=fri" in route.command_line({"ref": "x", "set": ["due=fri"]})
+    edit = TABLE["tasks edit"]
+    assert edit.read({"ref": "x", "set": {"due": "fri"}})["changes"] == ("due=fri",)
+    assert edit.read({"ref": "x", "set": ["due=fri"]})["changes"] == ("due=fri",)
 
 
 def test_each_operation_on_curated_memory_has_its_route() -> None:

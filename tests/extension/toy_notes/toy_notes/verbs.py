@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from app.cli.declared import argument, group, under
 from app.cli.session import Session
 from memory.extension import NotFoundError, system_of
+from memory.operations import Group, argument, under
 
 from .system import Notes
 
-notes = group("notes", "Notes: short texts in .notes/.")
+notes = Group("notes", "Notes: short texts in .notes/.")
 
 
 def _notes(session: Session) -> Notes:

@@ -1,26 +1,83 @@
-"""Verbs and groups of verbs: click commands that accept the common options and load their modules when used."""
+"""Click commands made from the operations: they accept the common options and load their modules when used."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, update_wrapper
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from memory.base.counts import whole
-from memory.errors import UsageError
+from memory.base.counts import MOST
+from memory.errors import MemdeckError, UsageError
+from memory.operations import Choice, Group, Operation, Parameter, Whole, option
+from memory.operations.parameters import Flag
 
-from . import declared
-from .completion import choices_of, refs_of
-from .declared import ATTRIBUTES, DeclaredGroup, DeclaredVerb, OneOf, Parameter, Whole, group, under, verb
-from .session import Session
+from .session import OUTPUTS, Session
 
-if TYPE_CHECKING:
-    from .declared import Serves
 
-__all__ = ["COMMON", "FOLDER_ONLY", "LazyGroup", "Verb", "VerbGroup", "group", "under", "verb"]
+class _Value(click.ParamType[Any]):
+    """A value of a parameter, read and completed by its kind."""
+
+    def __init__(self, parameter: Parameter) -> None:
+        self.name, self._kind, self._label = parameter.kind.type, parameter.kind, parameter.label
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002
+        """Read the value, but not a default; UsageError `usage.value`."""
+        return self._kind.read(value, self._label) if isinstance(value, str) else value
+
+    def shell_complete(
+        self,
+        ctx: click.Context,
+        param: click.Parameter,  # noqa: ARG002
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        """Complete the value; nothing if the workspace cannot be read, because completion must not print errors."""
+        session = ctx.find_root().obj
+        if not isinstance(session, Session):
+            session = Session()
+        try:
+            found = list(self._kind.completions(lambda: session.snapshot, incomplete))
+        except (MemdeckError, OSError):
+            return []
+        return [CompletionItem(value, help=words or None) for value, words in found]
+
+
+def _click(one: Parameter, **more: Any) -> click.Parameter:
+    """Return a parameter as a click parameter."""
+    kind, flag = one.kind, isinstance(one.kind, Flag)
+    settings: dict[str, Any] = {"required": one.required, "metavar": one.metavar, **more}
+    if one.default is not None and not (one.many and not one.words):
+        settings["default"] = one.default
+    settings |= {"is_flag": True} if flag else {"type": _Value(one)}
+    if not one.words:
+        settings["metavar"] = one.label
+        if one.many:
+            settings["nargs"] = -1
+        return click.Argument([one.name], **settings)
+    settings["metavar"] = one.metavar or kind.metavar or None
+    bounds = f" From {kind.least:,} to {kind.most:,}." if isinstance(kind, Whole) and kind.most < MOST else ""
+    return click.Option(
+        [*one.words, one.name],
+        help=one.help + bounds,
+        multiple=one.many,
+        show_default=one.show_default,
+        **settings,
+    )
+
+
+ATTRIBUTES = {
+    "workspace": "folder",
+    "output": "form",
+    "actor": "actor_option",
+    "now": "now_option",
+    "no_color": "no_color",
+    "safe": "safe",
+}
+"""The attributes of a session that the common options set."""
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
@@ -32,49 +89,38 @@ def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> Non
             session.check()
 
 
-class _Number(click.IntRange):
-    """A whole number that may be followed by a sign."""
-
-    def __init__(self, kind: Whole) -> None:
-        super().__init__(kind.least, kind.most)
-        self._kind = kind
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read the number; UsageError `usage.value`."""
-        del ctx
-        least, most, sign = self._kind
-        name = "it" if param is None else param.get_error_hint(None).replace("'", "")
-        return whole(value.removesuffix(sign) if isinstance(value, str) else value, least, most, name=name)
-
-
-def _click(one: Any, **more: Any) -> click.Parameter:
-    """Return a declared parameter as a click parameter; click's own parameters are returned unchanged."""
-    if not isinstance(one, Parameter):
-        return cast(click.Parameter, one)
-    settings = {**one.settings, **more}
-    match settings.get("type"):
-        case OneOf(words, case_sensitive):
-            settings["type"] = click.Choice(words, case_sensitive=case_sensitive)
-        case Whole() as kind:
-            settings["type"] = _Number(kind)
-    if "refs" in settings:
-        settings["shell_complete"] = refs_of(*settings.pop("refs"))
-    if "suggests" in settings:
-        settings["shell_complete"] = choices_of(*settings.pop("suggests"))
-    return click.Option(one.words, **settings) if one.is_option else click.Argument(one.words, **settings)
-
-
-COMMON: tuple[click.Option, ...] = tuple(
-    cast(click.Option, _click(one, callback=_keep, expose_value=False)) for one in declared.COMMON
+FOLDER = option(
+    "-w", "--workspace", metavar="DIR", help="Folder in the workspace to work on (default: the current one)."
 )
-FOLDER_ONLY = click.Option(
-    ["workspace", "-w"],
-    metavar="DIR",
-    help="Folder in the workspace to work on (default: the current one).",
-    callback=_keep,
-    expose_value=False,
-)
+FOLDER_ONLY = _click(option("-w", "workspace", metavar="DIR", help=FOLDER.help), callback=_keep, expose_value=False)
 """The first common option for verbs that use `--workspace` differently."""
+COMMON: tuple[click.Parameter, ...] = tuple(
+    _click(one, callback=_keep, expose_value=False)
+    for one in (
+        FOLDER,
+        option(
+            "-o",
+            "--output",
+            type=Choice(OUTPUTS),
+            metavar="FORM",
+            help="Form of the answer: human (the default), json or jsonl.",
+        ),
+        option(
+            "--actor",
+            metavar="NAME",
+            help="Who makes the change, such as agent:builder (default: MEMDECK_ACTOR, the agent that runs it, or "
+            "cli).",
+        ),
+        option("--now", metavar="ISO", help="Run as if it were this time, for reproducible runs."),
+        option("--no-color", is_flag=True, help="No colour, whatever the terminal can."),
+        option(
+            "--safe",
+            is_flag=True,
+            help="Run nothing that stands in memory files, and send nothing, whatever was approved.",
+        ),
+    )
+)
+"""The options that every verb accepts."""
 _HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
@@ -131,23 +177,21 @@ class _Common(click.Command):
 
 
 class Verb(_Common):
-    """A verb; for its own settings see `app.cli.declared.verb`."""
+    """A command that runs an operation."""
 
-    def __init__(
-        self,
-        *args: Any,
-        serves: Serves | None = None,
-        by_person: Sequence[str] = (),
-        changed_by: Sequence[str] = (),
-        fields: Callable[[], Iterable[str]] | None = None,
-        unknown: Callable[[list[str]], UsageError | None] | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        self.serves = serves
-        self.here_only = (*by_person, *changed_by)
-        self.fields = fields
-        self.unknown = unknown
+    def __init__(self, operation: Operation, name: str = "") -> None:
+        super().__init__(
+            name or operation.name,
+            params=[_click(one) for one in operation.parameters],
+            help=operation.help,
+            examples=operation.examples,
+            options_metavar=operation.options_metavar or "[OPTIONS]",
+        )
+        self.operation = operation
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the operation, if the caller may; errors as `Session.permit`."""
+        return ctx.ensure_object(Session).run(self.operation, ctx.params)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; if an unknown option has the name of a field, the error says how to set it."""
@@ -155,7 +199,7 @@ class Verb(_Common):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if self.unknown is not None and (more := self.unknown(words)) is not None:
+            if self.operation.unknown is not None and (more := self.operation.unknown(words)) is not None:
                 raise more from None
             field = self._field(error.option_name)
             if field is None:
@@ -169,7 +213,8 @@ class Verb(_Common):
     def _field(self, option: str) -> str | None:
         """Return the field that an option is named like: case and hyphens do not matter, a prefix is enough."""
         word = option.replace("-", "").casefold()
-        names = self.fields() if self.fields is not None and len(word) > 1 else ()
+        fields = self.operation.fields
+        names = fields() if fields is not None and len(word) > 1 else ()
         return next((name for name in names if name.casefold().startswith(word)), None)
 
 
@@ -194,9 +239,6 @@ _OTHER_WORDS = {
 class VerbGroup(_Common, click.Group):
     """Verbs on one kind of thing, such as `tasks`; without a verb it lists them."""
 
-    command_class = Verb
-    serves: Serves | None = None
-
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """Return the verbs in the order in which they are defined."""
         return list(self.commands)
@@ -208,8 +250,6 @@ class VerbGroup(_Common, click.Group):
         word, names = args[0], self.list_commands(ctx)
         if ctx.resilient_parsing or word in names or word.startswith("-"):
             return super().resolve_command(ctx, args)
-        from difflib import get_close_matches
-
         other = [name for name in _OTHER_WORDS.get(word, ()) if name in names]
         near = other or get_close_matches(word, names, 1)
         meant = f". Did you mean {near[0]!r}?" if near else ""
@@ -248,8 +288,7 @@ class LazyGroup(VerbGroup):
             return None
         module, _, attribute = self.verbs[cmd_name][0].partition(":")
         found = getattr(import_module(module), attribute)
-        command: click.Command = command_of(found) if isinstance(found, (DeclaredVerb, DeclaredGroup)) else found
-        return command
+        return command_of(found)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the verbs under their headings."""
@@ -258,32 +297,17 @@ class LazyGroup(VerbGroup):
                 formatter.write_dl([(name, self.verbs[name][1]) for name in names])
 
 
-# -- click commands made of declarations -----------------------------------------------------------------------
-
-
 @cache
-def command_of(declared: DeclaredVerb | DeclaredGroup) -> click.Command:
-    """Return a declared verb, or a group with its verbs, as a click command."""
-    if isinstance(declared, DeclaredVerb):
-        called = declared
-
-        def run(session: Session, /, **values: Any) -> Any:
-            return called.call(session, values)
-
-        function = click.pass_obj(update_wrapper(run, declared.function))
-        function.__click_params__ = [_click(one) for one in reversed(declared.parameters)]  # type: ignore[attr-defined]
-        return click.command(declared.name, cls=Verb, **declared.settings)(function)
-    made = VerbGroup(
-        declared.name,
-        help=declared.text,
-        subcommand_metavar="VERB ...",
-        invoke_without_command=True,
-        callback=_need_verb,
+def command_of(made: Operation | Group) -> click.Command:
+    """Return an operation, or a group with its operations, as a click command."""
+    if isinstance(made, Operation):
+        return Verb(made)
+    found = VerbGroup(
+        made.name, help=made.help, subcommand_metavar="VERB ...", invoke_without_command=True, callback=_need_verb
     )
-    made.serves = declared.serves
-    for name, one in declared.verbs.items():
-        made.add_command(command_of(one), name)
-    return made
+    for name, one in made.operations.items():
+        found.add_command(command_of(one), name)
+    return found
 
 
 @click.pass_context

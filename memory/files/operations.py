@@ -1,0 +1,168 @@
+"""The operations on the entries of a memory file: how a change is made and told, dates in words, and pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from typing import Any, Protocol
+
+from memory.base.clock import BadMoment, read_moment
+from memory.base.dates import parse_when
+from memory.base.values import is_absent
+from memory.document import Entry
+from memory.errors import UsageError
+from memory.operations import Group, Operation, under
+from memory.operations.result import Result
+
+from .edit import Edit
+from .snapshot import Snapshot
+
+
+class Context(Protocol):
+    """What an operation on memory files works with: the files, the time, and the way to change them."""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The files as they were when the operation began."""
+
+    @property
+    def now(self) -> datetime:
+        """The time of the call."""
+
+    def change(self, operation: str, build: Callable[[Snapshot], Edit]) -> Any:
+        """Make a change and return its `Outcome`."""
+
+    def left_by(self, outcome: Any) -> Snapshot:
+        """Return the files as a change left them."""
+
+
+@dataclass
+class Call:
+    """One attempt of a change: the files under the lock, the time, and what a person is told about it.
+
+    `done` is what was done, `more` follows the title, and so does what `after` returns of the entry as it is then;
+    `notes` are warnings, and `item` is an entry that is removed.
+    """
+
+    snapshot: Snapshot
+    now: datetime
+    done: str = ""
+    more: str = ""
+    after: Callable[[Any], str] = field(default=lambda _: "")
+    notes: list[str] = field(default_factory=list)
+    item: Any = None
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone of the workspace."""
+        return self.snapshot.zone
+
+
+class EntryGroup(Group):
+    """The operations on one kind of entries."""
+
+    def __init__(
+        self,
+        name: str,
+        help: str,  # noqa: A002
+        *,
+        key: str,
+        find: Callable[[Snapshot, str, Entry | None], Any],
+        title: Callable[[Any], str],
+    ) -> None:
+        """`key` is that of an entry in JSON; `find` returns the entry of a ref, or of the `Entry` that a change left;
+        `title` returns what a person is told about it.
+        """
+        super().__init__(name, help)
+        self.key, self.find, self.title = key, find, title
+
+    def changes(self, name: str, done: str, **settings: Any) -> Callable[[Callable[..., Edit]], Operation]:
+        """Return a decorator that makes a function (call, **values) that returns an edit an operation.
+
+        The edit is made under the lock, so the function may be called again if another program changed the files.
+        """
+
+        def decorate(edit: Callable[..., Edit]) -> Operation:
+            def run(context: Context, /, **values: Any) -> Result:
+                return self._changed(context, name, lambda call: edit(call, **values), done)
+
+            run.__doc__ = edit.__doc__
+            run.__dict__["parameters"] = edit.__dict__.get("parameters", ())
+            made = under(self, name, serves="change", **settings)(run)
+            made.edit = edit
+            return made
+
+        return decorate
+
+    def _changed(self, context: Context, name: str, edit: Callable[[Call], Edit], done: str) -> Result:
+        attempts: list[Call] = []
+
+        def build(snapshot: Snapshot) -> Edit:
+            attempts.append(Call(snapshot, context.now, done))
+            return edit(attempts[-1])
+
+        outcome = context.change(f"{self.name}.{name}", build)
+        call = attempts[-1]
+        item = call.item or self.find(context.left_by(outcome), outcome.ref or "", outcome.entry)
+        words = call.done if outcome.change.files else "nothing to change in"
+        return Result(
+            lambda: {self.key: item.json()},
+            lambda paint: [
+                paint.line(f"{words} {outcome.ref or item.ref}  {self.title(item)}{call.more}{call.after(item)}")
+            ],
+            notes=call.notes,
+        )
+
+
+def pairs(values: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
+    """Return `KEY=VALUE` words as a mapping; UsageError `usage.pair`. If a key is given twice, the last one counts."""
+    if isinstance(values, Mapping):
+        return dict(values)
+    found = {}
+    for value in values:
+        key, equals, text = value.partition("=")
+        if not equals or not key.strip():
+            raise UsageError("usage.pair", f"{value!r} is not KEY=VALUE", "write it like --set notes='Ask Alice'")
+        found[key.strip()] = text
+    return found
+
+
+def given(**values: str | None) -> dict[str, str]:
+    """Return the values that were given (not None), by the names that the files use."""
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def something(changes: Iterable[object]) -> None:
+    """Raise UsageError `usage.nothing` when there is nothing to change."""
+    if not any(changes):
+        raise UsageError("usage.nothing", "nothing to change was given", "see --help for what can be")
+
+
+def when(text: str, now: datetime, zone: tzinfo, *, past: bool = False) -> str:
+    """Convert a natural date to the form of the files; `recurring: …` and absent values stay as they are.
+
+    `past`: a day of the week alone is the last one. Raises BadMoment.
+    """
+    if not text.strip() or is_absent(text) or text.strip().lower().startswith("recurring:"):
+        return text
+    head, mark, rest = text.partition("(recurring:")
+    day = parse_when(head.strip(), now, zone, past=past)
+    return f"{day} {mark}{rest}" if mark else day
+
+
+def in_words(text: str, now: datetime, zone: tzinfo) -> str:
+    """Return a date of a file in words: `Fri 27 Nov`, `Fri 27 Nov 09:00`; other years are added.
+
+    A text that is no date, or no existing one, is returned unchanged.
+    """
+    try:
+        moment = read_moment(text, zone)
+    except BadMoment:
+        return text
+    if moment is None:
+        return text
+    day = f"{moment.date:%a} {moment.date.day} {moment.date:%b}"
+    if moment.date.year != now.astimezone(zone).year:
+        day += f" {moment.date.year}"
+    return day if moment.instant is None else f"{day} {moment.instant.astimezone(zone):%H:%M}"

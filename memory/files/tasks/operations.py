@@ -1,0 +1,411 @@
+"""The operations on tasks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import groupby
+from typing import Any
+
+from memory.base.cron import describe
+from memory.base.values import alike, folded, is_absent
+from memory.document import Entry
+from memory.errors import UsageError
+from memory.files.edit import Edit
+from memory.files.operations import Call, Context, EntryGroup, given, in_words, pairs, something, when
+from memory.files.snapshot import Snapshot
+from memory.operations import Choice, Pairs, Ref, Suggested, Whole, argument, option, under
+from memory.operations.result import Paint, Result, fields_of, listing
+
+from .due_filter import due_when
+from .edits import (
+    add_task,
+    done_task,
+    edit_task,
+    progress_task,
+    remove_task,
+    reopen_task,
+    replace_task_text,
+    start_task,
+)
+from .model import PRIORITIES, Task, find_task, open_twins, twin_words
+from .order import sort_key
+from .quick import checked_quick, recurrence_from
+from .urgency import urgency_of
+from .values import FIELD_KEYS, moment_or_none, read_due
+
+SECTIONS = ("pending", "in-progress", "completed", "archived")
+OPEN = SECTIONS[:2]
+SORTS = ("urgency", "due", "priority", "title", "assigned", "created", "started", "progress", "tags")
+_HEADINGS = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed", "archived": "Archived"}
+_SHOWN_FIRST = ("ref", "section", "priority", "due", "recurring")
+_PRIORITY = Choice(PRIORITIES, case_sensitive=False)
+_ref = argument("ref", type=Ref(("tasks",)))
+
+
+def _left(snapshot: Snapshot, ref: str, entry: Entry | None) -> Task:
+    return snapshot.tasks.task_of(entry) or find_task(snapshot, ref, archived=True)
+
+
+tasks = EntryGroup(
+    "tasks",
+    "List, add, edit, start, finish and remove tasks (tasks.md and its archive).",
+    key="task",
+    find=_left,
+    title=lambda task: str(task.title),
+)
+
+
+def listed(snapshot: Snapshot, sections: Sequence[str]) -> Iterator[Task]:
+    """Yield the tasks of some sections, in the order of the sections."""
+    for section in sections:
+        if section == "archived":
+            for archive in snapshot.archived_tasks():
+                yield from archive.tasks
+        else:
+            yield from snapshot.tasks.in_section(section)
+
+
+@under(
+    tasks,
+    "list",
+    serves="look",
+    examples=(
+        "memdeck tasks list",
+        "memdeck tasks list --due overdue",
+        "memdeck tasks list --due '2 Dec'",
+        "memdeck tasks list --sort urgency",
+        "memdeck tasks list --section all --match deploy -o json",
+    ),
+)
+@option("--section", type=Choice((*SECTIONS, "all")), help="Only this section (default: pending and in-progress).")
+@option("--priority", type=_PRIORITY, help="Only tasks of this priority.")
+@option("--tag", "tags", multiple=True, metavar="T", help="Only tasks with this tag; repeated: with all of them.")
+@option("--assigned", metavar="A", help="Only what is assigned to this agent or person.")
+@option(
+    "--due",
+    metavar="D",
+    type=Suggested(("today", "overdue", "week", "later")),
+    help="Only what is due: today, overdue, week (the next 7 days), later, a date (2 Dec, fri, 2024-01-15), or a month "
+    "(2024-01).",
+)
+@option("--match", metavar="TEXT", help="Only tasks that contain this text, in any case.")
+@option("--sort", type=Choice(SORTS), help="Sort inside each section (default: the order of the file).")
+def list_tasks(
+    context: Context,
+    section: str | None,
+    priority: str | None,
+    tags: Sequence[str],
+    assigned: str | None,
+    due: str | None,
+    match: str | None,
+    sort: str | None,
+) -> Result:
+    """List tasks in the order of the file, or sorted inside each section.
+
+    Tasks under a heading that is no section count as pending; JSON has the heading in `extra`, and stderr a warning.
+    """
+    snapshot, now = context.snapshot, context.now
+    found: Iterable[Task] = listed(snapshot, SECTIONS if section == "all" else (section,) if section else OPEN)
+    if priority:
+        found = (task for task in found if task.priority == priority)
+    if assigned:
+        wanted = folded(assigned)
+        found = (task for task in found if folded(task.assigned or "") == wanted)
+    if tags:
+        asked = set(map(folded, tags))
+        found = (task for task in found if asked <= set(map(folded, task.tags)))
+    if match:
+        text = folded(match)
+        found = (task for task in found if text in folded(task.entry.text))
+    if due is not None:
+        found = filter(due_when(due, now, snapshot.zone), found)
+    shown = list(found)
+    if sort:
+        key = sort_key(sort, now, snapshot.zone)
+        shown.sort(key=lambda task: (SECTIONS.index(task.section), key(task)))
+    return listing(
+        "tasks",
+        lambda: (task.json() for task in shown),
+        lambda paint: _table(paint, context, shown),
+        tuple(_notes_of_headings(shown)),
+    )
+
+
+def _table(paint: Paint, context: Context, found: Sequence[Task]) -> Iterator[str]:
+    """Yield the tasks under the headings of their sections; overdue ones are marked."""
+    if not found:
+        yield "no tasks"
+
+    @cache  # Many tasks share a date.
+    def is_over(due: str) -> bool:
+        moment = moment_or_none(due, context.snapshot.zone)
+        return moment is not None and moment.is_overdue(context.now, context.snapshot.zone)
+
+    parts = groupby(found, key=lambda task: (task.section, task.heading))
+    for number, ((section, heading), part) in enumerate(parts):
+        alerts: dict[int, int] = {}
+        rows = []
+        for index, task in enumerate(part):
+            due = task.due_parts
+            late = section in OPEN and due.date is not None and is_over(due.date)
+            if late:
+                alerts[index] = 2
+            words = due.date or ""
+            if due.recurring:
+                words = f"{words} ({describe(due.recurring)})" if words else describe(due.recurring)
+            progress = f"{task.progress}%" if task.progress is not None and section == "in-progress" else ""
+            rows.append(
+                (
+                    task.ref_hex,
+                    task.priority or "",
+                    f"{words} overdue" if late else words,
+                    progress,
+                    task.assigned or "",
+                    task.title,
+                )
+            )
+        words = _HEADINGS[section]
+        if heading is not None:
+            words = f"{heading.strip() or 'Above the first section'}, which is no section and taken for Pending"
+        yield ("\n" if number else "") + paint.line(f"{words} ({len(rows)})")
+        yield from paint.columns(rows, alerts=alerts)
+
+
+def _notes_of_headings(shown: Sequence[Task]) -> Iterator[str]:
+    """Yield which headings are not sections, and as what their tasks are listed."""
+    counts = Counter(task.heading for task in shown if task.heading is not None)
+    for heading, count in counts.items():
+        where = f"under {heading.strip()[:40]!r}, which is no section" if heading.strip() else "above the first section"
+        stand = "task stands" if count == 1 else "tasks stand"
+        yield f"warning: task.unknown_section: {count} {stand} {where}; listed as pending"
+
+
+@under(
+    tasks, "show", serves="look", examples=("memdeck tasks show 3fa94c1", "memdeck tasks show 'Deploy v2.1' -o json")
+)
+@_ref
+def show(context: Context, ref: str) -> Result:
+    """Show one task with all its fields; REF is a ref, its hex, or a unique part of the title."""
+    task = find_task(context.snapshot, ref, archived=True)
+
+    def lines(paint: Paint) -> Iterator[str]:
+        values = task.json()
+        title = str(values.pop("title") or "")
+        first = {key: values.pop(key) for key in _SHOWN_FIRST}
+        return fields_of(paint, title, first | values)
+
+    return Result(lambda: {"task": task.json()}, lines)
+
+
+@under(tasks, "why", serves="look", examples=("memdeck tasks why 3fa94c1", "memdeck tasks why 'Deploy v2.1' -o json"))
+@_ref
+def why(context: Context, ref: str) -> Result:
+    """Say how urgent a task is and why: the number that lists are sorted by, term by term."""
+    task = find_task(context.snapshot, ref, archived=True)
+    found = urgency_of(task, context.now, context.snapshot.zone)
+
+    def lines(paint: Paint) -> Iterator[str]:
+        yield paint.line(f"{found.points:.1f}  {task.title}")
+        if not found.terms:
+            yield "what is completed is not urgent any more"
+        yield from paint.columns([(f"{term.points:+5.1f}", term.name, term.words) for term in found.terms])
+
+    return Result(lambda: {"task": {"ref": task.ref, "title": task.title, **found.json()}}, lines)
+
+
+# -- changes -------------------------------------------------------------------------------------------------------
+
+
+@tasks.changes(
+    "add",
+    "added",
+    examples=(
+        "memdeck tasks add 'Deploy v2.1' --priority HIGH --due 'tomorrow 14:00' --tag release",
+        "memdeck tasks add 'Weekly report' --recurring 'every mon 9:00' --assigned heartbeat",
+        "memdeck tasks add --quick 'Buy stamps !high @Alice fri 9:00 every month'",
+    ),
+)
+@argument("title")
+@option(
+    "--quick",
+    is_flag=True,
+    help="TITLE is a line: !high, @name, #tag anywhere, when it is due and how it recurs at the end; options win.",
+)
+@option("--priority", type=_PRIORITY, help="HIGH, NORMAL or LOW (default: NORMAL).")
+@option("--due", metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2024-01-16 14:00.")
+@option(
+    "--recurring",
+    metavar="R",
+    help="Again and again: daily 9:00, weekdays, every fri 17:00, monthly on the 1st, or five cron fields.",
+)
+@option("--assigned", metavar="A", help="Agent or person who does it.")
+@option("--tag", "tags", multiple=True, metavar="T", help="A tag; may be repeated.")
+@option("--notes", metavar="N", help="More about it.")
+@option("--action", metavar="A", help="The command or step to take.")
+@option("--set", "extra", multiple=True, type=Pairs(), help="Any other field; may be repeated.")
+def add(
+    call: Call,
+    title: str,
+    quick: bool = False,
+    priority: str | None = None,
+    due: str | None = None,
+    recurring: str | None = None,
+    assigned: str | None = None,
+    tags: Sequence[str] = (),
+    notes: str | None = None,
+    action: str | None = None,
+    extra: Sequence[str] | Mapping[str, str] = (),
+) -> Edit:
+    """Add a task to Pending, on top of its priority."""
+    day = None if due is None else when(due, call.now, call.zone)
+    if quick:
+        said = checked_quick(title, call.now, call.zone)
+        title, priority, day = said.title, priority or said.priority, day or said.due
+        recurring = said.recurring if recurring is None else recurring
+        assigned, tags = assigned or said.assigned, (*said.tags, *(tag for tag in tags if tag not in said.tags))
+    cron = None if recurring is None else _recurs(call, recurring, day)
+    _tell_due(call, day)
+    if cron:
+        call.more += f"  recurs {describe(cron)}"
+    _warn_of_twins(call, title)
+    return add_task(
+        call.snapshot,
+        title,
+        priority=priority or "NORMAL",
+        due=day,
+        recurring=cron,
+        assigned=assigned,
+        tags=tags,
+        notes=notes,
+        action=action,
+        extra=pairs(extra),
+        now=call.now,
+    )
+
+
+def _fields() -> tuple[str, ...]:
+    """Return the names that `--set` accepts."""
+    return (*FIELD_KEYS, "title", "section", "recurring")
+
+
+@tasks.changes(
+    "edit",
+    "changed",
+    fields=_fields,
+    examples=(
+        "memdeck tasks edit 3fa94c1 --set notes='Ask Alice first' --unset action",
+        "memdeck tasks edit 3fa94c1 --due 'fri 9:00' --priority HIGH",
+    ),
+)
+@_ref
+@option(
+    "--set", "changes", multiple=True, type=Pairs(), help="Set a field, title, priority or section; may be repeated."
+)
+@option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
+@option("--due", metavar="D", help="The same as --set due=D.")
+@option("--priority", type=_PRIORITY, help="The same as --set priority=HIGH, NORMAL or LOW.")
+@option("--text", metavar="TEXT", help="The whole text of the task in the file, instead of its fields.")
+def edit(
+    call: Call,
+    ref: str,
+    changes: Sequence[str] | Mapping[str, str] = (),
+    unset: Sequence[str] = (),
+    due: str | None = None,
+    priority: str | None = None,
+    text: str | None = None,
+) -> Edit:
+    """Change fields of a task; each changes its own line and no other."""
+    values = pairs(changes) | given(due=due, priority=priority)
+    something((values, unset, text))
+    if text is not None:
+        if values or unset:
+            raise UsageError("usage.arguments", "--text replaces the whole task", "give either --text or fields")
+        return replace_task_text(call.snapshot, ref, text, now=call.now)
+    if "due" in values:
+        values["due"] = when(values["due"], call.now, call.zone)
+        _tell_due(call, values["due"])
+    if values.get("recurring"):
+        day = values["due"] if "due" in values else find_task(call.snapshot, ref).due
+        values["recurring"] = _recurs(call, values["recurring"], day)
+    made = edit_task(call.snapshot, ref, set=values, unset=unset, now=call.now)
+    if "title" in values and made.documents:
+        _warn_of_twins(call, values["title"], find_task(call.snapshot, ref))
+    return made
+
+
+@tasks.changes("start", "started", examples=("memdeck tasks start 3fa94c1",))
+@_ref
+def start(call: Call, ref: str) -> Edit:
+    """Move a task to In Progress."""
+    return start_task(call.snapshot, ref, now=call.now)
+
+
+@tasks.changes("progress", "", examples=("memdeck tasks progress 3fa94c1 45 --note 'Endpoints checked'",))
+@_ref
+@argument("percent", type=Whole(0, 100, "%"))
+@option("--note", metavar="N", help="What was done, kept as lastUpdate.")
+def progress(call: Call, ref: str, percent: int, note: str | None = None) -> Edit:
+    """Note how far a task is, from 0 to 100; a pending one is started by it."""
+    made = progress_task(call.snapshot, ref, percent, note=note, now=call.now)
+    begun = find_task(call.snapshot, ref).section == "pending"
+    call.done = f"started, at {percent}%:" if begun else f"at {percent}%:"
+    return made
+
+
+@tasks.changes("done", "done", examples=("memdeck tasks done 3fa94c1 --outcome 'Live since 14:05'",))
+@_ref
+@option("--outcome", metavar="O", help="What came of it.")
+def done(call: Call, ref: str, outcome: str | None = None) -> Edit:
+    """Finish a task; a recurring one leaves a completed copy and waits for its next time."""
+    return done_task(call.snapshot, ref, outcome=outcome, now=call.now)
+
+
+@tasks.changes("reopen", "reopened", examples=("memdeck tasks reopen 3fa94c1",))
+@_ref
+def reopen(call: Call, ref: str) -> Edit:
+    """Move a task back to Pending; its outcome is kept in the notes."""
+    return reopen_task(call.snapshot, ref, now=call.now)
+
+
+@tasks.changes("remove", "removed", examples=("memdeck tasks remove 3fa94c1",))
+@_ref
+def remove(call: Call, ref: str) -> Edit:
+    """Remove a task from the file; it is printed as it was."""
+    call.item = find_task(call.snapshot, ref)
+    return remove_task(call.snapshot, ref, now=call.now)
+
+
+def _recurs(call: Call, text: str, due: str | None) -> str:
+    """Return a recurrence in words as cron, with a note how it was understood; cron and absent values stay.
+
+    `due` is the date, in the form of the files, from which it recurs. Raises BadCron.
+    """
+    if is_absent(text):
+        return text
+    found = recurrence_from(text, due, call.zone)
+    if found.note:
+        call.notes.append(found.note)
+    return found.cron
+
+
+def _tell_due(call: Call, due: str | None) -> None:
+    """Tell how a given date was understood; if it is over, warn."""
+    parts = None if due is None else read_due(due)
+    moment = None if parts is None else moment_or_none(parts.date, call.zone)
+    if parts is None or parts.date is None or moment is None:
+        return
+    words = in_words(parts.date, call.now, call.zone)
+    if moment.is_overdue(call.now, call.zone):
+        call.notes.append(f"warning: it is due already: {words}")
+    call.more += f"  due {words}"
+
+
+def _warn_of_twins(call: Call, title: str, own: Any = None) -> None:
+    """Warn that another open task has the given title."""
+    twins = [
+        task for task in open_twins(call.snapshot.tasks.tasks).get(alike(title), ()) if own is None or task.at != own.at
+    ]
+    if words := twin_words(twins, title):
+        call.notes.append(f"warning: {words}")
