@@ -24,6 +24,7 @@ from memory.storage.replace import (
     put_in_private_folder,
     read_file,
     remove_file,
+    remove_left_over,
     replace_file,
 )
 
@@ -216,6 +217,7 @@ def carry_out(connection: Connection, state: Path, *, undo: bool = False) -> Con
 
 
 def _write(file: FilePlan, state: Path, undo: bool) -> None:
+    remove_left_over(file.path)
     if file.before == file.after:
         return
     if not undo:

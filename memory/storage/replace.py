@@ -49,6 +49,13 @@ def replace_file(path: Path, data: bytes, *, base: bytes | None) -> None:
         raise write_failed(error, str(path)) from error
 
 
+def remove_left_over(path: Path) -> None:
+    """Remove what a killed `replace_file` of this file left beside it."""
+    path = path.resolve()
+    if path.parent.is_dir():
+        remove_file(path.with_name(fsio.temporary_name(path.name)))
+
+
 def make_parents(path: Path) -> tuple[Path, ...]:
     """Make the parent folders of a file, under the umask; return those that were missing, the outermost first."""
     missing = tuple(reversed([folder for folder in path.parents if not folder.exists()]))
