@@ -21,8 +21,9 @@ class Operation:
     """An operation: the command line, HTTP and MCP are made from these.
 
     An operation without `serves` is not served; `by_person` names the parameters of a served one with which it is a
-    decision, `changed_by` those of a look with which it is a change; programs send neither. `looks` gets the values of a call and tells whether it only shows something, as each with `dry_run` does.
-    `fields` returns the names for `--set`; they are used when someone tries one as an option. `unknown` gets the words
+    decision, `changed_by` those of a look with which it is a change; programs send neither. `looks` gets the values of
+    a call and tells whether it only shows something, as each with `dry_run` does. `fields` returns the names for
+    `--set`; they are used when someone tries one as an option. `unknown` gets the words
     of a call with an unknown option, and may return a more precise error.
     """
 
