@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
 from typing import NamedTuple
-
-import snowballstemmer
-from rapidfuzz.distance import OSA
 
 from .word_lists import FUNCTION_CHARACTERS, IRREGULAR, STOP_WORDS
 
@@ -43,7 +40,6 @@ _CAPITAL_INSIDE = re.compile("[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)[a-z])")
 _NAME = re.compile("(?<![A-Za-z0-9])[A-Za-z0-9]*?(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LONGEST_NAME = 64
-_stemmer = snowballstemmer.stemmer("english")
 
 
 def fold(text: str) -> str:
@@ -151,13 +147,21 @@ def _says_something(word: str) -> bool:
     return word not in STOP_WORDS and (len(word) > 1 or word.isdigit())
 
 
+@cache
+def _stem_word() -> Callable[[str], str]:
+    # It loads all its languages, which takes longer than a short verb: only where a word is searched.
+    import snowballstemmer
+
+    found: Callable[[str], str] = snowballstemmer.stemmer("english").stemWord
+    return found
+
+
 @lru_cache(maxsize=16384)
 def stem(word: str) -> str:
     """Return the common stem of the forms of a folded English word; any other word is its own stem."""
     if not word.isascii() or not word.isalpha():
         return word
-    root: str = _stemmer.stemWord(IRREGULAR.get(word, word))
-    return root
+    return _stem_word()(IRREGULAR.get(word, word))
 
 
 def spellings(word: str, typed: str) -> list[str]:
@@ -181,6 +185,9 @@ def near(word: str, known: Iterable[str]) -> list[tuple[str, int]]:
 
     A typo is a letter left out, added, exchanged or swapped with its neighbour.
     """
+    # As above: it is loaded only where a word may be misspelt.
+    from rapidfuzz.distance import OSA
+
     most = typos_allowed(word)
     found = []
     for other in known if most else ():
