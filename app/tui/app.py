@@ -27,7 +27,7 @@ from widgets.text.glyphs import UNICODE, Glyphs
 from .commands.conditions import Situation
 from .forms.consent import ConsentPart
 from .keys.keymap import Keymap
-from .keys.registry import BY_ID, PARTS, Action, command_of
+from .keys.registry import BY_ID, Command, function_of
 from .keys.type_ahead import TypeAhead, apart
 from .live.background import Jobs, Schedule
 from .live.edits import Edits
@@ -84,7 +84,6 @@ class MemdeckApp(Shell):
             show=False,
             priority=True,
             id="view.widget_help",
-            tooltip=BY_ID["view.widget_help"].description,
         )
     ]
 
@@ -401,15 +400,15 @@ class MemdeckApp(Shell):
 
     # Actions
 
-    def action_do(self, action_id: str) -> None:
-        """Do an action of the registry, by id."""
-        action = BY_ID[action_id]
+    def action_do(self, command_id: str) -> None:
+        """Do a command, by id."""
+        command = BY_ID[command_id]
         try:
-            if self._allows(action):
-                if action.target in PARTS:
-                    getattr(getattr(self, action.target), action.method)(*action.arguments)
+            if self._allows(command):
+                if command.part:
+                    function_of(command.does)(getattr(self, command.part), *command.arguments)
                 else:
-                    self.perform(command_of(action)(self, *action.arguments))
+                    self.perform(function_of(command.does)(self, *command.arguments))
         finally:
             self.type_ahead.acted()
 
@@ -439,7 +438,7 @@ class MemdeckApp(Shell):
         if not self.consent.drops(key):
             await super().on_event(key)
 
-    def _allows(self, action: Action) -> bool:
+    def _allows(self, action: Command) -> bool:
         """Whether an action is available now."""
         return Situation(self).allows(action.needs)
 

@@ -27,20 +27,19 @@ from widgets.panes import PaneName
 
 from .commands.conditions import Situation
 from .keys.available import KeyState, hint_names, key_state, live_actions
-from .keys.registry import ACTIONS, BY_ID, PINNED
+from .keys.registry import BY_ID, COMMANDS, PINNED
 
 
 def bindings() -> Iterator[Binding]:
     """Yield the bindings of all actions; actions without keys get one from `keys.toml`."""
-    groups = {action.together: Binding.Group(action.together) for action in ACTIONS if action.together}
-    for action in ACTIONS:
+    groups = {action.together: Binding.Group(action.together) for action in COMMANDS if action.together}
+    for action in COMMANDS:
         yield Binding(
             ",".join(action.keys) or UNBOUND,
             f"app.do('{action.id}')",
             action.words,
             show=action.shown,
             id=action.id,
-            tooltip=action.description,
             group=groups.get(action.together),
         )
 

@@ -228,7 +228,7 @@ class Navigation(Part):
         pane.set_class(self._panes.zoomed, "-zoom")
 
     def zoom(self) -> None:
-        """Toggle between a list that has the whole pane and list and detail side by side, in all panes."""
+        """Give the list the whole width, or list and entry their parts again."""
         pane = self.pane
         if pane is None:
             return
@@ -241,7 +241,7 @@ class Navigation(Part):
         self.app.refresh_keys()
 
     def to_entry(self) -> None:
-        """Move the focus to the entry under the cursor, from the list or from the list of panes."""
+        """Go to the entry."""
         pane = self.pane
         if pane is None or pane.detail_view.has_focus:
             return
@@ -287,11 +287,11 @@ class Navigation(Part):
         self._forward.clear()
 
     def back(self) -> None:
-        """Go back to the previous place; without a history, to the pane before this one."""
+        """Go back to where you were; at the start of the way, open the pane before."""
         self._walk(self._back, self._forward, -1)
 
     def forward(self) -> None:
-        """Go forward again; without anything to go forward to, open the pane after this one."""
+        """Go forward again; at the end of the way, open the next pane."""
         self._walk(self._forward, self._back, 1)
 
     def _walk(self, source: list[Place], target: list[Place], step: int) -> None:
@@ -310,7 +310,7 @@ class Navigation(Part):
     # Links
 
     def follow(self) -> None:
-        """Follow the first link of the entry, as soon as it is known."""
+        """Follow the first link of the entry."""
         pane = self.pane
         if pane is None:
             return
@@ -373,7 +373,7 @@ class Navigation(Part):
             self._refresher.request(act)
 
     def problem(self) -> None:
-        """Go to the first error in the files, and say what it is."""
+        """Go to the first problem in the files."""
         found = next((one for one in self._overview.problems if one.level == "error"), None)
         if found is None:
             self.app.say("Nothing is wrong in the files.")
@@ -392,7 +392,7 @@ class Navigation(Part):
             pane.go_to_group(group)  # type: ignore[attr-defined]
 
     def leave(self) -> None:
-        """Go from the detail to the list; from the list, clear the filter."""
+        """Leave the detail, then the filter; else take a message away."""
         pane = self.pane
         if pane is None or pane.close_detail():
             self.app.refresh_keys()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from widgets.chrome.jump import JumpPlace
 
-    from .keys.registry import Action
+    from .keys.registry import Command
     from .pane_state import PaneState
 
 KEYS_SECONDS = 20.0
@@ -33,7 +33,7 @@ class Overlays(Part):
     """Opens what is shown over the panes for a moment."""
 
     def __init__(
-        self, app: Shell, allows: Callable[[Action], bool], act: Callable[[str], None], pane_state: PaneState
+        self, app: Shell, allows: Callable[[Command], bool], act: Callable[[str], None], pane_state: PaneState
     ) -> None:
         """`allows` returns whether an action is available now, `act` does it."""
         super().__init__(app)
@@ -44,11 +44,11 @@ class Overlays(Part):
         self._waiting: list[Callable[[], object]] = []
 
     def palette(self) -> None:
-        """Open the palette: every action that is available now, recent ones on top."""
+        """Find any action by its name."""
         from .keys.palette import Palette
-        from .keys.registry import ACTIONS
+        from .keys.registry import COMMANDS
 
-        actions = [action for action in ACTIONS if action.id != "app.palette" and self._allows(action)]
+        actions = [action for action in COMMANDS if action.id != "app.palette" and self._allows(action)]
 
         def chosen(action_id: str | None) -> None:
             if action_id is not None:
@@ -58,7 +58,7 @@ class Overlays(Part):
         self.app.push_screen(Palette(actions, self.app.keymap, self._recent), chosen)
 
     def jump(self) -> None:
-        """Show a label beside everything that can be jumped to."""
+        """Go to a row, pane or link by the letters beside it."""
         from widgets.chrome.jump import jump_places
 
         from .keys.jump import JumpScreen
@@ -124,13 +124,13 @@ class Overlays(Part):
             self.freed()
 
     def help(self) -> None:
-        """Show all keys that are available now."""
+        """Show what every key does here."""
         from .keys.help import Help, key_groups
 
         self.app.push_screen(Help("Keys", groups=key_groups(self.app.screen)))
 
     def widget_help(self) -> None:
-        """Show help for the focused widget."""
+        """Explain the focused part."""
         from .keys.help import Help, widget_help
 
         if isinstance(self.app.screen, Help):
@@ -150,7 +150,7 @@ class Overlays(Part):
             self.app.say("\n".join(said), title=path or "keys", severity="warning", seconds=KEYS_SECONDS)
 
     def themes(self) -> None:
-        """Open a menu of the themes; each is shown while the cursor is on it."""
+        """Choose the colours (theme): dark, light, high contrast and more."""
         from widgets.dialogs.pick import Pick, PickOption
         from widgets.text.depth import OWN, offered
 
@@ -187,5 +187,5 @@ class Overlays(Part):
                 self.app.theme = name
 
     def quit(self) -> None:
-        """Leave."""
+        """Leave memdeck."""
         self.app.exit(0)

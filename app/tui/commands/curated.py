@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def search(context: Context) -> Step:
-    """Ask for a question, starting with the previous one, and show what it finds; nothing is written."""
+    """Show what a question finds among curated memories, with every term of the score."""
     from widgets.dialogs.dialogs import Prompt
     from widgets.panes.curated.pane import CuratedPane
 
@@ -52,7 +52,7 @@ def _show(context: Context, pane: CuratedPane, question: str, found: RecallFound
 
 
 def revert(context: Context) -> Step:
-    """Revert the decision under the cursor, after a question."""
+    """Take back the decision under the cursor; asks first."""
     from widgets.dialogs.dialogs import Confirm
     from widgets.panes.curated.rows import DecisionRow
 
@@ -65,7 +65,7 @@ def revert(context: Context) -> Step:
 
 
 def dream(context: Context) -> Step:  # noqa: ARG001
-    """Dream, which gathers what was recalled most, if the gates are open; else offer to dream anyway."""
+    """Gather what was recalled most into one memory, where the gates are open."""
 
     def attempt(force: bool, otherwise: Callable[[MemdeckError], Step] | None = None) -> Step:
         do = _act(lambda system, actor, now: system.dream(force=force, actor=actor, now=now))

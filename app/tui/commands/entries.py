@@ -37,14 +37,14 @@ LONGEST_VALUE = 200_000
 
 
 def add(context: Context) -> Step:
-    """Open the form of a new entry."""
+    """Add an entry with a form."""
     pane = open_pane(context)
     plan = pane.adding(context.clock())
     return None if plan is None else OpenForm(pane, plan)
 
 
 def edit(context: Context) -> Step:
-    """Open the form of the entry under the cursor, as it is after the user's own last change."""
+    """Edit the entry in a form."""
     return OnceSeen(lambda: _edit(context))
 
 
@@ -76,7 +76,7 @@ def _which(context: Context, pane: Pane) -> str:
 
 
 def remove(context: Context) -> Step:
-    """Remove the selected entries, or the one under the cursor, or the draft there, after a question."""
+    """Remove the selected entries; asks first."""
     from widgets.dialogs.dialogs import Confirm
 
     pane = open_pane(context)
@@ -101,7 +101,7 @@ def remove(context: Context) -> Step:
 
 
 def edit_source(context: Context) -> Step:
-    """Open the entry's text in $EDITOR; nothing happens if it comes back unchanged."""
+    """Edit the entry's text in $EDITOR."""
     return OnceSeen(lambda: _edit_source(context))
 
 
@@ -168,7 +168,7 @@ def _ask_again(context: Context, error: MemdeckError, pane: Pane, item: Any, ori
 
 
 def copy_ref(context: Context) -> Step:
-    """Copy the refs of the selected entries."""
+    """Copy the ref of the entry."""
     pane = open_pane(context)
     refs = [ref for item in pane.selected() if (ref := pane.copied_ref(item))]
     if not refs:
@@ -177,7 +177,7 @@ def copy_ref(context: Context) -> Step:
 
 
 def copy_entry(context: Context) -> Step:
-    """Copy the texts of the selected entries."""
+    """Copy the entry's text."""
     pane = open_pane(context)
     texts = [text for item in pane.selected() if (text := pane.source_text(item)) is not None]
     if not texts:

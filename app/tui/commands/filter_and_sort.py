@@ -47,7 +47,7 @@ def words_of(pane: Pane) -> Callable[[], Sequence[str]]:
 
 
 def filter_words(context: Context) -> Step:
-    """Open the filter with the previous text."""
+    """Filter the list as you type."""
     pane = open_pane(context)
     key = context.key_of("list.fields") if pane.filter_fields else ""
     hint = f"words, or {pane.filter_fields[0]}:… ({key} shows all fields)" if key else HINT
@@ -55,9 +55,7 @@ def filter_words(context: Context) -> Step:
 
 
 def filter_fields(context: Context) -> Step:
-    """Open the filter to type `name:value`; while empty, the bar lists the names, and it completes names and known
-    values.
-    """
+    """Filter by a field, for example tag:infra priority:high."""
     pane = open_pane(context)
     names = " ".join(f"{name}:" for name in pane.filter_fields)
     return _open(pane, f"{pane.filter} " if pane.filter else "", names)
@@ -69,7 +67,7 @@ def _open(pane: Pane, text: str, hint: str) -> Step:
 
 
 def sort(context: Context) -> Step:
-    """Choose one of the pane's orders in a menu; if there are few, switch to the next one."""
+    """Choose the order, also reversed."""
     from widgets.pane.visible_rows import REVERSED
 
     pane = open_pane(context)

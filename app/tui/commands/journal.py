@@ -124,7 +124,7 @@ def _went(context: Context, choice: tuple[str, str] | date) -> Step:
 
 
 def mentions(context: Context) -> Step:
-    """Show every entry of the journal that mentions the task, plan or monitor under the cursor."""
+    """List every journal entry that mentions the task, plan or monitor."""
     from memory.files.journal import mentions as mentioning
 
     pane, snapshot, _ = _shown(context)
@@ -147,7 +147,7 @@ def mentions(context: Context) -> Step:
 
 
 def capture(context: Context, about: str = "") -> Step:
-    """Ask for one line for the journal: a title, and after a colon the text; or a note about a task."""
+    """Write one line into the journal, from any pane."""
     from widgets.dialogs.dialogs import Prompt
 
     def hint(text: str) -> str:
@@ -174,7 +174,7 @@ def capture(context: Context, about: str = "") -> Step:
 
 
 def move_line(context: Context) -> Step:
-    """Move the selected lines of knowledge to another section or topic."""
+    """Move the line to another section or topic."""
     from widgets.dialogs.pick import Pick, PickOption
     from widgets.list.outline import Branch
 

@@ -34,21 +34,21 @@ SHOWN = 200
 
 
 def archive(context: Context) -> Step:
-    """Archive completed tasks."""
+    """Archive tasks that were completed a while ago; shows its plan first."""
     from memory.maintenance.rules import ARCHIVE_TASKS
 
     return _plan(context, "Archive", (ARCHIVE_TASKS,))
 
 
 def prune(context: Context) -> Step:
-    """Prune the journal."""
+    """Move old journal entries to the archive; shows its plan first."""
     from memory.maintenance.rules import CAP_JOURNAL, PRUNE_JOURNAL
 
     return _plan(context, "Prune the journal", (PRUNE_JOURNAL, CAP_JOURNAL))
 
 
 def maintain(context: Context) -> Step:
-    """Apply all rules of all systems, as `memdeck --maintain` does."""
+    """All maintenance rules at once, those of facts, agents and the project's state too; shows its plan first."""
     return _plan(context, "Maintenance", None)
 
 

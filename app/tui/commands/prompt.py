@@ -30,7 +30,7 @@ def _source(context: Context) -> PromptReader:
 
 
 def message(context: Context) -> Step:
-    """Ask for the message that an agent gets; without one the prompt is that of the start of a session."""
+    """Show what an agent is told for a message; without one, at the start of a session."""
     from widgets.dialogs.dialogs import Prompt
 
     source = _source(context)
@@ -45,7 +45,7 @@ def message(context: Context) -> Step:
 
 
 def agent(context: Context) -> Step:
-    """Ask whose prompt to show: that of all agents, or of one with its own pins and mutes."""
+    """Choose the agent whose prompt is shown, and for whom entries are pinned and muted."""
     from app.connect.clients import CLIENTS
     from memory.prompts import EVERY, read_choices
     from widgets.dialogs.choose import Choose
@@ -74,12 +74,12 @@ def agent(context: Context) -> Step:
 
 
 def pin(context: Context) -> Step:
-    """Pin the selection on top of what agents are told, or unpin it."""
+    """Put the selected entries on top of what agents are told; again takes it back."""
     return _turn(context, "pin", "Pinned", "Not pinned any more")
 
 
 def mute(context: Context) -> Step:
-    """Mute the selection, so that agents are not told about it, or unmute it."""
+    """Tell agents nothing of the selected entries; again takes it back."""
     return _turn(context, "mute", "Muted", "Not muted any more")
 
 
@@ -111,7 +111,7 @@ def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
 
 
 def inject(context: Context) -> Step:
-    """Ask for the message, starting with the previous one."""
+    """Show what a message would inject into a prompt."""
     from widgets.dialogs.dialogs import Prompt
     from widgets.panes.facts import FactsPane
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def undo(context: Context) -> Step:
-    """Undo the last change; in a pane whose file another program removed or emptied, restore that file."""
+    """Take back your last change."""
     lost = context.lost
     if lost is not None and lost.change is not None:
         return bring_back(context, lost.change, lost.name)
@@ -50,12 +50,12 @@ def undo(context: Context) -> Step:
 
 
 def redo(context: Context) -> Step:  # noqa: ARG001
-    """Redo what was undone last."""
+    """Bring back what you undid last."""
     return Turn(back=False)
 
 
 def revert(context: Context) -> Step:
-    """Revert the change under the cursor: show the plan first, or why it is not possible."""
+    """Take back the change under the cursor, whoever made it; shows first what that does."""
     from memory.history.versions import rehearse_revert
 
     workspace, now = open_workspace(context), context.clock()
@@ -246,7 +246,7 @@ def leave(context: Context, undone: Undone) -> Step:
 
 
 def restore(context: Context) -> Step:
-    """Restore the archived entry under the cursor to its place, or the change that another program undid."""
+    """Bring the archived entry back to where it came from, or a change that another program's save took back."""
     here = undone_of(context)
     if here is not None:
         return bring_back(context, here.id, here.words)

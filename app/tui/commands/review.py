@@ -48,7 +48,7 @@ def _inbox(context: Context) -> Inbox:
 
 
 def accept(context: Context) -> Step:
-    """Accept the proposal under the cursor at once, or all that are selected after a question."""
+    """Accept what an agent proposed, one or all that are selected; u takes it back."""
     return OnceSeen(lambda: _accept(context))
 
 

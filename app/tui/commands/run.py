@@ -41,7 +41,7 @@ ALL = "*"
 
 
 def run(context: Context) -> Step:
-    """Run the chosen monitors, the action of the task under the cursor, or the validation commands of the state."""
+    """Run the monitor now, or the task's action; asks for consent first."""
     pane = open_pane(context)
     if context.safe:
         return Say("Nothing runs with --safe.", severity="warning")
@@ -130,7 +130,7 @@ def _acted(task: Task, done: ActionRun) -> Step:
 
 
 def mute(context: Context) -> Step:
-    """Send no messages about the chosen monitors for a while; they are still checked."""
+    """Send no messages about the monitor for a while."""
     from widgets.dialogs.choose import Choose
 
     monitors = monitors_of(open_pane(context))

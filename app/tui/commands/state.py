@@ -86,7 +86,7 @@ SHOWN = 3
 
 
 def recall(context: Context, source: str | None = None, section: str | None = None) -> Step:
-    """Work out what a recall of everything or of a part would do, and show it; Enter applies it."""
+    """Take what events say into the state of the project; shows first what that changes."""
     system = system_of_state(context)
 
     def work(_: JobView) -> tuple[Recall, list[Line]]:
@@ -106,7 +106,7 @@ def recall(context: Context, source: str | None = None, section: str | None = No
 
 
 def recall_part(context: Context) -> Step:
-    """Ask which events, or which section, a recall is about; its plan is shown before it is applied."""
+    """Recall imported sessions, local events or one section alone; shows first what that changes."""
     from widgets.dialogs.choose import Choose
     from widgets.panes.state.rows import TITLES
 
@@ -154,7 +154,7 @@ def apply_plan(
 
 
 def sync(context: Context) -> Step:
-    """Import the sessions of the source under the cursor, or of all sources."""
+    """Import new sessions of the source under the cursor, elsewhere of all sources."""
     pane, look = shown_state(context)
     record = getattr(pane.current(), "record", None)
     sources = look.sources if record is None else [record]
@@ -196,7 +196,7 @@ def _synced(done: Synced) -> Step:
 
 
 def update(context: Context) -> Step:
-    """Update the state from the repository; if there is no state, show what would be created."""
+    """Renew the state from the repository as it is, or make the first one."""
     system, now = system_of_state(context), context.clock()
     if not system.present():
         return _plan_first(context)

@@ -46,7 +46,7 @@ def _compared(context: Context, before: str, after: str, found: tuple[SectionDif
 
 
 def validate(context: Context) -> Step:
-    """Check everything; the findings are shown in the detail of the state's status."""
+    """Look at everything of the state, and list what is wrong by its code."""
     system, now = system_of_state(context), context.clock()
 
     def work(_: JobView) -> tuple[Finding, ...]:
@@ -72,7 +72,7 @@ def validate(context: Context) -> Step:
 
 
 def repair(context: Context) -> Step:
-    """Work out what can be repaired, and show it; Enter does it in one change."""
+    """Mend what is damaged of the state; shows its plan first."""
     system, now = system_of_state(context), context.clock()
 
     def work(_: JobView) -> RepairPlan:
@@ -134,7 +134,7 @@ def run_commands(context: Context) -> Step:
 
 
 def ask(context: Context) -> Step:
-    """Ask for a question, and answer it from the state and its history with citations; nothing is written."""
+    """Ask a question; it is answered from the state and its history, with citations."""
     from widgets.dialogs.dialogs import Prompt
 
     def asked(question: str) -> Step:

@@ -60,14 +60,14 @@ def _write(
 
 
 def start(context: Context) -> Step:
-    """Start pending tasks."""
+    """Start the task."""
     from memory.files.tasks.edits import start_task
 
     return _apply(context, "start", _chosen(context, "pending"), start_task)
 
 
 def done(context: Context) -> Step:
-    """Finish tasks; the outcome may stay empty. The cursor follows, so that the next key can undo it."""
+    """Finish the task; asks for the outcome."""
     return _finish(context, _chosen(context, "pending", "in-progress"))
 
 
@@ -83,7 +83,7 @@ def _finish(context: Context, tasks: list[Task]) -> Step:
 
 
 def reopen(context: Context) -> Step:
-    """Move started or finished tasks back to Pending."""
+    """Put a started or finished task back to Pending."""
     from memory.files.tasks.edits import reopen_task
 
     tasks = _chosen(context, "in-progress", "completed")
@@ -91,7 +91,7 @@ def reopen(context: Context) -> Step:
 
 
 def progress(context: Context) -> Step:
-    """Ask for a percentage, and words after it as the last update."""
+    """Say how far the task is, in percent, and a note."""
     from widgets.dialogs.dialogs import Prompt
 
     tasks = _chosen(context, "in-progress")
@@ -135,7 +135,7 @@ def shift(context: Context, step: int) -> Step:
 
 
 def due(context: Context) -> Step:
-    """Ask when tasks are due, in free text; empty means no date."""
+    """Set when the task is due."""
     from widgets.dialogs.dialogs import Prompt
     from widgets.input.date_fields import as_written, date_field
 
@@ -163,7 +163,7 @@ def due(context: Context) -> Step:
 
 
 def quick(context: Context) -> Step:
-    """Ask for a new task in one line, from any pane; the dialog shows the meaning of each part."""
+    """Add a task in one line, from any pane."""
     from memory.files.tasks.quick import EXAMPLE
     from widgets.dialogs.dialogs import Prompt
     from widgets.panes.tasks.quick import quick_error, quick_words
@@ -203,7 +203,7 @@ def quick(context: Context) -> Step:
 
 
 def tags(context: Context) -> Step:
-    """Ask for the tags of tasks, comma-separated; for several tasks, `+tag` adds one and `-tag` removes one."""
+    """Set the task's tags."""
     from widgets.dialogs.dialogs import Prompt
 
     tasks = _chosen(context)
@@ -240,7 +240,7 @@ def tags(context: Context) -> Step:
 
 
 def assign(context: Context) -> Step:
-    """Ask who does the tasks; empty means no one."""
+    """Say who does the task."""
     from widgets.dialogs.dialogs import Prompt
 
     tasks = _chosen(context)
@@ -299,14 +299,14 @@ def _refs(tasks: list[Task]) -> list[str]:
 
 
 def duplicate(context: Context) -> Step:
-    """Copy the task under the cursor."""
+    """Make a copy of the task."""
     from memory.files.tasks.bulk import duplicate_task
 
     return _apply(context, "copy", _chosen(context)[:1], duplicate_task, follow=True)
 
 
 def split(context: Context) -> Step:
-    """Split one task into several, a line each."""
+    """Make several tasks of one, a line each."""
     from widgets.input.fields import FieldSpec
     from widgets.pane.offers import FormPlan, Values
 
@@ -324,7 +324,7 @@ def split(context: Context) -> Step:
 
 
 def plan(context: Context) -> Step:
-    """Ask which plan the tasks belong to."""
+    """Say which plan the task belongs to."""
     from widgets.dialogs.pick import Pick, PickOption
 
     pane = open_pane(context)
@@ -346,7 +346,7 @@ def plan(context: Context) -> Step:
 
 
 def note(context: Context) -> Step:
-    """Ask for a line about the task and add it to the journal; the entry is linked to the task by its title."""
+    """Write about the task into the journal."""
     task = _chosen(context)[0]
     return capture(context, about=task.title)
 
@@ -385,7 +385,7 @@ def _move(context: Context, tasks: list[Task], lane: str) -> Step:
 
 
 def why(context: Context) -> Step:
-    """Show how urgent the task under the cursor is, term by term."""
+    """Say how urgent the task is, and why."""
     from memory.files.tasks.urgency import urgency_of
     from widgets.dialogs.dialogs import Preview
     from widgets.panes.tasks.detail import urgency_lines

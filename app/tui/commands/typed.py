@@ -28,12 +28,12 @@ def _row(context: Context) -> TypedRow:
 
 
 def promote(context: Context) -> Step:
-    """Move a file up to core, after asking where to, and list it in the Aidefile."""
+    """Move the file up to core, and list it in the Aidefile; asks where to."""
     return _ask(context, "Promote", lambda row: f"memory/{row.file.name}", "add")
 
 
 def demote(context: Context) -> Step:
-    """Move a file down, after asking where to, and remove it from the core files of the Aidefile."""
+    """Move the file down, and take it from the core files of the Aidefile; asks where to."""
 
     def target(row: TypedRow) -> str:
         aidefile = row.status.look.aidefile
@@ -65,7 +65,7 @@ def _ask(context: Context, verb: str, target: Any, core: str) -> Step:
 
 
 def lock(context: Context) -> Step:
-    """Lock a file, or unlock one that this application locked."""
+    """Lock the file for other programs, or unlock what you locked."""
     row = _row(context)
     agent, path = row.status.agent, row.file.path
 
@@ -79,7 +79,7 @@ def lock(context: Context) -> Step:
 
 
 def prune(context: Context) -> Step:
-    """Prune the agent under the cursor, after showing the plan."""
+    """Delete what is too old of the agent's files; shows its plan first."""
     workspace = open_workspace(context)
     agent, now = _row(context).status.agent, context.clock()
 

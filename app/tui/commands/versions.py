@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def show(context: Context) -> Step:
-    """Show the versions of the entry under the cursor."""
+    """Show the versions of the entry, who made them, and bring one back."""
     workspace, now = open_workspace(context), context.clock()
     wanted = versioned(open_pane(context))
     if wanted is None:

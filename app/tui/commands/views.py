@@ -44,17 +44,17 @@ def toggle(context: Context, name: str) -> Step:
 
 
 def board(context: Context) -> Step:
-    """Show the tasks as a board, or a day of the journal by hours."""
+    """Show the tasks as a board, the journal's day on its hours."""
     return day(context) if open_pane(context).pane_id == "journal" else toggle(context, "board")
 
 
 def calendar(context: Context) -> Step:
-    """Show the tasks as a calendar, or the journal as a year."""
+    """Show the tasks as a calendar, the journal as a year."""
     return year(context) if open_pane(context).pane_id == "journal" else toggle(context, "calendar")
 
 
 def arrange(context: Context) -> Step:
-    """Open a menu: what to group by (the board has its columns for that), what to sort by."""
+    """Group and sort."""
     from memory.files.tasks.order import GROUP_WORDS
     from widgets.dialogs.pick import Pick, PickOption
 
@@ -131,7 +131,7 @@ def sort_by(pane: Pane, name: str) -> Step:
 
 
 def saved(context: Context) -> Step:
-    """Open a menu of the saved views, with an item that saves the current one."""
+    """Open or keep a view under a name."""
     from widgets.dialogs.pick import Pick, PickOption
 
     pane = open_pane(context)

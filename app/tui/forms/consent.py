@@ -71,9 +71,7 @@ class ConsentPart(Part):
         return self.app.is_web
 
     def review(self) -> None:
-        """Ask about the chosen monitors or tasks, or the state; else about all that waits, in Brief starting at its
-        row.
-        """
+        """Look at what the monitor or task wants to run, and approve or deny it; elsewhere at all that waits."""
         pane = self.app.pane
         if pane is not None and pane.pane_id == "state":
             self.first(set(), STATE_ROLES)
@@ -94,7 +92,7 @@ class ConsentPart(Part):
         self.first({(item.file, item.title) for item in items}, (), start=start)
 
     def review_all(self) -> None:
-        """Ask about everything that waits for a decision."""
+        """Look at everything that waits for an approval, one after the other."""
         self.first(set(), ())
 
     def first(
@@ -179,7 +177,7 @@ class ConsentPart(Part):
     # The workspace
 
     def review_workspace(self) -> None:
-        """Ask about outgoing checks of public addresses, all at once."""
+        """Approve the workspace for checks of public addresses."""
         if self._is_refused():
             return
 

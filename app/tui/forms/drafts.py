@@ -252,7 +252,7 @@ class FormDrafts(Part):
         self._remove(draft.id)
 
     def discard(self, draft_id: str = "") -> None:
-        """Delete a draft, the newest one if none is named, after a question."""
+        """Throw away a form that was never saved; asks first."""
         from widgets.dialogs.dialogs import Confirm
 
         draft = self.of(draft_id)

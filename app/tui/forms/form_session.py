@@ -276,7 +276,7 @@ class FormSession(Part):
     # Drafts
 
     def resume_left(self, draft_id: str = "") -> None:
-        """Open the form of a draft again, the newest one if none is named."""
+        """Go on with a form that was never saved."""
         draft = self._form_drafts.of(draft_id)
         if draft is None:
             return

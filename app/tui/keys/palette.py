@@ -19,7 +19,7 @@ from widgets.list.line_list import LineList
 from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
 
 from .keymap import Keymap
-from .registry import Action
+from .registry import Command
 
 NAMES = 18
 """Cells of the column of names, if the box has room for sentences beside it."""
@@ -67,7 +67,7 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.casefold())
 
 
-def score(query: str, action: Action) -> int:
+def score(query: str, action: Command) -> int:
     """Return how well an action matches the query; 0: not at all.
 
     Each word of the query must begin a word of the action. Its name counts most, then the beginning of its sentence,
@@ -119,7 +119,7 @@ class Palette(Dialog, ModalScreen[str | None]):
         Binding("pageup", "page(-1)", "page up", id="palette.page_up", tooltip="A page up", show=False),
     ]
 
-    def __init__(self, actions: Sequence[Action], keymap: Keymap, recent: Sequence[str] = ()) -> None:
+    def __init__(self, actions: Sequence[Command], keymap: Keymap, recent: Sequence[str] = ()) -> None:
         """`actions`: the available ones; `keymap`: the user's keys; `recent`: the actions chosen before, the latest
         first; they are listed first.
         """
@@ -127,7 +127,7 @@ class Palette(Dialog, ModalScreen[str | None]):
         self._keymap = keymap
         known = {action.id: action for action in actions}
         first = [known[name] for name in recent if name in known]
-        self._actions: dict[Hashable, Action] = {action.id: action for action in (*first, *actions)}
+        self._actions: dict[Hashable, Command] = {action.id: action for action in (*first, *actions)}
 
     def compose(self) -> ComposeResult:
         """The query, the matches, the keys."""

@@ -21,7 +21,7 @@ from textual.widget import Widget
 from widgets.chrome.keys import active_binding, behind, is_typing
 from widgets.input.filter_bar import FilterBar
 
-from .registry import ACTIONS
+from .registry import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -103,7 +103,7 @@ class TypeAhead:
         self._turn = 0
         self._editor: Widget | None = None
         keymap = app.keymap
-        self._action_keys = frozenset(key for action in ACTIONS for key in keymap.keys(action.id, action.keys))
+        self._action_keys = frozenset(key for action in COMMANDS for key in keymap.keys(action.id, action.keys))
 
     @property
     def idle(self) -> bool:

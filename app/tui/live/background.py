@@ -178,7 +178,7 @@ class Jobs(Part):
         return line(Piece(words, "accent"))
 
     def stop(self) -> None:
-        """Cancel all running jobs."""
+        """Stop the checks and actions that run now."""
         for job in self._running:
             job.cancel.cancel()
         self.show()

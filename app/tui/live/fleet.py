@@ -219,7 +219,7 @@ class AllWorkspaces(Part):
             self.app.work(lambda: self._try(item.path), partial(self._tried, destination), group="open", exclusive=True)
 
     def back(self) -> None:
-        """Open the workspace again from which this one was opened, with its fleet pane."""
+        """Go back to the workspace that you came from, and its fleet."""
         if self.app.way and self._may_leave():
             *way, root = self.app.way
             destination = Destination(root, tuple(way), PANE)

@@ -153,7 +153,7 @@ class Refresher(Part):
             self._start(None)
 
     def reload(self) -> None:
-        """Read the files again at the user's request."""
+        """Read the files again now."""
         for hook in self.hooks.changed:
             hook(frozenset())
         self.request(lambda: self.app.say("The files were read again."))

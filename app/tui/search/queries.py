@@ -52,7 +52,7 @@ class SearchQueries(Part):
         return self._history
 
     def open(self) -> None:
-        """Open the search screen; content that is new since the last time is indexed meanwhile."""
+        """Search everything: all files and the archive."""
         from .screen import SearchScreen
 
         pane = self.app.pane

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 
 from app.tui import launch
 from app.tui.app import MemdeckApp
-from app.tui.keys.registry import ACTIONS
+from app.tui.keys.registry import COMMANDS
 from memory.fleet import EmbeddedFleet
 from memory.fleet.local import WorkspaceFailure
 from memory.storage.private.workspaces import WorkspaceList
@@ -127,7 +127,7 @@ async def test_the_fleet_alone_changes_nothing(here: Workspace) -> None:
             await press(pilot, *keys)
             assert isinstance(app.navigation.pane, FleetPane)
             assert app.screen is app.main_screen
-        live = {one.id for one in ACTIONS if app._allows(one)}
+        live = {one.id for one in COMMANDS if app._allows(one)}
         assert not [one for one in live if one.partition(".")[0] in ("task", "trust", "upkeep", "change", "journal")]
     assert app.fleet.destination is None
     assert not nowhere.root.exists()

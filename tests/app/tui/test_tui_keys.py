@@ -10,7 +10,7 @@ from app.tui.commands.conditions import Condition, Situation
 from app.tui.keys.available import hint_names, key_state, live_actions
 from app.tui.keys.help import Help
 from app.tui.keys.palette import Palette, score
-from app.tui.keys.registry import ACTIONS, BY_ID, PARTS, command_of
+from app.tui.keys.registry import BY_ID, COMMANDS, function_of
 from memory.workspace import Workspace
 from tests.app.tui.command_context import context_over
 from tests.app.tui.tui_helpers import NAMES, make_app, press, running, settle, type_text
@@ -276,7 +276,7 @@ async def test_keys_without_a_meaning_say_why(workspace: Workspace) -> None:
         conditions.PANE,
         conditions.LOOK,
     }
-    assert {action.needs for action in ACTIONS if not action.needs.why} <= always
+    assert {action.needs for action in COMMANDS if not action.needs.why} <= always
 
 
 async def test_filter_leaves_out_and_takes_phrases(workspace: Workspace) -> None:
@@ -394,7 +394,7 @@ async def test_palette_finds_and_does_an_action(workspace: Workspace) -> None:
 
 async def test_palette_finds_by_other_words_and_remembers(workspace: Workspace) -> None:
     """Ids and other words find an action, its name stands first, and what was chosen before is on top."""
-    by_id = {action.id: action for action in ACTIONS}
+    by_id = {action.id: action for action in COMMANDS}
     for query, action_id in (
         *(("trust", "trust.review"), ("trust", "trust.all"), ("approve", "trust.review"), ("dark", "app.theme")),
         *(
@@ -536,20 +536,18 @@ async def test_the_footer_can_be_clicked(workspace: Workspace) -> None:
 def test_action_ids_are_unique_and_methods_exist(workspace: Workspace) -> None:
     """Every action has a target with its method, one id, and keys that no other action has where it means something."""
     app = make_app(workspace)
-    assert len(BY_ID) == len(ACTIONS)
+    assert len(BY_ID) == len(COMMANDS)
     # A board is of tasks, never of typed memory.
-    keys = [(key, action.needs is conditions.TYPED) for action in ACTIONS for key in action.keys]
+    keys = [(key, action.needs is conditions.TYPED) for action in COMMANDS for key in action.keys]
     assert len(set(keys)) == len(keys)
     twice = {key for key, _ in keys if len([one for one, _ in keys if one == key]) > 1}
-    assert {action.needs for action in ACTIONS for key in action.keys if key in twice} == {
+    assert {action.needs for action in COMMANDS for key in action.keys if key in twice} == {
         conditions.BOARD,
         conditions.TYPED,
     }
-    for action in ACTIONS:
-        if action.target in PARTS:
-            assert callable(getattr(getattr(app, action.target), action.method)), action.id
-        else:
-            assert callable(command_of(action)), action.id
+    for action in COMMANDS:
+        assert callable(function_of(action.does)), action.id
+        assert action.description, action.id
 
 
 async def test_filter_completes_the_values_of_the_list(workspace: Workspace) -> None:

@@ -164,8 +164,8 @@ def test_notes_join_soft_line_breaks(text: str, expected: str) -> None:
 
 def test_prose_joins_soft_line_breaks_but_labels() -> None:
     """Lines of a paragraph flow together; `Status: done` begins a line of its own."""
-    flows = render_markdown("one line\nthat goes on\nStatus: done\n**Action**: none")
-    assert [line_text(flow.content) for flow in flows] == ["one line that goes on", "Status: done", "Action: none"]
+    flows = render_markdown("one line\nthat goes on\nStatus: done\n**Command**: none")
+    assert [line_text(flow.content) for flow in flows] == ["one line that goes on", "Status: done", "Command: none"]
 
 
 def test_a_problem_says_bytes_as_the_application_does() -> None:
