@@ -23,6 +23,7 @@ from types import FrameType
 from typing import Any
 
 from app.tui.app import MemdeckApp
+from app.tui.shell import Setup
 from bench.outside_part import edit
 from bench.places import NOW, ROOT
 from bench.workspaces import FIRST_TITLE, Size, workspace_files
@@ -75,7 +76,7 @@ async def count(folder: Path, tasks: int) -> dict[str, Counter[str]]:
     workspace = Workspace.init(
         folder / "work", NOW, actor="bench", state_home=folder / "state", machine_zone=UTC, files=files
     )[0]
-    app = MemdeckApp(workspace, clock=lambda: NOW, environ={}, watches=False, hand_over=nullcontext)
+    app = MemdeckApp(workspace, Setup(clock=lambda: NOW, environ={}, watches=False, hand_over=nullcontext))
     road = Road()
     threading.setprofile(road)
     sys.setprofile(road)

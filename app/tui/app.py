@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ScreenStackError
 from textual.binding import Binding, BindingType
@@ -15,26 +12,40 @@ from textual.dom import NoScreen
 from textual.events import Event, InputEvent, Key, Paste
 from textual.widgets import Input
 
+from memory.history.lost_files import LostFile
+from memory.history.stale_saves import Undone
+from memory.monitoring.run.run import WatchServices
 from memory.storage.own_folders import short_path
+from memory.trust.consent import Trust
+from memory.workspace import Workspace
 from widgets.chrome.header import HeaderLine
 from widgets.chrome.keys import GoWaits, Prefixed, active_binding, is_typing
 from widgets.chrome.sidebar import Sidebar
+from widgets.input.form import Form
+from widgets.list.board import Board
 from widgets.list.line_list import LineList
 from widgets.pane.base import Pane
-from widgets.text.depth import Depth
-from widgets.text.glyphs import UNICODE, Glyphs
+from widgets.panes import PaneName
+from widgets.panes.brief.pane import BriefPane
+from widgets.panes.fleet import FleetPane
 
 from .commands.conditions import Situation
+from .commands.interface import JobView
+from .commands.perform import Performer
+from .commands.tasks import drop
 from .forms.consent import ConsentPart
-from .keys.keymap import Keymap
+from .forms.drafts import FormDrafts
+from .forms.form_session import FormSession
+from .keys.available import why_dead
 from .keys.registry import BY_ID, Command, function_of
 from .keys.type_ahead import TypeAhead, apart
+from .leaving import Leaving
 from .live.background import Jobs, Schedule
 from .live.edits import Edits
 from .live.fleet import PANE as FLEET
 from .live.fleet import AllWorkspaces
 from .live.outside_changes import LogSource, OutsideChanges
-from .live.overview import AwaySummary, OverviewPart
+from .live.overview import OverviewPart
 from .live.prompts import PANE as PROMPT
 from .live.prompts import PromptSource
 from .live.proposals import PANE as INBOX
@@ -45,25 +56,8 @@ from .navigation import Navigation
 from .overlays import Overlays
 from .pane_state import PaneState
 from .search.queries import SearchQueries
-from .shell import Progress, Shell, ThreadReport, place_toasts
-
-if TYPE_CHECKING:
-    from memory.history.lost_files import LostFile
-    from memory.history.stale_saves import Undone
-    from memory.monitoring.run.run import WatchServices
-    from memory.trust.consent import Trust
-    from memory.workspace import Workspace
-    from widgets.input.form import Form
-    from widgets.list.board import Board
-    from widgets.panes import PaneName
-    from widgets.panes.brief.pane import BriefPane
-    from widgets.panes.fleet import FleetPane
-
-    from .commands.interface import JobView
-    from .commands.perform import Performer
-    from .forms.drafts import FormDrafts
-    from .forms.form_session import FormSession
-    from .leaving import Leaving
+from .shell import Changed, Progress, Setup, Shell, ThreadReport
+from .welcome import StartScreen, make
 
 TICK_SECONDS = 30.0
 """Seconds between redraws of everything that depends on the time."""
@@ -87,156 +81,32 @@ class MemdeckApp(Shell):
         )
     ]
 
-    def __init__(
-        self,
-        workspace: Workspace | None,
-        *,
-        clock: Callable[[], datetime],
-        pane: str | None = None,
-        path: str = ".",
-        environ: Mapping[str, str] | None = None,
-        glyphs: Glyphs = UNICODE,
-        depth: Depth = "truecolor",
-        watches: bool = True,
-        keeps_watch: bool | None = None,
-        remembers: bool = True,
-        safe: bool = False,
-        hand_over: Callable[[], AbstractContextManager[None]] | None = None,
-        keymap: Keymap | None = None,
-        only: str | None = None,
-    ) -> None:
-        """`pane`: the pane to open first (default: the one that was open last). `path`: where a workspace would be
-        created.
-
-        `only`: the id of the only pane to show; nothing of the workspace is shown or changed then.
-
-        `depth`: how many colours the terminal shows. `keeps_watch`: whether monitors, heartbeat and maintenance run
-        while the application is open (default: as `watches`).
-        `safe`: no command from memory files may run, even if it was approved.
-        """
-        super().__init__(
-            workspace,
-            clock=clock,
-            path=path,
-            environ=environ,
-            glyphs=glyphs,
-            depth=depth,
-            watches=watches,
-            keeps_watch=keeps_watch,
-            remembers=remembers,
-            safe=safe,
-            hand_over=hand_over,
-            keymap=keymap,
-            only=only,
-        )
-        # Each part is given parts created before it; calls in the other direction are hooks.
+    def __init__(self, workspace: Workspace | None, setup: Setup) -> None:
+        """Create the parts; each reaches the others through the application."""
+        super().__init__(workspace, setup)
         self.pane_state = PaneState(self)
         self.refresher = Refresher(self)
         self.jobs = Jobs(self)
-        self.schedule = Schedule(self, self.refresher, self.jobs)
-        self.outside_changes = OutsideChanges(self, self.refresher, self.pane_state)
-        self.agent_proposals = AgentProposals(self, self.refresher)
-        overview = OverviewPart(
-            self,
-            self.refresher,
-            self.outside_changes,
-            self.schedule,
-            AwaySummary(self, self.pane_state),
-            self.agent_proposals.source,
-        )
-        self.overlays = Overlays(self, self._allows, self.action_do, self.pane_state)
+        self.schedule = Schedule(self)
+        self.outside_changes = OutsideChanges(self)
+        self.proposals = AgentProposals(self)
+        self.overview = OverviewPart(self)
+        self.overlays = Overlays(self)
+        self.edits = Edits(self)
+        self.consent = ConsentPart(self)
+        self.navigation = Navigation(self)
+        self.form_drafts = FormDrafts(self)
+        self.form_session = FormSession(self)
+        self.search_queries = SearchQueries(self)
+        self.fleet = AllWorkspaces(self)
+        self.perform = Performer(self)
+        self.type_ahead = TypeAhead(self)
         self.overlays.apply_theme()
-        self.edits = Edits(self, self.refresher, self.outside_changes, self.schedule, self.overlays)
-        self.consent = ConsentPart(self, self.refresher, self.schedule, self.overlays, self.edits)
-        self.navigation = Navigation(
-            self,
-            self.refresher,
-            self.outside_changes,
-            overview,
-            self.pane_state,
-            self.overlays,
-            self.consent,
-            self.make_pane,
-        )
-        self.search_queries = SearchQueries(self, self.navigation, self.pane_state)
-        self.fleet = AllWorkspaces(self, self.refresher, self.jobs, self.navigation, self.overlays)
-        self.search_queries.instead[FLEET] = self.fleet.search
-        self.type_ahead = TypeAhead(self, self.edits, self.consent, self._pass_on)
-        self._connect(overview)
         first = None
         if workspace is not None:
-            first = self.navigation.begin(self.navigation.first(only or pane, self.pane_state.last_pane))
-        path_shown = "" if workspace is None or only is not None else short_path(str(workspace.root), self.environ)
-        self.main_screen = MainScreen(self._main_screen_ready, path_shown, first, self.navigation.panes)
-
-    def _connect(self, overview: OverviewPart) -> None:
-        """Register what runs before, during and after a refresh of the files."""
-        hooks = self.refresher.hooks
-        hooks.before.append(self.outside_changes.look_first)
-        hooks.once += [self.fleet.look, lambda: self.form_drafts.look()]
-        hooks.behind += [self.outside_changes.look_behind, overview.count, overview.brief]
-        hooks.shown += [self._say_what_changed, overview.show_badges]
-        hooks.shown_first.append(self.navigation.shown)
-        hooks.rested += [self.edits.seen, self.schedule.begin]
-        hooks.failed.append(overview.say_not_read)
-        hooks.changed += [self.schedule.files_changed, self.search_queries.files_changed]
-        self.outside_changes.on_change.append(overview.show_badges)
-        self.outside_changes.on_undone.append(self._taken_back)
-
-    def _say_what_changed(self) -> None:
-        """Tell panes and the open form that the files on screen changed, and report files that were lost."""
-        self.outside_changes.say_lost()
-        if "form_session" in self.__dict__:
-            # If no form was ever opened, there is none to tell.
-            self.form_session.files_changed()
-
-    def _taken_back(self, undone: Sequence[Undone]) -> None:
-        from .commands.revert import taken_back
-
-        self.perform(taken_back(self, undone))
-
-    # Parts that are not needed before the first frame; each is imported on first use.
-
-    @cached_property
-    def form_drafts(self) -> FormDrafts:
-        """The part that saves drafts of forms."""
-        from .forms.drafts import FormDrafts
-
-        return FormDrafts(self, self.pane_state)
-
-    @cached_property
-    def form_session(self) -> FormSession:
-        """The part that opens forms and writes what they contain."""
-        from .forms.form_session import FormSession
-
-        return FormSession(
-            self,
-            self,
-            self.refresher,
-            self.edits,
-            self.form_drafts,
-            self.navigation,
-            self.overlays,
-            lambda step: self.perform(step),
-        )
-
-    @cached_property
-    def perform(self) -> Performer:
-        """The performer of the steps that commands return."""
-        from .commands.perform import Performer
-
-        return Performer(
-            self,
-            refresher=self.refresher,
-            edits=self.edits,
-            navigation=self.navigation,
-            overlays=self.overlays,
-            consent=self.consent,
-            schedule=self.schedule,
-            jobs=self.jobs,
-            pane_state=self.pane_state,
-            forms=lambda: (self.form_session, self.form_drafts),
-        )
+            first = self.navigation.begin(self.navigation.first(setup.only or setup.pane, self.pane_state.last_pane))
+        shown = "" if workspace is None or setup.only else short_path(str(workspace.root), self.environ)
+        self.main_screen = MainScreen(self._main_screen_ready, shown, first, self.navigation.panes)
 
     # What commands read
 
@@ -294,7 +164,7 @@ class MemdeckApp(Shell):
         """Start listening to the clock."""
         self.set_interval(TICK_SECONDS, self._tick)
         if self.setup.watches:
-            self.agent_proposals.begin()
+            self.proposals.begin()
             self.fleet.begin()
 
     def on_unmount(self) -> None:
@@ -312,14 +182,10 @@ class MemdeckApp(Shell):
             if self.setup.entry is not None:
                 self.navigation.jump(*self.setup.entry)
             return
-        from .welcome import StartScreen
-
         self.push_screen(StartScreen(self.setup.path), self._started)
 
     def _started(self, choice: str | None) -> None:
         """Create what was chosen on the start screen."""
-        from .welcome import make
-
         if choice is None:
             self.exit(0)
             return
@@ -344,8 +210,7 @@ class MemdeckApp(Shell):
 
     def _keep_typed(self) -> None:
         """Save the open form's draft, if any form was opened."""
-        if "form_drafts" in self.__dict__:
-            self.form_drafts.save_now()
+        self.form_drafts.save_now()
 
     def exit(self, result: int | None = None, *args: Any, **kwargs: Any) -> None:
         """Leave; the state of the view is written first."""
@@ -375,7 +240,7 @@ class MemdeckApp(Shell):
         """Create a pane that is opened for the first time."""
         pane_type = name.load()
         if name.id == INBOX:
-            return pane_type(self.agent_proposals.source)  # type: ignore[call-arg]
+            return pane_type(self.proposals)  # type: ignore[call-arg]
         if name.id == PROMPT:
             return pane_type(PromptSource(self))  # type: ignore[call-arg]
         if name.id == FLEET:
@@ -396,7 +261,7 @@ class MemdeckApp(Shell):
     def _tick(self) -> None:
         """Refresh what depends on the time, such as what is due or overdue."""
         if self.workspace is not None and self.refresher.idle:
-            self.refresher.tick()
+            self.refresher.request()
 
     # Actions
 
@@ -404,7 +269,7 @@ class MemdeckApp(Shell):
         """Do a command, by id."""
         command = BY_ID[command_id]
         try:
-            if self._allows(command):
+            if self.allows(command):
                 if command.part:
                     function_of(command.does)(getattr(self, command.part), *command.arguments)
                 else:
@@ -417,7 +282,7 @@ class MemdeckApp(Shell):
         if isinstance(event, (InputEvent, Paste)) and self.ends:
             return
         if isinstance(event, Key):
-            self.refresher.pressed()
+            self.overview.pressed()
         if isinstance(event, Key) and not event.is_forwarded and (two := apart(event)) and not self._means(event.key):
             for key in two:
                 await self.on_event(key)
@@ -433,19 +298,19 @@ class MemdeckApp(Shell):
         chosen = any(key in keys for keys in self.keymap.rebound.values())
         return chosen or active_binding(self.screen, key) is not None
 
-    async def _pass_on(self, key: Key) -> None:
+    async def pass_on(self, key: Key) -> None:
         """Handle a key that waited, unless a question opened since it was typed."""
         if not self.consent.drops(key):
             await super().on_event(key)
 
-    def _allows(self, action: Command) -> bool:
+    def allows(self, action: Command) -> bool:
         """Whether an action is available now."""
         return Situation(self).allows(action.needs)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the keys of actions that are not available now; the footer does not show them."""
         if action == "do" and parameters:
-            return self._allows(BY_ID[str(parameters[0])])
+            return self.allows(BY_ID[str(parameters[0])])
         return True
 
     def explain_key(self, key: str) -> None:
@@ -453,8 +318,6 @@ class MemdeckApp(Shell):
 
         The key that leaves only clears the messages in that case.
         """
-        from .keys.available import why_dead
-
         if key in self.keymap.keys("view.leave", BY_ID["view.leave"].keys):
             self.clear_notifications()
         elif not is_typing(self.screen.focused) and (words := why_dead(self, self.keymap, Situation(self), key)):
@@ -470,6 +333,12 @@ class MemdeckApp(Shell):
         self.overlays.freed()
 
     # Messages
+
+    def on_changed(self, message: Changed) -> None:
+        """Tell the parts that files changed, and read them."""
+        self.schedule.files_changed(message.files)
+        self.search_queries.files_changed()
+        self.refresher.request()
 
     def on_thread_report(self, message: ThreadReport) -> None:
         """Deliver the result of a thread."""
@@ -507,8 +376,6 @@ class MemdeckApp(Shell):
     def on_pane_current(self, message: Pane.Current) -> None:  # noqa: ARG002
         """Update keys and messages for another entry under the cursor."""
         self.refresh_keys()
-        if self._notifications:
-            place_toasts(self)
 
     def on_sidebar_chosen(self, message: Sidebar.Chosen) -> None:
         """Open the pane that was chosen in the sidebar."""
@@ -540,7 +407,5 @@ class MemdeckApp(Shell):
 
     def on_board_dropped(self, message: Board.Dropped) -> None:
         """Move the task of a card that was dragged to another column."""
-        from .commands.tasks import drop
-
         message.stop()
         self.perform(drop(self, message.row.item, message.lane))

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.tui.shell import Part, Shell, panes_by_id
+from app.tui.shell import Part, panes_by_id
 from widgets.pane.base import Pane
 from widgets.panes import PaneName, all_panes, pane_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.tui.forms.consent import ConsentPart
-    from app.tui.live.outside_changes import OutsideChanges
-    from app.tui.live.overview import OverviewPart
-    from app.tui.live.refresh import Refresher
-    from app.tui.overlays import Overlays
-    from app.tui.pane_state import PaneState
+    from app.tui.app import MemdeckApp
 
 FIRST_PANE = "tasks"
 """The pane that opens in a workspace that was never opened before."""
@@ -46,22 +41,9 @@ def pane_keys() -> dict[str, PaneName]:
 class Navigation(Part):
     """Opens panes. Each is imported and mounted when it is opened for the first time."""
 
-    def __init__(
-        self,
-        app: Shell,
-        refresher: Refresher,
-        outside_changes: OutsideChanges,
-        overview: OverviewPart,
-        pane_state: PaneState,
-        overlays: Overlays,
-        consent: ConsentPart,
-        make_pane: Callable[[PaneName], Pane],
-    ) -> None:
-        """`make_pane` creates a pane that is opened for the first time; no pane is open yet."""
+    def __init__(self, app: MemdeckApp) -> None:
+        """No pane is open yet."""
         super().__init__(app)
-        self._refresher, self._outside_changes, self._overview = refresher, outside_changes, overview
-        self._pane_state, self._overlays, self._consent = pane_state, overlays, consent
-        self._make_pane = make_pane
         self._panes = app.panes
         self._mounted = app.panes.mounted
         self._back: list[Place] = []
@@ -107,12 +89,12 @@ class Navigation(Part):
             before.display = False
         pane.display = True
         if pane_id not in main_screen.sidebar:
-            self._overview.show_badges()
+            self.app.overview.show_badges()
         main_screen.sidebar.show(pane_id)
         pane.moved()
-        self._refresher.show(pane)
+        self.app.refresher.show(pane)
         if pane_id == "changes":
-            self._outside_changes.looked_at()
+            self.app.outside_changes.looked_at()
         if ref and not pane.go_to(ref) and pane.contents is not None:
             self.app.say("The entry is not there any more.", severity="warning")
         pane.remove_class("-open")
@@ -146,14 +128,14 @@ class Navigation(Part):
 
     def begin(self, pane_id: str) -> Pane:
         """Create the pane that is shown from the first frame on; the main screen mounts it."""
-        pane = self._make_pane(panes_by_id()[pane_id])
+        pane = self.app.make_pane(panes_by_id()[pane_id])
         self._panes.open = self._mounted[pane_id] = pane
         self._fit(pane)
         return pane
 
     def _mount(self, pane_id: str) -> Pane | None:
         try:
-            pane = self._make_pane(panes_by_id()[pane_id])
+            pane = self.app.make_pane(panes_by_id()[pane_id])
         except Exception as error:
             if panes_by_id()[pane_id].own and not isinstance(error, (ImportError, AttributeError)):
                 raise
@@ -177,7 +159,7 @@ class Navigation(Part):
     def go(self, character: str) -> None:
         """Open the pane whose number or first letter was typed after g."""
         if character == "?":
-            self._overlays.help()
+            self.app.overlays.help()
             return
         for key, name in pane_keys().items():
             if character.casefold() in (key, name.key):
@@ -204,8 +186,8 @@ class Navigation(Part):
         """Restore the position where the visible pane was left, when it shows contents for the first time."""
         if pane is not self.pane:
             return
-        pane.take_saved_views(self._pane_state.saved_views(pane.pane_id))
-        view = self._pane_state.view_of(pane.pane_id)
+        pane.take_saved_views(self.app.pane_state.saved_views(pane.pane_id))
+        view = self.app.pane_state.view_of(pane.pane_id)
         if view:
             pane.restore(view)
         main_screen = self.app.main_screen
@@ -224,7 +206,7 @@ class Navigation(Part):
     def _fit(self, pane: Pane) -> None:
         """Zoom a pane that is opened, or not, like all others."""
         if self._panes.zoomed is None:
-            self._panes.zoomed = self._pane_state.zoomed
+            self._panes.zoomed = self.app.pane_state.zoomed
         pane.set_class(self._panes.zoomed, "-zoom")
 
     def zoom(self) -> None:
@@ -346,7 +328,7 @@ class Navigation(Part):
 
         pane_id, text, _ = DOORS[group]
         if not pane_id:
-            self._consent.review_all()
+            self.app.consent.review_all()
             return
 
         def show() -> None:
@@ -370,11 +352,11 @@ class Navigation(Part):
         if self.pane is not None and self.pane.contents is not None:
             act()
         else:
-            self._refresher.request(act)
+            self.app.refresher.request(act)
 
     def problem(self) -> None:
         """Go to the first problem in the files."""
-        found = next((one for one in self._overview.problems if one.level == "error"), None)
+        found = next((one for one in self.app.overview.problems if one.level == "error"), None)
         if found is None:
             self.app.say("Nothing is wrong in the files.")
             return

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
-from widgets.detail import Caption, Detail, Labelled, Lines, LineView, Link, Prose, Spacer, Title
+from widgets.detail import Caption, Detail, Labelled, Lines, Link, Prose, Spacer, Title
 from widgets.text.glyphs import ASCII
 from widgets.text.markdown import LIMIT, render_markdown
 from widgets.text.styled_text import Piece, line, line_text
@@ -88,21 +88,6 @@ async def test_the_same_entry_keeps_its_scroll_position() -> None:
         assert detail.scroll_y == 0
 
 
-@pytest.mark.parametrize(
-    ("keys", "top"),
-    [(["j", "j", "k"], 1), (["G"], 90), (["G", "g", "g"], 0), (["ctrl+d"], 5), (["pagedown", "pageup"], 0)],
-    ids=str,
-)
-async def test_a_view_scrolls_by_keys(keys: list[str], top: int) -> None:
-    """The keys of a list scroll a text."""
-    view = LineView([line(f"line {number}") for number in range(100)])
-    app = Harness(lambda: [view])
-    async with app.run_test(size=(30, 10)) as pilot:
-        view.focus()
-        await pilot.press(*keys)
-        assert view.scroll_y == top
-
-
 MARKDOWN = [
     ("one\ntwo", ["one two"]),
     ("one\n\ntwo", ["one", "", "two"]),
@@ -175,14 +160,3 @@ async def test_hostile_entries_are_only_text(name: str) -> None:
             detail.show([part])
             await pilot.pause()
             assert_safe(screen_text(app))
-
-
-@pytest.mark.parametrize("size", [(1, 1), (3, 2), (6, 3)])
-async def test_a_tiny_terminal_does_not_crash(size: tuple[int, int]) -> None:
-    """Every size can be drawn and scrolled."""
-    detail = Detail(ENTRY)
-    app = Harness(lambda: [detail])
-    async with app.run_test(size=size) as pilot:
-        detail.focus()
-        await pilot.press("G", "n", "k")
-        assert len(screen_text(app).split("\n")) == size[1]

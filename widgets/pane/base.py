@@ -22,7 +22,7 @@ The application reads in a worker, `contents = pane.read(snapshot, now)`, and ap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -44,16 +44,15 @@ from widgets.text.glyphs import UNICODE, Glyphs
 from widgets.text.styled_text import EMPTY, Line, Piece, clip_line, line, line_text, wrap_line
 
 from .contents import Contents
-from .entry import PaneOverrides, PaneWithEntry
-from .filter import Fits, parts_of, strange_words
+from .entry import PaneWithEntry
+from .filter import parts_of, strange_words
 from .offers import Badge, Build, FormPlan, Removal
-from .rows import RowKey, Rows, keep, match_entries, match_rows
-from .visible_rows import Arrangement, FilterRun
+from .rows import RowKey, Rows, keep, match_rows
+from .visible_rows import Arrangement
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
-    from .context import PaneContext
     from .filter import Needles
 
 WIDE, SINGLE, BROAD = 110, 60, 150
@@ -70,7 +69,7 @@ INDENT = 2
 class PaneList(LineList):
     """The list of a pane; the pane draws its rows, and a message replaces missing rows."""
 
-    def __init__(self, pane: PaneContext) -> None:
+    def __init__(self, pane: Pane) -> None:
         super().__init__(classes="pane--list")
         self._pane = pane
         self._words = ""
@@ -139,13 +138,13 @@ class PaneFilter(FilterBar):
 
     DEFAULT_CSS: ClassVar[str] = "PaneFilter { overlay: screen; }"
 
-    def __init__(self, pane: PaneContext) -> None:
+    def __init__(self, pane: Pane) -> None:
         super().__init__()
         self._pane = pane
 
     def typed(self) -> None:
         """Filter the pane after a letter was typed or deleted."""
-        self._pane.set_filter(self.text, typed=True)
+        self._pane.set_filter(self.text)
 
 
 def fits_look(look: Mapping[str, str], kept: Mapping[str, str]) -> bool:
@@ -221,7 +220,6 @@ class Pane(LateTimers, PaneWithEntry):
         self.zone: tzinfo = UTC
         self.contents: Contents | None = None
         self.arrangement = Arrangement(self)
-        self.narrowing = FilterRun(self)
         self.saved_views: Mapping[str, Mapping[str, str]] = {}
         """The saved views by name, each as `look` returned it."""
         self._remark = ""
@@ -274,28 +272,22 @@ class Pane(LateTimers, PaneWithEntry):
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Read the rows from the files; for a worker. Raises what reading files raises."""
-        match = match_entries if self.draws_alone else match_rows
-        rows = match(self.arrangement.rows, self.rows(snapshot, now), self.mark, self.ref)
+        rows = match_rows(self.arrangement.rows, self.rows(snapshot, now), self.mark, self.ref)
         order = self.arrangement.order_of(rows, self.sort, now, snapshot.zone)
         names = (name for name in self.files if not name.endswith("/"))
         refusal = next(filter(None, map(snapshot.refused, names)), None)
-        # The first read shows the titles first. Later reads prepare the sieve here, so that the next letter is fast.
-        sieve = self.arrangement.sieve_for(rows, order) if self.contents is not None else None
-        return Contents(snapshot, now, snapshot.zone, rows, self.remark(snapshot, now), order, refusal, sieve)
+        return Contents(snapshot, now, snapshot.zone, rows, self.remark(snapshot, now), order, refusal)
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
         """Show what was read; cursor, selection, filter and scroll position stay. `flash` highlights changed rows."""
         first = self.contents is None
-        same = not first and self.rows_look_the_same(contents)
         self.contents = contents
         self.snapshot, self.now, self.zone = contents.snapshot, contents.now, contents.zone
-        self.arrangement.put(contents.rows, contents.order, contents.sieve)
+        self.arrangement.put(contents.rows, contents.order)
         self._remark = contents.remark
         stood = self.line_list.cursor
         self.lost_row = stood if stood in contents.rows.gone else None
-        self._arrange(redraw=not same)
-        if same:
-            self.line_list.redraw(contents.rows.changed | contents.rows.gone)
+        self._arrange(redraw=True)
         if self._wanted_ref is not None and (first or self._wanted_ref):
             self._arrived = self.go_to(self._wanted_ref)
             self._wanted_ref = None
@@ -307,14 +299,6 @@ class Pane(LateTimers, PaneWithEntry):
             self.call_after_refresh(self._show_first_detail)
         else:
             self._show_detail()
-
-    def rows_look_the_same(self, contents: Contents) -> bool:
-        """Whether rows of unchanged items look as before, because only the item and the minute matter."""
-        return (
-            self.draws_alone
-            and self.zone == contents.zone
-            and self.now.replace(second=0, microsecond=0) == contents.now.replace(second=0, microsecond=0)
-        )
 
     def show(self, snapshot: Snapshot, now: datetime, *, flash: bool = True) -> None:
         """Read and put at once."""
@@ -333,7 +317,6 @@ class Pane(LateTimers, PaneWithEntry):
         row = self.arrangement.row_of(ref)
         if row is None:
             return False
-        self.narrowing.finish()
         self.line_list.cursor = row
         if self.line_list.cursor is not row:
             self.set_filter("")
@@ -364,37 +347,19 @@ class Pane(LateTimers, PaneWithEntry):
         row = self.arrangement.row_of(ref)
         return None if row is None else row.item
 
-    def set_filter(self, text: str, *, typed: bool = False) -> None:
-        """Show only matching rows: all words occur; `name:value` matches one of `filter_fields`.
-
-        `typed`: the text is being typed, so filtering many rows may continue after the next frame.
-        """
+    def set_filter(self, text: str) -> None:
+        """Show only matching rows: all words occur; `name:value` matches one of `filter_fields`."""
         if text != self.filter:
             self.arrangement.filter = text
             if text:
                 self.moved()
-            if typed and text:
-                self.narrowing.begin()
-            else:
-                self.narrowing.settle()
-                self.show_keys(self.arrangement.keys(self.now, self.zone), to_top=bool(text))
-                self.follow_cursor()
-        elif not typed:
-            self.narrowing.finish()
+            self.show_keys(self.arrangement.keys(self.now, self.zone), to_top=bool(text))
+            self.follow_cursor()
 
     def set_sort(self, name: str) -> None:
         """Sort by one of `sorts`, optionally followed by `REVERSED`."""
         if self.arrangement.sort_by(name):
             self._arrange(redraw=False)
-
-    def warm(self, go_on: Callable[[], bool] = lambda: True) -> None:
-        """Prepare what the first key of a filter needs; for a worker, after the first paint.
-
-        `go_on` is called after each millisecond of work or so; it may wait, or return False to stop.
-        """
-        self.arrangement.warm(go_on)
-        if go_on():
-            self.call_later(self.filter_bar.prepare)
 
     def view(self) -> dict[str, str]:
         """The state of this pane to remember: position, filter, sort."""
@@ -469,8 +434,7 @@ class Pane(LateTimers, PaneWithEntry):
 
     def _arrange(self, *, redraw: bool) -> None:
         """Sort and filter the rows and hand them to the list."""
-        to_top = self.narrowing.settle() and bool(self.filter)
-        self.show_keys(self.arrangement.keys(self.now, self.zone), redraw=redraw, to_top=to_top)
+        self.show_keys(self.arrangement.keys(self.now, self.zone), redraw=redraw)
 
     def show_keys(self, keys: Sequence[Hashable], *, redraw: bool = False, to_top: bool = False) -> None:
         """Show the sorted and filtered rows, and their count. `to_top`: scroll to the first, with the cursor."""
@@ -482,28 +446,13 @@ class Pane(LateTimers, PaneWithEntry):
         """The rows that are visible without a filter; for panes that fold."""
         return keys
 
-    @property
-    def counts_all(self) -> bool:
-        """Whether the filter counts every item."""
-        return type(self).counts is PaneOverrides.counts
-
-    @property
-    def keeps_by_words(self) -> bool:
-        """Whether a filter keeps exactly the matching rows; False where the pane overrides `kept`."""
-        return type(self).kept is Pane.kept
-
     def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
         """The rows that a filter keeps."""
-        return keep(keys, Fits(needles, self))
+        return keep(keys, lambda row: needles.fit(row, self))
 
     def put_keys(self, keys: Sequence[Hashable], *, redraw: bool, to_top: bool) -> None:
         """Hand the sorted and filtered rows to the list."""
         self.line_list.set_rows(keys, redraw=redraw, to_top=to_top)
-
-    @property
-    def rows_of_picture(self) -> int | None:
-        """How many filtered rows fill the view; 0 for a view that finds its own rows; None: it needs all rows."""
-        return max(1, self.line_list.size.height)
 
     @property
     def has_items(self) -> bool:
@@ -570,10 +519,8 @@ class Pane(LateTimers, PaneWithEntry):
     # What happens in it
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """When the focus leaves the filter, find all matching rows; no widget around the pane needs the event."""
+        """Stop the event: no widget around the pane needs it."""
         event.stop()
-        if self.filter_bar not in event.widget.ancestors:
-            self.narrowing.finish()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
         """Stop the event: no widget around the pane needs it."""

@@ -173,9 +173,9 @@ class ArchivePane(OutlinePane):
         else:
             super().unfold(item)
 
-    def set_filter(self, text: str, *, typed: bool = False) -> None:
+    def set_filter(self, text: str) -> None:
         """Filter all files: those that were not read yet are read in a worker."""
-        super().set_filter(text, typed=typed)
+        super().set_filter(text)
         if text:
             self._ask(self.unread())
 

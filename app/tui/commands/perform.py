@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from app.tui.shell import Part, Shell
+from app.tui.shell import Part
 from memory.errors import MemdeckError
 
 from .interface import (
@@ -41,40 +41,11 @@ from .interface import (
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from app.tui.forms.consent import ConsentPart
-    from app.tui.forms.drafts import FormDrafts
-    from app.tui.forms.form_session import FormSession
-    from app.tui.live.background import Jobs, Schedule
-    from app.tui.live.edits import Edits
-    from app.tui.live.refresh import Refresher
-    from app.tui.navigation import Navigation
-    from app.tui.overlays import Overlays
-    from app.tui.pane_state import PaneState
     from memory.workspace import Outcome
 
 
 class Performer(Part):
     """Knows for each kind of step which part does it."""
-
-    def __init__(
-        self,
-        app: Shell,
-        *,
-        refresher: Refresher,
-        edits: Edits,
-        navigation: Navigation,
-        overlays: Overlays,
-        consent: ConsentPart,
-        schedule: Schedule,
-        jobs: Jobs,
-        pane_state: PaneState,
-        forms: Callable[[], tuple[FormSession, FormDrafts]],
-    ) -> None:
-        """`forms` returns the parts that are created with the first form."""
-        super().__init__(app)
-        self._refresher, self._edits, self._navigation, self._overlays = refresher, edits, navigation, overlays
-        self._consent, self._schedule, self._jobs, self._pane_state = consent, schedule, jobs, pane_state
-        self._forms = forms
 
     def __call__(self, step: Step) -> None:
         """Do a step, and the steps that follow from it."""
@@ -96,9 +67,9 @@ class Performer(Part):
             case OpenDialog(screen, _, waited):
                 self._open(screen, lambda answer: self(step.follow(answer)), waited)
             case OpenForm(pane, plan, item, note):
-                self._forms()[0].begin(pane, plan, item, note=note)
+                app.form_session.begin(pane, plan, item, note=note)
             case ApplyEdit(operation, build, done, otherwise, taken_back, follow):
-                self._edits.change(
+                self.app.edits.change(
                     operation,
                     build,
                     then=self._then(done),
@@ -107,43 +78,43 @@ class Performer(Part):
                     follow=follow,
                 )
             case Write(write, otherwise, taken_back):
-                self._edits.run(write, None, self._handled(otherwise), taken_back=taken_back)
+                self.app.edits.run(write, None, self._handled(otherwise), taken_back=taken_back)
             case Find(work, then, otherwise):
-                self._edits.ask(work, lambda found: self(then(found)), self._handled(otherwise))
+                self.app.edits.ask(work, lambda found: self(then(found)), self._handled(otherwise))
             case RunJob():
                 self._run(step)
             case AskConsent(chosen, roles, follows):
-                self._consent.first(chosen, roles, lambda: self(follows()))
+                self.app.consent.first(chosen, roles, lambda: self(follows()))
             case ReadAgain(shown):
-                self._refresher.request(None if shown is None else lambda: self(shown()))
+                self.app.refresher.request(None if shown is None else lambda: self(shown()))
             case Open(pane_id):
-                self._navigation.open_pane(pane_id)
+                self.app.navigation.open_pane(pane_id)
             case OnceShown(act):
-                self._navigation.once_shown(lambda: self(act()))
+                self.app.navigation.once_shown(lambda: self(act()))
             case GoToEntry(file, ref):
-                self._navigation.jump(file, ref)
+                self.app.navigation.jump(file, ref)
             case OnceSeen(act):
-                self._edits.once_seen(lambda: self(act()))
+                self.app.edits.once_seen(lambda: self(act()))
             case InEditor(text, edited):
-                if self._edits.in_time("The text"):
+                if self.app.edits.in_time("The text"):
                     self._in_editor(text, edited)
             case Discard(draft_id):
-                self._forms()[1].discard(draft_id)
+                app.form_drafts.discard(draft_id)
             case KeepView(pane, name, view):
-                self._pane_state.keep_view(pane.pane_id, name, view)
-                pane.take_saved_views(self._pane_state.saved_views(pane.pane_id))
+                self.app.pane_state.keep_view(pane.pane_id, name, view)
+                pane.take_saved_views(self.app.pane_state.saved_views(pane.pane_id))
             case ForgetView(pane, name, follows):
-                self._pane_state.forget_view(pane.pane_id, name)
-                pane.take_saved_views(self._pane_state.saved_views(pane.pane_id))
+                self.app.pane_state.forget_view(pane.pane_id, name)
+                pane.take_saved_views(self.app.pane_state.saved_views(pane.pane_id))
                 self(follows())
             case SayChange(outcome, done, taken_back):
-                self._edits.tell(outcome, self._then(done), taken_back=taken_back)
+                self.app.edits.tell(outcome, self._then(done), taken_back=taken_back)
             case Turn(back):
-                self._edits.undo_or_redo(back=back)
+                self.app.edits.undo_or_redo(back=back)
             case SayWatch(watch):
-                self._schedule.told(watch, asked=True)
+                self.app.schedule.told(watch, asked=True)
             case Reschedule():
-                self._schedule.look_soon()
+                self.app.schedule.look_soon()
             case RedrawKeys():
                 app.refresh_keys()
 
@@ -163,15 +134,15 @@ class Performer(Part):
     def _open(self, screen: Screen[Any], answered: Callable[[Any], None], waited: str) -> None:
         """Open a dialog; if it took a while to prepare, only if the user still waits for it."""
         if waited:
-            if self._edits.in_time(waited) and self._overlays.has_room(waited):
+            if self.app.edits.in_time(waited) and self.app.overlays.has_room(waited):
                 self.app.push_screen(screen, answered)
-        elif self._overlays.late:
-            self._overlays.once_free(lambda: self.app.push_screen(screen, answered))
+        elif self.app.overlays.late:
+            self.app.overlays.once_free(lambda: self.app.push_screen(screen, answered))
         else:
             self.app.push_screen(screen, answered)
 
     def _run(self, step: RunJob) -> None:
-        jobs = self._jobs
+        jobs = self.app.jobs
         if step.once and any(job.words == step.words for job in jobs.running):
             return
         handled = self._handled(step.otherwise)
@@ -179,7 +150,7 @@ class Performer(Part):
         def failed(error: MemdeckError) -> None:
             if not handled(error):
                 self.app.say_error(error)
-                self._refresher.request()
+                self.app.refresher.request()
 
         jobs.start(step.words, step.work, lambda result: self(step.then(result)), failed)
 
@@ -189,7 +160,7 @@ class Performer(Part):
         from app.tui.forms.editor import edit_text
 
         try:
-            new = edit_text(text, self.app.environ, self.app.setup.hand_over, outside=self.app.top)
+            new = edit_text(text, self.app.environ, self.app.setup.hand_over or self.app.suspend, outside=self.app.top)
         except MemdeckError as error:
             self.app.say_error(error)
         except SuspendNotSupported:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .interface import Context, ForgetView, KeepView, OpenDialog, ReadAgain, RedrawKeys, Say, Step, Steps, open_pane
+from .interface import Context, ForgetView, KeepView, OpenDialog, RedrawKeys, Say, Step, Steps, open_pane
 from .journal import day, year
 
 if TYPE_CHECKING:
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from widgets.dialogs.pick import PickOption
     from widgets.pane.base import Pane
 
-
-MANY = 2_000
-"""From so many tasks on, a worker prepares the view."""
 
 LONGEST_NAME = 40
 """Characters of a view's name."""
@@ -32,15 +29,8 @@ def toggle(context: Context, name: str) -> Step:
     assert isinstance(pane, TaskViews)
     wanted = "list" if pane.view_name == name else name
 
-    def show() -> Step:
-        pane.show_view(wanted)
-        return RedrawKeys()
-
-    if wanted == "calendar" and pane.row_count > MANY:
-        # All dates have to be read first.
-        pane.wants_agenda = True
-        return ReadAgain(lambda: show() if pane.wants_agenda else None)
-    return show()
+    pane.show_view(wanted)
+    return RedrawKeys()
 
 
 def board(context: Context) -> Step:
@@ -110,21 +100,14 @@ def _set(pane: Pane, kind: str, name: str) -> Step:
     """Group or sort; slow parts are done while no key waits."""
     if kind == "sort":
         return sort_by(pane, name)
-    if pane.row_count > MANY:
-        pane.group = name  # type: ignore[attr-defined]
-        return ReadAgain()
     pane.set_group(name)  # type: ignore[attr-defined]
     return None
 
 
 def sort_by(pane: Pane, name: str) -> Step:
     """Sort a pane; slow parts are done while no key waits."""
-    said = f"Sorted by {name}."
-    if pane.row_count > MANY:
-        pane.arrangement.sort = name
-        return ReadAgain(lambda: Say(said))
     pane.set_sort(name)
-    return Say(said)
+    return Say(f"Sorted by {name}.")
 
 
 # Saved views

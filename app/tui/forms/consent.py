@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.tui.commands.conditions import MONITOR_GROUPS, tasks_of
 from app.tui.commands.interface import ACTOR
-from app.tui.shell import Part, Shell
+from app.tui.shell import Part
 from memory.errors import MemdeckError, RefusedError
 
 if TYPE_CHECKING:
     from textual.events import Key
 
-    from app.tui.live.background import Schedule
-    from app.tui.live.edits import Edits
-    from app.tui.live.refresh import Refresher
-    from app.tui.overlays import Overlays
+    from app.tui.app import MemdeckApp
     from memory.trust.consent import Ask, ConsentDecision, Trust
     from memory.trust.view import ConsentView
 
@@ -45,10 +42,9 @@ def _any(_: Ask) -> bool:
 class ConsentPart(Part):
     """Asks the user; everything it reads and writes is done in a worker."""
 
-    def __init__(self, app: Shell, refresher: Refresher, schedule: Schedule, overlays: Overlays, edits: Edits) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """No question is being prepared."""
         super().__init__(app)
-        self._refresher, self._schedule, self._overlays, self._edits = refresher, schedule, overlays, edits
         self._coming = False
 
     # Keys
@@ -143,14 +139,14 @@ class ConsentPart(Part):
         def answered(answer: str | None) -> None:
             if answer is None:
                 # Commands approved before may now run when they are due.
-                self._schedule.look_soon()
+                self.app.schedule.look_soon()
             elif answer in (APPROVE, DENY):
                 self._decide(question, answer == APPROVE, lambda: self._ask(questions, index + 1, then), then is None)
             else:
                 self._ask(questions, index + 1, then)
 
         place = f"{index + 1} of {len(questions)}" if len(questions) > 1 else ""
-        self._overlays.offer("The question", ConsentScreen(question.view, place=place), answered)
+        self.app.overlays.offer("The question", ConsentScreen(question.view, place=place), answered)
 
     def _decide(self, question: ConsentQuestion, approved: bool, then: Callable[[], None], wakes: bool) -> None:
         """Save an answer; `wakes`: nothing runs the approved command right now, so the schedule checks at the next
@@ -167,9 +163,9 @@ class ConsentPart(Part):
         def done(words: str) -> None:
             self.app.say(words)
             # The header, the brief and the schedule are updated soon.
-            self._refresher.request()
+            self.app.refresher.request()
             if wakes:
-                self._schedule.look_soon()
+                self.app.schedule.look_soon()
             then()
 
         self._run(work, done)
@@ -208,12 +204,12 @@ class ConsentPart(Part):
                 lambda _: self.app.say("Approved: outgoing checks of public addresses."),
             )
 
-        self._overlays.offer("The question", ConsentScreen(view), answered)
+        self.app.overlays.offer("The question", ConsentScreen(view), answered)
 
     # Work
 
     def _trust(self) -> Trust:
-        trust = self._schedule.trust()
+        trust = self.app.schedule.trust()
         if trust is None:
             raise RefusedError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
         return trust
@@ -226,7 +222,7 @@ class ConsentPart(Part):
             self._coming = False
             then(result)
 
-        self._edits.ask(work, done, self._failed, group="consent")
+        self.app.edits.ask(work, done, self._failed, group="consent")
 
     def _failed(self, error: MemdeckError) -> bool:
         """Let keys count again; the error is shown as any other."""

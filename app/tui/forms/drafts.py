@@ -10,13 +10,13 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from app.tui.shell import Part, Shell, ThreadReport
+from app.tui.shell import Part, ThreadReport
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from app.tui.pane_state import PaneState
+    from app.tui.app import MemdeckApp
     from memory.storage.private.drafts import Draft, Drafts
     from widgets.input.form import Form
     from widgets.pane.base import Pane
@@ -73,10 +73,9 @@ class Sheet:
 class FormDrafts(Part):
     """Writes drafts in a worker, and reopens those of programs that ended."""
 
-    def __init__(self, app: Shell, pane_state: PaneState) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """There are no drafts yet."""
         super().__init__(app)
-        self._pane_state = pane_state
         self._forms: dict[Form, Sheet] = {}
         self._waiting: dict[str, Draft] = {}
         self._ended: set[str] = set()
@@ -213,7 +212,7 @@ class FormDrafts(Part):
     def _found(self, drafts: tuple[Draft, ...]) -> None:
         """Offer the drafts without interrupting: one message for new ones; the brief lists them until they are gone."""
         self.app.left_drafts = drafts
-        told = self._pane_state.told_drafts
+        told = self.app.pane_state.told_drafts
         new = [draft for draft in drafts if _version(draft) not in told]
         if new:
             more = len(new) - 1
@@ -221,7 +220,7 @@ class FormDrafts(Part):
             key = self.app.key_of("draft.resume" if new[0] is drafts[0] else "pane.brief")
             does = "go on with it" if new[0] is drafts[0] else "see it in Brief"
             self.app.say(f"{words}. Press {key} to {does}.", title="Draft")
-        self._pane_state.tell_drafts(map(_version, drafts))
+        self.app.pane_state.tell_drafts(map(_version, drafts))
         self.show_left()
 
     def show_left(self) -> None:

@@ -11,17 +11,14 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from app.tui.commands.interface import ACTOR
-from app.tui.shell import Part, Shell, ThreadReport, in_one_line
+from app.tui.shell import Part, ThreadReport
 from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from app.tui.live.background import Schedule
-    from app.tui.live.outside_changes import OutsideChanges
-    from app.tui.live.refresh import Refresher
-    from app.tui.overlays import Overlays
+    from app.tui.app import MemdeckApp
     from memory.review.undo_redo import TakenBackChange
     from memory.workspace import Outcome
     from widgets.pane.offers import Build
@@ -41,18 +38,9 @@ class _Asked(NamedTuple):
 class Edits(Part):
     """Writes all changes; no other part writes memory files."""
 
-    def __init__(
-        self,
-        app: Shell,
-        refresher: Refresher,
-        outside_changes: OutsideChanges,
-        schedule: Schedule,
-        overlays: Overlays,
-    ) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """Nothing is being written."""
         super().__init__(app)
-        self._refresher, self._outside_changes = refresher, outside_changes
-        self._schedule, self._overlays = schedule, overlays
         self.one = threading.Lock()
         """Held while something is written, so that only one change is written at a time."""
         self._asked: deque[_Asked] = deque()
@@ -99,7 +87,7 @@ class Edits(Part):
     def once_read(self, act: Callable[[], None]) -> None:
         """Read the files again, then open a form of the current content; as `once_seen`."""
         self._held, self._unseen = act, True
-        self._refresher.request(self.seen)
+        self.app.refresher.request(self.seen)
 
     def seen(self) -> None:
         """Open the form that waits: what was written is on the screen, or cannot be read."""
@@ -107,8 +95,8 @@ class Edits(Part):
             self._unseen = False
             held, self._held = self._held, None
             if held is not None:
-                with self._overlays.coming_late(False):
-                    if self._overlays.has_room("The form"):
+                with self.app.overlays.coming_late(False):
+                    if self.app.overlays.has_room("The form"):
                         held()
 
     def change(
@@ -205,14 +193,14 @@ class Edits(Part):
         Keys wait for it for some seconds. A result that comes after the user did something else opens nothing: see
         `in_time`.
         """
-        late, passed = self._overlays.late, self._passed
+        late, passed = self.app.overlays.late, self._passed
 
         @contextmanager
         def told() -> Iterator[None]:
             self._asking -= 1
             self._overtaken = self._passed != passed
             try:
-                with self._overlays.coming_late(late or self._overtaken):
+                with self.app.overlays.coming_late(late or self._overtaken):
                     yield
             finally:
                 self._overtaken = False
@@ -348,19 +336,18 @@ class Edits(Part):
 
     def _changed(self, outcome: Outcome, then: Callable[[Outcome], None] | None, *, taken_back: bool) -> None:
         """Report what was done, and refresh."""
-        self._outside_changes.changed()
+        self.app.outside_changes.changed()
         self.end()
-        columns = self.app.size.width
         words = outcome.summary if outcome.change.files else "Nothing was different."
         words = words[:1].upper() + words[1:]
         back = f". {self.app.key_of('change.undo')} takes it back." if taken_back and outcome.change.files else ""
         if outcome.secrets:
             self.app.say("\n".join((words, *outcome.secrets[:3])), title="Looks like a secret", severity="warning")
         else:
-            self.app.say(in_one_line(f"{words}{back}", columns))
+            self.app.say(f"{words}{back}")
         names = frozenset(posixpath.basename(file.path) for file in outcome.change.files)
         # Files changed by another system may contain commands, too.
-        self._schedule.files_changed(names if names <= frozenset(MEMORY_FILES) else frozenset())
+        self.app.schedule.files_changed(names if names <= frozenset(MEMORY_FILES) else frozenset())
         self._unseen = True
 
         def shown() -> None:
@@ -369,11 +356,11 @@ class Edits(Part):
             self.seen()
 
         # Without a snapshot it was a change of another system, or an undo, which may be one.
-        self._refresher.request(shown, names if outcome.snapshot is not None else frozenset())
+        self.app.refresher.request(shown)
 
     def _failed(self, error: MemdeckError, otherwise: Callable[[MemdeckError], bool] | None) -> None:
         """Say why nothing was written, unless `otherwise` handles the error."""
         self.end()
         if otherwise is None or not otherwise(error):
             self.app.say_error(error)
-        self._refresher.request()
+        self.app.refresher.request()

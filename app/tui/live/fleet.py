@@ -12,20 +12,17 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from app.tui.shell import Part, Shell, ThreadReport
+from app.tui.shell import Part, ThreadReport
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
-    from app.tui.navigation import Navigation
-    from app.tui.overlays import Overlays
+    from app.tui.app import MemdeckApp
     from app.tui.search.screen import SearchScreen
     from memory.fleet.local import WorkspaceFailure
     from memory.fleet.model import Fleet, FleetHit, WorkspaceOverview
     from memory.search.hits import FoundEntry, SearchAnswer
     from memory.workspace import Workspace
 
-    from .background import Jobs
-    from .refresh import Refresher
 
 PANE = "fleet"
 SYSTEM = "fleet"
@@ -54,12 +51,12 @@ def _state_home(workspace: Workspace, environ: Mapping[str, str]) -> Path:
     return state_home(environ) if workspace.state is None else workspace.state.folder.home
 
 
-class FleetSource:
+class FleetSource(Part):
     """The workspaces for the fleet pane; called in threads."""
 
-    def __init__(self, app: Shell) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """Nothing is opened yet."""
-        self._app = app
+        super().__init__(app)
         self._made: Fleet | None = None
         self._mutex = threading.Lock()
         self.stopped = threading.Event()
@@ -70,7 +67,7 @@ class FleetSource:
         """The fleet of the database that the environment names, else the fleet of this machine."""
         from memory.storage.own_folders import DATABASE, config_home, home, host_name
 
-        environ, workspace = self._app.environ, self._app.workspace
+        environ, workspace = self.app.environ, self.app.workspace
         assert workspace is not None
         with self._mutex:
             if self._made is None and environ.get(DATABASE):
@@ -94,12 +91,12 @@ class FleetSource:
         from memory.storage.own_folders import DATABASE
         from memory.storage.private.workspaces import WorkspaceList
 
-        workspace = self._app.workspace
+        workspace = self.app.workspace
         if workspace is None:
             return False
         with suppress(MemdeckError):
-            return bool(self._app.environ.get(DATABASE)) or any(
-                one.path != workspace.root for one in WorkspaceList(_state_home(workspace, self._app.environ)).all()
+            return bool(self.app.environ.get(DATABASE)) or any(
+                one.path != workspace.root for one in WorkspaceList(_state_home(workspace, self.app.environ)).all()
             )
         return False
 
@@ -108,7 +105,7 @@ class FleetSource:
 
         An error is returned as a sentence.
         """
-        if not self._app.setup.watches:
+        if not self.app.setup.watches:
             for _ in self.fleet.refresh(now, self.goes_on):
                 pass
         try:
@@ -120,8 +117,8 @@ class FleetSource:
         """Return whether it is the workspace that the application shows."""
         from memory.storage.own_folders import host_name
 
-        workspace = self._app.workspace
-        if workspace is None or self._app.shows_one_pane or item.host != host_name(self._app.environ):
+        workspace = self.app.workspace
+        if workspace is None or self.app.shows_one_pane or item.host != host_name(self.app.environ):
             return False
         return str(item.path) == os.path.realpath(workspace.root)
 
@@ -139,12 +136,9 @@ class FleetSource:
 class AllWorkspaces(Part):
     """Shows the fleet. Nothing is opened before the pane is; then one worker refreshes the workspaces."""
 
-    def __init__(
-        self, app: Shell, refresher: Refresher, jobs: Jobs, navigation: Navigation, overlays: Overlays
-    ) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """Nothing is known yet."""
         super().__init__(app)
-        self._refresher, self._jobs, self._navigation, self._overlays = refresher, jobs, navigation, overlays
         self.source = FleetSource(app)
         self._busy = False
         self._screen: SearchScreen | None = None
@@ -180,13 +174,13 @@ class AllWorkspaces(Part):
             found = True
             if monotonic() - shown > SHOW_SECONDS:
                 shown = monotonic()
-                self.app.post_message(ThreadReport(self._refresher.request))
+                self.app.post_message(ThreadReport(self.app.refresher.request))
         return found
 
     def _refreshed(self, found: bool) -> None:
         self._busy = False
         if found:
-            self._refresher.request()
+            self.app.refresher.request()
 
     def _not_refreshed(self, error: MemdeckError) -> None:
         self._busy = False
@@ -227,16 +221,16 @@ class AllWorkspaces(Part):
 
     def _open_here(self, pane: str | None, entry: tuple[str, str] | None) -> None:
         if entry is not None:
-            self._navigation.jump(*entry)
+            self.app.navigation.jump(*entry)
         else:
-            self._navigation.open_pane(pane or self._navigation.first())
+            self.app.navigation.open_pane(pane or self.app.navigation.first())
 
     def _may_leave(self) -> bool:
         # The application is not shown by a terminal but by another program, such as a browser.
         if self.app.environ.get("TEXTUAL_DRIVER"):
             self.app.say("The browser shows one workspace: serve the other one, too.", severity="warning")
             return False
-        if self._jobs.running:
+        if self.app.jobs.running:
             self.app.say("A job still runs here; another workspace opens when it has ended.", severity="warning")
             return False
         return True
@@ -252,7 +246,7 @@ class AllWorkspaces(Part):
         if failure is not None:
             self.app.say(failure["message"], title=destination.root.name, severity="error")
         # Text typed into a form meanwhile must not be lost with this application.
-        elif self._may_leave() and self._overlays.has_room(destination.root.name):
+        elif self._may_leave() and self.app.overlays.has_room(destination.root.name):
             self.destination = destination
             self.app.exit(0)
 

@@ -75,7 +75,7 @@ def context_over(workspace: Workspace, pane_id: str, *titles: str) -> CommandCon
     pane = panes_by_id()[pane_id].load()()
     contents = pane.read(workspace.snapshot(), NOW)
     pane.contents, pane.snapshot, pane.now, pane.zone = contents, contents.snapshot, NOW, UTC
-    pane.arrangement.put(contents.rows, contents.order, contents.sieve)
+    pane.arrangement.put(contents.rows, contents.order)
     pane.line_list.set_rows(contents.rows.keys)
     rows = [row for title in titles for row in contents.rows.rows if row.item.title == title]
     assert len(rows) == len(titles)

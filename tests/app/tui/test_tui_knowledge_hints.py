@@ -15,7 +15,6 @@ from tests.widgets.panes.looking import DEMO, detail_words
 from widgets.list.outline import Branch
 from widgets.pane.base import Pane
 from widgets.pane.rows import RowKey
-from widgets.text.glyphs import ASCII
 
 
 @pytest.fixture
@@ -91,31 +90,3 @@ async def test_filter_words(shop: Workspace) -> None:
         assert dates == sorted(dates, reverse=True)
         pane_of(app).set_filter("is:fact")
         assert len(texts(app)) == len(shop.snapshot().knowledge.items) - 6
-
-
-@pytest.mark.parametrize("size", [(80, 24), (40, 10)], ids=str)
-async def test_marks_in_little_room_and_in_ascii(shop: Workspace, size: tuple[int, int]) -> None:
-    """Where there is no room for the word the sign stays; in ASCII it is another one."""
-    app = make_app(shop, pane="knowledge", glyphs=ASCII)
-    async with running(app, size):
-        pane_of(app).set_filter("is:twice")
-        pane_of(app).go_to(next(item.ref for item in shop.snapshot().knowledge if item.text.startswith("Never")))
-        row = next(line for line in screen_text(app).split("\n") if "Never" in line)
-        assert ("= twice" in row) == (size[0] == 80)
-        assert " =" in row
-
-
-async def test_an_old_file_says_it_of_all_its_facts(shop: Workspace) -> None:
-    """Where the file was not changed for long, what has no date is stale, and the detail says that it is the file."""
-    path = shop.memory / "knowledge.md"
-    lines = path.read_text("utf-8").split("\n")
-    path.write_text(
-        "\n".join("updated: 2023-01-01" if line.startswith("updated:") else line for line in lines), "utf-8"
-    )
-    app = make_app(shop, pane="knowledge")
-    async with running(app) as pilot:
-        pane_of(app).set_filter("is:stale is:fact")
-        assert len(texts(app)) == 25
-        await press(pilot, "g", "g", "j")
-        words = detail_words(pane_of(app))
-        assert "it has no date, and knowledge.md says that it was changed last on 1 Jan 2023, 379 days ago" in words

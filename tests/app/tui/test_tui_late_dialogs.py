@@ -5,23 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import monotonic
 
 import pytest
-from rich.console import RenderableType
 from textual.events import Key
 from textual.pilot import Pilot
-from textual.screen import Screen
 
 from app.tui.app import MemdeckApp
-from app.tui.commands.interface import Find, OpenDialog
 from app.tui.keys import type_ahead as typing_ahead
 from memory.files.tasks.edits import edit_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, send, settle, type_text
 from tests.patience import PATIENCE, within
 from tests.reviewing import let_agents
-from widgets.dialogs.dialogs import Preview, Prompt
+from widgets.dialogs.dialogs import Prompt
 from widgets.dialogs.entry_history import EntryHistory
 from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
@@ -54,33 +50,6 @@ async def released(pilot: Pilot[int]) -> None:
     async with within():
         while app.type_ahead._waits or not app.type_ahead.idle:
             await pilot.pause(0.001)
-
-
-@pytest.mark.parametrize("keys", [("escape",), ("j",), ("j", "escape", "k")])
-@pytest.mark.parametrize("early", [True, False], ids=["while keys wait", "when they wait no more"])
-async def test_what_was_found_too_late_does_not_open(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, keys: tuple[str, ...], early: bool
-) -> None:
-    """The versions of an entry take longer than keys wait: pressed meanwhile they are the list's, and nothing opens."""
-    monkeypatch.setattr(typing_ahead, "_LONGEST", 0.01)
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        before = app.navigation.pane.line_list.position
-        with asking(app, monkeypatch):
-            send(pilot, "H")
-            if not early:
-                await pilot.pause()
-                await released(pilot)
-            for key in keys:
-                send(pilot, key)
-            await pilot.pause()
-            await released(pilot)
-            assert app.navigation.pane.line_list.position == before + keys.count("j") - keys.count("k")
-        await settle(pilot)
-        assert app.screen is app.main_screen
-        assert [note.message for note in app._notifications] == ["The history took too long to open; ask for it again."]
-        await press(pilot, "H")
-        assert isinstance(app.screen, EntryHistory)
 
 
 async def test_who_waits_gets_what_was_found_late(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,49 +125,3 @@ async def test_a_conflict_waits_for_a_dialog_that_is_typed_in(workspace: Workspa
         await press(pilot, "escape")
         assert isinstance(app.screen, Form)
         assert app.screen.values()["assigned"] == "heartbeatMine"
-
-
-async def test_keys_behind_an_answer_wait_for_what_it_leads_to(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A line is answered and what it asks for is looked for: Esc behind it leaves what is found, `j` is the list's."""
-    shown: list[Preview] = []
-
-    def found(_: object) -> OpenDialog:
-        shown.append(Preview("Found", ()))
-        return OpenDialog(shown[-1], waited="What was found")
-
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        before = app.navigation.pane.line_list.position
-        app.perform(OpenDialog(Prompt("Look for"), lambda _: Find(lambda: None, found)))
-        await settle(pilot)
-        with asking(app, monkeypatch):
-            for key in ("q", "enter", "escape", "j"):
-                send(pilot, key)
-            await pilot.pause()
-            assert not shown
-        await settle(pilot)
-        assert shown
-        assert app.screen is app.main_screen
-        assert app.navigation.pane.line_list.position == before + 1
-
-
-async def test_who_sees_the_question_may_answer_at_once(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key that comes with the first picture of a question counts, also where nothing else was done since."""
-    key, pressed = Key("m", "m"), []
-    app = make_app(workspace)
-    display = app._display
-
-    def seen(screen: Screen[object], picture: RenderableType | None) -> None:
-        display(screen, picture)
-        if isinstance(screen, ThreeWay) and screen.is_mounted and not pressed:
-            key.time = monotonic()
-            pressed.append(app.post_message(key))
-
-    monkeypatch.setattr(app, "_display", seen)
-    async with running(app) as pilot:
-        await conflict(pilot)
-        assert pressed
-        assert isinstance(app.screen, ThreeWay)
-        assert app.screen.view.open_questions == 0

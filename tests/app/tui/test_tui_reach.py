@@ -73,20 +73,6 @@ async def test_without_an_address_the_detail_says_why(shop: Workspace) -> None:
         assert "1st ! Dev Team Bot channels.toml has no address for it" in words
 
 
-@pytest.mark.parametrize("size", [(80, 24), (40, 10)], ids=str)
-async def test_the_way_is_reached_in_little_room(shop: Workspace, size: tuple[int, int]) -> None:
-    """The detail of a person leads to the channel at every size."""
-    app = make_app(shop, pane="contacts", environ={})
-    async with running(app, size) as pilot:
-        person = next(one for one in shop.snapshot().contacts.people if one.name == "Carol")
-        pane_of(app).go_to(person.ref)
-        await press(pilot, "enter")
-        assert "1st ▲ DingTalk Team disconnected" in detail_words(pane_of(app))
-        await press(pilot, "o", "enter")
-        assert pane_of(app).current().name == "DingTalk Team"
-        assert "Notifications are not sent by this channel." in detail_words(pane_of(app))
-
-
 async def test_a_file_of_addresses_inside_the_workspace_does_not_count(shop: Workspace) -> None:
     """Who can write to the workspace cannot say where messages go."""
     folder = shop.root / "config" / "memdeck"
@@ -98,19 +84,3 @@ async def test_a_file_of_addresses_inside_the_workspace_does_not_count(shop: Wor
     async with running(app) as pilot:
         await press(pilot, "g", "g", "j")
         assert "lies in the workspace" in detail_words(pane_of(app))
-
-
-async def test_quiet_hours_and_notifications_that_are_off(shop: Workspace) -> None:
-    """The detail says until when messages wait, and that nothing goes anywhere where notifications are off."""
-    path = shop.memory / "config.md"
-    text = path.read_text("utf-8")
-    path.write_text(text.replace("- target: im", "- target: im\n- quietHours: 09:00-12:00"), "utf-8")
-    app = make_app(shop, pane="contacts", environ={"MEMDECK_CHANNEL_CHANNEL_ABC123": SECRET})
-    async with running(app) as pilot:
-        await press(pilot, "g", "g")
-        assert "waits until 12:00 (quiet hours), unless its priority is high" in detail_words(pane_of(app))
-        path.write_text(text.replace("- target: im", "- target: off"), "utf-8")
-        app.refresher.request()
-        await press(pilot, "j", "k")
-        assert "goes nowhere: config.md names no channel for it" in detail_words(pane_of(app))
-        assert "1 Dev Team Bot" not in screen_text(app)

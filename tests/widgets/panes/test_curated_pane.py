@@ -11,9 +11,8 @@ from memory.systems import system_of
 from memory.systems.curated import CuratedMemory
 from memory.workspace import Workspace
 from tests.app.tui.curated_memories import curated_workspace
-from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
-from tests.widgets.harness import HOSTILE, assert_safe, screen_text
-from widgets.input.editors import SafeText
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
+from tests.widgets.harness import screen_text
 from widgets.panes.curated.pane import CuratedPane
 from widgets.panes.curated.rows import DecisionRow, MemoryRow, ShadowRow
 
@@ -60,21 +59,6 @@ async def test_g_and_u_open_the_memories_by_scope(place: Workspace) -> None:
         text = screen_text(app)
         for words in ("AGENT reviewer", "WORKSPACE  4", "GLOBAL  2, 1 hidden", "NOT READ", "project_half.md:1", "6▲"):
             assert words in text, words
-
-
-async def test_the_gates_of_dreaming_are_told(place: Workspace) -> None:
-    """Each side says how far its gates are; the detail lists all of them."""
-    app = make_app(place)
-    async with running(app) as pilot:
-        await press(pilot, "g", "u")
-        assert "2 of 3 sessions, 2 of 5 candidates" in screen_text(app)
-        assert _pane(pilot).go_to("curated#gates:workspace")
-        await settle(pilot)
-        text = screen_text(app)
-        for words in ("Dreaming of workspace", "the lock is free", "dreaming is on", "& dreams"):
-            assert words in text, words
-        await press(pilot, "ampersand")
-        assert "The gates of dreaming are closed" in screen_text(app)
 
 
 async def test_a_decision_shows_its_rules_and_is_taken_back(place: Workspace) -> None:
@@ -200,30 +184,3 @@ async def test_the_filter_knows_parts_types_scopes_and_outcomes(place: Workspace
             pane.set_filter(text)
             await settle(pilot)
             assert len(_items(pane, kind)) == count, text
-
-
-async def test_without_memories_the_pane_says_what_it_is_for(tmp_path: Path) -> None:
-    """A workspace without the system has the pane in reach, with words and the key that begins."""
-    app = make_app(make_workspace(tmp_path, {"tasks.md": ""}))
-    async with running(app) as pilot:
-        assert "Curated" not in screen_text(app)
-        await press(pilot, "g", "u")
-        assert "Press a to write the first one" in " ".join(
-            _pane(pilot).query_one(".pane--empty", SafeText).words.split()
-        )
-
-
-async def test_hostile_texts_are_drawn_safely(place: Workspace) -> None:
-    """Control characters and markup in a memory reach the screen as visible escapes."""
-    for number, text in enumerate(HOSTILE.values()):
-        body = text.encode("utf-8", "replace").decode()
-        head = f"---\nname: hostile {number}\ndescription: bad\ntype: project\n---\n\n"
-        (place.root / f".agh/memory/project_hostile-{number}.md").write_text(head + body)
-    app = make_app(place)
-    async with running(app) as pilot:
-        await press(pilot, "g", "u")
-        for row in _items(_pane(pilot), MemoryRow):
-            if row.title.startswith("hostile"):
-                assert _pane(pilot).go_to(row.ref)
-                await settle(pilot)
-                assert_safe(screen_text(app))

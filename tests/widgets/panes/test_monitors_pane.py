@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory.errors import UsageError
-from tests.fixture_files import sample
-from tests.widgets.panes.looking import NOW, ONE_LINE, Files, detail_words, settled, showing, shown, walked
+from tests.widgets.panes.looking import NOW, Files, detail_words, settled, showing, shown
 from widgets.panes.monitors.pane import MonitorsPane
 from widgets.text.styled_text import line_text
 
@@ -142,29 +141,3 @@ async def test_sorting_brings_what_is_not_healthy_up() -> None:
         assert [row[2:6].strip() for row in rows(pane, 54)] == ["Disk", "New", "API"]
         pane.set_sort("name")
         assert [row[2:6].strip() for row in rows(pane, 54)] == ["API", "Disk", "New"]
-
-
-async def test_filter_sample_and_empty_state() -> None:
-    """The filter knows states; the format's sample is all healthy; without monitors the pane says how to begin."""
-    pane = MonitorsPane()
-    async with showing(pane, {"monitors.md": MONITORS}) as (_, app):
-        pane.set_filter("status:unknown")
-        assert rows(pane, 30)[0].startswith("○ New")
-    pane = MonitorsPane()
-    async with showing(pane, {"monitors.md": sample("monitors.md")}, (40, 10)) as (_, app):
-        assert "all healthy" in shown(app)
-    pane = MonitorsPane()
-    async with showing(pane, {}) as (_, app):
-        assert "Press a to add the first monitor." in shown(app)
-
-
-async def test_hostile_monitors_are_only_text() -> None:
-    """Names, commands, states and unknown fields from a file cannot steer the terminal."""
-    pane = MonitorsPane()
-    async with showing(pane, {}, (80, 24)) as (pilot, app):
-        for hostile in ONE_LINE:
-            source = (
-                f"## Monitors\n### {hostile}\n- type: {hostile}\n- command: {hostile}\n- interval: {hostile}\n"
-                f"- lastCheck: {hostile}\n- lastStatus: {hostile} ({hostile})\n- own: {hostile}\n"
-            )
-            await walked(pane, {"monitors.md": source}, pilot, app)

@@ -182,8 +182,6 @@ class ChangesPane(TellingPane):
             case _:
                 return super().field_text(item, name)
 
-    judged_fields = ("since", "until")
-
     def field_fits(self, item: LoggedChange, name: str, value: str) -> bool | None:
         """`since` and `until` compare times: a day, a day and time, `today`, `yesterday`, `monday`, `-3d`."""
         if name not in ("since", "until"):
@@ -249,10 +247,10 @@ class ChangesPane(TellingPane):
         self._layouts = layouts(item for _, item, _ in contents.rows.items)
         super().put(contents, flash=flash and self._wanted == PAGE and not self.filter)
 
-    def set_filter(self, text: str, *, typed: bool = False) -> None:
+    def set_filter(self, text: str) -> None:
         """Filter, and once the keys rest search the older changes as well, page by page."""
         changed = text != self.filter
-        super().set_filter(text, typed=typed)
+        super().set_filter(text)
         if changed:
             self._wanted = PAGE
             if self._typing is not None:

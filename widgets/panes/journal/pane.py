@@ -24,7 +24,6 @@ ROW = Columns(Column("time", 5, importance=1), Column("title"))
 
 SHOWN_LINES = 4
 """How many lines of an entry follow its title, as far as there is room."""
-_DASH = "\u2014".encode()  # Between time and title in every heading; lower case does not change it.
 
 
 def day_title(day: str, today: date) -> str:
@@ -49,7 +48,6 @@ class JournalPane(Pane):
     filter_fields: ClassVar[tuple[str, ...]] = ("date", "title", "time", "from", "kind", "about")
     filter_words: ClassVar[tuple[str, ...]] = tuple(f"kind:{kind}" for kind in KINDS)
     filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {"kind": KINDS}
-    draws_alone: ClassVar[bool] = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,8 +113,6 @@ class JournalPane(Pane):
             case _:
                 return super().field_text(item, name)
 
-    judged_fields = ("about",)
-
     def field_fits(self, item: JournalEntry, name: str, value: str) -> bool | None:
         """For `about:` with the digits of a ref: whether the entry mentions the title of the item with that ref."""
         if name != "about" or self.snapshot is None:
@@ -127,13 +123,6 @@ class JournalPane(Pane):
             self._about = (self.snapshot, value, places)
         places = self._about[2]
         return None if places is None else item.at in places
-
-    def haystack(self, item: JournalEntry) -> str:
-        """The haystack of date and entry; usually made directly from the bytes."""
-        raw = item.entry.raw
-        if not raw or not (raw.isascii() or raw.replace(_DASH, b"").isascii()):
-            return super().haystack(item)
-        return f"{item.date} {raw.lower().decode('latin-1')}"
 
     def adding(self, now: datetime) -> FormPlan | None:
         """The form of a new entry, at this moment."""

@@ -7,13 +7,11 @@ from contextlib import ExitStack
 from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from memory.files.refs import SHORT
-from memory.files.tasks.model import LazyTasks
 from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, grouped, is_missing, sort_key
 from widgets.list.line_list import GUTTER, MARGIN, LineList
 from widgets.list.rows import Continuation, Heading, Note
 from widgets.pane.base import Contents, Pane, PaneList
-from widgets.pane.rows import RowKey, Run
+from widgets.pane.rows import RowKey
 from widgets.pane.visible_rows import REVERSED
 from widgets.text.styled_text import Line, Piece, clip_line, line
 from widgets.text.words import CARD_LINES
@@ -139,13 +137,10 @@ class TaskViews(Pane):
         self.calendar: Calendar | None = None
         """The calendar, while it is shown."""
         self._agenda: tuple[Snapshot, Agenda] | None = None
-        self._by_task: tuple[Any, Mapping[int, RowKey]] = (None, {})
         self._passed: tuple[RowKey, Hashable | None, date | None] | None = None
         """The task under the cursor when the calendar, which does not contain it, was opened; and the calendar's cursor
         and day at that time.
         """
-        self.wants_agenda = False
-        """Whether the next read includes all dates, because the calendar is about to be shown."""
 
     def draw_card(self, item: Task, number: int, width: int) -> Line:
         """A line of a card on the board, from 0."""
@@ -162,7 +157,7 @@ class TaskViews(Pane):
             wrong = self.group == GROUPS[0] and tasks[0].heading is not None
             rows.append(Heading(title, f"{len(tasks)}  {WRONG_HEADING}" if wrong else str(len(tasks))))
             # Of many thousands of tasks few are shown: only those are made.
-            rows.extend([Run(tasks, tasks.entries)] if isinstance(tasks, LazyTasks) else tasks)
+            rows.extend(tasks)
         return rows
 
     def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:
@@ -184,7 +179,7 @@ class TaskViews(Pane):
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Read the rows; the dates of all tasks are read here too, in the worker, where no key waits."""
         contents = super().read(snapshot, now)
-        if self.view_name == "calendar" or self.wants_agenda:
+        if self.view_name == "calendar":
             # Put together with the rows: until then keys apply to the shown rows and their dates.
             agenda = None if self._agenda is None else self._agenda[1]
             # Most refreshes come from the clock: if nothing changed, the dates of all tasks need not be read again.
@@ -260,7 +255,6 @@ class TaskViews(Pane):
         self.view_name = name
         self.board = self._board if name == "board" else None
         self.calendar = self._calendar if name == "calendar" else None
-        self.wants_agenda = False
         self.remove_class("-open")
         for view in VIEWS[1:]:
             self.set_class(view == name, f"-{view}")
@@ -327,13 +321,6 @@ class TaskViews(Pane):
         """The rows of all columns."""
         return [key for cards in self._lists for key in cards.rows]
 
-    @property
-    def rows_of_picture(self) -> int | None:
-        """How many rows fill the view: None (all) for a board's columns, 0 for a calendar, which filters its month."""
-        if self.board is not None:
-            return None
-        return super().rows_of_picture if self.calendar is None else 0
-
     def put_keys(self, keys: Sequence[Hashable], *, redraw: bool, to_top: bool) -> None:
         """Give the rows to the view that is shown."""
         if self.board is not None:
@@ -342,23 +329,10 @@ class TaskViews(Pane):
             assert self.snapshot is not None
             if self._agenda is None or self._agenda[0] is not self.snapshot:
                 self._agenda = (self.snapshot, self._make_agenda(self.snapshot, self.now))
-            if self._by_task[0] is not self.arrangement.rows:
-                self._by_task = (self.arrangement.rows, {id(item): row for row, item, _ in self.arrangement.rows.items})
-            arrangement = self.arrangement
-            self.calendar.put(
-                self._agenda[1],
-                self._by_task[1],
-                arrangement.fits,
-                redraw=redraw,
-                to_top=to_top,
-                whole=arrangement.is_whole,
-            )
+            rows = {id(item): row for row, item, _ in self.arrangement.rows.items}
+            self.calendar.put(self._agenda[1], rows, self.arrangement.fits, redraw=redraw, to_top=to_top)
         else:
             super().put_keys(keys, redraw=redraw, to_top=to_top)
-
-    def rows_look_the_same(self, contents: Contents) -> bool:
-        """Only in the list view: the columns of a board and the days of a calendar depend on more than each task."""
-        return self.view_name == VIEWS[0] and super().rows_look_the_same(contents)
 
     def say_instead(self, words: str) -> None:
         """Show a message below the names of the board's columns, or above a calendar that has no files yet.
@@ -374,13 +348,7 @@ class TaskViews(Pane):
 
     def _lanes(self, keys: Sequence[Hashable]) -> Mapping[str, Sequence[RowKey]]:
         """The rows by the section of their tasks; where rows are grouped by section, whole groups are used."""
-        groups = self.arrangement.groups_of(keys) if self.group == GROUPS[0] else None
         lanes: dict[str, list[RowKey]] = {lane: [] for lane, _ in LANES}
-        if groups is not None:
-            for rows in groups:
-                if rows:
-                    lanes.setdefault(rows[0].item.section, []).extend(rows)
-            return lanes
         for key in keys:
             if isinstance(key, RowKey):
                 lanes.setdefault(key.item.section, []).append(key)
@@ -394,14 +362,6 @@ class TaskViews(Pane):
             return self.calendar.find(row)
         return super().place_cursor(row)
 
-    def with_ref(self, items: Sequence[Task], ref: str) -> Sequence[Task]:
-        """The tasks that may have a ref: those with its identity, if the identities of all tasks are known."""
-        if self.snapshot is None or not items or not items[0].knows_identities:
-            return items
-        tasks, digits = self.snapshot.tasks, ref.partition("#")[2][:SHORT]
-        identities = tasks.names.identities()
-        return tasks.tasks.pick([place for place, known in enumerate(identities) if known.startswith(digits)])
-
     def go_to(self, ref: str) -> bool:
         """Put the cursor on a task; if the view cannot show it, switch to the list."""
         if self.contents is None or self.view_name == "list":
@@ -409,7 +369,6 @@ class TaskViews(Pane):
         row = self.arrangement.row_of(ref)
         if row is None:
             return False
-        self.narrowing.finish()
         if not self.place_cursor(row):
             self.set_filter("")
             self.filter_bar.close()
