@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ScreenStackError
 from textual.binding import Binding, BindingType
@@ -12,52 +13,51 @@ from textual.dom import NoScreen
 from textual.events import Event, InputEvent, Key, Paste
 from textual.widgets import Input
 
-from memory.history.lost_files import LostFile
-from memory.history.stale_saves import Undone
-from memory.monitoring.run.run import WatchServices
 from memory.storage.own_folders import short_path
-from memory.trust.consent import Trust
 from memory.workspace import Workspace
 from widgets.chrome.header import HeaderLine
 from widgets.chrome.keys import GoWaits, Prefixed, active_binding, is_typing
 from widgets.chrome.sidebar import Sidebar
-from widgets.input.form import Form
-from widgets.list.board import Board
 from widgets.list.line_list import LineList
 from widgets.pane.base import Pane
 from widgets.panes import PaneName
-from widgets.panes.brief.pane import BriefPane
-from widgets.panes.fleet import FleetPane
 
 from .commands.conditions import Situation
-from .commands.interface import JobView
-from .commands.perform import Performer
-from .commands.tasks import drop
-from .forms.consent import ConsentPart
-from .forms.drafts import FormDrafts
-from .forms.form_session import FormSession
 from .keys.available import why_dead
-from .keys.registry import BY_ID, Command, function_of
-from .keys.type_ahead import TypeAhead, apart
-from .leaving import Leaving
-from .live.background import Jobs, Schedule
-from .live.edits import Edits
-from .live.fleet import PANE as FLEET
-from .live.fleet import AllWorkspaces
-from .live.outside_changes import LogSource, OutsideChanges
-from .live.overview import OverviewPart
-from .live.prompts import PANE as PROMPT
-from .live.prompts import PromptSource
-from .live.proposals import PANE as INBOX
+from .keys.registry import BY_ID, PARTS, Command, found_at, function_of
+from .keys.type_ahead import apart
 from .live.proposals import AgentProposals
-from .live.refresh import Refresher
 from .main_screen import MainScreen
-from .navigation import Navigation
-from .overlays import Overlays
 from .pane_state import PaneState
-from .search.queries import SearchQueries
 from .shell import Changed, Progress, Setup, Shell, ThreadReport
-from .welcome import StartScreen, make
+
+if TYPE_CHECKING:
+    from memory.history.lost_files import LostFile
+    from memory.history.stale_saves import Undone
+    from memory.monitoring.run.run import WatchServices
+    from memory.trust.consent import Trust
+    from widgets.input.form import Form
+    from widgets.list.board import Board
+    from widgets.panes.brief.pane import BriefPane
+    from widgets.panes.fleet import FleetPane
+
+    from .commands.interface import JobView
+    from .commands.perform import Performer
+    from .forms.consent import ConsentPart
+    from .forms.drafts import FormDrafts
+    from .forms.form_session import FormSession
+    from .keys.type_ahead import TypeAhead
+    from .leaving import Leaving
+    from .live.background import Jobs, Schedule
+    from .live.edits import Edits
+    from .live.fleet import AllWorkspaces
+    from .live.outside_changes import OutsideChanges
+    from .live.overview import OverviewPart
+    from .live.prompts import PromptSource
+    from .live.refresh import Refresher
+    from .navigation import Navigation
+    from .overlays import Overlays
+    from .search.queries import SearchQueries
 
 TICK_SECONDS = 30.0
 """Seconds between redraws of everything that depends on the time."""
@@ -85,28 +85,44 @@ class MemdeckApp(Shell):
         """Create the parts; each reaches the others through the application."""
         super().__init__(workspace, setup)
         self.pane_state = PaneState(self)
-        self.refresher = Refresher(self)
-        self.jobs = Jobs(self)
-        self.schedule = Schedule(self)
-        self.outside_changes = OutsideChanges(self)
         self.proposals = AgentProposals(self)
-        self.overview = OverviewPart(self)
-        self.overlays = Overlays(self)
-        self.edits = Edits(self)
-        self.consent = ConsentPart(self)
-        self.navigation = Navigation(self)
-        self.form_drafts = FormDrafts(self)
-        self.form_session = FormSession(self)
-        self.search_queries = SearchQueries(self)
-        self.fleet = AllWorkspaces(self)
-        self.perform = Performer(self)
-        self.type_ahead = TypeAhead(self)
         self.overlays.apply_theme()
         first = None
         if workspace is not None:
             first = self.navigation.begin(self.navigation.first(setup.only or setup.pane, self.pane_state.last_pane))
         shown = "" if workspace is None or setup.only else short_path(str(workspace.root), self.environ)
         self.main_screen = MainScreen(self._main_screen_ready, shown, first, self.navigation.panes)
+
+    if TYPE_CHECKING:
+        consent: ConsentPart
+        edits: Edits
+        fleet: AllWorkspaces
+        form_drafts: FormDrafts
+        form_session: FormSession
+        jobs: Jobs
+        navigation: Navigation
+        outside_changes: OutsideChanges
+        overlays: Overlays
+        overview: OverviewPart
+        perform: Performer
+        prompts: PromptSource
+        refresher: Refresher
+        schedule: Schedule
+        search_queries: SearchQueries
+        type_ahead: TypeAhead
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a part; it is imported and created when it is first used, not before the first titles."""
+            if name not in PARTS:
+                raise AttributeError(name)
+            part = self.__dict__[name] = found_at(PARTS[name])(self)
+            return part
+
+    def load_parts(self) -> None:
+        """Create all parts, in a thread, so that no key waits for them."""
+        for name in PARTS:
+            getattr(self, name)
 
     # What commands read
 
@@ -182,10 +198,14 @@ class MemdeckApp(Shell):
             if self.setup.entry is not None:
                 self.navigation.jump(*self.setup.entry)
             return
+        from .welcome import StartScreen
+
         self.push_screen(StartScreen(self.setup.path), self._started)
 
     def _started(self, choice: str | None) -> None:
         """Create what was chosen on the start screen."""
+        from .welcome import make
+
         if choice is None:
             self.exit(0)
             return
@@ -238,22 +258,17 @@ class MemdeckApp(Shell):
 
     def make_pane(self, name: PaneName) -> Pane:
         """Create a pane that is opened for the first time."""
-        pane_type = name.load()
-        if name.id == INBOX:
-            return pane_type(self.proposals)  # type: ignore[call-arg]
-        if name.id == PROMPT:
-            return pane_type(PromptSource(self))  # type: ignore[call-arg]
-        if name.id == FLEET:
-            return pane_type(self.fleet.source)  # type: ignore[call-arg]
-        if name.id == "changes":
-            return pane_type(LogSource(self))  # type: ignore[call-arg]
-        if name.id == "monitors":
-            return pane_type(self.schedule.pictures)  # type: ignore[call-arg]
-        if name.id == "contacts":
-            return pane_type(self.schedule.addresses)  # type: ignore[call-arg]
-        if name.id == "plans":
-            return pane_type(LogSource(self).past)  # type: ignore[call-arg]
-        pane = pane_type()
+        sources: dict[str, Callable[[], object]] = {
+            "changes": lambda: self.outside_changes.log,
+            "contacts": lambda: self.schedule.addresses,
+            "fleet": lambda: self.fleet.source,
+            "inbox": lambda: self.proposals,
+            "monitors": lambda: self.schedule.pictures,
+            "plans": lambda: self.outside_changes.log.past,
+            "prompt": lambda: self.prompts,
+        }
+        pane_type, source = name.load(), sources.get(name.id)
+        pane = pane_type() if source is None else pane_type(source())  # type: ignore[call-arg]
         if name.id == "brief" and self.left_drafts:
             pane.say_drafts(self.form_drafts.listed)  # type: ignore[attr-defined]
         return pane
@@ -408,4 +423,4 @@ class MemdeckApp(Shell):
     def on_board_dropped(self, message: Board.Dropped) -> None:
         """Move the task of a card that was dragged to another column."""
         message.stop()
-        self.perform(drop(self, message.row.item, message.lane))
+        self.perform(function_of("tasks.drop")(self, message.row.item, message.lane))

@@ -28,8 +28,7 @@ from .app import MemdeckApp
 from .keys.key_file import read_keymap
 from .keys.type_ahead import use_parser
 from .leaving import Leaving
-from .live.fleet import Destination
-from .shell import Setup
+from .shell import Destination, Setup
 
 
 class Clock:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.tui.shell import Part, panes_by_id
+from widgets.chrome.which_key import WhichKey
 from widgets.pane.base import Pane
 from widgets.panes import PaneName, all_panes, pane_of
+from widgets.panes.brief.shortened_groups import DOORS
+from widgets.text.styled_text import Piece, line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from app.tui.app import MemdeckApp
 
 FIRST_PANE = "tasks"
@@ -169,9 +171,6 @@ class Navigation(Part):
 
     def go_waits(self, *, waits: bool) -> None:
         """Show or hide the list of where `g` leads while it waits for the next key."""
-        from widgets.chrome.which_key import WhichKey
-        from widgets.text.styled_text import Piece, line
-
         if waits:
             # A message would cover it.
             self.app.clear_notifications()
@@ -324,8 +323,6 @@ class Navigation(Part):
         """Show all entries of a group that the brief shows only in part: in their pane, filtered if it has other
         entries, too.
         """
-        from widgets.panes.brief.shortened_groups import DOORS
-
         pane_id, text, _ = DOORS[group]
         if not pane_id:
             self.app.consent.review_all()

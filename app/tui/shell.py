@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from textual.app import App
 from textual.events import Resize
@@ -22,24 +22,24 @@ from textual.message import Message
 from memory import errors
 from memory.base.safe_text import visible
 from memory.errors import MemdeckError
+from memory.storage.private.drafts import Draft
+from memory.workspace import Workspace
 from widgets.chrome.keys import key_name
+from widgets.pane.base import Pane
 from widgets.panes import PaneName, all_panes, panes_for
 from widgets.text.depth import OWN, Depth
 from widgets.text.drawing import LateTimers
 from widgets.text.fallback import plain_filters
 from widgets.text.glyphs import ASCII, UNICODE, Glyphs
 
+from .clipboard import LARGEST, find_tool, give_to_tool, safe_text
+from .commands.interface import Severity
 from .keys.keymap import Keymap
 from .keys.registry import BY_ID
+from .main_screen import MainScreen
 
 if TYPE_CHECKING:
-    from memory.storage.private.drafts import Draft
-    from memory.workspace import Workspace
-    from widgets.pane.base import Pane
-
     from .app import MemdeckApp
-    from .commands.interface import Severity
-    from .main_screen import MainScreen
 
 WIDEST = 60
 """Cells of the widest message."""
@@ -160,6 +160,18 @@ class OpenPanes:
 
 SLIM = 60
 """Terminals with fewer columns have messages as wide as themselves."""
+
+
+class Destination(NamedTuple):
+    """What to open instead of this workspace: a pane of it, and an entry (its file and ref).
+
+    `way` are the workspaces to go back to, the last one first.
+    """
+
+    root: Path
+    way: tuple[Path, ...]
+    pane: str | None = None
+    entry: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,8 +326,6 @@ class Shell(LateTimers, App[int]):
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy through the terminal, and through the desktop's clipboard program if one exists."""
-        from .clipboard import LARGEST, find_tool, give_to_tool, safe_text
-
         text = safe_text(text)
         if len(text) <= LARGEST:
             super().copy_to_clipboard(text)

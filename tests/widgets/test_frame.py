@@ -152,7 +152,7 @@ async def test_the_sidebar_shows_counts_and_alerts() -> None:
             "  7 Monitors     3▲ ",
         ]
         app.glyphs = ASCII  # type: ignore[attr-defined]
-        sidebar.redraw()
+        sidebar.refresh()
         sidebar.set_entries([*ENTRIES[:2], SidebarEntry("monitors", "7", "Monitors", 4, True)])
         await pilot.pause()
         assert screen_text(app).split("\n")[1:3] == ["> 2 Tasks       12  ", "  7 Monitors     4! "]

@@ -73,14 +73,13 @@ class PaneList(LineList):
         super().__init__(classes="pane--list")
         self._pane = pane
         self._words = ""
-        self._wrapped: tuple[int, int, int, Sequence[Line]] = (-1, -1, 0, ())
 
     def say(self, words: str) -> None:
         """Set the message shown where there are no rows. The list draws it itself: swapping in another widget would
         cause a layout of the whole screen for one letter in the filter.
         """
         if words != self._words:
-            self._words, self._wrapped = words, (-1, -1, 0, ())
+            self._words = words
             if not self.rows:
                 self.refresh()
 
@@ -92,17 +91,14 @@ class PaneList(LineList):
         assert isinstance(key, RowKey)
         return self._pane.draw_row(key.item, width)
 
-    def draw_below(self, places: range, width: int) -> list[Strip]:
-        """Draw the lines of the message, where there are no rows."""
+    def draw_below(self, y: int, width: int) -> Strip:
+        """Draw a line of the message, where there are no rows."""
         if self.rows or not self._words:
-            return super().draw_below(places, width)
+            return super().draw_below(y, width)
         height = self.size.height
-        if self._wrapped[:2] != (width, height):
-            self._wrapped = (width, height, *self._laid_out(width, height))
-        indent, lines = self._wrapped[2:]
-        top = int(len(lines) < height)
-        shown = [line(" " * indent, lines[y - top]) if 0 <= y - top < len(lines) else EMPTY for y in places]
-        return [self.draw(text, width) for text in shown]
+        indent, lines = self._laid_out(width, height)
+        place = y - int(len(lines) < height)
+        return self.draw(line(" " * indent, lines[place]) if 0 <= place < len(lines) else EMPTY, width)
 
     def _laid_out(self, width: int, height: int) -> tuple[int, Sequence[Line]]:
         """Return the indent of the message and its lines, closer together where there is little room.
@@ -287,7 +283,7 @@ class Pane(LateTimers, PaneWithEntry):
         self._remark = contents.remark
         stood = self.line_list.cursor
         self.lost_row = stood if stood in contents.rows.gone else None
-        self._arrange(redraw=True)
+        self._arrange()
         if self._wanted_ref is not None and (first or self._wanted_ref):
             self._arrived = self.go_to(self._wanted_ref)
             self._wanted_ref = None
@@ -359,7 +355,7 @@ class Pane(LateTimers, PaneWithEntry):
     def set_sort(self, name: str) -> None:
         """Sort by one of `sorts`, optionally followed by `REVERSED`."""
         if self.arrangement.sort_by(name):
-            self._arrange(redraw=False)
+            self._arrange()
 
     def view(self) -> dict[str, str]:
         """The state of this pane to remember: position, filter, sort."""
@@ -432,13 +428,13 @@ class Pane(LateTimers, PaneWithEntry):
         self.set_class(width < SINGLE, "-single")
         self.set_class(width >= BROAD, "-broad")
 
-    def _arrange(self, *, redraw: bool) -> None:
+    def _arrange(self) -> None:
         """Sort and filter the rows and hand them to the list."""
-        self.show_keys(self.arrangement.keys(self.now, self.zone), redraw=redraw)
+        self.show_keys(self.arrangement.keys(self.now, self.zone))
 
-    def show_keys(self, keys: Sequence[Hashable], *, redraw: bool = False, to_top: bool = False) -> None:
+    def show_keys(self, keys: Sequence[Hashable], *, to_top: bool = False) -> None:
         """Show the sorted and filtered rows, and their count. `to_top`: scroll to the first, with the cursor."""
-        self.put_keys(keys, redraw=redraw, to_top=to_top)
+        self.put_keys(keys, to_top=to_top)
         self._say_empty()
         self.say_title()
 
@@ -450,9 +446,9 @@ class Pane(LateTimers, PaneWithEntry):
         """The rows that a filter keeps."""
         return keep(keys, lambda row: needles.fit(row, self))
 
-    def put_keys(self, keys: Sequence[Hashable], *, redraw: bool, to_top: bool) -> None:
+    def put_keys(self, keys: Sequence[Hashable], *, to_top: bool) -> None:
         """Hand the sorted and filtered rows to the list."""
-        self.line_list.set_rows(keys, redraw=redraw, to_top=to_top)
+        self.line_list.set_rows(keys, to_top=to_top)
 
     @property
     def has_items(self) -> bool:

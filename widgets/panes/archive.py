@@ -202,7 +202,7 @@ class ArchivePane(OutlinePane):
     def _read_again(self) -> None:
         snapshot, now = self.snapshot, self.now
         if snapshot is not None:
-            self.line_list.redraw()
+            self.line_list.refresh()
             self.run_worker(
                 lambda: self.read(snapshot, now), thread=True, exclusive=True, group="archive", exit_on_error=False
             )

@@ -6,20 +6,22 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from .interface import ApplyEdit, Context, Find, OpenDialog, Step, open_pane, open_workspace
+from memory.errors import MemdeckError
+from memory.systems import system_of
+from memory.systems.acts import Act, act
+from memory.workspace import Outcome
+from widgets.dialogs.dialogs import Confirm, Preview, Prompt
+
+from .interface import ApplyEdit, Context, Fail, Find, OpenDialog, Step, open_pane, open_workspace
 
 if TYPE_CHECKING:
     from memory.curated.recall.find import RecallFound
-    from memory.errors import MemdeckError
-    from memory.systems.acts import Act
     from memory.systems.curated import CuratedMemory
-    from memory.workspace import Outcome
     from widgets.panes.curated.pane import CuratedPane
 
 
 def search(context: Context) -> Step:
     """Show what a question finds among curated memories, with every term of the score."""
-    from widgets.dialogs.dialogs import Prompt
     from widgets.panes.curated.pane import CuratedPane
 
     pane, workspace = context.pane, open_workspace(context)
@@ -28,7 +30,6 @@ def search(context: Context) -> Step:
     def asked(question: str) -> Step:
         if not question.strip():
             return None
-        from memory.systems import system_of
         from memory.systems.curated import CuratedMemory
 
         pane.asked_question = question
@@ -41,7 +42,6 @@ def search(context: Context) -> Step:
 
 
 def _show(context: Context, pane: CuratedPane, question: str, found: RecallFound) -> Step:
-    from widgets.dialogs.dialogs import Preview
     from widgets.panes.curated.detail import SHOWN, search_lines
 
     lines = search_lines(found.ranked[:SHOWN], len(found.hidden), pane.seen, min(100, context.size.width) - 8)
@@ -53,7 +53,6 @@ def _show(context: Context, pane: CuratedPane, question: str, found: RecallFound
 
 def revert(context: Context) -> Step:
     """Take back the decision under the cursor; asks first."""
-    from widgets.dialogs.dialogs import Confirm
     from widgets.panes.curated.rows import DecisionRow
 
     item = open_pane(context).current()
@@ -72,9 +71,6 @@ def dream(context: Context) -> Step:  # noqa: ARG001
         return ApplyEdit("curated.dream", do, otherwise=otherwise)
 
     def closed(error: MemdeckError) -> Step:
-        from widgets.dialogs.dialogs import Confirm
-
-        from .interface import Fail
 
         if error.code != "memory.dream.closed":
             return Fail(error)
@@ -85,7 +81,6 @@ def dream(context: Context) -> Step:  # noqa: ARG001
 
 
 def _act(do: Callable[[CuratedMemory, str, datetime], Outcome]) -> Act:
-    from memory.systems.acts import act
     from memory.systems.curated import CuratedMemory
 
     return act("curated", CuratedMemory, do)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.tui.forms.conflicts import ask_gone, ask_source
 from memory.errors import ConflictError, MemdeckError, NotFoundError
+from widgets.dialogs.dialogs import Confirm
+from widgets.pane.base import Pane
 
 from . import review
 from .conditions import draft_of, lost_of
@@ -24,10 +26,6 @@ from .interface import (
     open_pane,
 )
 from .revert import leave
-
-if TYPE_CHECKING:
-    from widgets.pane.base import Pane
-
 
 LONGEST_VALUE = 200_000
 """The most characters of a value for which a form is opened."""
@@ -77,8 +75,6 @@ def _which(context: Context, pane: Pane) -> str:
 
 def remove(context: Context) -> Step:
     """Remove the selected entries; asks first."""
-    from widgets.dialogs.dialogs import Confirm
-
     pane = open_pane(context)
     if pane.pane_id == review.PANE:
         return review.reject(context)
@@ -154,8 +150,6 @@ def _source_gone(context: Context, pane: Pane, item: Any, original: str, text: s
 
 def _ask_again(context: Context, error: MemdeckError, pane: Pane, item: Any, original: str, text: str) -> Step:
     """Ask about a text that cannot be written as it is: edit it again, or drop it."""
-    from widgets.dialogs.dialogs import Confirm
-
     details = f"{error.message}; {error.hint}" if error.hint else error.message
     return OpenDialog(
         Confirm("This cannot be written as it is", details, yes="Edit again", no="Leave"),

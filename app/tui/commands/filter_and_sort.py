@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from widgets.input.filter_bar import HINT
+from widgets.pane.base import Pane
 from widgets.pane.rows import RowKey
+from widgets.pane.visible_rows import REVERSED
 
 from .interface import Context, Step, open_pane
 from .views import orders, sort_by
-
-if TYPE_CHECKING:
-    from widgets.pane.base import Pane
-
 
 FEW = 3
 """Up to so many orders are cycled through without a menu."""
@@ -68,8 +65,6 @@ def _open(pane: Pane, text: str, hint: str) -> Step:
 
 def sort(context: Context) -> Step:
     """Choose the order, also reversed."""
-    from widgets.pane.visible_rows import REVERSED
-
     pane = open_pane(context)
     if len(pane.sorts) > FEW:
         return orders(context)

@@ -8,6 +8,19 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.errors import MemdeckError
+from memory.files.journal import mentions as mentioning
+from memory.files.journal.edits import add_entry
+from memory.files.journal.heat import entries_by_day
+from memory.files.journal.model import Journal
+from memory.files.knowledge.moves import move_knowledge
+from memory.files.snapshot import Snapshot
+from memory.history.changes import added_by, list_changes
+from widgets.calendar.day import DayScreen
+from widgets.calendar.year import YearScreen
+from widgets.dialogs.dialogs import Prompt
+from widgets.dialogs.pick import Pick, PickOption
+from widgets.list.outline import Branch
+from widgets.pane.base import Pane
 
 from .conditions import mentioned
 from .interface import (
@@ -28,10 +41,6 @@ from .interface import (
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from memory.files.journal.model import Journal
-    from memory.files.snapshot import Snapshot
-    from widgets.pane.base import Pane
-
 
 T = TypeVar("T")
 
@@ -44,9 +53,6 @@ MOST_CHANGES = 1000
 
 def year(context: Context, around: date | None = None) -> Step:
     """Show a heat map of the year; Enter shows a day."""
-    from memory.files.journal.heat import entries_by_day
-    from widgets.calendar.year import YearScreen
-
     pane, snapshot, today = _shown(context)
     item = pane.current()
     around = around or getattr(item, "day", None) or today
@@ -62,8 +68,6 @@ def year(context: Context, around: date | None = None) -> Step:
 
 def day(context: Context, chosen: date | None = None) -> Step:
     """Show a day by hours, by default that of the entry under the cursor; Enter goes to one of its entries."""
-    from widgets.calendar.day import DayScreen
-
     pane, snapshot, today = _shown(context)
     item = pane.current()
     own = getattr(item, "day", None)
@@ -109,8 +113,6 @@ def _archived(snapshot: Snapshot) -> Sequence[Journal]:
 
 def _authors(context: Context) -> Mapping[str, str]:
     """Return who wrote the newest journal entries, by ref, as far as the change log knows; for a worker."""
-    from memory.history.changes import added_by, list_changes
-
     workspace = context.workspace
     if workspace is not None and workspace.state is not None:
         with suppress(MemdeckError, OSError):
@@ -125,8 +127,6 @@ def _went(context: Context, choice: tuple[str, str] | date) -> Step:
 
 def mentions(context: Context) -> Step:
     """List every journal entry that mentions the task, plan or monitor."""
-    from memory.files.journal import mentions as mentioning
-
     pane, snapshot, _ = _shown(context)
     item: Any = mentioned(pane)
     count = len(mentioning.mentions(snapshot, item.title))
@@ -148,7 +148,6 @@ def mentions(context: Context) -> Step:
 
 def capture(context: Context, about: str = "") -> Step:
     """Write one line into the journal, from any pane."""
-    from widgets.dialogs.dialogs import Prompt
 
     def hint(text: str) -> str:
         if about:
@@ -175,9 +174,6 @@ def capture(context: Context, about: str = "") -> Step:
 
 def move_line(context: Context) -> Step:
     """Move the line to another section or topic."""
-    from widgets.dialogs.pick import Pick, PickOption
-    from widgets.list.outline import Branch
-
     pane = open_pane(context)
     assert pane.snapshot is not None
     items = [item for item in pane.selected() if not isinstance(item, Branch)]
@@ -195,8 +191,6 @@ def move_line(context: Context) -> Step:
     what = items[0].text[:200] if len(items) == 1 else f"{len(items)} lines"
 
     def answered(answer: tuple[str, str]) -> Step:
-        from memory.files.knowledge.moves import move_knowledge
-
         title, topic = places[int(answer[1])]
         if here == {(title, topic)}:
             return Say(f"It stands in {topic or title} already, so nothing moved.")
@@ -213,8 +207,6 @@ def move_line(context: Context) -> Step:
 
 
 def _write(context: Context, title: str, line: str) -> Step:
-    from memory.files.journal.edits import add_entry
-
     now, lines, pane = context.clock(), (line,) if line else (), context.pane
     return ApplyEdit(
         "journal.add",

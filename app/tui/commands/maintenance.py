@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING
+
+from memory.maintenance.report import Report, summary
+from memory.maintenance.rules import ARCHIVE_TASKS, CAP_JOURNAL, PRUNE_JOURNAL
+from memory.systems import systems_of
+from widgets.dialogs.dialogs import Preview
+from widgets.text.styled_text import Line, Piece, line
 
 from .interface import ACTOR, Context, Find, OpenDialog, ReadAgain, Say, Step, Steps, open_workspace
-
-if TYPE_CHECKING:
-    from memory.maintenance.report import Report
-    from widgets.text.styled_text import Line
-
 
 TITLES = {
     "archive-completed-tasks": "Completed tasks",
@@ -35,15 +35,11 @@ SHOWN = 200
 
 def archive(context: Context) -> Step:
     """Archive tasks that were completed a while ago; shows its plan first."""
-    from memory.maintenance.rules import ARCHIVE_TASKS
-
     return _plan(context, "Archive", (ARCHIVE_TASKS,))
 
 
 def prune(context: Context) -> Step:
     """Move old journal entries to the archive; shows its plan first."""
-    from memory.maintenance.rules import CAP_JOURNAL, PRUNE_JOURNAL
-
     return _plan(context, "Prune the journal", (PRUNE_JOURNAL, CAP_JOURNAL))
 
 
@@ -59,8 +55,6 @@ def _plan(context: Context, title: str, rules: Collection[str] | None) -> Step:
 
 def _show(context: Context, title: str, done: Sequence[Report], now: datetime, rules: Collection[str] | None) -> Step:
     """Show the plan: Enter applies it, Escape changes nothing."""
-    from memory.maintenance.report import Report
-    from widgets.dialogs.dialogs import Preview
 
     def apply(_: bool) -> Step:
         return _run(context, now, rules, lambda done: _applied(context, done), dry_run=False)
@@ -75,8 +69,6 @@ def _show(context: Context, title: str, done: Sequence[Report], now: datetime, r
 
 
 def _applied(context: Context, done: Sequence[Report]) -> Step:
-    from memory.maintenance.report import Report, summary
-
     report = Report.joined(done)
     acted = [f"{TITLES.get(rule.rule, rule.rule)}: {rule.said}" for rule in report.acted]
     words = [summary(report.rules)] if report.moved or not acted else []
@@ -99,7 +91,6 @@ def _run(
 
     def work() -> Sequence[Report]:
         from memory.maintenance.run import maintain
-        from memory.systems import systems_of
 
         with nullcontext() if dry_run else context.writing():
             if rules is not None:
@@ -126,8 +117,6 @@ def _changes(report: Report) -> int:
 
 def plan_lines(report: Report) -> list[Line]:
     """Return a report as lines: per rule the count before and after, what moves where, what stays and why."""
-    from widgets.text.styled_text import Piece, line
-
     lines: list[Line] = [line(Piece(warning, "warn")) for warning in report.warnings]
     for rule in report.rules:
         if lines:

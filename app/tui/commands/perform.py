@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from app.tui.forms.editor import edit_text
 from app.tui.shell import Part
 from memory.errors import MemdeckError
+from memory.workspace import Outcome
 
 from .interface import (
     ApplyEdit,
@@ -40,8 +42,6 @@ from .interface import (
 
 if TYPE_CHECKING:
     from textual.screen import Screen
-
-    from memory.workspace import Outcome
 
 
 class Performer(Part):
@@ -156,8 +156,6 @@ class Performer(Part):
 
     def _in_editor(self, text: str, edited: Callable[[str], Step]) -> None:
         from textual.app import SuspendNotSupported
-
-        from app.tui.forms.editor import edit_text
 
         try:
             new = edit_text(text, self.app.environ, self.app.setup.hand_over or self.app.suspend, outside=self.app.top)

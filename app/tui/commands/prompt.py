@@ -6,12 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from memory.errors import UsageError
+from memory.prompts import EVERY, PromptChoices, change_choices, choice_of, read_choices
 from memory.storage.changes import AGENT
+from widgets.dialogs.choose import Choose
+from widgets.dialogs.dialogs import Preview, Prompt
 
 from .interface import ACTOR, Context, Find, OpenDialog, ReadAgain, Say, Step, Steps, open_pane, open_workspace
 
 if TYPE_CHECKING:
-    from memory.prompts import PromptChoices
     from widgets.panes.facts import FactsPane
     from widgets.panes.prompt import PromptReader
 
@@ -31,8 +33,6 @@ def _source(context: Context) -> PromptReader:
 
 def message(context: Context) -> Step:
     """Show what an agent is told for a message; without one, at the start of a session."""
-    from widgets.dialogs.dialogs import Prompt
-
     source = _source(context)
 
     def answered(words: str) -> Step:
@@ -47,8 +47,6 @@ def message(context: Context) -> Step:
 def agent(context: Context) -> Step:
     """Choose the agent whose prompt is shown, and for whom entries are pinned and muted."""
     from app.connect.clients import CLIENTS
-    from memory.prompts import EVERY, read_choices
-    from widgets.dialogs.choose import Choose
 
     workspace, source = open_workspace(context), _source(context)
 
@@ -84,8 +82,6 @@ def mute(context: Context) -> Step:
 
 
 def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
-    from memory.prompts import change_choices, choice_of
-
     workspace, now = open_workspace(context), context.clock()
     items = [one for one in open_pane(context).selected() if one.ref]
     if not items:
@@ -112,7 +108,6 @@ def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
 
 def inject(context: Context) -> Step:
     """Show what a message would inject into a prompt."""
-    from widgets.dialogs.dialogs import Prompt
     from widgets.panes.facts import FactsPane
 
     pane = context.pane
@@ -122,7 +117,6 @@ def inject(context: Context) -> Step:
 
 
 def _answer(context: Context, pane: FactsPane, message: str) -> Step:
-    from widgets.dialogs.dialogs import Preview
     from widgets.panes.facts import injection_lines
 
     look = pane.facts()

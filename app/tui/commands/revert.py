@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
 
-from memory.errors import ConflictError, MemdeckError
+from memory.document import Entry
+from memory.errors import ConflictError, MemdeckError, NotFoundError
+from memory.files.diff import ChangeView
+from memory.history import stale_saves
+from memory.history.partial_revert import Contested, contested_entries, settle
+from memory.history.stale_saves import Undone, bring_back_chosen, revert_change
+from memory.history.versions import rehearse_revert
+from memory.maintenance.plan import plan_maintenance
+from memory.storage import Change
+from memory.workspace import Outcome, Workspace
+from widgets.dialogs.dialogs import Confirm, Preview
+from widgets.dialogs.three_way import Answers, Sides, ThreeWay, ThreeWayQuestion
+from widgets.pane.base import Pane
+from widgets.panes.changes.detail import diff_lines, field_line, only_fields, place_of
+from widgets.panes.changes.logged_change import LoggedChange
+from widgets.panes.changes.words import plain_actor, standing
+from widgets.text.glyphs import Glyphs
+from widgets.text.styled_text import Line, Piece, line, pad_line
 
 from .conditions import undone_of
 from .interface import (
@@ -25,21 +44,6 @@ from .interface import (
     open_workspace,
 )
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memory.document import Entry
-    from memory.files.diff import ChangeView
-    from memory.history.partial_revert import Contested
-    from memory.history.stale_saves import Undone
-    from memory.storage import Change
-    from memory.workspace import Outcome, Workspace
-    from widgets.dialogs.three_way import Answers, ThreeWayQuestion
-    from widgets.pane.base import Pane
-    from widgets.panes.changes.logged_change import LoggedChange
-    from widgets.text.glyphs import Glyphs
-    from widgets.text.styled_text import Line
-
 
 def undo(context: Context) -> Step:
     """Take back your last change."""
@@ -56,12 +60,9 @@ def redo(context: Context) -> Step:  # noqa: ARG001
 
 def revert(context: Context) -> Step:
     """Take back the change under the cursor, whoever made it; shows first what that does."""
-    from memory.history.versions import rehearse_revert
-
     workspace, now = open_workspace(context), context.clock()
     shown: LoggedChange | None = open_pane(context).current()
     assert shown is not None
-    from widgets.panes.changes.words import standing
 
     undone = next((one for one in context.undone if one.id == shown.ref), None)
     if undone is not None:
@@ -78,8 +79,6 @@ def revert(context: Context) -> Step:
 
 
 def _show(context: Context, change: LoggedChange, views: Sequence[ChangeView]) -> Step:
-    from widgets.dialogs.dialogs import Preview
-
     words = "Newer changes stay as they are. Enter takes it back; that can be undone."
     return OpenDialog(
         Preview(
@@ -107,13 +106,9 @@ def _revert(
     taken_back: bool = False,
 ) -> Step:
     """Return a step that reverts a change; `said` puts what was done into words."""
-    from memory.workspace import Outcome
-
     workspace, now = open_workspace(context), context.clock()
 
     def write() -> Outcome:
-        from memory.history.stale_saves import revert_change
-
         done = revert_change(workspace, change_id, actor=ACTOR, now=now)
         return Outcome(done, said(done))
 
@@ -125,8 +120,6 @@ def _revert(
 
 def _refused(context: Context, change: LoggedChange, error: MemdeckError) -> Step:
     """Say why, and offer what can be reverted entry by entry."""
-    from memory.history.partial_revert import contested_entries
-
     workspace = open_workspace(context)
     if not isinstance(error, ConflictError) or error.code != "document.conflict":
         return None
@@ -136,8 +129,6 @@ def _refused(context: Context, change: LoggedChange, error: MemdeckError) -> Ste
 
 def _settle(change: LoggedChange, error: ConflictError, contested: Sequence[Contested], lost: Sequence[str]) -> Step:
     """Ask about fields that changed since, in three columns: before the change, as it wrote them, now."""
-    from widgets.dialogs.three_way import Sides, ThreeWay
-
     why = why_not(error)
     questions = [question for number, one in enumerate(contested) for question in _questions(number, one)]
     if not questions:
@@ -159,9 +150,6 @@ def _settle(change: LoggedChange, error: ConflictError, contested: Sequence[Cont
 
 def _only_say(change: LoggedChange, why: str, contested: Sequence[Contested], lost: Sequence[str]) -> Step:
     """Handle a change without choices: its fields are restored beside newer ones, or nothing can be done."""
-    from widgets.dialogs.dialogs import Preview
-    from widgets.text.styled_text import Piece, line
-
     lines: list[Line] = [line(why), *(line(text) for text in lost)]
     changed = [one for one in contested if _differs(one)]
     if changed:
@@ -172,8 +160,6 @@ def _only_say(change: LoggedChange, why: str, contested: Sequence[Contested], lo
 
 
 def _write(change: LoggedChange, contested: Sequence[Contested], answers: Answers) -> Step:
-    from memory.history.partial_revert import settle
-
     chosen: list[tuple[Contested, Entry | None]] = []
     try:
         for number, one in enumerate(contested):
@@ -198,9 +184,6 @@ def _write(change: LoggedChange, contested: Sequence[Contested], answers: Answer
 def taken_back(context: Context, undone: Sequence[Undone]) -> Step:
     """Say that another program's save undid changes, or restore them if the user chose that."""
     workspace, now = open_workspace(context), context.clock()
-    from memory.errors import NotFoundError
-    from memory.history.stale_saves import bring_back_chosen
-    from memory.workspace import Outcome
 
     def write() -> Outcome:
         done = bring_back_chosen(workspace, now)
@@ -231,9 +214,6 @@ def bring_back(context: Context, change_id: str, words: str) -> Step:
 
 def leave(context: Context, undone: Undone) -> Step:
     """Accept that a change was undone, after a question, and do not remind of it again."""
-    from memory.history import stale_saves
-    from widgets.dialogs.dialogs import Confirm
-
     workspace = open_workspace(context)
     leaving = Find(lambda: stale_saves.leave(workspace, undone.id), lambda _: ReadAgain())
     details = f"{', '.join(undone.titles)}. Changes goes on listing it; nothing reminds of it any more."
@@ -279,9 +259,6 @@ def goes_again(workspace: Workspace, outcome: Outcome, now: datetime, reopen: st
 
     `reopen` is the key that reopens a task.
     """
-    from contextlib import suppress
-
-    from memory.maintenance.plan import plan_maintenance
 
     with suppress(MemdeckError):
         snapshot = workspace.snapshot()
@@ -309,10 +286,6 @@ def why_not(error: ConflictError) -> str:
 
 def plan_lines(change: LoggedChange, views: Sequence[ChangeView], glyphs: Glyphs) -> list[Line]:
     """Return what reverting a change does to each entry."""
-    from widgets.panes.changes.detail import diff_lines, field_line, only_fields, place_of
-    from widgets.panes.changes.words import plain_actor
-    from widgets.text.styled_text import Piece, line, pad_line
-
     lines: list[Line] = [line(Piece(f"made by {plain_actor(change.actor)}", "muted"))]
     for view in views[:50]:
         head = {"added": "comes back", "removed": "goes", "edited": "changes", "moved": "moves"}[view.kind]
@@ -337,8 +310,6 @@ def _differs(one: Contested) -> bool:
 
 def _questions(number: int, one: Contested) -> list[ThreeWayQuestion]:
     """Return the questions about one entry, named by its number and theirs."""
-    from widgets.dialogs.three_way import ThreeWayQuestion
-
     if one.merge is None:
         if one.same:
             return []

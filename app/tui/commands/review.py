@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from memory.errors import ConflictError, MemdeckError, UsageError
+from memory.review import Inbox
+from memory.review.model import ProposalClash, Side, Take, WaitingProposal, key_of, taking_each
+from memory.workspace import Outcome
+from widgets.dialogs.dialogs import Confirm
+from widgets.dialogs.three_way import Answers, Sides, ThreeWay, ThreeWayQuestion
 
 from .interface import (
     ACTOR,
@@ -23,13 +27,6 @@ from .interface import (
     open_workspace,
 )
 
-if TYPE_CHECKING:
-    from memory.review import Inbox
-    from memory.review.model import ProposalClash, Side, Take, WaitingProposal
-    from memory.workspace import Outcome
-    from widgets.dialogs.three_way import Answers
-
-
 PANE = "inbox"
 
 
@@ -39,8 +36,6 @@ def _chosen(context: Context) -> tuple[WaitingProposal, ...]:
 
 
 def _inbox(context: Context) -> Inbox:
-    from memory.review import Inbox
-
     return Inbox(open_workspace(context))
 
 
@@ -53,8 +48,6 @@ def accept(context: Context) -> Step:
 
 
 def _accept(context: Context) -> Step:
-    from widgets.dialogs.dialogs import Confirm
-
     chosen = _chosen(context)
     if not chosen:
         return None
@@ -77,8 +70,6 @@ def _write(context: Context, chosen: Sequence[WaitingProposal], take: Take | Non
 
     # Accepted proposals leave the list, with cursor and selection; those that cannot be accepted stay selected.
     def write() -> Outcome:
-        from memory.workspace import Outcome
-
         made, failed = [], list[MemdeckError]()
         # The oldest first, as they were proposed.
         for one in reversed(chosen):
@@ -118,8 +109,6 @@ def _settle(context: Context, one: WaitingProposal) -> Step:
 
 
 def _ask(context: Context, one: WaitingProposal, clashes: Sequence[ProposalClash], reasons: Sequence[str]) -> Step:
-    from widgets.dialogs.three_way import Sides, ThreeWay, ThreeWayQuestion
-
     if reasons or not clashes:
         why = reasons[0] if reasons else "nothing is in the way any more"
         return Steps((Say(f"It cannot be accepted as it is: {why}.", severity="warning"), ReadAgain()))
@@ -133,7 +122,6 @@ def _ask(context: Context, one: WaitingProposal, clashes: Sequence[ProposalClash
 
     def answered(answers: Answers) -> Step:
         chosen: dict[tuple[str, str, str], Side] = {}
-        from memory.review.model import key_of, taking_each
 
         for number, (clash, side) in enumerate(zip(clashes, told, strict=True)):
             # Where sides are equal, the proposal counts before the file, and both before what was there.
@@ -176,8 +164,6 @@ def edit(context: Context) -> Step:
 
 def reject(context: Context) -> Step:
     """Reject the selection, after a question; the files stay as they are."""
-    from widgets.dialogs.dialogs import Confirm
-
     chosen = _chosen(context)
     if not chosen:
         return None

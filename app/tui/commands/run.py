@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime, time, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from memory.files.monitors import Monitor
+from memory.files.tasks.model import Task
+from memory.monitoring.checks.action import ActionRun, run_action
+from memory.monitoring.run.ledger import key_of, ledger_of
+from memory.monitoring.run.report import Watch
+from memory.monitoring.run.run import keep_watch
+from memory.trust.consent import checks_of, monitor_asks
+from widgets.dialogs.choose import Choose
 
 from .conditions import action_of_pane, monitors_of
 from .interface import (
@@ -25,13 +34,6 @@ from .interface import (
     open_workspace,
 )
 from .state_checks import run_commands
-
-if TYPE_CHECKING:
-    from memory.files.monitors import Monitor
-    from memory.files.tasks.model import Task
-    from memory.monitoring.checks.action import ActionRun
-    from memory.monitoring.run.report import Watch
-
 
 WAIT = 10.0
 """Seconds that a check waits while another process runs the monitors."""
@@ -64,9 +66,6 @@ def _check(context: Context, monitors: Sequence[Monitor]) -> Step:
     wanted = {monitor.ref: monitor.name for monitor in monitors}
 
     def work(job: JobView) -> tuple[Watch | None, list[str]]:
-        from memory.monitoring.run.run import keep_watch
-        from memory.trust.consent import checks_of, monitor_asks
-
         workspace, trust = open_workspace(context), context.trust()
         checks = checks_of(monitor_asks(workspace.snapshot().monitors.monitors))
         refs, refused = [], []
@@ -104,8 +103,6 @@ def _act(context: Context, task: Task) -> Step:
     now, ref = context.clock(), task.ref
 
     def work(job: JobView) -> ActionRun:
-        from memory.monitoring.checks.action import run_action
-
         job.plan((task.title,))
         return run_action(
             open_workspace(context),
@@ -131,8 +128,6 @@ def _acted(task: Task, done: ActionRun) -> Step:
 
 def mute(context: Context) -> Step:
     """Send no messages about the monitor for a while."""
-    from widgets.dialogs.choose import Choose
-
     monitors = monitors_of(open_pane(context))
     now = context.clock()
     tomorrow = datetime.combine(now.astimezone(context.zone).date() + timedelta(days=1), MORNING, context.zone)
@@ -165,8 +160,6 @@ def _mute(context: Context, names: list[str], who: str, until: datetime | None) 
     now = context.clock()
 
     def work(_job: JobView) -> tuple[str, ...]:
-        from memory.monitoring.run.ledger import key_of, ledger_of
-
         with closing(ledger_of(open_workspace(context))) as ledger:
             for name in names:
                 ledger.mute(key_of(name), until)

@@ -7,6 +7,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError
+from memory.storage import Change
+from memory.systems import system_of
+from memory.systems.acts import act
+from memory.workspace import Outcome
+from widgets.dialogs.choose import Choose
+from widgets.dialogs.dialogs import Preview
+from widgets.pane.base import Pane
+from widgets.text.styled_text import Line, Piece, line
 
 from .interface import (
     ACTOR,
@@ -28,12 +36,8 @@ if TYPE_CHECKING:
     from memory.state.operations import StateChange
     from memory.state.recall.recall import RecallPreview as Recall
     from memory.state.sources import Synced
-    from memory.storage import Change
     from memory.systems.state import ProjectState
-    from memory.workspace import Outcome
-    from widgets.pane.base import Pane
     from widgets.panes.state.pane import StatePane
-    from widgets.text.styled_text import Line
 
 
 class _CalledOff(MemdeckError):
@@ -42,7 +46,6 @@ class _CalledOff(MemdeckError):
 
 def system_of_state(context: Context) -> ProjectState:
     """Return the system of the project's state."""
-    from memory.systems import system_of
     from memory.systems.state import ProjectState
 
     return system_of(open_workspace(context), "state", ProjectState)
@@ -70,8 +73,6 @@ def start(words: str, work: Callable[[JobView], Any], then: Callable[[Any], Step
 
 def wrote(change: Change | None, words: str, then: Callable[[Outcome], Step] | None = None) -> Step:
     """Return a step that reports what a job wrote, then `then`; nothing if nothing was written."""
-    from memory.workspace import Outcome
-
     return None if change is None else SayChange(Outcome(change, words), then)
 
 
@@ -107,7 +108,6 @@ def recall(context: Context, source: str | None = None, section: str | None = No
 
 def recall_part(context: Context) -> Step:
     """Recall imported sessions, local events or one section alone; shows first what that changes."""
-    from widgets.dialogs.choose import Choose
     from widgets.panes.state.rows import TITLES
 
     _, look = shown_state(context)
@@ -123,7 +123,6 @@ def recall_part(context: Context) -> Step:
 
 
 def _show(shown: Recall, lines: list[Line], again: Callable[[], Step]) -> Step:
-    from widgets.dialogs.dialogs import Preview
     from widgets.panes.state.diff import recall_summary
 
     screen = Preview("Recall", lines, summary=recall_summary(shown), applicable=bool(shown.events))
@@ -141,7 +140,6 @@ def apply_plan(
     operation: str, do: Callable[[ProjectState, str, datetime], Outcome], words: str, again: Callable[[], Step]
 ) -> Step:
     """Return a step that carries out a plan; if the state changed since, it says `words` and plans `again`."""
-    from memory.systems.acts import act
     from memory.systems.state import ProjectState
 
     def otherwise(error: MemdeckError) -> Step:
@@ -228,8 +226,6 @@ def _plan_first(context: Context) -> Step:
 
 
 def _offer_first(context: Context, bundle: dict[str, Any]) -> Step:
-    from widgets.dialogs.dialogs import Preview
-
     system, now = system_of_state(context), context.clock()
 
     def work(_: JobView) -> StateChange:
@@ -251,7 +247,6 @@ def written(done: StateChange) -> Step:
 def first_lines(bundle: dict[str, Any]) -> list[Line]:
     """Return what the first state of a project would contain, and which files are written."""
     from memory.state.files.model import plural
-    from widgets.text.styled_text import Piece, line
 
     project, parts = bundle["project"], bundle["projectMap"]
     lines: list[Line] = [line(Piece(project["name"], "strong")), line(project["summary"]), ()]

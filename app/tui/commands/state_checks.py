@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from widgets.dialogs.dialogs import Preview, Prompt
+
 from .interface import ACTOR, Context, JobView, OpenDialog, Say, Step
 from .state import apply_plan, go_on, shown_state, start, state_pane, system_of_state, written
 
@@ -35,7 +37,6 @@ def compare(context: Context) -> Step:
 
 def _compared(context: Context, before: str, after: str, found: tuple[SectionDiff, ...]) -> Step:
     from memory.state.files.model import plural
-    from widgets.dialogs.dialogs import Preview
     from widgets.panes.state.diff import diff_lines
 
     changed = sum(one.changed for one in found)
@@ -84,7 +85,6 @@ def repair(context: Context) -> Step:
 
 
 def _planned(context: Context, plan: RepairPlan) -> Step:
-    from widgets.dialogs.dialogs import Preview
     from widgets.panes.state.answers import repair_lines, repair_summary
 
     screen = Preview("Repair", repair_lines(plan), summary=repair_summary(plan), applicable=bool(plan.steps))
@@ -135,7 +135,6 @@ def run_commands(context: Context) -> Step:
 
 def ask(context: Context) -> Step:
     """Ask a question; it is answered from the state and its history, with citations."""
-    from widgets.dialogs.dialogs import Prompt
 
     def asked(question: str) -> Step:
         return _answer(context, question.strip()) if question.strip() else None
@@ -156,7 +155,6 @@ def _answer(context: Context, question: str) -> Step:
 
 
 def _answered(found: QueryAnswer) -> Step:
-    from widgets.dialogs.dialogs import Preview
     from widgets.panes.state.answers import answer_lines, answer_summary
 
     screen = Preview(found.question, answer_lines(found), summary=answer_summary(found), applicable=False)

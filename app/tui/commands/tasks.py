@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 from app.tui.forms.conflicts import ask_command
-from memory.errors import ConflictError
+from memory.errors import ConflictError, MemdeckError
+from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot
+from memory.files.tasks.bulk import duplicate_task, edit_tasks, retag_tasks, shift_priorities, split_task
+from memory.files.tasks.edits import add_task, done_task, edit_task, progress_task, reopen_task, start_task
+from memory.files.tasks.model import Task
+from memory.files.tasks.quick import EXAMPLE, checked_quick
+from memory.files.tasks.urgency import urgency_of
+from widgets.dialogs.dialogs import Preview, Prompt
+from widgets.dialogs.pick import Pick, PickOption
+from widgets.input.date_fields import as_written, date_field
+from widgets.input.fields import FieldSpec
+from widgets.pane.offers import Build, FormPlan, Values
 from widgets.panes.edit_chain import chain
+from widgets.panes.tasks.detail import urgency_lines
+from widgets.panes.tasks.quick import quick_error, quick_words
 
 from .conditions import tasks_of
 from .interface import ApplyEdit, Context, OpenDialog, OpenForm, Otherwise, Say, Step, open_pane
 from .journal import capture
-
-if TYPE_CHECKING:
-    from memory.errors import MemdeckError
-    from memory.files.edit import Edit
-    from memory.files.snapshot import Snapshot
-    from memory.files.tasks.model import Task
-    from widgets.pane.offers import Build
-
 
 _LOW = 18
 """On a screen with fewer lines the parts of a one-line task share lines."""
@@ -61,8 +66,6 @@ def _write(
 
 def start(context: Context) -> Step:
     """Start the task."""
-    from memory.files.tasks.edits import start_task
-
     return _apply(context, "start", _chosen(context, "pending"), start_task)
 
 
@@ -72,11 +75,7 @@ def done(context: Context) -> Step:
 
 
 def _finish(context: Context, tasks: list[Task]) -> Step:
-    from widgets.dialogs.dialogs import Prompt
-
     def answered(outcome: str) -> Step:
-        from memory.files.tasks.edits import done_task
-
         return _apply(context, "done", tasks, partial(done_task, outcome=outcome.strip() or None), follow=True)
 
     return OpenDialog(Prompt(_about("Done", tasks), placeholder="outcome, may stay empty"), answered)
@@ -84,16 +83,12 @@ def _finish(context: Context, tasks: list[Task]) -> Step:
 
 def reopen(context: Context) -> Step:
     """Put a started or finished task back to Pending."""
-    from memory.files.tasks.edits import reopen_task
-
     tasks = _chosen(context, "in-progress", "completed")
     return _apply(context, "reopen", tasks, reopen_task)
 
 
 def progress(context: Context) -> Step:
     """Say how far the task is, in percent, and a note."""
-    from widgets.dialogs.dialogs import Prompt
-
     tasks = _chosen(context, "in-progress")
     value = "" if len(tasks) != 1 or tasks[0].progress is None else str(tasks[0].progress)
 
@@ -108,7 +103,6 @@ def progress(context: Context) -> Step:
         found = _percent(text)
         if found is None:
             return None
-        from memory.files.tasks.edits import progress_task
 
         percent, note = found
         bases = {task.ref: task.entry for task in tasks}
@@ -128,17 +122,12 @@ def progress(context: Context) -> Step:
 
 def shift(context: Context, step: int) -> Step:
     """Raise (1) or lower (-1) the priority."""
-    from memory.files.tasks.bulk import shift_priorities
-
     refs, now = _refs(_chosen(context)), context.clock()
     return _write(context, "priority", lambda snapshot: shift_priorities(snapshot, refs, step, now=now))
 
 
 def due(context: Context) -> Step:
     """Set when the task is due."""
-    from widgets.dialogs.dialogs import Prompt
-    from widgets.input.date_fields import as_written, date_field
-
     tasks = _chosen(context)
     now, zone = context.clock(), context.zone
     value = (tasks[0].due or "") if len(tasks) == 1 else ""
@@ -164,16 +153,9 @@ def due(context: Context) -> Step:
 
 def quick(context: Context) -> Step:
     """Add a task in one line, from any pane."""
-    from memory.files.tasks.quick import EXAMPLE
-    from widgets.dialogs.dialogs import Prompt
-    from widgets.panes.tasks.quick import quick_error, quick_words
-
     now, zone = context.clock(), context.zone
 
     def answered(text: str) -> Step:
-        from memory.files.tasks.edits import add_task
-        from memory.files.tasks.quick import checked_quick
-
         moment = context.clock()
 
         def build(snapshot: Snapshot) -> Edit:
@@ -204,8 +186,6 @@ def quick(context: Context) -> Step:
 
 def tags(context: Context) -> Step:
     """Set the task's tags."""
-    from widgets.dialogs.dialogs import Prompt
-
     tasks = _chosen(context)
     value = ", ".join(tasks[0].tags) if len(tasks) == 1 else ""
     several = len(tasks) > 1
@@ -224,8 +204,6 @@ def tags(context: Context) -> Step:
             return None
         changes = _tag_changes(text)
         if changes is not None:
-            from memory.files.tasks.bulk import retag_tasks
-
             refs, now = _refs(tasks), context.clock()
             return _write(
                 context,
@@ -241,8 +219,6 @@ def tags(context: Context) -> Step:
 
 def assign(context: Context) -> Step:
     """Say who does the task."""
-    from widgets.dialogs.dialogs import Prompt
-
     tasks = _chosen(context)
     value = (tasks[0].assigned or "") if len(tasks) == 1 else ""
 
@@ -257,13 +233,9 @@ def assign(context: Context) -> Step:
 
 def _set(context: Context, verb: str, tasks: list[Task], field: str, value: str) -> Step:
     """Set a field of tasks; an empty value removes it."""
-    from memory.files.tasks.bulk import edit_tasks
-
     now = context.clock()
     values, unset = ({field: value}, ()) if value else ({}, (field,))
     if len(tasks) == 1:
-        from memory.files.tasks.edits import edit_task
-
         # Compared with what was shown: if others set the same field meanwhile, the user is asked.
         ref, base = tasks[0].ref, tasks[0].entry
         return _write(
@@ -280,8 +252,6 @@ def _asking(context: Context, verb: str, tasks: list[Task]) -> Otherwise:
     """Return a handler that asks if others set the same field of the one task meanwhile."""
 
     def write(chosen: Mapping[str, str]) -> Step:
-        from memory.files.tasks.edits import edit_task
-
         values = {name: text for name, text in chosen.items() if text.strip()}
         unset = tuple(name for name in chosen if name not in values)
         return _apply(context, verb, tasks, partial(edit_task, set=values, unset=unset))
@@ -300,21 +270,15 @@ def _refs(tasks: list[Task]) -> list[str]:
 
 def duplicate(context: Context) -> Step:
     """Make a copy of the task."""
-    from memory.files.tasks.bulk import duplicate_task
-
     return _apply(context, "copy", _chosen(context)[:1], duplicate_task, follow=True)
 
 
 def split(context: Context) -> Step:
     """Make several tasks of one, a line each."""
-    from widgets.input.fields import FieldSpec
-    from widgets.pane.offers import FormPlan, Values
-
     task = _chosen(context)[0]
     ref = task.ref
 
     def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
-        from memory.files.tasks.bulk import split_task
 
         return lambda snapshot: split_task(snapshot, ref, values["parts"].split("\n"), now=now)
 
@@ -325,8 +289,6 @@ def split(context: Context) -> Step:
 
 def plan(context: Context) -> Step:
     """Say which plan the task belongs to."""
-    from widgets.dialogs.pick import Pick, PickOption
-
     pane = open_pane(context)
     assert pane.snapshot is not None
     tasks = _chosen(context)
@@ -369,8 +331,6 @@ def drop(context: Context, task: Task, lane: str) -> Step:
 
 
 def _move(context: Context, tasks: list[Task], lane: str) -> Step:
-    from memory.files.tasks.edits import edit_task, reopen_task
-
     if lane == "completed":
         return _finish(context, tasks)
     if lane == "pending":
@@ -386,10 +346,6 @@ def _move(context: Context, tasks: list[Task], lane: str) -> Step:
 
 def why(context: Context) -> Step:
     """Say how urgent the task is, and why."""
-    from memory.files.tasks.urgency import urgency_of
-    from widgets.dialogs.dialogs import Preview
-    from widgets.panes.tasks.detail import urgency_lines
-
     task = _chosen(context)[0]
     found = urgency_of(task, context.clock(), context.zone)
     return OpenDialog(

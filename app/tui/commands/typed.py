@@ -6,15 +6,20 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from memory.storage import Change as Written
+from memory.storage import FileChange
+from memory.systems import system_of
+from memory.systems.acts import Act, act
+from memory.workspace import Outcome
+from widgets.dialogs.dialogs import Preview, Prompt
+from widgets.text.styled_text import Line, Piece, line
+
 from .interface import ApplyEdit, Context, Find, OpenDialog, Say, SayChange, Step, open_pane, open_workspace
 
 if TYPE_CHECKING:
-    from memory.systems.acts import Act
     from memory.systems.typed import TypedMemory
     from memory.typed.status import AgentPrune
-    from memory.workspace import Outcome
     from widgets.panes.typed import TypedRow
-    from widgets.text.styled_text import Line
 
 
 SHOWN = 200
@@ -46,8 +51,6 @@ def demote(context: Context) -> Step:
 
 
 def _ask(context: Context, verb: str, target: Any, core: str) -> Step:
-    from widgets.dialogs.dialogs import Prompt
-
     row = _row(context)
     agent, source = row.status.agent, row.file.path
 
@@ -84,15 +87,12 @@ def prune(context: Context) -> Step:
     agent, now = _row(context).status.agent, context.clock()
 
     def work(*, dry_run: bool) -> AgentPrune:
-        from memory.systems import system_of
         from memory.systems.typed import TypedMemory
 
         with context.writing():
             return system_of(workspace, "typed", TypedMemory).prune(agent, now, actor="human", dry_run=dry_run)
 
     def show(plan: AgentPrune) -> Step:
-        from widgets.dialogs.dialogs import Preview
-
         def apply(_: bool) -> Step:
             return Find(lambda: work(dry_run=False), lambda done: SayChange(_pruned(done, now), taken_back=False))
 
@@ -105,10 +105,6 @@ def prune(context: Context) -> Step:
 
 def _pruned(done: AgentPrune, now: datetime) -> Outcome:
     """Return what a prune did, in the form of a change."""
-    from memory.storage import Change as Written
-    from memory.storage import FileChange
-    from memory.workspace import Outcome
-
     count = len(done.deleted)
     words = f"pruned {count:,} {'file' if count == 1 else 'files'} of {done.agent.name}"
     if done.error is not None:
@@ -120,7 +116,6 @@ def _pruned(done: AgentPrune, now: datetime) -> Outcome:
 
 
 def _act(do: Callable[[TypedMemory, str, datetime], Outcome]) -> Act:
-    from memory.systems.acts import act
     from memory.systems.typed import TypedMemory
 
     return act("typed", TypedMemory, do)
@@ -129,7 +124,6 @@ def _act(do: Callable[[TypedMemory, str, datetime], Outcome]) -> Act:
 def plan_lines(plan: AgentPrune) -> list[Line]:
     """Return what a prune would delete, and what it skips and why."""
     from memory.typed.sizes import bytes_text
-    from widgets.text.styled_text import Piece, line
 
     count = len(plan.deleted)
     lines: list[Line] = [] if plan.error is None else [line(Piece(plan.error.message, "warn")), ()]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from memory.files.diff import line_changes
+from memory.history.versions import EntryVersion, bring_back, line_changes_of, versions_of
+from widgets.dialogs.entry_history import EntryHistory, VersionRow
 
 from .conditions import Versioned, versioned
 from .interface import ApplyEdit, Context, Find, OpenDialog, Say, Step, open_pane, open_workspace
-
-if TYPE_CHECKING:
-    from memory.history.versions import EntryVersion
-    from widgets.dialogs.entry_history import VersionRow
 
 
 def show(context: Context) -> Step:
@@ -21,8 +20,6 @@ def show(context: Context) -> Step:
         return None
 
     def work() -> tuple[EntryVersion, ...]:
-        from memory.history.versions import line_changes_of, versions_of
-
         workspace.notice(now)
         if wanted.ref is None:
             return line_changes_of(workspace, wanted.file, wanted.words)
@@ -32,8 +29,6 @@ def show(context: Context) -> Step:
 
 
 def _shown(context: Context, wanted: Versioned, versions: Sequence[EntryVersion]) -> Step:
-    from widgets.dialogs.entry_history import EntryHistory
-
     if not any(one.known for one in versions):
         return Say("No change of this entry is recorded yet.")
 
@@ -44,16 +39,11 @@ def _shown(context: Context, wanted: Versioned, versions: Sequence[EntryVersion]
 
 
 def _bring_back(versions: Sequence[EntryVersion], version: EntryVersion) -> Step:
-    from memory.history.versions import bring_back
-
     return ApplyEdit("restore", lambda snapshot: bring_back(snapshot, versions, version), follow=True)
 
 
 def _rows(versions: Sequence[EntryVersion]) -> list[VersionRow]:
     """Return the versions as rows; `changes` compares each with the current entry."""
-    from memory.files.diff import line_changes
-    from widgets.dialogs.entry_history import VersionRow
-
     newest = next(one for one in versions if one.known)
     present = newest.source
     rows = []
@@ -87,8 +77,6 @@ def _rows(versions: Sequence[EntryVersion]) -> list[VersionRow]:
 
 def _line_row(one: EntryVersion) -> VersionRow:
     """Return a change of a line as a row."""
-    from widgets.dialogs.entry_history import VersionRow
-
     record, lines = one.record, one.view.lines if one.view is not None else ()
     undone = record.undone_by is not None
     return VersionRow(record.time, record.actor, record.summary or record.operation, undone, lines=lines, did=True)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+from memory.files.tasks.order import GROUP_WORDS
+from widgets.dialogs.dialogs import Prompt
+from widgets.dialogs.pick import Orders, Pick, PickOption
+from widgets.pane.base import Pane
+from widgets.pane.visible_rows import REVERSED
+from widgets.panes.tasks.views import TaskViews
 
 from .interface import Context, ForgetView, KeepView, OpenDialog, RedrawKeys, Say, Step, Steps, open_pane
 from .journal import day, year
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from widgets.dialogs.pick import PickOption
-    from widgets.pane.base import Pane
-
 
 LONGEST_NAME = 40
 """Characters of a view's name."""
@@ -23,8 +23,6 @@ MOST_VIEWS = 50
 
 def toggle(context: Context, name: str) -> Step:
     """Show the tasks as a board or a calendar, or as a list again."""
-    from widgets.panes.tasks.views import TaskViews
-
     pane = open_pane(context)
     assert isinstance(pane, TaskViews)
     wanted = "list" if pane.view_name == name else name
@@ -45,9 +43,6 @@ def calendar(context: Context) -> Step:
 
 def arrange(context: Context) -> Step:
     """Group and sort."""
-    from memory.files.tasks.order import GROUP_WORDS
-    from widgets.dialogs.pick import Pick, PickOption
-
     pane = open_pane(context)
     options = []
     groups = getattr(pane, "groups", ()) if getattr(pane, "board", None) is None else ()
@@ -68,9 +63,6 @@ def arrange(context: Context) -> Step:
 
 def _orders(pane: Pane, group: str) -> list[PickOption]:
     """Return the orders of a pane for a menu, the current one marked."""
-    from widgets.dialogs.pick import PickOption
-    from widgets.pane.visible_rows import REVERSED
-
     name = pane.sort.removesuffix(REVERSED)
     note = "reversed" if name != pane.sort else ""
     return [
@@ -81,9 +73,6 @@ def _orders(pane: Pane, group: str) -> list[PickOption]:
 
 def orders(context: Context) -> Step:
     """Open a menu of the orders of the open pane; each can be reversed."""
-    from widgets.dialogs.pick import Orders
-    from widgets.pane.visible_rows import REVERSED
-
     pane = open_pane(context)
 
     def answered(answer: tuple[str, str]) -> Step:
@@ -115,8 +104,6 @@ def sort_by(pane: Pane, name: str) -> Step:
 
 def saved(context: Context) -> Step:
     """Open or keep a view under a name."""
-    from widgets.dialogs.pick import Pick, PickOption
-
     pane = open_pane(context)
     known = context.saved_views(pane.pane_id)
     options = [
@@ -139,8 +126,6 @@ def saved(context: Context) -> Step:
 
 
 def _save(context: Context) -> Step:
-    from widgets.dialogs.dialogs import Prompt
-
     pane = open_pane(context)
     view = pane.look()
     known = context.saved_views(pane.pane_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.tui.commands.interface import (
     ApplyEdit,
@@ -18,14 +18,15 @@ from app.tui.commands.interface import (
     Steps,
     open_workspace,
 )
+from memory.document import Entry
 from memory.errors import ConflictError, MemdeckError
+from memory.files.merging import open_entry
+from widgets.dialogs.choose import Choose
+from widgets.dialogs.three_way import Answers, ThreeWay, ThreeWayQuestion
+from widgets.pane.base import Pane
+from widgets.pane.offers import Values
 
-if TYPE_CHECKING:
-    from widgets.dialogs.three_way import Answers
-    from widgets.pane.base import Pane
-    from widgets.pane.offers import Values
-
-    from .drafts import Sheet
+from .drafts import Sheet
 
 CHANGED = "Somebody else changed this entry meanwhile"
 """The title of the question."""
@@ -41,8 +42,6 @@ def ask_fields(
 
     `write` gets the answers; `show` opens the form again if the user leaves the question.
     """
-    from widgets.dialogs.three_way import ThreeWay, ThreeWayQuestion
-
     mine = sheet.changes(values)
     questions = [
         ThreeWayQuestion(
@@ -75,10 +74,6 @@ def ask_fields(
 
 def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = None) -> Step:
     """Ask about the parts of an entry's text that both sides changed, then write it."""
-    from memory.document import Entry
-    from memory.files.merging import open_entry
-    from widgets.dialogs.three_way import ThreeWay, ThreeWayQuestion
-
     fresh = fresh if fresh is not None else pane.find(pane.ref(item))
     theirs = None if fresh is None else getattr(fresh, "entry", None)
     if theirs is None:
@@ -123,8 +118,6 @@ def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = 
 
 def ask_command(error: ConflictError, title: str, write: Callable[[Mapping[str, str]], Step]) -> Step:
     """Ask about values that a command sets and that others set meanwhile; return None if the error says too little."""
-    from widgets.dialogs.three_way import ThreeWay, ThreeWayQuestion
-
     questions = [
         ThreeWayQuestion(str(one["field"]), str(one["field"]), one["base"], one["ours"], one["theirs"])
         for one in error.details.get("conflicts") or ()
@@ -179,8 +172,6 @@ def _choose(
     left: Callable[[], Step] | None,
     done: Callable[[], Step],
 ) -> Step:
-    from widgets.dialogs.choose import Choose
-
     def copy() -> Step:
         return Steps((Copy(typed, "What you typed is in the clipboard."), done()))
 

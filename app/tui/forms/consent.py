@@ -10,13 +10,15 @@ from app.tui.commands.conditions import MONITOR_GROUPS, tasks_of
 from app.tui.commands.interface import ACTOR
 from app.tui.shell import Part
 from memory.errors import MemdeckError, RefusedError
+from memory.systems import asks_of_all, entrust
+from memory.trust.consent import Ask, ConsentDecision, Trust
+from memory.trust.view import ConsentView, view_of, workspace_view
+from widgets.dialogs.consent import APPROVE, DENY, ConsentScreen
 
 if TYPE_CHECKING:
     from textual.events import Key
 
     from app.tui.app import MemdeckApp
-    from memory.trust.consent import Ask, ConsentDecision, Trust
-    from memory.trust.view import ConsentView
 
 
 class ConsentQuestion(NamedTuple):
@@ -107,9 +109,6 @@ class ConsentPart(Part):
             return
 
         def work() -> list[ConsentQuestion]:
-            from memory.systems import asks_of_all, entrust
-            from memory.trust.view import view_of
-
             trust, workspace = self._trust(), self.workspace
             entrust(workspace, trust, self.app.environ)
             found = []
@@ -132,7 +131,6 @@ class ConsentPart(Part):
             elif not questions:
                 self.app.say("Nothing here waits for an approval.")
             return
-        from widgets.dialogs.consent import APPROVE, DENY, ConsentScreen
 
         question = questions[index]
 
@@ -178,9 +176,6 @@ class ConsentPart(Part):
             return
 
         def work() -> ConsentView | None:
-            from memory.systems import asks_of_all
-            from memory.trust.view import workspace_view
-
             trust, workspace = self._trust(), self.workspace
             if trust.opening() is not None:
                 return None
@@ -193,7 +188,6 @@ class ConsentPart(Part):
         if view is None:
             self.app.say("Outgoing checks are approved already; `memdeck trust revoke --workspace` takes it back.")
             return
-        from widgets.dialogs.consent import APPROVE, ConsentScreen
 
         def answered(answer: str | None) -> None:
             if answer != APPROVE:

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from app.tui.shell import Part, ThreadReport
 from memory.errors import MemdeckError
+from memory.storage.changes import new_id
+from memory.storage.private.drafts import Draft, Drafts, this_process
+from widgets.dialogs.dialogs import Confirm
+from widgets.input.form import Form
+from widgets.pane.base import Pane
+from widgets.pane.offers import FormPlan, Values
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
     from app.tui.app import MemdeckApp
-    from memory.storage.private.drafts import Draft, Drafts
-    from widgets.input.form import Form
-    from widgets.pane.base import Pane
-    from widgets.pane.offers import FormPlan, Values
 
 SAVE_SECONDS = 1.0
 """Seconds after a key at which the draft is written; also the interval while typing goes on."""
@@ -94,8 +96,6 @@ class FormDrafts(Part):
 
     @property
     def _drafts(self) -> Drafts | None:
-        from memory.storage.private.drafts import Drafts
-
         workspace = self.app.workspace
         return None if workspace is None or workspace.state is None else Drafts(workspace.state.folder)
 
@@ -103,8 +103,6 @@ class FormDrafts(Part):
 
     def begin(self, form: Form, sheet: Sheet) -> None:
         """Start the draft of a form that was opened."""
-        from memory.storage.changes import new_id
-
         if not sheet.draft_id:
             sheet.draft_id = new_id(self.app.clock())
         self._ended.discard(sheet.draft_id)
@@ -140,8 +138,6 @@ class FormDrafts(Part):
         self._forms.pop(form, None)
 
     def _draft(self, sheet: Sheet, values: Values) -> Draft:
-        from memory.storage.private.drafts import Draft, this_process
-
         item = sheet.item
         source, section = where(sheet)
         return Draft(
@@ -252,8 +248,6 @@ class FormDrafts(Part):
 
     def discard(self, draft_id: str = "") -> None:
         """Throw away a form that was never saved; asks first."""
-        from widgets.dialogs.dialogs import Confirm
-
         draft = self.of(draft_id)
         if draft is None:
             return

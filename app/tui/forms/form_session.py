@@ -6,19 +6,24 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from app.tui.shell import Part
+from memory.base.safe_text import clip, visible
+from memory.document import Entry
 from memory.errors import ConflictError, MemdeckError, NotFoundError
+from memory.files.edit import Edit
+from memory.files.restore import restore_version
+from memory.files.snapshot import Snapshot
+from memory.storage.private.drafts import Draft
+from memory.systems.acts import Act
+from widgets.input.form import Form
+from widgets.pane.base import Pane
+from widgets.pane.offers import Build, FileBuild, FormPlan, Values
+from widgets.panes.edit_chain import chain
 
 from .conflicts import ask_fields, ask_gone
 from .drafts import Sheet, where
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
-    from memory.files.edit import Edit
-    from memory.files.snapshot import Snapshot
-    from memory.storage.private.drafts import Draft
-    from widgets.input.form import Form
-    from widgets.pane.base import Pane
-    from widgets.pane.offers import Build, FileBuild, FormPlan, Values
 
 
 LONGEST_VALUE = 30
@@ -81,8 +86,6 @@ class FormSession(Part):
             self._show(sheet, typed, note)
 
     def _show(self, sheet: Sheet, typed: Mapping[str, str] | None, note: str) -> None:
-        from widgets.input.form import Form
-
         plan = sheet.plan
         # Fields that the user did not touch follow the files; they are not changes of the user.
         kept = {} if typed is None else sheet.changes(typed)
@@ -111,7 +114,6 @@ class FormSession(Part):
         changed = {spec.name: values[spec.name] for spec in plan.fields if values[spec.name] != spec.value}
         if snapshot is None or not changed:
             return {}
-        from memory.systems.acts import Act
 
         try:
             build = plan.build(changed, values, self.app.clock())
@@ -227,10 +229,6 @@ class FormSession(Part):
 
     def _put_back(self, sheet: Sheet, values: Values) -> None:
         """Restore the removed entry with what was typed, in one change."""
-        from memory.document import Entry
-        from memory.files.restore import restore_version
-        from widgets.panes.edit_chain import chain
-
         entry: Entry = sheet.item.entry
         file, section = sheet.item.file, sheet.section
         changed = sheet.changes(values)
@@ -324,9 +322,6 @@ class FormSession(Part):
 
     def _put_draft_back(self, draft: Draft) -> None:
         """Restore the removed entry of a draft, then open its form with what was typed."""
-        from memory.document import Entry
-        from memory.files.restore import restore_version
-
         source, file, section = draft.source or "", draft.file, draft.section
 
         def otherwise(_: MemdeckError) -> bool:
@@ -343,8 +338,6 @@ class FormSession(Part):
 
 def short(value: str) -> str:
     """Return the beginning of a value, for one line of text."""
-    from memory.base.safe_text import clip, visible
-
     return clip(visible(value[:200].replace("\n", " ")), LONGEST_VALUE) or "none"
 
 

@@ -10,13 +10,12 @@ from app.tui.commands import conditions
 from app.tui.commands.conditions import Condition, Situation
 from widgets.chrome.keys import with_keys
 
-from .registry import COMMANDS
+from .keymap import Keymap
+from .registry import COMMANDS, Command
 
 if TYPE_CHECKING:
     from textual.app import App
 
-    from .keymap import Keymap
-    from .registry import Command
 
 CONDITIONS = frozenset(action.needs for action in COMMANDS)
 """The conditions of all actions."""

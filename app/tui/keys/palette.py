@@ -160,11 +160,11 @@ class Palette(Dialog, ModalScreen[str | None]):
         query = event.value.strip()
         if not query:
             self._say_nothing("")
-            listed.set_rows(tuple(self._actions), redraw=False)
+            listed.set_rows(tuple(self._actions))
             return
         scores = {key: score(query, action) for key, action in self._actions.items()}
         found = sorted((key for key in scores if scores[key]), key=lambda key: -scores[key])
-        listed.set_rows(found, redraw=False)
+        listed.set_rows(found)
         listed.action_first()
         self._say_nothing("" if found else query)
 

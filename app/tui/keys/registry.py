@@ -62,17 +62,24 @@ class Command(NamedTuple):
 
 
 PARTS = {
-    "navigation": "app.tui.navigation:Navigation",
     "consent": "app.tui.forms.consent:ConsentPart",
-    "search_queries": "app.tui.search.queries:SearchQueries",
+    "edits": "app.tui.live.edits:Edits",
+    "fleet": "app.tui.live.fleet:AllWorkspaces",
     "form_drafts": "app.tui.forms.drafts:FormDrafts",
     "form_session": "app.tui.forms.form_session:FormSession",
-    "overlays": "app.tui.overlays:Overlays",
     "jobs": "app.tui.live.background:Jobs",
+    "navigation": "app.tui.navigation:Navigation",
+    "outside_changes": "app.tui.live.outside_changes:OutsideChanges",
+    "overlays": "app.tui.overlays:Overlays",
+    "overview": "app.tui.live.overview:OverviewPart",
+    "perform": "app.tui.commands.perform:Performer",
+    "prompts": "app.tui.live.prompts:PromptSource",
     "refresher": "app.tui.live.refresh:Refresher",
-    "fleet": "app.tui.live.fleet:AllWorkspaces",
+    "schedule": "app.tui.live.background:Schedule",
+    "search_queries": "app.tui.search.queries:SearchQueries",
+    "type_ahead": "app.tui.keys.type_ahead:TypeAhead",
 }
-"""The parts of the application whose methods do commands, each with its class."""
+"""The parts of the application, each with its class; some of their methods do commands."""
 
 GROUPS = {
     "task": "Tasks",
@@ -99,10 +106,15 @@ GROUPS = {
 def function_of(does: str) -> Callable[..., Any]:
     """Return the function or method that does a command; its module is imported when it is first used."""
     target, _, name = does.partition(".")
-    module, _, owner = PARTS.get(target, f"app.tui.commands.{target}").partition(":")
-    found: Any = import_module(module)
-    function: Callable[..., Any] = getattr(getattr(found, owner) if owner else found, name)
+    owner = found_at(PARTS[target]) if target in PARTS else import_module(f"app.tui.commands.{target}")
+    function: Callable[..., Any] = getattr(owner, name)
     return function
+
+
+def found_at(place: str) -> Any:
+    """Return what `module:name` names; the module is imported when that is first asked."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
 
 
 def _command(

@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -14,14 +15,18 @@ from app.tui.commands.interface import ACTOR
 from app.tui.shell import Part, ThreadReport
 from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
+from memory.history.changes import file_name
+from memory.review import undo_redo
+from memory.review.model import place_words
+from memory.review.undo_redo import TakenBackChange
+from memory.systems.acts import Act
+from memory.workspace import Outcome
+from widgets.pane.offers import Build
+from widgets.panes import pane_of
+from widgets.text.words import until
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from app.tui.app import MemdeckApp
-    from memory.review.undo_redo import TakenBackChange
-    from memory.workspace import Outcome
-    from widgets.pane.offers import Build
 
 T = TypeVar("T")
 
@@ -114,8 +119,6 @@ class Edits(Part):
         With `taken_back` the message says which key undoes the change. With `follow` the cursor goes to the changed
         entry, unless the user moved elsewhere meanwhile.
         """
-        from memory.systems.acts import Act
-
         workspace, now = self.app.workspace, self.app.clock()
         assert workspace is not None
 
@@ -231,9 +234,6 @@ class Edits(Part):
 
         The cursor goes to the entries that appear, unless the user moved elsewhere meanwhile.
         """
-        from memory.review import undo_redo
-        from memory.workspace import Outcome
-
         workspace, now = self.app.workspace, self.app.clock()
         assert workspace is not None
         turn = undo_redo.undo if back else undo_redo.redo
@@ -263,11 +263,6 @@ class Edits(Part):
         The command line, other memdecks and this one share one undo history: the user must see that undo went further
         back than what was just done here.
         """
-        from memory.history.changes import file_name
-        from memory.review.model import place_words
-        from widgets.panes import pane_of
-        from widgets.text.words import until
-
         change = turned.change
         number, workspace, current = change.undoes or change.redoes, self.app.workspace, self.app.pane
         if number is None or workspace is None or current is None:

@@ -10,18 +10,21 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from app.tui.shell import Part, ThreadReport
+from app.tui.search.screen import SHOWN, SearchScreen
+from app.tui.shell import Destination, Part, ThreadReport
 from memory.errors import MemdeckError
+from memory.fleet import EmbeddedFleet
+from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, query_of
+from memory.fleet.model import Fleet, FleetHit, WorkspaceOverview
+from memory.search.hits import FoundEntry, Hit, SearchAnswer, marks_in
+from memory.storage.own_folders import DATABASE, config_home, home, host_name, state_home
+from memory.storage.private.workspaces import WorkspaceList
+from memory.workspace import Workspace
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
-    from app.tui.search.screen import SearchScreen
-    from memory.fleet.local import WorkspaceFailure
-    from memory.fleet.model import Fleet, FleetHit, WorkspaceOverview
-    from memory.search.hits import FoundEntry, SearchAnswer
-    from memory.workspace import Workspace
 
 
 PANE = "fleet"
@@ -33,21 +36,7 @@ SHOW_SECONDS = 0.5
 """Seconds between updates of the pane while a refresh is running."""
 
 
-class Destination(NamedTuple):
-    """What to open instead of this workspace: a pane of it, and an entry (its file and ref).
-
-    `way` are the workspaces to go back to, the last one first.
-    """
-
-    root: Path
-    way: tuple[Path, ...]
-    pane: str | None = None
-    entry: tuple[str, str] | None = None
-
-
 def _state_home(workspace: Workspace, environ: Mapping[str, str]) -> Path:
-    from memory.storage.own_folders import state_home
-
     return state_home(environ) if workspace.state is None else workspace.state.folder.home
 
 
@@ -65,8 +54,6 @@ class FleetSource(Part):
     @property
     def fleet(self) -> Fleet:
         """The fleet of the database that the environment names, else the fleet of this machine."""
-        from memory.storage.own_folders import DATABASE, config_home, home, host_name
-
         environ, workspace = self.app.environ, self.app.workspace
         assert workspace is not None
         with self._mutex:
@@ -75,8 +62,6 @@ class FleetSource(Part):
 
                 self._made = CentralFleet(environ[DATABASE])
             elif self._made is None:
-                from memory.fleet import EmbeddedFleet
-
                 self._made = EmbeddedFleet(
                     _state_home(workspace, environ),
                     host=host_name(environ),
@@ -88,9 +73,6 @@ class FleetSource(Part):
 
     def is_wanted(self) -> bool:
         """Return whether there is any workspace besides this one."""
-        from memory.storage.own_folders import DATABASE
-        from memory.storage.private.workspaces import WorkspaceList
-
         workspace = self.app.workspace
         if workspace is None:
             return False
@@ -115,8 +97,6 @@ class FleetSource(Part):
 
     def is_open(self, item: WorkspaceOverview) -> bool:
         """Return whether it is the workspace that the application shows."""
-        from memory.storage.own_folders import host_name
-
         workspace = self.app.workspace
         if workspace is None or self.app.shows_one_pane or item.host != host_name(self.app.environ):
             return False
@@ -196,8 +176,6 @@ class AllWorkspaces(Part):
         self, item: WorkspaceOverview, pane: str | None = None, entry: tuple[str, str] | None = None
     ) -> None:
         """Open a workspace in place of this one, after checking that it can be opened."""
-        from memory.storage.own_folders import host_name
-
         workspace = self.app.workspace
         if workspace is None:
             return
@@ -237,8 +215,6 @@ class AllWorkspaces(Part):
 
     def _try(self, root: Path) -> WorkspaceFailure | None:
         """Return why a workspace cannot be opened; None if it can."""
-        from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
-
         found = LocalWorkspaces(_state_home(self.workspace, self.app.environ), host="").one(root, lambda _: None)
         return found if isinstance(found, WorkspaceFailure) else None
 
@@ -254,8 +230,6 @@ class AllWorkspaces(Part):
 
     def search(self) -> None:
         """Open the search screen over all workspaces; new content is indexed meanwhile."""
-        from app.tui.search.screen import SearchScreen
-
         if self._screen is None:
             self._screen = SearchScreen(
                 self._answer, lambda _: ("", self._reading > 0), place=self._place_of, over="in all workspaces"
@@ -279,10 +253,6 @@ class AllWorkspaces(Part):
             self._screen.ask_again()
 
     def _answer(self, text: str) -> SearchAnswer:
-        from app.tui.search.screen import SHOWN
-        from memory.fleet.local import query_of
-        from memory.search.hits import Hit, SearchAnswer, marks_in
-
         now = self.app.clock()
         query = query_of(text, now, ())
 
@@ -303,8 +273,6 @@ class AllWorkspaces(Part):
         return path.name if len({host for host, _ in self._found}) == 1 else f"{host}:{path.name}"
 
     def _chosen(self, entry: FoundEntry | None) -> None:
-        from memory.fleet.model import WorkspaceOverview
-
         self._screen = None
         if entry is not None:
             host, path = self._found[entry.room]

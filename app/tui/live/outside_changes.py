@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.tui.commands.interface import ACTOR
-from app.tui.commands.revert import taken_back
+from app.tui.keys.registry import function_of
 from app.tui.shell import Part, ThreadReport
 from memory.errors import MemdeckError
 from memory.files.plans.model import Plan
@@ -44,6 +44,7 @@ class OutsideChanges(Part):
     def __init__(self, app: MemdeckApp) -> None:
         """Nothing changed yet."""
         super().__init__(app)
+        self.log = LogSource(app)
         self._one = threading.Lock()
         self.count = 0
         self._seen: int | None = None
@@ -186,7 +187,7 @@ class OutsideChanges(Part):
         new = [one for one in self.undone if one.id not in self._told]
         self._told.update(one.id for one in new)
         if new:
-            self.app.perform(taken_back(self.app, new))
+            self.app.perform(function_of("revert.taken_back")(self.app, new))
 
 
 class LogSource(Part):

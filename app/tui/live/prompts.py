@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from app.tui.shell import Part
 from memory.errors import MemdeckError
+from memory.prompts import PromptPreview
+from memory.systems import searcher_of
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
-    from memory.prompts import PromptPreview
 
 PANE = "prompt"
 
@@ -28,7 +29,6 @@ class PromptSource(Part):
     def look(self, now: datetime) -> PromptPreview | str:
         """Return what the hook sends now, byte for byte, or what the agent gets on request; a sentence for an error."""
         from app.hooks.preview import told
-        from memory.systems import searcher_of
 
         workspace = self.app.workspace
         if workspace is None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from app.tui.shell import Changed, Part, ThreadReport
 from memory.errors import MemdeckError
+from memory.storage.watch import Watcher
+from widgets.pane.base import Contents, Pane
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
-    from memory.storage.watch import Watcher
-    from widgets.pane.base import Contents, Pane
 
 AT_ONCE = 8_000_000
 """Bytes of files that are read before the first frame: they take no longer than the frame itself."""
@@ -107,6 +107,7 @@ class Refresher(Part):
                 app.post_message(ThreadReport(partial(self.failed, contents.refusal)))
             else:
                 app.post_message(ThreadReport(partial(self.looked, pane, contents)))
+            app.load_parts()
         except Exception as error:
             app.post_message(ThreadReport(partial(self.failed, error)))
         finally:

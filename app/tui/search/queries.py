@@ -8,16 +8,18 @@ from textual.worker import get_current_worker
 
 from app.tui.live.fleet import PANE as FLEET
 from app.tui.shell import Part
+from memory.errors import MemdeckError
+from memory.search.hits import FoundEntry, SearchAnswer
+from memory.search.query.query import Query, read_day, read_query
+from memory.search.searcher import Searcher
+from memory.systems import searcher_of
 from widgets.panes import pane_of
+
+from .screen import SHOWN, SearchScreen
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
-    from memory.errors import MemdeckError
-    from memory.search.hits import FoundEntry, SearchAnswer
-    from memory.search.query.query import Query
-    from memory.search.searcher import Searcher
 
-    from .screen import SearchScreen
 
 LONGEST_HISTORY = 20
 """The most queries that are saved."""
@@ -48,8 +50,6 @@ class SearchQueries(Part):
 
     def open(self) -> None:
         """Search everything: all files and the archive."""
-        from .screen import SearchScreen
-
         pane = self.app.pane
         if pane is not None and pane.pane_id == FLEET:
             self.app.fleet.search()
@@ -78,8 +78,6 @@ class SearchQueries(Part):
     # Queries
 
     def _answer(self, text: str) -> SearchAnswer | None:
-        from .screen import SHOWN
-
         searcher = self._ready()
         query = self._read(text)
         answer: SearchAnswer | None = searcher.ask(query, SHOWN)
@@ -93,15 +91,11 @@ class SearchQueries(Part):
         return answer
 
     def _read(self, text: str) -> Query:
-        from memory.search.query.query import read_day, read_query
-
         today = self.app.clock().astimezone(self.app.zone).date()
         return read_query(text, lambda day: read_day(day, today))
 
     def _ready(self) -> Searcher:
         if self._searcher is None:
-            from memory.systems import searcher_of
-
             self._searcher = searcher_of(self.workspace)
         return self._searcher
 

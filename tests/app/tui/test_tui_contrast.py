@@ -152,7 +152,7 @@ async def all_pairs(depth: Depth, folder: Path) -> dict[Pair, str]:
     app = make_app(story(folder), clock=lambda: NOW, depth=depth)
     # Of sixteen colours two make all grounds but the cursor's, and what is on a ground of its own is drawn otherwise.
     one = dict.fromkeys(GROUNDS, MARKED["background"]) if depth == "16" else {}
-    app.register_theme(palette("markers", dark=True, **{**MARKED, **one}))
+    app.register_theme(palette("markers", {**MARKED, **one}, dark=True))
     app.theme = "markers"
     found: dict[Pair, str] = {}
     async with running(app) as pilot:

@@ -104,7 +104,7 @@ async def test_the_fleet_alone_changes_nothing(here: Workspace) -> None:
             await press(pilot, *keys)
             assert isinstance(app.navigation.pane, FleetPane)
             assert app.screen is app.main_screen
-        live = {one.id for one in COMMANDS if app._allows(one)}
+        live = {one.id for one in COMMANDS if app.allows(one)}
         assert not [one for one in live if one.partition(".")[0] in ("task", "trust", "upkeep", "change", "journal")]
     assert app.fleet.destination is None
     assert not nowhere.root.exists()

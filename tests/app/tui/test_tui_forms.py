@@ -6,6 +6,7 @@ from pathlib import Path
 
 from textual.widgets import Input
 
+from app.tui.shell import Changed
 from app.tui.welcome import StartScreen
 from memory.files.tasks.edits import edit_task, remove_task
 from memory.workspace import Workspace
@@ -147,7 +148,7 @@ async def test_a_form_survives_an_outside_change(workspace: Workspace) -> None:
         await type_text(pilot, " today")
         path = workspace.memory / "tasks.md"
         path.write_text(path.read_text().replace("Update README with", "Rewrite README with"))
-        app.refresher.files_changed(frozenset({"tasks.md"}))
+        app.post_message(Changed(frozenset({"tasks.md"})))
         await settle(pilot)
         assert isinstance(app.screen, Form)
         assert app.screen.query(Input).first().value == f"{FIRST} today"

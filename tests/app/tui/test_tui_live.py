@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.tui.shell import Changed
 from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
@@ -25,7 +26,7 @@ async def test_an_outside_change_keeps_cursor_and_selection(workspace: Workspace
         cursor, selected = pane.current().title, [item.title for item in pane.selected()]
         path = workspace.memory / "tasks.md"
         path.write_text(path.read_text().replace("## Pending\n", "## Pending\n\n### [HIGH] From outside\n", 1))
-        app.refresher.files_changed(frozenset({"tasks.md"}))
+        app.post_message(Changed(frozenset({"tasks.md"})))
         await settle(pilot)
         assert pane.current().title == cursor
         assert [item.title for item in pane.selected()] == selected
@@ -42,11 +43,11 @@ async def test_own_changes_are_not_taken_for_foreign_ones(workspace: Workspace) 
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "s")
-        app.refresher.files_changed(frozenset({"tasks.md", "journal.md"}))
+        app.post_message(Changed(frozenset({"tasks.md", "journal.md"})))
         await settle(pilot)
         assert [change.actor for change in list_changes(workspace) if change.operation != "init"] == ["human"]
         await press(pilot, "u")
-        app.refresher.files_changed(frozenset({"tasks.md", "journal.md"}))
+        app.post_message(Changed(frozenset({"tasks.md", "journal.md"})))
         await settle(pilot)
         assert [change.actor for change in list_changes(workspace) if change.operation != "init"] == ["human", "human"]
 

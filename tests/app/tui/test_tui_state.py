@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.tui.app import MemdeckApp
+from app.tui.shell import Changed
 from memory.history.changes import list_changes
 from memory.state.files.model import ANALYSED, EVENTS, SOURCES, STATE
 from tests.app.tui.projects import project
@@ -309,7 +310,7 @@ async def test_an_outside_change_appears_and_keeps_the_cursor(shop: Repository) 
         event["signals"] = {kind: [] for kind in event["signals"]}
         with open(shop.path(EVENTS), "ab") as file:
             file.write(json.dumps(event, separators=(",", ":")).encode() + b"\n")
-        pilot.app.refresher.files_changed(frozenset({EVENTS}))
+        pilot.app.post_message(Changed(frozenset({EVENTS})))
         await settle(pilot)
         assert "Work on something else" in screen_text(pilot.app)
         assert "4 waiting" in screen_text(pilot.app)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.tui.shell import Changed
 from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
@@ -112,7 +113,7 @@ async def test_another_programs_fact_appears(place: Workspace) -> None:
         file = place.root / ".aegis/memory/memories.jsonl"
         with open(file, "ab") as other:
             other.write(fact_line("m-9", "From outside", "2024-01-15T10:00:00Z"))
-        app.refresher.files_changed(frozenset({".aegis/memory/memories.jsonl"}))
+        app.post_message(Changed(frozenset({".aegis/memory/memories.jsonl"})))
         await settle(pilot)
         pane = app.navigation.pane
         assert ids(pane)[0] == "m-9"

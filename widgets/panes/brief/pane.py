@@ -322,7 +322,7 @@ class BriefPane(Pane):
             self.post_message(self.More(group))
         else:
             self._opened.add(group)
-            self._arrange(redraw=False)
+            self._arrange()
 
     def on_click(self, event: events.Click) -> None:
         """Let a single click follow a row that leads to its whole group."""

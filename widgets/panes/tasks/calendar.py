@@ -105,7 +105,6 @@ class Calendar(Horizontal):
         rows: Mapping[int, RowKey],
         fits: Fits | None,
         *,
-        redraw: bool,
         to_top: bool = False,
     ) -> None:
         """Show an agenda: `rows` by the `id()` of their task; `fits` tests which rows match the filter, if any."""
@@ -113,13 +112,13 @@ class Calendar(Horizontal):
         self._agenda, self._rows, self._fits = agenda, rows, fits
         if self.day is None:
             self.day = agenda.today
-        self._arrange(redraw=redraw, to_top=to_top)
+        self._arrange(to_top=to_top)
 
     def go_to(self, day: date) -> None:
         """Choose a day; the cursor goes to its first task."""
         before, self.day = self.day, day
         if before is None or not (self._stands(before) and self._stands(day)):
-            self._arrange(redraw=False)
+            self._arrange()
         first = next((key for key in self.list.rows if isinstance(key, DayRow) and key.occasion.day == day), None)
         if first is not None:
             self.list.cursor = first
@@ -168,7 +167,7 @@ class Calendar(Horizontal):
         """Whether a day of the shown month has rows, which then need not be made again."""
         return self._days is not None and self._days.holds(day)
 
-    def _arrange(self, *, redraw: bool, to_top: bool = False) -> None:
+    def _arrange(self, *, to_top: bool = False) -> None:
         """Make the rows of the agenda."""
         agenda, day = self._agenda, self.day
         if agenda is None or day is None:
@@ -177,9 +176,7 @@ class Calendar(Horizontal):
             self._days = MonthDays(agenda, day, self._rows, self._days)
             self._new = False
         before = self.list.cursor
-        self.list.set_rows(self._days.keys(self._fits, day), redraw=redraw, to_top=to_top)
-        if redraw:
-            self.list.redraw()
+        self.list.set_rows(self._days.keys(self._fits, day), to_top=to_top)
         # If the cursor moved to a matching task, the day follows it.
         self._left = None if to_top and self.list.cursor is not before else self.list.cursor
         self._show_month()

@@ -17,7 +17,6 @@ from widgets.text.styled_text import Line, Piece, clip_line, line
 from widgets.text.words import CARD_LINES
 
 if TYPE_CHECKING:
-    from textual.geometry import Region
     from textual.strip import Strip
     from textual.widget import Widget
 
@@ -48,7 +47,6 @@ class CardList(PaneList):
     def __init__(self, pane: TaskViews) -> None:
         super().__init__(pane)
         self._views = pane
-        self._height = 0
 
     def render_row(self, key: Hashable, width: int) -> Line:
         """The lines of a card."""
@@ -69,24 +67,12 @@ class CardList(PaneList):
             return states
         return tuple(state for state in states if not state.startswith("line-list--cursor"))
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw what is in view; its height is looked up once per frame."""
-        self._height = self.scrollable_content_region.height
-        return super().render_lines(crop)
-
-    def draw_lines(self, places: range, width: int) -> list[Strip]:
-        """Draw some lines of the view; only the first and the last one may belong to a cut card."""
-        drawn = super().draw_lines(places, width)
-        for y in {0, self._height - 1}:
-            if y in places:
-                drawn[y - places.start] = self.draw_line(y, width)
-        return drawn
-
-    def draw_line(self, y: int, width: int) -> Strip:
-        """Draw one line of the view; the line of a cut card is muted, with an arrow to where the card continues."""
+    def render_line(self, y: int) -> Strip:
+        """One line of the view; a cut card has an arrow at the edge of the view where it goes on."""
         sign = self._cut(y)
         if not sign:
-            return super().draw_line(y, width)
+            return super().render_line(y)
+        width = self.scrollable_content_region.width
         content = self.render_row(self.rows[y + round(self.scroll_y)], max(0, width - GUTTER - MARGIN))
         return self.draw(line(f"{sign:<{GUTTER}}", *(Piece(piece.text, "muted") for piece in content)), width)
 
@@ -95,7 +81,7 @@ class CardList(PaneList):
         board = self._views.board
         if board is None or board.is_dense:
             return ""
-        height = self._height
+        height = self.scrollable_content_region.height
         if height < CARD_LINES - 1 or 0 < y < height - 1:
             return ""
         position = y + round(self.scroll_y)
@@ -222,7 +208,7 @@ class TaskViews(Pane):
         super().set_sort(name)
         if self.sort != before:
             for cards in self._lists:
-                cards.redraw()
+                cards.refresh()
 
     def set_group(self, name: str) -> None:
         """Group by one of `groups`."""
@@ -260,7 +246,7 @@ class TaskViews(Pane):
             self.set_class(view == name, f"-{view}")
         self.set_class(name != "list", "-full")
         if self.contents is not None:
-            self._arrange(redraw=True)
+            self._arrange()
             if wanted is not None:
                 placed = self.place_cursor(wanted)
                 if self.calendar is not None:
@@ -321,18 +307,18 @@ class TaskViews(Pane):
         """The rows of all columns."""
         return [key for cards in self._lists for key in cards.rows]
 
-    def put_keys(self, keys: Sequence[Hashable], *, redraw: bool, to_top: bool) -> None:
+    def put_keys(self, keys: Sequence[Hashable], *, to_top: bool) -> None:
         """Give the rows to the view that is shown."""
         if self.board is not None:
-            self.board.put(self._lanes(keys), redraw=redraw, to_top=to_top)
+            self.board.put(self._lanes(keys), to_top=to_top)
         elif self.calendar is not None:
             assert self.snapshot is not None
             if self._agenda is None or self._agenda[0] is not self.snapshot:
                 self._agenda = (self.snapshot, self._make_agenda(self.snapshot, self.now))
             rows = {id(item): row for row, item, _ in self.arrangement.rows.items}
-            self.calendar.put(self._agenda[1], rows, self.arrangement.fits, redraw=redraw, to_top=to_top)
+            self.calendar.put(self._agenda[1], rows, self.arrangement.fits, to_top=to_top)
         else:
-            super().put_keys(keys, redraw=redraw, to_top=to_top)
+            super().put_keys(keys, to_top=to_top)
 
     def say_instead(self, words: str) -> None:
         """Show a message below the names of the board's columns, or above a calendar that has no files yet.
