@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ScreenStackError
@@ -32,17 +31,12 @@ from .pane_state import PaneState
 from .shell import Changed, Progress, Setup, Shell, ThreadReport
 
 if TYPE_CHECKING:
-    from memory.history.lost_files import LostFile
-    from memory.history.stale_saves import Undone
-    from memory.monitoring.run.run import WatchServices
-    from memory.trust.consent import Trust
     from widgets.input.form import Form
     from widgets.list.board import Board
     from widgets.panes.brief.pane import BriefPane
     from widgets.panes.fleet import FleetPane
 
-    from .commands.interface import JobView
-    from .commands.perform import Performer
+    from .commands.context import Context
     from .forms.consent import ConsentPart
     from .forms.drafts import FormDrafts
     from .forms.form_session import FormSession
@@ -104,7 +98,7 @@ class MemdeckApp(Shell):
         outside_changes: OutsideChanges
         overlays: Overlays
         overview: OverviewPart
-        perform: Performer
+        context: Context
         prompts: PromptSource
         refresher: Refresher
         schedule: Schedule
@@ -123,47 +117,6 @@ class MemdeckApp(Shell):
         """Create all parts, in a thread, so that no key waits for them."""
         for name in PARTS:
             getattr(self, name)
-
-    # What commands read
-
-    @property
-    def undone(self) -> tuple[Undone, ...]:
-        """Changes that saves of other programs undid and the user has not decided about yet."""
-        return self.outside_changes.undone
-
-    @property
-    def lost(self) -> LostFile | None:
-        """The file of the open pane if it is missing or empty, else None."""
-        return self.outside_changes.lost_in(self.pane)
-
-    @property
-    def has_jobs(self) -> bool:
-        """Whether a job runs."""
-        return bool(self.jobs.running)
-
-    def can_undo_or_redo(self, way: str) -> bool:
-        """Return whether there was something to undo or redo at the last refresh."""
-        return self.outside_changes.can_undo_or_redo(way)
-
-    def may_undo_or_redo(self, way: str) -> bool:
-        """Return whether there is something to undo or redo, or may be."""
-        return self.outside_changes.may_undo_or_redo(way, writing=not self.edits.idle)
-
-    def saved_views(self, pane_id: str) -> dict[str, dict[str, str]]:
-        """Return the saved views of a pane by name."""
-        return self.pane_state.saved_views(pane_id)
-
-    def writing(self) -> AbstractContextManager[None]:
-        """Hold the lock of changes while a thread writes."""
-        return self.edits.writing()
-
-    def trust(self) -> Trust | None:
-        """Return the user's decisions about commands, as a separate object for one thread."""
-        return self.schedule.trust()
-
-    def services(self, job: JobView) -> WatchServices:
-        """Return the services that a run of monitors uses."""
-        return self.schedule.services(job)
 
     @property
     def idle(self) -> bool:
@@ -288,7 +241,7 @@ class MemdeckApp(Shell):
                 if command.part:
                     function_of(command.does)(getattr(self, command.part), *command.arguments)
                 else:
-                    self.perform(function_of(command.does)(self, *command.arguments))
+                    function_of(command.does)(self.context, *command.arguments)
         finally:
             self.type_ahead.acted()
 
@@ -320,7 +273,7 @@ class MemdeckApp(Shell):
 
     def allows(self, action: Command) -> bool:
         """Whether an action is available now."""
-        return Situation(self).allows(action.needs)
+        return Situation(self.context).allows(action.needs)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the keys of actions that are not available now; the footer does not show them."""
@@ -335,7 +288,9 @@ class MemdeckApp(Shell):
         """
         if key in self.keymap.keys("view.leave", BY_ID["view.leave"].keys):
             self.clear_notifications()
-        elif not is_typing(self.screen.focused) and (words := why_dead(self, self.keymap, Situation(self), key)):
+        elif not is_typing(self.screen.focused) and (
+            words := why_dead(self, self.keymap, Situation(self.context), key)
+        ):
             self.say(words)
 
     def push_screen(self, screen: Any, *arguments: Any, **options: Any) -> Any:
@@ -423,4 +378,4 @@ class MemdeckApp(Shell):
     def on_board_dropped(self, message: Board.Dropped) -> None:
         """Move the task of a card that was dragged to another column."""
         message.stop()
-        self.perform(function_of("tasks.drop")(self, message.row.item, message.lane))
+        function_of("tasks.drop")(self.context, message.row.item, message.lane)

@@ -342,7 +342,7 @@ class Navigation(Part):
         self.open_pane(pane_id)
         self.once_shown(show)
 
-    def once_shown(self, act: Callable[[], None]) -> None:
+    def once_shown(self, act: Callable[[], object]) -> None:
         """Call `act` once the open pane has contents: at once if it has, because the next key is about what it shows
         then; otherwise after the refresh, for which keys wait.
         """

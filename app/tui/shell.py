@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 from textual.app import App
 from textual.events import Resize
@@ -33,7 +33,6 @@ from widgets.text.fallback import plain_filters
 from widgets.text.glyphs import ASCII, UNICODE, Glyphs
 
 from .clipboard import LARGEST, find_tool, give_to_tool, safe_text
-from .commands.interface import Severity
 from .keys.keymap import Keymap
 from .keys.registry import BY_ID
 from .main_screen import MainScreen
@@ -43,6 +42,8 @@ if TYPE_CHECKING:
 
 WIDEST = 60
 """Cells of the widest message."""
+
+Severity: TypeAlias = Literal["information", "warning", "error"]
 
 HEADINGS: tuple[tuple[type[errors.MemdeckError], str], ...] = (
     (errors.ConflictError, "Somebody else was faster"),

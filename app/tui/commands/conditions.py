@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memory.files.tasks.model import Task
     from memory.history.stale_saves import Undone
 
-    from .interface import Context
+    from .context import Context
 
 
 class Situation:
@@ -35,7 +35,7 @@ class Situation:
     @cached_property
     def may_change(self) -> bool:
         """Whether a workspace is shown and may be changed."""
-        return self.context.workspace is not None and not self.context.shows_one_pane
+        return self.context.has_workspace and not self.context.shows_one_pane
 
     @cached_property
     def item(self) -> Any | None:
@@ -331,7 +331,7 @@ def _approval_here(now: Situation, _: bool) -> bool | None:
 # The conditions
 
 ALWAYS = Condition(bool, everywhere=True, about_entries=False)  # Every situation is true.
-LOOK = Condition(lambda now: now.context.workspace is not None, everywhere=True)
+LOOK = Condition(lambda now: now.context.has_workspace, everywhere=True)
 WORKSPACE = Condition(lambda now: now.may_change, everywhere=True)
 APPROVAL = Condition(WORKSPACE.holds, everywhere=True, named=_approval_here)
 # The key works while a change is still being written; it is named once the change is in the log.

@@ -10,7 +10,7 @@ from widgets.pane.base import Pane
 from widgets.pane.rows import RowKey
 from widgets.pane.visible_rows import REVERSED
 
-from .interface import Context, Step, open_pane
+from .context import Context, Step, open_pane
 from .views import orders, sort_by
 
 FEW = 3
@@ -69,4 +69,4 @@ def sort(context: Context) -> Step:
     if len(pane.sorts) > FEW:
         return orders(context)
     place = pane.sorts.index(pane.sort.removesuffix(REVERSED))
-    return sort_by(pane, pane.sorts[(place + 1) % len(pane.sorts)])
+    return sort_by(context, pane, pane.sorts[(place + 1) % len(pane.sorts)])

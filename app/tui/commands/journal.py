@@ -23,20 +23,7 @@ from widgets.list.outline import Branch
 from widgets.pane.base import Pane
 
 from .conditions import mentioned
-from .interface import (
-    ApplyEdit,
-    Context,
-    Find,
-    GoToEntry,
-    OnceShown,
-    Open,
-    OpenDialog,
-    RedrawKeys,
-    Say,
-    Step,
-    Steps,
-    open_pane,
-)
+from .context import Context, Step, open_pane, steps
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -58,10 +45,12 @@ def year(context: Context, around: date | None = None) -> Step:
     around = around or getattr(item, "day", None) or today
     screen = YearScreen(min(around, today), today, entries_by_day([snapshot.journal]))
 
-    return Steps(
+    return steps(
         (
-            OpenDialog(screen, lambda chosen: day(context, chosen)),
-            _complete(screen, lambda: entries_by_day([snapshot.journal, *_archived(snapshot)]), screen.take_counts),
+            context.ask(screen, lambda chosen: day(context, chosen)),
+            _complete(
+                context, screen, lambda: entries_by_day([snapshot.journal, *_archived(snapshot)]), screen.take_counts
+            ),
         )
     )
 
@@ -74,10 +63,11 @@ def day(context: Context, chosen: date | None = None) -> Step:
     wanted = chosen or own or today
     screen = DayScreen(wanted, today, [snapshot.journal], item if own == wanted else None)
 
-    return Steps(
+    return steps(
         (
-            OpenDialog(screen, lambda choice: _went(context, choice)),
+            context.ask(screen, lambda choice: _went(context, choice)),
             _complete(
+                context,
                 screen,
                 lambda: ((snapshot.journal, *_archived(snapshot)), _authors(context)),
                 lambda more: screen.take_more(*more),
@@ -93,7 +83,7 @@ def _shown(context: Context) -> tuple[Pane, Snapshot, date]:
     return pane, pane.snapshot, context.clock().astimezone(context.zone).date()
 
 
-def _complete(screen: Screen[Any], find: Callable[[], T], take: Callable[[T], None]) -> Step:
+def _complete(context: Context, screen: Screen[Any], find: Callable[[], T], take: Callable[[T], None]) -> Step:
     """Find something in a worker and give it to a dialog, if the dialog is still open then."""
 
     def found(more: T) -> Step:
@@ -101,7 +91,7 @@ def _complete(screen: Screen[Any], find: Callable[[], T], take: Callable[[T], No
             take(more)
         return None
 
-    return Find(find, found)
+    return context.find(find, found)
 
 
 def _archived(snapshot: Snapshot) -> Sequence[Journal]:
@@ -122,7 +112,7 @@ def _authors(context: Context) -> Mapping[str, str]:
 
 def _went(context: Context, choice: tuple[str, str] | date) -> Step:
     """Go to an entry, in the journal or in the archive, or back to the year."""
-    return GoToEntry(*choice) if isinstance(choice, tuple) else year(context, choice)
+    return context.go_to(*choice) if isinstance(choice, tuple) else year(context, choice)
 
 
 def mentions(context: Context) -> Step:
@@ -131,7 +121,7 @@ def mentions(context: Context) -> Step:
     item: Any = mentioned(pane)
     count = len(mentioning.mentions(snapshot, item.title))
     if not count:
-        return Say(f"No entry of the journal mentions “{item.title[:60]}”.")
+        return context.say(f"No entry of the journal mentions “{item.title[:60]}”.")
     text = f"about:{mentioning.digits_of(item.ref)}"
 
     def show() -> Step:
@@ -141,9 +131,9 @@ def mentions(context: Context) -> Step:
         journal.filter_bar.open(text, focus=False)
         journal.set_filter(text)
         held = "1 entry mentions" if count == 1 else f"{count} entries mention"
-        return Steps((Say(f"{held} “{item.title[:60]}”; Esc shows all entries."), RedrawKeys()))
+        return steps((context.say(f"{held} “{item.title[:60]}”; Esc shows all entries."), context.redraw_keys()))
 
-    return Steps((Open("journal"), OnceShown(show)))
+    return steps((context.show_pane("journal"), context.once_shown(show)))
 
 
 def capture(context: Context, about: str = "") -> Step:
@@ -161,7 +151,7 @@ def capture(context: Context, about: str = "") -> Step:
     def answered(text: str) -> Step:
         return _write(context, *(("Task Note", f'"{about}": {text.strip()}') if about else split_capture(text)))
 
-    return OpenDialog(
+    return context.ask(
         Prompt(
             "Journal, now" if not about else f"Journal, about {about[:200]}",
             placeholder="what happened" if about else EXAMPLE,
@@ -182,7 +172,7 @@ def move_line(context: Context) -> Step:
         places.append((section.title, None))
         places += [(section.title, topic.title) for topic in section.topics]
     if not items or len(places) < 2:
-        return Say("There is no other section to move to.")
+        return context.say("There is no other section to move to.")
     here = {(item.section, item.topic) for item in items}
     options = [
         PickOption(str(number), f"  {topic}" if topic else title, marked=(title, topic) in here)
@@ -193,22 +183,22 @@ def move_line(context: Context) -> Step:
     def answered(answer: tuple[str, str]) -> Step:
         title, topic = places[int(answer[1])]
         if here == {(title, topic)}:
-            return Say(f"It stands in {topic or title} already, so nothing moved.")
+            return context.say(f"It stands in {topic or title} already, so nothing moved.")
         refs, now = [item.ref for item in items], context.clock()
         pane.line_list.select(())
 
-        return ApplyEdit(
+        return context.change(
             "knowledge.move",
             lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now),
             follow=True,
         )
 
-    return OpenDialog(Pick(f"Move to: {what}", options), answered)
+    return context.ask(Pick(f"Move to: {what}", options), answered)
 
 
 def _write(context: Context, title: str, line: str) -> Step:
     now, lines, pane = context.clock(), (line,) if line else (), context.pane
-    return ApplyEdit(
+    return context.change(
         "journal.add",
         lambda snapshot: add_entry(snapshot, title, lines, now=now),
         follow=pane is not None and pane.pane_id == "journal",

@@ -13,7 +13,7 @@ from memory.systems import systems_of
 from widgets.dialogs.dialogs import Preview
 from widgets.text.styled_text import Line, Piece, line
 
-from .interface import ACTOR, Context, Find, OpenDialog, ReadAgain, Say, Step, Steps, open_workspace
+from .context import ACTOR, Context, Step, steps
 
 TITLES = {
     "archive-completed-tasks": "Completed tasks",
@@ -65,7 +65,7 @@ def _show(context: Context, title: str, done: Sequence[Report], now: datetime, r
     # A run that refused its plan cannot be applied; a file or a source that stays where it is does not stop the rest.
     applicable = due and not any(one.warnings for one in done if not _goes_on(one))
     screen = Preview(title, plan_lines(report), summary=summary, applicable=applicable)
-    return OpenDialog(screen, apply, waited="The plan")
+    return context.ask(screen, apply, waited="The plan")
 
 
 def _applied(context: Context, done: Sequence[Report]) -> Step:
@@ -75,7 +75,12 @@ def _applied(context: Context, done: Sequence[Report]) -> Step:
     changed = sum(_changes(one) for one in done)
     back = f" {context.key_of('change.undo')} takes it back" if changed else ""
     back += f" in {changed} steps." if changed > 1 else "." if changed else ""
-    return Steps((Say("\n".join(f"{one[:1].upper()}{one[1:]}." for one in (*words, *acted)) + back), ReadAgain()))
+    return steps(
+        (
+            context.say("\n".join(f"{one[:1].upper()}{one[1:]}." for one in (*words, *acted)) + back),
+            context.read_again(),
+        )
+    )
 
 
 def _run(
@@ -87,7 +92,7 @@ def _run(
     dry_run: bool,
 ) -> Step:
     """Apply some rules of the memory files, or (None) all rules of all existing systems; `then` gets their reports."""
-    workspace = open_workspace(context)
+    workspace = context.workspace
 
     def work() -> Sequence[Report]:
         from memory.maintenance.run import maintain
@@ -101,7 +106,7 @@ def _run(
                 for system in systems_of(workspace)
             )
 
-    return Find(work, then)
+    return context.find(work, then)
 
 
 def _goes_on(report: Report) -> bool:

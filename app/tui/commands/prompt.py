@@ -11,7 +11,7 @@ from memory.storage.changes import AGENT
 from widgets.dialogs.choose import Choose
 from widgets.dialogs.dialogs import Preview, Prompt
 
-from .interface import ACTOR, Context, Find, OpenDialog, ReadAgain, Say, Step, Steps, open_pane, open_workspace
+from .context import ACTOR, Context, Step, open_pane, steps
 
 if TYPE_CHECKING:
     from widgets.panes.facts import FactsPane
@@ -37,9 +37,9 @@ def message(context: Context) -> Step:
 
     def answered(words: str) -> Step:
         source.message = words
-        return ReadAgain()
+        return context.read_again()
 
-    return OpenDialog(
+    return context.ask(
         Prompt("What is the agent asked?", source.message, placeholder="nothing: a session starts"), answered
     )
 
@@ -48,11 +48,11 @@ def agent(context: Context) -> Step:
     """Choose the agent whose prompt is shown, and for whom entries are pinned and muted."""
     from app.connect.clients import CLIENTS
 
-    workspace, source = open_workspace(context), _source(context)
+    workspace, source = context.workspace, _source(context)
 
     def chosen(words: str) -> Step:
         source.agent = "" if words == _ALL else words
-        return ReadAgain()
+        return context.read_again()
 
     def ask(own: dict[str, int]) -> Step:
         titles = {name: client.title for name, client in CLIENTS.items()}
@@ -62,13 +62,13 @@ def agent(context: Context) -> Step:
         for at, name in enumerate(names):
             said = f"{own[name]} of its own" if name in own else titles.get(name, "")
             options.append((keys[at] if at < len(keys) else "", name, said))
-        return OpenDialog(Choose("Whose prompt?", options), chosen)
+        return context.ask(Choose("Whose prompt?", options), chosen)
 
     def look() -> dict[str, int]:
         every = read_choices(workspace.state).every
         return Counter(one.agent.removeprefix(AGENT) for one in every if one.agent != EVERY)
 
-    return Find(look, ask)
+    return context.find(look, ask)
 
 
 def pin(context: Context) -> Step:
@@ -82,10 +82,10 @@ def mute(context: Context) -> Step:
 
 
 def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
-    workspace, now = open_workspace(context), context.clock()
+    workspace, now = context.workspace, context.clock()
     items = [one for one in open_pane(context).selected() if one.ref]
     if not items:
-        return Say("This has no ref, so it cannot be chosen.")
+        return context.say("This has no ref, so it cannot be chosen.")
     takes_back = all(one.choice == kind for one in items)
     whose = _source(context).agent
     chosen = [choice_of(one.ref, kind, whose) for one in items]
@@ -101,9 +101,9 @@ def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
     def told(_: PromptChoices) -> Step:
         what = items[0].title if len(items) == 1 else f"{len(items)} entries"
         for_whom = f" (for {whose})" if whose else ""
-        return Steps((Say(f"{undone if takes_back else done}{for_whom}: {what}"), ReadAgain()))
+        return steps((context.say(f"{undone if takes_back else done}{for_whom}: {what}"), context.read_again()))
 
-    return Find(lambda: change_choices(workspace.state, change, actor=ACTOR, now=now), told)
+    return context.find(lambda: change_choices(workspace.state, change, actor=ACTOR, now=now), told)
 
 
 def inject(context: Context) -> Step:
@@ -113,7 +113,7 @@ def inject(context: Context) -> Step:
     pane = context.pane
     assert isinstance(pane, FactsPane)
     screen = Prompt("Inject for which message?", pane.asked_message, placeholder="a prompt")
-    return OpenDialog(screen, lambda message: _answer(context, pane, message))
+    return context.ask(screen, lambda message: _answer(context, pane, message))
 
 
 def _answer(context: Context, pane: FactsPane, message: str) -> Step:
@@ -124,4 +124,4 @@ def _answer(context: Context, pane: FactsPane, message: str) -> Step:
         return None
     pane.asked_message = message
     lines = injection_lines(look.inject(message, context.clock()))
-    return OpenDialog(Preview("What a prompt gets", lines, summary=look.refusal, applicable=False))
+    return context.ask(Preview("What a prompt gets", lines, summary=look.refusal, applicable=False))

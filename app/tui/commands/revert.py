@@ -27,22 +27,7 @@ from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, line, pad_line
 
 from .conditions import undone_of
-from .interface import (
-    ACTOR,
-    ApplyEdit,
-    Context,
-    Fail,
-    Find,
-    OpenDialog,
-    Otherwise,
-    ReadAgain,
-    Say,
-    Step,
-    Turn,
-    Write,
-    open_pane,
-    open_workspace,
-)
+from .context import ACTOR, Context, Otherwise, Step, open_pane
 
 
 def undo(context: Context) -> Step:
@@ -50,17 +35,17 @@ def undo(context: Context) -> Step:
     lost = context.lost
     if lost is not None and lost.change is not None:
         return bring_back(context, lost.change, lost.name)
-    return Turn(back=True)
+    return context.turn(back=True)
 
 
-def redo(context: Context) -> Step:  # noqa: ARG001
+def redo(context: Context) -> Step:
     """Bring back what you undid last."""
-    return Turn(back=False)
+    return context.turn(back=False)
 
 
 def revert(context: Context) -> Step:
     """Take back the change under the cursor, whoever made it; shows first what that does."""
-    workspace, now = open_workspace(context), context.clock()
+    workspace, now = context.workspace, context.clock()
     shown: LoggedChange | None = open_pane(context).current()
     assert shown is not None
 
@@ -70,8 +55,8 @@ def revert(context: Context) -> Step:
     # For a change that is reverted, revert the reverting one: the change is applied again.
     change = standing(shown)
     if change is None:
-        return Say("This was taken back already.")
-    return Find(
+        return context.say("This was taken back already.")
+    return context.find(
         lambda: rehearse_revert(workspace, change.ref, now),
         lambda views: _show(context, change, views),
         lambda error: _refused(context, change, error),
@@ -80,7 +65,7 @@ def revert(context: Context) -> Step:
 
 def _show(context: Context, change: LoggedChange, views: Sequence[ChangeView]) -> Step:
     words = "Newer changes stay as they are. Enter takes it back; that can be undone."
-    return OpenDialog(
+    return context.ask(
         Preview(
             f"Take back: {change.summary[:300]}",
             plan_lines(change, views, context.glyphs),
@@ -106,13 +91,13 @@ def _revert(
     taken_back: bool = False,
 ) -> Step:
     """Return a step that reverts a change; `said` puts what was done into words."""
-    workspace, now = open_workspace(context), context.clock()
+    workspace, now = context.workspace, context.clock()
 
     def write() -> Outcome:
         done = revert_change(workspace, change_id, actor=ACTOR, now=now)
         return Outcome(done, said(done))
 
-    return Write(write, otherwise, taken_back)
+    return context.write(write, otherwise, taken_back=taken_back)
 
 
 # Changes that cannot be reverted as a whole
@@ -120,35 +105,41 @@ def _revert(
 
 def _refused(context: Context, change: LoggedChange, error: MemdeckError) -> Step:
     """Say why, and offer what can be reverted entry by entry."""
-    workspace = open_workspace(context)
+    workspace = context.workspace
     if not isinstance(error, ConflictError) or error.code != "document.conflict":
         return None
     conflict = error
-    return Find(lambda: contested_entries(workspace, change.ref), lambda found: _settle(change, conflict, *found))
+    return context.find(
+        lambda: contested_entries(workspace, change.ref), lambda found: _settle(context, change, conflict, *found)
+    )
 
 
-def _settle(change: LoggedChange, error: ConflictError, contested: Sequence[Contested], lost: Sequence[str]) -> Step:
+def _settle(
+    context: Context, change: LoggedChange, error: ConflictError, contested: Sequence[Contested], lost: Sequence[str]
+) -> Step:
     """Ask about fields that changed since, in three columns: before the change, as it wrote them, now."""
     why = why_not(error)
     questions = [question for number, one in enumerate(contested) for question in _questions(number, one)]
     if not questions:
-        return _only_say(change, why, contested, lost)
+        return _only_say(context, change, why, contested, lost)
 
     note = f"{why} Newer changes stay; choose for each place what it should say."
     if lost:
         note += "\n" + "\n".join(lost[:3])
-    return OpenDialog(
+    return context.ask(
         ThreeWay(
             f"Take back: {change.summary[:300]}",
             questions,
             note=note,
             sides=Sides(base="the change", mine="taken back", theirs="now"),
         ),
-        lambda answers: _write(change, contested, answers),
+        lambda answers: _write(context, change, contested, answers),
     )
 
 
-def _only_say(change: LoggedChange, why: str, contested: Sequence[Contested], lost: Sequence[str]) -> Step:
+def _only_say(
+    context: Context, change: LoggedChange, why: str, contested: Sequence[Contested], lost: Sequence[str]
+) -> Step:
     """Handle a change without choices: its fields are restored beside newer ones, or nothing can be done."""
     lines: list[Line] = [line(why), *(line(text) for text in lost)]
     changed = [one for one in contested if _differs(one)]
@@ -156,10 +147,10 @@ def _only_say(change: LoggedChange, why: str, contested: Sequence[Contested], lo
         lines += [(), line(Piece("What of it can go back, beside what came later:", "muted"))]
         lines += [line("  ", Piece(one.view.title, "strong")) for one in changed]
     screen = Preview(f"Take back: {change.summary[:300]}", lines, applicable=bool(changed))
-    return OpenDialog(screen, lambda _: _write(change, contested, {}))
+    return context.ask(screen, lambda _: _write(context, change, contested, {}))
 
 
-def _write(change: LoggedChange, contested: Sequence[Contested], answers: Answers) -> Step:
+def _write(context: Context, change: LoggedChange, contested: Sequence[Contested], answers: Answers) -> Step:
     chosen: list[tuple[Contested, Entry | None]] = []
     try:
         for number, one in enumerate(contested):
@@ -170,12 +161,12 @@ def _write(change: LoggedChange, contested: Sequence[Contested], answers: Answer
             texts = [answers.get(f"{number}:{place}") for place, _ in enumerate(one.merge.differences)]
             chosen.append((one, one.merge.settled(texts)))
     except MemdeckError as error:
-        return Fail(error)
+        return context.fail(error)
     chosen = [(one, entry) for one, entry in chosen if entry is None or entry.raw != one.current.raw]
     if not chosen:
-        return Say("Everything stays as it is.")
+        return context.say("Everything stays as it is.")
     summary = f"took back in part: {change.summary}"
-    return ApplyEdit("changes.settle", lambda snapshot: settle(snapshot, chosen, summary))
+    return context.change("changes.settle", lambda snapshot: settle(snapshot, chosen, summary))
 
 
 # What other programs undid
@@ -183,7 +174,7 @@ def _write(change: LoggedChange, contested: Sequence[Contested], answers: Answer
 
 def taken_back(context: Context, undone: Sequence[Undone]) -> Step:
     """Say that another program's save undid changes, or restore them if the user chose that."""
-    workspace, now = open_workspace(context), context.clock()
+    workspace, now = context.workspace, context.clock()
 
     def write() -> Outcome:
         done = bring_back_chosen(workspace, now)
@@ -196,13 +187,13 @@ def taken_back(context: Context, undone: Sequence[Undone]) -> Step:
             return None
         first = undone[0]
         more = f" and {len(undone) - 1} more" if len(undone) > 1 else ""
-        return Say(
+        return context.say(
             f"{first.told}{more}. {context.key_of('entry.restore')} brings it back.",
             title="Another program's save took it back",
             severity="warning",
         )
 
-    return Write(write, otherwise)
+    return context.write(write, otherwise)
 
 
 def bring_back(context: Context, change_id: str, words: str) -> Step:
@@ -214,11 +205,11 @@ def bring_back(context: Context, change_id: str, words: str) -> Step:
 
 def leave(context: Context, undone: Undone) -> Step:
     """Accept that a change was undone, after a question, and do not remind of it again."""
-    workspace = open_workspace(context)
-    leaving = Find(lambda: stale_saves.leave(workspace, undone.id), lambda _: ReadAgain())
+    workspace = context.workspace
     details = f"{', '.join(undone.titles)}. Changes goes on listing it; nothing reminds of it any more."
-    return OpenDialog(
-        Confirm("Leave it as the other program saved it?", details, yes="Leave", no="Keep the offer"), lambda _: leaving
+    return context.ask(
+        Confirm("Leave it as the other program saved it?", details, yes="Leave", no="Keep the offer"),
+        lambda _: context.find(lambda: stale_saves.leave(workspace, undone.id), lambda _: context.read_again()),
     )
 
 
@@ -230,7 +221,7 @@ def restore(context: Context) -> Step:
     here = undone_of(context)
     if here is not None:
         return bring_back(context, here.id, here.words)
-    pane, workspace, now = open_pane(context), open_workspace(context), context.clock()
+    pane, workspace, now = open_pane(context), context.workspace, context.clock()
     item: Any = pane.current()
     ref = item.ref
     _step_off(pane)
@@ -241,7 +232,7 @@ def restore(context: Context) -> Step:
         again = goes_again(workspace, outcome, now, reopen)
         return outcome._replace(summary=f"{outcome.summary}. {again}") if again else outcome
 
-    return Write(write, taken_back=True)
+    return context.write(write, taken_back=True)
 
 
 def _step_off(pane: Pane) -> None:

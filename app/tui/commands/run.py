@@ -17,22 +17,7 @@ from memory.trust.consent import checks_of, monitor_asks
 from widgets.dialogs.choose import Choose
 
 from .conditions import action_of_pane, monitors_of
-from .interface import (
-    ACTOR,
-    AskConsent,
-    Context,
-    JobView,
-    OpenDialog,
-    ReadAgain,
-    Reschedule,
-    RunJob,
-    Say,
-    SayWatch,
-    Step,
-    Steps,
-    open_pane,
-    open_workspace,
-)
+from .context import ACTOR, Context, JobView, Step, open_pane, steps
 from .state_checks import run_commands
 
 WAIT = 10.0
@@ -46,16 +31,16 @@ def run(context: Context) -> Step:
     """Run the monitor now, or the task's action; asks for consent first."""
     pane = open_pane(context)
     if context.safe:
-        return Say("Nothing runs with --safe.", severity="warning")
+        return context.say("Nothing runs with --safe.", severity="warning")
     if pane.pane_id == "state":
-        return AskConsent(set(), ("validation",), lambda: run_commands(context))
+        return context.consent(set(), ("validation",), lambda: run_commands(context))
     monitors = monitors_of(pane)
     task = action_of_pane(pane)
     if monitors:
         names = {(monitor.file, monitor.name) for monitor in monitors}
-        return AskConsent(names, ("check", "url"), lambda: _check(context, monitors))
+        return context.consent(names, ("check", "url"), lambda: _check(context, monitors))
     assert task is not None
-    return AskConsent({(task.file, task.title)}, ("action",), lambda: _act(context, task))
+    return context.consent({(task.file, task.title)}, ("action",), lambda: _act(context, task))
 
 
 # Monitors
@@ -66,7 +51,7 @@ def _check(context: Context, monitors: Sequence[Monitor]) -> Step:
     wanted = {monitor.ref: monitor.name for monitor in monitors}
 
     def work(job: JobView) -> tuple[Watch | None, list[str]]:
-        workspace, trust = open_workspace(context), context.trust()
+        workspace, trust = context.workspace, context.trust()
         checks = checks_of(monitor_asks(workspace.snapshot().monitors.monitors))
         refs, refused = [], []
         for ref, name in wanted.items():
@@ -81,17 +66,17 @@ def _check(context: Context, monitors: Sequence[Monitor]) -> Step:
             return None, refused
         return keep_watch(workspace, trust, now, context.services(job), names=refs, wait=WAIT), refused
 
-    return RunJob("checking", work, _checked)
+    return context.run("checking", work, lambda result: _checked(context, result))
 
 
-def _checked(result: tuple[Watch | None, list[str]]) -> Step:
+def _checked(context: Context, result: tuple[Watch | None, list[str]]) -> Step:
     watch, refused = result
-    return Steps(
+    return steps(
         (
-            None if watch is None else SayWatch(watch),
-            Say("\n".join(refused[:3]), severity="warning") if refused else None,
-            ReadAgain(),
-            Reschedule(),
+            None if watch is None else context.say_watch(watch),
+            context.say("\n".join(refused[:3]), severity="warning") if refused else None,
+            context.read_again(),
+            context.reschedule(),
         )
     )
 
@@ -105,7 +90,7 @@ def _act(context: Context, task: Task) -> Step:
     def work(job: JobView) -> ActionRun:
         job.plan((task.title,))
         return run_action(
-            open_workspace(context),
+            context.workspace,
             context.trust(),
             ref,
             now,
@@ -114,13 +99,13 @@ def _act(context: Context, task: Task) -> Step:
             cancel=job.cancel,
         )
 
-    return RunJob("running", work, lambda done: _acted(task, done))
+    return context.run("running", work, lambda done: _acted(context, task, done))
 
 
-def _acted(task: Task, done: ActionRun) -> Step:
+def _acted(context: Context, task: Task, done: ActionRun) -> Step:
     first, *more = done.outcome.splitlines()
     words = f"{task.title[:60]}: {first}" + (f" {more[-1]}" if more else "")
-    return Steps((Say(words, severity="information" if done.good else "warning"), ReadAgain()))
+    return steps((context.say(words, severity="information" if done.good else "warning"), context.read_again()))
 
 
 # Mutes
@@ -147,7 +132,7 @@ def mute(context: Context) -> Step:
     def chosen(words: str) -> Step:
         return _mute(context, [one.name for one in monitors], who, ends[words])
 
-    return OpenDialog(Choose(f"Mute {who}", options), chosen)
+    return context.ask(Choose(f"Mute {who}", options), chosen)
 
 
 def _clock(context: Context, until: datetime, now: datetime) -> str:
@@ -160,14 +145,14 @@ def _mute(context: Context, names: list[str], who: str, until: datetime | None) 
     now = context.clock()
 
     def work(_job: JobView) -> tuple[str, ...]:
-        with closing(ledger_of(open_workspace(context))) as ledger:
+        with closing(ledger_of(context.workspace)) as ledger:
             for name in names:
                 ledger.mute(key_of(name), until)
             return ledger.warnings
 
     def done(warnings: Any) -> Step:
         muted = f"{who}: not muted" if until is None else f"{who}: muted until {_clock(context, until, now)}"
-        said = Say(f"Not muted: {warnings[0]}", severity="error") if warnings else Say(muted)
-        return Steps((said, ReadAgain(), Reschedule()))
+        said = context.say(f"Not muted: {warnings[0]}", severity="error") if warnings else context.say(muted)
+        return steps((said, context.read_again(), context.reschedule()))
 
-    return RunJob("muting", work, done)
+    return context.run("muting", work, done)

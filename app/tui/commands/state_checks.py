@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from widgets.dialogs.dialogs import Preview, Prompt
 
-from .interface import ACTOR, Context, JobView, OpenDialog, Say, Step
+from .context import ACTOR, Context, JobView, Step
 from .state import apply_plan, go_on, shown_state, start, state_pane, system_of_state, written
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def compare(context: Context) -> Step:
     pane, look = shown_state(context)
     points = [item for item in pane.selected() if hasattr(item, "point")]
     if len(points) > 2:
-        return Say("Select two checkpoints, or none.")
+        return context.say("Select two checkpoints, or none.")
     if len(points) == 1:
         (one,) = points
         # The latest is compared with the one before it.
@@ -30,9 +30,9 @@ def compare(context: Context) -> Step:
         # The newest is listed first.
         after, before = (item.title for item in points)
     if before is None:
-        return Say("There is one checkpoint only.")
+        return context.say("There is one checkpoint only.")
     names = (before, after)
-    return start("comparing", lambda _: look.diff(*names), lambda found: _compared(context, *names, found))
+    return start(context, "comparing", lambda _: look.diff(*names), lambda found: _compared(context, *names, found))
 
 
 def _compared(context: Context, before: str, after: str, found: tuple[SectionDiff, ...]) -> Step:
@@ -43,7 +43,7 @@ def _compared(context: Context, before: str, after: str, found: tuple[SectionDif
     summary = f"{plural(changed, 'section')} changed." if changed else "Nothing is apart."
     title = f"{before} {context.glyphs.right} {after}"
     screen = Preview(title, diff_lines(found, context.glyphs), summary=summary, applicable=False)
-    return OpenDialog(screen, waited="The comparison")
+    return context.ask(screen, waited="The comparison")
 
 
 def validate(context: Context) -> Step:
@@ -64,9 +64,9 @@ def validate(context: Context) -> Step:
             pane.say_findings(findings)
         words = findings.text()
         bad = findings.of("fail")
-        return Say(words[:1].upper() + words[1:] + ".", severity="warning" if bad else "information")
+        return context.say(words[:1].upper() + words[1:] + ".", severity="warning" if bad else "information")
 
-    return start("checking the state", work, then)
+    return start(context, "checking the state", work, then)
 
 
 # Repair
@@ -81,19 +81,20 @@ def repair(context: Context) -> Step:
 
         return plan_repair(system.store.memory(), now)
 
-    return start("looking for damage", work, lambda found: _planned(context, found))
+    return start(context, "looking for damage", work, lambda found: _planned(context, found))
 
 
 def _planned(context: Context, plan: RepairPlan) -> Step:
     from widgets.panes.state.answers import repair_lines, repair_summary
 
     screen = Preview("Repair", repair_lines(plan), summary=repair_summary(plan), applicable=bool(plan.steps))
-    return OpenDialog(screen, lambda _: _mend(context, plan), waited="The repair")
+    return context.ask(screen, lambda _: _mend(context, plan), waited="The repair")
 
 
 def _mend(context: Context, plan: RepairPlan) -> Step:
     words = "Another program changed the state meanwhile, so nothing was written; this is the new plan."
     return apply_plan(
+        context,
         "state.repair",
         lambda system, actor, now: system.repair(plan, actor=actor, now=now),
         words,
@@ -127,7 +128,7 @@ def run_commands(context: Context) -> Step:
         with context.writing():
             return record_validation(system.store, results, actor=ACTOR, now=now, validated_at=stamp(now))
 
-    return start("validating", work, written)
+    return start(context, "validating", work, lambda done: written(context, done))
 
 
 # Questions
@@ -140,7 +141,7 @@ def ask(context: Context) -> Step:
         return _answer(context, question.strip()) if question.strip() else None
 
     screen = Prompt("Ask the project's state", placeholder="Why do we use SQLite? What changed? What is next?")
-    return OpenDialog(screen, asked, waited="The question")
+    return context.ask(screen, asked, waited="The question")
 
 
 def _answer(context: Context, question: str) -> Step:
@@ -151,11 +152,11 @@ def _answer(context: Context, question: str) -> Step:
 
         return ask(system.store.memory(), question, now)
 
-    return start("looking for an answer", work, _answered)
+    return start(context, "looking for an answer", work, lambda done: _answered(context, done))
 
 
-def _answered(found: QueryAnswer) -> Step:
+def _answered(context: Context, found: QueryAnswer) -> Step:
     from widgets.panes.state.answers import answer_lines, answer_summary
 
     screen = Preview(found.question, answer_lines(found), summary=answer_summary(found), applicable=False)
-    return OpenDialog(screen, waited="The answer")
+    return context.ask(screen, waited="The answer")

@@ -25,7 +25,7 @@ from widgets.panes.tasks.detail import urgency_lines
 from widgets.panes.tasks.quick import quick_error, quick_words
 
 from .conditions import tasks_of
-from .interface import ApplyEdit, Context, OpenDialog, OpenForm, Otherwise, Say, Step, open_pane
+from .context import Context, Otherwise, Step, open_pane
 from .journal import capture
 
 _LOW = 18
@@ -61,7 +61,7 @@ def _write(
     context: Context, verb: str, build: Build, *, follow: bool = False, otherwise: Otherwise | None = None
 ) -> Step:
     open_pane(context).line_list.select(())
-    return ApplyEdit(f"tasks.{verb}", build, otherwise=otherwise, follow=follow)
+    return context.change(f"tasks.{verb}", build, otherwise=otherwise, follow=follow)
 
 
 def start(context: Context) -> Step:
@@ -78,7 +78,7 @@ def _finish(context: Context, tasks: list[Task]) -> Step:
     def answered(outcome: str) -> Step:
         return _apply(context, "done", tasks, partial(done_task, outcome=outcome.strip() or None), follow=True)
 
-    return OpenDialog(Prompt(_about("Done", tasks), placeholder="outcome, may stay empty"), answered)
+    return context.ask(Prompt(_about("Done", tasks), placeholder="outcome, may stay empty"), answered)
 
 
 def reopen(context: Context) -> Step:
@@ -117,7 +117,7 @@ def progress(context: Context) -> Step:
         )
 
     question = _about("How far", tasks)
-    return OpenDialog(Prompt(question, value, placeholder="60 and a note", validate=validate, hint=hint), answered)
+    return context.ask(Prompt(question, value, placeholder="60 and a note", validate=validate, hint=hint), answered)
 
 
 def shift(context: Context, step: int) -> Step:
@@ -139,7 +139,7 @@ def due(context: Context) -> Step:
         written = as_written(text, value, context.clock(), zone)
         return _set(context, "due", tasks, "due", written)
 
-    return OpenDialog(
+    return context.ask(
         Prompt(
             _about("Due", tasks),
             value,
@@ -171,9 +171,9 @@ def quick(context: Context) -> Step:
                 now=moment,
             )
 
-        return ApplyEdit("tasks.add", build)
+        return context.change("tasks.add", build)
 
-    return OpenDialog(
+    return context.ask(
         Prompt(
             "New task, in one line",
             placeholder=EXAMPLE,
@@ -214,7 +214,7 @@ def tags(context: Context) -> Step:
         return _set(context, "tags", tasks, "tags", tags)
 
     words = "+add, -remove, or what all of them get" if several else "comma, separated; +add and -remove as well"
-    return OpenDialog(Prompt(_about("Tags", tasks), value, placeholder=words, hint=hint), answered)
+    return context.ask(Prompt(_about("Tags", tasks), value, placeholder=words, hint=hint), answered)
 
 
 def assign(context: Context) -> Step:
@@ -228,7 +228,7 @@ def assign(context: Context) -> Step:
         return _set(context, "assign", tasks, "assigned", text.strip())
 
     words = "an agent or a person; empty: nobody"
-    return OpenDialog(Prompt(_about("Assigned to", tasks), value, placeholder=words), answered)
+    return context.ask(Prompt(_about("Assigned to", tasks), value, placeholder=words), answered)
 
 
 def _set(context: Context, verb: str, tasks: list[Task], field: str, value: str) -> Step:
@@ -259,7 +259,7 @@ def _asking(context: Context, verb: str, tasks: list[Task]) -> Otherwise:
     def otherwise(error: MemdeckError) -> Step:
         if not isinstance(error, ConflictError) or len(tasks) != 1:
             return None
-        return ask_command(error, tasks[0].title, write)
+        return ask_command(context, error, tasks[0].title, write)
 
     return otherwise
 
@@ -284,7 +284,7 @@ def split(context: Context) -> Step:
 
     field = FieldSpec("parts", "one a line", "multiline", required=True)
     plan = FormPlan("Split task", (field,), build, "tasks.split")
-    return OpenForm(open_pane(context), plan, task, note=task.title[:200])
+    return context.form(open_pane(context), plan, task, note=task.title[:200])
 
 
 def plan(context: Context) -> Step:
@@ -295,7 +295,7 @@ def plan(context: Context) -> Step:
     now = tasks[0].orchestration_id if len(tasks) == 1 else None
     plans = [plan for plan in pane.snapshot.plans.plans if plan.section == "active" and plan.plan_id]
     if not plans:
-        return Say("There is no active plan that tasks could belong to.")
+        return context.say("There is no active plan that tasks could belong to.")
     options = [
         PickOption(f"plan:{plan.plan_id}", plan.title, plan.plan_id or "", marked=plan.plan_id == now) for plan in plans
     ]
@@ -304,7 +304,7 @@ def plan(context: Context) -> Step:
     def answered(answer: tuple[str, str]) -> Step:
         return _set(context, "plan", tasks, "orchestrationId", answer[1].partition(":")[2])
 
-    return OpenDialog(Pick(_about("Belongs to", tasks), options), answered)
+    return context.ask(Pick(_about("Belongs to", tasks), options), answered)
 
 
 def note(context: Context) -> Step:
@@ -336,7 +336,7 @@ def _move(context: Context, tasks: list[Task], lane: str) -> Step:
     if lane == "pending":
         return _apply(context, "reopen", tasks, reopen_task, follow=True)
     if any(task.section == "completed" for task in tasks):
-        return Say("What is completed is reopened first: move it to Pending.", severity="warning")
+        return context.say("What is completed is reopened first: move it to Pending.", severity="warning")
 
     return _apply(context, "start", tasks, partial(edit_task, set={"section": "in-progress"}), follow=True)
 
@@ -348,7 +348,7 @@ def why(context: Context) -> Step:
     """Say how urgent the task is, and why."""
     task = _chosen(context)[0]
     found = urgency_of(task, context.clock(), context.zone)
-    return OpenDialog(
+    return context.ask(
         Preview(
             f"Urgency {found.points:.1f}: {task.title[:200]}" if found.terms else task.title[:200],
             urgency_lines(found, context.glyphs),

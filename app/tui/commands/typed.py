@@ -14,7 +14,7 @@ from memory.workspace import Outcome
 from widgets.dialogs.dialogs import Preview, Prompt
 from widgets.text.styled_text import Line, Piece, line
 
-from .interface import ApplyEdit, Context, Find, OpenDialog, Say, SayChange, Step, open_pane, open_workspace
+from .context import Context, Step, open_pane
 
 if TYPE_CHECKING:
     from memory.systems.typed import TypedMemory
@@ -61,10 +61,10 @@ def _ask(context: Context, verb: str, target: Any, core: str) -> Step:
         def do(system: TypedMemory, actor: str, now: datetime) -> Outcome:
             return system.move(agent, source, text.strip(), core=core, actor=actor, now=now)
 
-        return ApplyEdit(f"typed.{verb.lower()}", _act(do))
+        return context.change(f"typed.{verb.lower()}", _act(do))
 
     words = "its folder is made; core_files of the Aidefile follows"
-    return OpenDialog(Prompt(f"{verb} {source} to", target(row), hint=lambda _: words), answered)
+    return context.ask(Prompt(f"{verb} {source} to", target(row), hint=lambda _: words), answered)
 
 
 def lock(context: Context) -> Step:
@@ -76,14 +76,14 @@ def lock(context: Context) -> Step:
         return system.lock(agent, path, now=now, actor=actor)
 
     def say(outcome: Outcome) -> Step:
-        return Say(outcome.summary[:1].upper() + outcome.summary[1:] + ".")
+        return context.say(outcome.summary[:1].upper() + outcome.summary[1:] + ".")
 
-    return ApplyEdit("typed.lock", _act(do), then=say)
+    return context.change("typed.lock", _act(do), then=say)
 
 
 def prune(context: Context) -> Step:
     """Delete what is too old of the agent's files; shows its plan first."""
-    workspace = open_workspace(context)
+    workspace = context.workspace
     agent, now = _row(context).status.agent, context.clock()
 
     def work(*, dry_run: bool) -> AgentPrune:
@@ -94,13 +94,15 @@ def prune(context: Context) -> Step:
 
     def show(plan: AgentPrune) -> Step:
         def apply(_: bool) -> Step:
-            return Find(lambda: work(dry_run=False), lambda done: SayChange(_pruned(done, now), taken_back=False))
+            return context.find(
+                lambda: work(dry_run=False), lambda done: context.tell(_pruned(done, now), taken_back=False)
+            )
 
         summary = "" if plan.deleted else "Nothing is old enough." if plan.error is None else "Nothing is deleted."
         screen = Preview(f"Prune {agent.name}", plan_lines(plan), summary=summary, applicable=bool(plan.deleted))
-        return OpenDialog(screen, apply, waited="The plan")
+        return context.ask(screen, apply, waited="The plan")
 
-    return Find(lambda: work(dry_run=True), show)
+    return context.find(lambda: work(dry_run=True), show)
 
 
 def _pruned(done: AgentPrune, now: datetime) -> Outcome:

@@ -9,12 +9,12 @@ from memory.history.versions import EntryVersion, bring_back, line_changes_of, v
 from widgets.dialogs.entry_history import EntryHistory, VersionRow
 
 from .conditions import Versioned, versioned
-from .interface import ApplyEdit, Context, Find, OpenDialog, Say, Step, open_pane, open_workspace
+from .context import Context, Step, open_pane
 
 
 def show(context: Context) -> Step:
     """Show the versions of the entry, who made them, and bring one back."""
-    workspace, now = open_workspace(context), context.clock()
+    workspace, now = context.workspace, context.clock()
     wanted = versioned(open_pane(context))
     if wanted is None:
         return None
@@ -25,21 +25,21 @@ def show(context: Context) -> Step:
             return line_changes_of(workspace, wanted.file, wanted.words)
         return versions_of(workspace, wanted.ref)
 
-    return Find(work, lambda found: _shown(context, wanted, found))
+    return context.find(work, lambda found: _shown(context, wanted, found))
 
 
 def _shown(context: Context, wanted: Versioned, versions: Sequence[EntryVersion]) -> Step:
     if not any(one.known for one in versions):
-        return Say("No change of this entry is recorded yet.")
+        return context.say("No change of this entry is recorded yet.")
 
     zone = context.zone
     rows = _rows(versions) if wanted.ref is not None else [_line_row(one) for one in versions]
     screen = EntryHistory(wanted.title[:300], rows, context.clock(), zone)
-    return OpenDialog(screen, lambda place: _bring_back(versions, versions[place]), waited="The history")
+    return context.ask(screen, lambda place: _bring_back(context, versions, versions[place]), waited="The history")
 
 
-def _bring_back(versions: Sequence[EntryVersion], version: EntryVersion) -> Step:
-    return ApplyEdit("restore", lambda snapshot: bring_back(snapshot, versions, version), follow=True)
+def _bring_back(context: Context, versions: Sequence[EntryVersion], version: EntryVersion) -> Step:
+    return context.change("restore", lambda snapshot: bring_back(snapshot, versions, version), follow=True)
 
 
 def _rows(versions: Sequence[EntryVersion]) -> list[VersionRow]:

@@ -11,7 +11,7 @@ from widgets.pane.base import Pane
 from widgets.pane.visible_rows import REVERSED
 from widgets.panes.tasks.views import TaskViews
 
-from .interface import Context, ForgetView, KeepView, OpenDialog, RedrawKeys, Say, Step, Steps, open_pane
+from .context import Context, Step, open_pane, steps
 from .journal import day, year
 
 LONGEST_NAME = 40
@@ -28,7 +28,7 @@ def toggle(context: Context, name: str) -> Step:
     wanted = "list" if pane.view_name == name else name
 
     pane.show_view(wanted)
-    return RedrawKeys()
+    return context.redraw_keys()
 
 
 def board(context: Context) -> Step:
@@ -56,9 +56,9 @@ def arrange(context: Context) -> Step:
 
     def answered(answer: tuple[str, str]) -> Step:
         kind, _, name = answer[1].partition(":")
-        return _set(pane, kind, name)
+        return _set(context, pane, kind, name)
 
-    return OpenDialog(Pick("Group and sort" if groups else "Sort", options), answered)
+    return context.ask(Pick("Group and sort" if groups else "Sort", options), answered)
 
 
 def _orders(pane: Pane, group: str) -> list[PickOption]:
@@ -79,24 +79,24 @@ def orders(context: Context) -> Step:
         name = answer[1].partition(":")[2]
         turned = pane.sort == name + REVERSED
         if answer[0] == "reverse":
-            return sort_by(pane, name if turned else name + REVERSED)
-        return None if turned else sort_by(pane, name)
+            return sort_by(context, pane, name if turned else name + REVERSED)
+        return None if turned else sort_by(context, pane, name)
 
-    return OpenDialog(Orders("Sort", _orders(pane, "")), answered)
+    return context.ask(Orders("Sort", _orders(pane, "")), answered)
 
 
-def _set(pane: Pane, kind: str, name: str) -> Step:
+def _set(context: Context, pane: Pane, kind: str, name: str) -> Step:
     """Group or sort; slow parts are done while no key waits."""
     if kind == "sort":
-        return sort_by(pane, name)
+        return sort_by(context, pane, name)
     pane.set_group(name)  # type: ignore[attr-defined]
     return None
 
 
-def sort_by(pane: Pane, name: str) -> Step:
+def sort_by(context: Context, pane: Pane, name: str) -> Step:
     """Sort a pane; slow parts are done while no key waits."""
     pane.set_sort(name)
-    return Say(f"Sorted by {name}.")
+    return context.say(f"Sorted by {name}.")
 
 
 # Saved views
@@ -117,12 +117,13 @@ def saved(context: Context) -> Step:
         verb, chosen = answer
         kind, _, name = chosen.partition(":")
         if verb == "remove":
-            return ForgetView(pane, name, lambda: saved(context))
+            context.keep_view(pane, name, None)
+            return saved(context)
         if kind == "save":
             return _save(context)
         return _restore(context, known[name] if kind == "view" else {})
 
-    return OpenDialog(Pick("Views", options), answered)
+    return context.ask(Pick("Views", options), answered)
 
 
 def _save(context: Context) -> Step:
@@ -138,12 +139,14 @@ def _save(context: Context) -> Step:
         return "there are too many views; take one away first" if len(known) >= MOST_VIEWS else None
 
     def answered(name: str) -> Step:
-        return Steps((KeepView(pane, name.strip(), view), Say(f"Kept as “{name.strip()}”; V opens it.")))
+        return steps(
+            (context.keep_view(pane, name.strip(), view), context.say(f"Kept as “{name.strip()}”; V opens it."))
+        )
 
     hint: Callable[[str], str] = lambda text: (  # noqa: E731
         "replaces the view of that name" if text.strip() in known else _words(view)
     )
-    return OpenDialog(Prompt("Name of this view", placeholder="mine", validate=validate, hint=hint), answered)
+    return context.ask(Prompt("Name of this view", placeholder="mine", validate=validate, hint=hint), answered)
 
 
 def _restore(context: Context, view: dict[str, str]) -> Step:
@@ -151,7 +154,7 @@ def _restore(context: Context, view: dict[str, str]) -> Step:
     pane.set_filter("")
     pane.filter_bar.close()
     pane.restore({"sort": pane.sorts[0], **view})
-    return RedrawKeys()
+    return context.redraw_keys()
 
 
 def _words(view: dict[str, str]) -> str:

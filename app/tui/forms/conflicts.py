@@ -5,19 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.tui.commands.interface import (
-    ApplyEdit,
-    Context,
-    Copy,
-    Fail,
-    Find,
-    OpenDialog,
-    ReadAgain,
-    Say,
-    Step,
-    Steps,
-    open_workspace,
-)
+from app.tui.commands.context import Context, Step, steps
 from memory.document import Entry
 from memory.errors import ConflictError, MemdeckError
 from memory.files.merging import open_entry
@@ -36,7 +24,7 @@ CHANGED = "Somebody else changed this entry meanwhile"
 
 
 def ask_fields(
-    sheet: Sheet, values: Values, show: Callable[[], Step], write: Callable[[Mapping[str, str]], Step]
+    context: Context, sheet: Sheet, values: Values, show: Callable[[], Step], write: Callable[[Mapping[str, str]], Step]
 ) -> Step:
     """Ask about the fields of a form that both sides changed; return None if there are none.
 
@@ -66,7 +54,7 @@ def ask_fields(
     if others:
         note += f"\nWhat you changed besides goes along: {', '.join(others)}."
     validate = {spec.name: spec.validate for spec in sheet.plan.fields}
-    return OpenDialog(ThreeWay(CHANGED, questions, note=note, validate=validate), answered, left=show)
+    return context.ask(ThreeWay(CHANGED, questions, note=note, validate=validate), answered, left=show)
 
 
 # $EDITOR
@@ -81,7 +69,7 @@ def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = 
     try:
         merge = open_entry(item.entry, Entry.from_text(text.rstrip() + "\n"), theirs)
     except MemdeckError as error:
-        return Steps((Fail(error), Copy(text)))
+        return steps((context.fail(error), context.copy(text)))
 
     def write(answers: Answers) -> Step:
         try:
@@ -89,16 +77,16 @@ def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = 
             settled = merge.settled(texts)
             build = pane.from_source(fresh, settled.text, context.clock())
         except MemdeckError as error:
-            return Steps((Fail(error), Copy(text)))
+            return steps((context.fail(error), context.copy(text)))
 
         def otherwise(error: MemdeckError) -> Step:
             if isinstance(error, ConflictError):
-                return ReadAgain(lambda: ask_source(context, pane, item, text))
-            return Steps((Copy(text), Fail(error)))
+                return context.read_again(lambda: ask_source(context, pane, item, text))
+            return steps((context.copy(text), context.fail(error)))
 
         if build is None:
             return None
-        return ApplyEdit(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
+        return context.change(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
 
     questions = [
         ThreeWayQuestion(str(place), one.name, one.base, one.ours, one.theirs)
@@ -106,17 +94,17 @@ def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = 
     ]
     if not questions:
         return write({})
-    return OpenDialog(
+    return context.ask(
         ThreeWay(CHANGED, questions, note=str(getattr(item, "title", ""))),
         write,
-        left=lambda: Copy(text, "Nothing was written; your text is in the clipboard."),
+        left=lambda: context.copy(text, "Nothing was written; your text is in the clipboard."),
     )
 
 
 # Commands
 
 
-def ask_command(error: ConflictError, title: str, write: Callable[[Mapping[str, str]], Step]) -> Step:
+def ask_command(context: Context, error: ConflictError, title: str, write: Callable[[Mapping[str, str]], Step]) -> Step:
     """Ask about values that a command sets and that others set meanwhile; return None if the error says too little."""
     questions = [
         ThreeWayQuestion(str(one["field"]), str(one["field"]), one["base"], one["ours"], one["theirs"])
@@ -128,9 +116,9 @@ def ask_command(error: ConflictError, title: str, write: Callable[[Mapping[str, 
     def answered(answers: Answers) -> Step:
         theirs = {one.name: one.theirs for one in questions}
         chosen = {name: text or "" for name, text in answers.items() if text != theirs[name]}
-        return write(chosen) if chosen else Say("It stays as it is.")
+        return write(chosen) if chosen else context.say("It stays as it is.")
 
-    return OpenDialog(ThreeWay(CHANGED, questions, note=title), answered, left=lambda: answered({}))
+    return context.ask(ThreeWay(CHANGED, questions, note=title), answered, left=lambda: answered({}))
 
 
 # Entries that are gone
@@ -149,7 +137,7 @@ def ask_gone(
     done: Callable[[], Step] = lambda: None,
 ) -> Step:
     """Handle an entry that was removed or renamed meanwhile: find out which in a worker, then offer choices."""
-    workspace, now = open_workspace(context), context.clock()
+    workspace, now = context.workspace, context.clock()
 
     def work() -> str | None:
         workspace.notice(now)
@@ -158,12 +146,13 @@ def ask_gone(
 
     def found(name: str | None) -> Step:
         fresh = None if name is None else pane.find(name)
-        return _choose(title, typed, fresh, renamed if fresh is not None else None, again, left, done)
+        return _choose(context, title, typed, fresh, renamed if fresh is not None else None, again, left, done)
 
-    return Find(work, found)
+    return context.find(work, found)
 
 
 def _choose(
+    context: Context,
     title: str,
     typed: str,
     fresh: Any,
@@ -173,7 +162,7 @@ def _choose(
     done: Callable[[], Step],
 ) -> Step:
     def copy() -> Step:
-        return Steps((Copy(typed, "What you typed is in the clipboard."), done()))
+        return steps((context.copy(typed, "What you typed is in the clipboard."), done()))
 
     options: list[tuple[str, str, str, Callable[[], Step]]] = []
     if renamed is not None:
@@ -192,4 +181,4 @@ def _choose(
     options.append(("d", "Throw it away", "what you typed is lost", done))
     acts = {name: act for _, name, _, act in options}
     screen = Choose(head, [option[:3] for option in options], words)
-    return OpenDialog(screen, lambda choice: acts[choice](), left=left or copy)
+    return context.ask(screen, lambda choice: acts[choice](), left=left or copy)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.tui.commands.conditions import MONITOR_GROUPS, tasks_of
-from app.tui.commands.interface import ACTOR
+from app.tui.commands.context import ACTOR
 from app.tui.shell import Part
 from memory.errors import MemdeckError, RefusedError
 from memory.systems import asks_of_all, entrust
@@ -97,7 +97,7 @@ class ConsentPart(Part):
         self,
         chosen: set[tuple[str, str]],
         roles: tuple[str, ...],
-        then: Callable[[], None] | None = None,
+        then: Callable[[], object] | None = None,
         start: Callable[[Ask], bool] = _any,
     ) -> None:
         """Ask about the `chosen` things (file and name) in these roles, then go on; Escape ends it all.
@@ -123,7 +123,7 @@ class ConsentPart(Part):
 
         self._run(work, lambda questions: self._ask(questions, 0, then))
 
-    def _ask(self, questions: list[ConsentQuestion], index: int, then: Callable[[], None] | None = None) -> None:
+    def _ask(self, questions: list[ConsentQuestion], index: int, then: Callable[[], object] | None = None) -> None:
         """Show a question; its answer opens the next one, and after the last one `then` is called."""
         if index >= len(questions):
             if then is not None:
@@ -146,7 +146,7 @@ class ConsentPart(Part):
         place = f"{index + 1} of {len(questions)}" if len(questions) > 1 else ""
         self.app.overlays.offer("The question", ConsentScreen(question.view, place=place), answered)
 
-    def _decide(self, question: ConsentQuestion, approved: bool, then: Callable[[], None], wakes: bool) -> None:
+    def _decide(self, question: ConsentQuestion, approved: bool, then: Callable[[], object], wakes: bool) -> None:
         """Save an answer; `wakes`: nothing runs the approved command right now, so the schedule checks at the next
         beat.
         """

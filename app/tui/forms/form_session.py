@@ -138,10 +138,13 @@ class FormSession(Part):
             self.app.say("Nothing was changed.")
             return
         asked = ask_fields(
-            sheet, values, lambda: self.show(sheet, values), lambda answers: self.write(sheet, values, answers)
+            self.app.context,
+            sheet,
+            values,
+            lambda: self.show(sheet, values),
+            lambda answers: self.write(sheet, values, answers),
         )
         if asked is not None:
-            self.app.perform(asked)
             return
         if not shown and sheet.tries > MOST_TRIES:
             self.show(sheet, values, "Somebody else keeps changing this entry.")
@@ -213,18 +216,16 @@ class FormSession(Part):
         source, section = where(sheet)
         sheet.section = section
         typed = "\n".join(f"{name}: {value}" for name, value in sheet.changes(values).items())
-        self.app.perform(
-            ask_gone(
-                self.app,
-                sheet.pane,
-                typed,
-                title=sheet.title,
-                ref=sheet.ref,
-                renamed=lambda fresh: self.follow(sheet, fresh, values),
-                again=None if source is None else lambda: self._put_back(sheet, values),
-                left=lambda: self.app.form_drafts.keep(sheet, values),
-                done=lambda: self.app.form_drafts.end(sheet),
-            )
+        ask_gone(
+            self.app.context,
+            sheet.pane,
+            typed,
+            title=sheet.title,
+            ref=sheet.ref,
+            renamed=lambda fresh: self.follow(sheet, fresh, values),
+            again=None if source is None else lambda: self._put_back(sheet, values),
+            left=lambda: self.app.form_drafts.keep(sheet, values),
+            done=lambda: self.app.form_drafts.end(sheet),
         )
 
     def _put_back(self, sheet: Sheet, values: Values) -> None:
@@ -306,18 +307,16 @@ class FormSession(Part):
                 sheet = Sheet(pane, plan, fresh, dict(draft.base), pane.ref(fresh), draft.title, draft.id)
                 self.show(sheet, dict(draft.values), "A draft; the entry was renamed since.")
 
-        self.app.perform(
-            ask_gone(
-                self.app,
-                pane,
-                typed,
-                title=draft.title,
-                ref=None if draft.new else draft.ref,
-                renamed=renamed,
-                again=(lambda: self._put_draft_back(draft)) if draft.file and draft.source is not None else None,
-                left=lambda: self.app.form_drafts.give_back(draft),
-                done=lambda: self.app.form_drafts.drop(draft),
-            )
+        ask_gone(
+            self.app.context,
+            pane,
+            typed,
+            title=draft.title,
+            ref=None if draft.new else draft.ref,
+            renamed=renamed,
+            again=(lambda: self._put_draft_back(draft)) if draft.file and draft.source is not None else None,
+            left=lambda: self.app.form_drafts.give_back(draft),
+            done=lambda: self.app.form_drafts.drop(draft),
         )
 
     def _put_draft_back(self, draft: Draft) -> None:

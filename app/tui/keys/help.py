@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 from app.tui.commands.conditions import Situation
-from app.tui.commands.interface import Context
+from app.tui.commands.context import Context
 from widgets.chrome.keys import UNBOUND, KeyHints, live_keys, name_of_keys, with_keys
 from widgets.chrome.sidebar import Sidebar
 from widgets.detail import LineView
@@ -68,7 +68,7 @@ def key_groups(screen: Screen[object]) -> dict[str, Rows]:
     """Return every available key as (keys, sentence), by group: the pane's own, entries, moving, the rest."""
     app = screen.app
     name_of = name_of_keys(app)
-    context: Context = app  # type: ignore[assignment]
+    context: Context = app.context  # type: ignore[attr-defined]
     state, pane = key_state(Situation(context)), context.pane
     own = "Here" if pane is None else pane.title
     # Keys of a part of the pane, such as its calendar, come before those of its entries.

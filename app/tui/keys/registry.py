@@ -1,8 +1,8 @@
 """Every command of the application, once: its stable id, its keys, what does it, and its word in the footer.
 
 Key bindings, the hints of the footer, the help, the palette and `docs/keys.md` derive from this table. `does` names a
-function of a module in `app.tui.commands`, which gets the context and returns a step, or a method of a part of the
-application. The first line of its docstring is the command's sentence.
+function of a module in `app.tui.commands`, which gets the context, or a method of a part of the application. The first
+line of its docstring is the command's sentence.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ class Command(NamedTuple):
 
 
 PARTS = {
+    "context": "app.tui.commands.context:Context",
     "consent": "app.tui.forms.consent:ConsentPart",
     "edits": "app.tui.live.edits:Edits",
     "fleet": "app.tui.live.fleet:AllWorkspaces",
@@ -72,7 +73,6 @@ PARTS = {
     "outside_changes": "app.tui.live.outside_changes:OutsideChanges",
     "overlays": "app.tui.overlays:Overlays",
     "overview": "app.tui.live.overview:OverviewPart",
-    "perform": "app.tui.commands.perform:Performer",
     "prompts": "app.tui.live.prompts:PromptSource",
     "refresher": "app.tui.live.refresh:Refresher",
     "schedule": "app.tui.live.background:Schedule",

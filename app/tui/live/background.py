@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
-from app.tui.commands.interface import JobView
+from app.tui.commands.context import JobView
 from app.tui.shell import Part, Progress, ThreadReport, internal
 from memory.errors import MemdeckError
 from memory.files.snapshot import Snapshot
@@ -107,11 +107,10 @@ class Jobs(Part):
         self,
         words: str,
         work: Callable[[Job], Any],
-        then: Callable[[Any], None],
-        failed: Callable[[MemdeckError], None],
+        then: Callable[[Any], object],
+        failed: Callable[[MemdeckError], object],
     ) -> Job | None:
         """Run `work(job)` in a thread; `then` gets its result, `failed` its error, both in this thread."""
-
         if self._left:
             return None
         job = Job(words, Cancel(), lambda: self.post(Progress(self.show)))
@@ -147,8 +146,8 @@ class Jobs(Part):
         job: Job,
         result: Any,
         error: MemdeckError | None,
-        then: Callable[[Any], None],
-        failed: Callable[[MemdeckError], None],
+        then: Callable[[Any], object],
+        failed: Callable[[MemdeckError], object],
     ) -> None:
         """Pass on the result of a job, or its error."""
         if job in self._running:
@@ -207,7 +206,7 @@ _NEWS = {"alert": "alerts", "recovered": "is well again", "flapping": "is flappi
 
 
 class Schedule(Part):
-    """Keeps the schedule. Nothing is imported before the first check of the clock, and no monitor before it is due."""
+    """Keeps the schedule of monitors, heartbeat and maintenance."""
 
     def __init__(self, app: MemdeckApp) -> None:
         """Nothing is watched yet."""
@@ -231,7 +230,9 @@ class Schedule(Part):
 
     def begin(self) -> None:
         """Start checking the clock; once, after the first frame."""
-        if self._begun or not self.app.setup.keeps_watch or self.app.workspace is None:
+        setup = self.app.setup
+        keeps = setup.watches if setup.keeps_watch is None else setup.keeps_watch
+        if self._begun or not keeps or self.app.workspace is None:
             return
         self._begun = True
         self.app.set_interval(BEAT, self.beat)
@@ -293,18 +294,15 @@ class Schedule(Part):
 
     def trust(self) -> Trust | None:
         """Return the user's decisions; a new object, for one thread."""
-
         return trust_of(self.workspace, config_home(self.app.environ))
 
     def addresses(self) -> Addresses:
         """Return the addresses of the user's channels; nothing is read yet."""
-
         environ, workspace = self.app.environ, self.app.workspace
         return Addresses(config_home(environ), environ, workspace=None if workspace is None else workspace.root)
 
     def services(self, job: JobView) -> WatchServices:
         """Return the services that a run of monitors uses; `job` shows its progress and can cancel it."""
-
         environ = self.app.environ
         return WatchServices(
             environ,

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from app.tui.commands.interface import ACTOR
+from app.tui.commands.context import ACTOR
 from app.tui.shell import Part, ThreadReport
 from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
@@ -35,7 +35,7 @@ class _Asked(NamedTuple):
     """A change that waits to be written; `then`, `otherwise` and `taken_back` as in `Edits.change`."""
 
     write: Callable[[], Outcome]
-    then: Callable[[Outcome], None] | None
+    then: Callable[[Outcome], object] | None
     otherwise: Callable[[MemdeckError], bool] | None
     taken_back: bool
 
@@ -52,7 +52,7 @@ class Edits(Part):
         self._waiting = self._asking = self._passed = 0
         self._overtaken = False
         self._unseen = False
-        self._held: Callable[[], None] | None = None
+        self._held: Callable[[], object] | None = None
         self._made: set[str] = set()
         self._began = app.clock()
 
@@ -78,7 +78,7 @@ class Edits(Part):
             self._held = None
             self.app.say("The form took too long to open; ask for it again.")
 
-    def once_seen(self, act: Callable[[], None]) -> None:
+    def once_seen(self, act: Callable[[], object]) -> None:
         """Open a form of the entry on the screen; if a change is being written or read back, open it after that.
 
         Opened earlier, the form would show the entry as it was before the user's own change. If it takes so long that
@@ -89,7 +89,7 @@ class Edits(Part):
         else:
             self._held = act
 
-    def once_read(self, act: Callable[[], None]) -> None:
+    def once_read(self, act: Callable[[], object]) -> None:
         """Read the files again, then open a form of the current content; as `once_seen`."""
         self._held, self._unseen = act, True
         self.app.refresher.request(self.seen)
@@ -109,7 +109,7 @@ class Edits(Part):
         operation: str,
         build: Build,
         *,
-        then: Callable[[Outcome], None] | None = None,
+        then: Callable[[Outcome], object] | None = None,
         otherwise: Callable[[MemdeckError], bool] | None = None,
         taken_back: bool = False,
         follow: bool = False,
@@ -186,7 +186,7 @@ class Edits(Part):
     def ask(
         self,
         work: Callable[[], T],
-        then: Callable[[T], None],
+        then: Callable[[T], object],
         otherwise: Callable[[MemdeckError], bool] | None = None,
         *,
         group: str = "change",
@@ -287,13 +287,12 @@ class Edits(Part):
     def run(
         self,
         write: Callable[[], Outcome],
-        then: Callable[[Outcome], None] | None = None,
+        then: Callable[[Outcome], object] | None = None,
         otherwise: Callable[[MemdeckError], bool] | None = None,
         *,
         taken_back: bool = False,
     ) -> None:
         """Write in a worker; `then`, `otherwise` and `taken_back` as in `change`."""
-
         self._asked.append(_Asked(write, then, otherwise, taken_back))
         mine: list[_Asked] = []
 
@@ -319,17 +318,17 @@ class Edits(Part):
                 with suppress(Exception):  # No one is there to be told.
                     self._asked.popleft().write()
 
-    def _report(self, outcome: Outcome, then: Callable[[Outcome], None] | None, *, taken_back: bool) -> None:
+    def _report(self, outcome: Outcome, then: Callable[[Outcome], object] | None, *, taken_back: bool) -> None:
         self.app.post_message(ThreadReport(partial(self._changed, outcome, then, taken_back=taken_back)))
 
     # In the application's thread
 
-    def tell(self, outcome: Outcome, then: Callable[[Outcome], None] | None = None, *, taken_back: bool) -> None:
+    def tell(self, outcome: Outcome, then: Callable[[Outcome], object] | None = None, *, taken_back: bool) -> None:
         """Report what a job wrote like any other change, and refresh; `then` is called after that."""
         self.begin()
         self._report(outcome, then, taken_back=taken_back)
 
-    def _changed(self, outcome: Outcome, then: Callable[[Outcome], None] | None, *, taken_back: bool) -> None:
+    def _changed(self, outcome: Outcome, then: Callable[[Outcome], object] | None, *, taken_back: bool) -> None:
         """Report what was done, and refresh."""
         self.app.outside_changes.changed()
         self.end()

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.tui.commands.interface import ACTOR
+from app.tui.commands.context import ACTOR
 from app.tui.keys.registry import function_of
 from app.tui.shell import Part, ThreadReport
 from memory.errors import MemdeckError
@@ -187,7 +187,7 @@ class OutsideChanges(Part):
         new = [one for one in self.undone if one.id not in self._told]
         self._told.update(one.id for one in new)
         if new:
-            self.app.perform(function_of("revert.taken_back")(self.app, new))
+            function_of("revert.taken_back")(self.app.context, new)
 
 
 class LogSource(Part):
@@ -200,7 +200,6 @@ class LogSource(Part):
 
     def page(self, limit: int, before: int | None) -> Sequence[LoggedChange]:
         """Return the newest changes before a place in the log, newest first."""
-
         workspace = self.app.workspace
         return [] if workspace is None else [logged(one) for one in list_changes(workspace, limit=limit, before=before)]
 
@@ -211,13 +210,11 @@ class LogSource(Part):
 
     def told(self, ref: str) -> Sequence[object]:
         """Return what a change did, entry by entry."""
-
         workspace = self.app.workspace
         return () if workspace is None else views_of(workspace, workspace.store.history.get(ref))
 
     def past(self, plan: Plan) -> Sequence[tuple[datetime, str | None]]:
         """Return the versions of a plan's entry, the oldest first; empty if the log cannot be read."""
-
         workspace = self.app.workspace
         if workspace is None or workspace.state is None:
             return ()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
 
-from app.tui.commands.interface import ACTOR
+from app.tui.commands.context import ACTOR
 from app.tui.shell import Part, ThreadReport
 from memory.base.clock import Moment
 from memory.base.problems import Problem

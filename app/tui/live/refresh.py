@@ -34,7 +34,7 @@ class Refresher(Part):
         self._busy = False
         self._again = False
         self._fresh: set[str] = set()
-        self._after: list[Callable[[], None]] = []
+        self._after: list[Callable[[], object]] = []
         self._watcher: Watcher | None = None
         self._left = False
         self._failure = ""
@@ -45,7 +45,7 @@ class Refresher(Part):
         """Whether nothing is being read or about to be."""
         return not self._busy
 
-    def request(self, after: Callable[[], None] | None = None) -> None:
+    def request(self, after: Callable[[], object] | None = None) -> None:
         """Refresh; `after` is called once the visible pane shows the result."""
         self._fresh.clear()
         self._start(after)
@@ -80,7 +80,7 @@ class Refresher(Part):
         self.app.post_message(Changed(frozenset()))
         self.request(lambda: self.app.say("The files were read again."))
 
-    def _start(self, after: Callable[[], None] | None) -> None:
+    def _start(self, after: Callable[[], object] | None) -> None:
         if after is not None:
             self._after.append(after)
         if self._busy:
