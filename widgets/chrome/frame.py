@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from textual.containers import Vertical
 from textual.content import Content
+from textual.geometry import Region
 
 from memory.base.safe_text import cell_width, clip, visible
 
@@ -25,6 +26,7 @@ class Frame(Vertical):
     """Holds the list or the detail of a pane; its border shows whether it has the focus."""
 
     ALLOW_SELECT = False
+    _only_top = False
 
     DEFAULT_CSS: ClassVar[str] = """
     Frame {
@@ -90,14 +92,27 @@ class Frame(Vertical):
             del notes[-1]
             remark = REMARKS.join(notes)
         if not remark or left < 1:
-            self.border_title = Content(label) if label else None
+            self._entitle(Content(label) if label else None)
             return
         rule = self.app.glyphs.rule if hasattr(self.app, "glyphs") else "─"
         if self.app.no_color and self.has_class("-within"):
             rule = "━"
         colour = "$border" if self.has_class("-within") else "$border-blurred"
         title = Content.assemble(label, " ", (rule * left, colour), " ", remark)
+        self._entitle(title)
+
+    def _entitle(self, title: Content | None) -> None:
+        """Set the title; only the top line is drawn again, not what is in the frame."""
+        self._only_top = True
         self.border_title = title
+        self._only_top = False
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Draw the frame again, while its title is set its top line alone."""
+        if self._only_top:
+            x, y = self.content_offset
+            regions = (Region(-x, -y, self.outer_size.width, 1),)
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def on_descendant_focus(self) -> None:
         """Give the border, and the rule between name and notes, the colour of the focus."""
