@@ -110,8 +110,8 @@ class MemdeckApp(Shell):
             """Return a part; it is imported and created when it is first used, not before the first titles."""
             if name not in PARTS:
                 raise AttributeError(name)
-            part = self.__dict__[name] = found_at(PARTS[name])(self)
-            return part
+            # A thread may create the same part at the same moment; the first one counts.
+            return self.__dict__.setdefault(name, found_at(PARTS[name])(self))
 
     def load_parts(self) -> None:
         """Create all parts, in a thread, so that no key waits for them."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -14,8 +12,7 @@ from tests.examples import in_turn
 from tests.pilots import without_frames
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
 from widgets.dialogs.dialogs import Confirm, Preview, Prompt
-from widgets.input.editors import hold, picture, release
-from widgets.input.fields import Completion, FieldSpec
+from widgets.input.fields import FieldSpec
 from widgets.input.form import Form
 from widgets.text.styled_text import line
 
@@ -204,35 +201,6 @@ async def test_hostile_values_survive_editing(name: str, kind: str) -> None:
             look=lambda shown: assert_safe(screen_text(shown.app)),
         )
         assert shown.results == [{"x": f"!{text}"}]
-
-
-@given(st.text(st.characters(max_codepoint=0xFFFFF)))
-def test_holding_loses_nothing(text: str) -> None:
-    """What an editor holds gives back every character, and what it draws is one safe character for each."""
-    for newlines in (False, True):
-        held = hold(text, newlines=newlines)
-        assert release(held) == text
-        assert len(held) == len(text)
-        assert len(picture(held)) == len(text)
-        assert_safe(picture(held))
-        assert newlines or "\n" not in held
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("st", "staging"),
-        ("ci, st", "ci, staging"),
-        ("staging, st", None),
-        ("", None),
-        ("ci, ", None),
-        ("zz", None),
-    ],
-)
-async def test_tags_complete_after_the_last_comma(value: str, expected: str | None) -> None:
-    """A tag that is there already is not offered again."""
-    completion = Completion(("staging", "ci"), list_of_values=True)
-    assert await completion.get_suggestion(value) == expected
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,12 @@ import pytest
 from textual.binding import Binding
 from textual.widgets import Input
 
-from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
-from widgets.chrome.header import Alert, HeaderLine, lay_out_header
+from tests.widgets.harness import Harness, assert_safe, screen_text
+from widgets.chrome.header import lay_out_header
 from widgets.chrome.keys import KeyHints
 from widgets.chrome.sidebar import Sidebar, SidebarEntry
 from widgets.input.filter_bar import FilterBar
 from widgets.list.line_list import LineList
-from widgets.text.glyphs import ASCII
 from widgets.text.styled_text import Piece, line, line_text, line_width
 
 ALERTS = (line(Piece("2 overdue", "alert")), line(Piece("1 alert", "alert")), line("next: archive 02:00"))
@@ -35,20 +34,6 @@ def test_the_header_keeps_what_needs_attention(width: int, expected: str) -> Non
     laid_out = lay_out_header("memdeck", "~/src/shop", ALERTS, width)
     assert line_width(laid_out) <= width
     assert line_text(laid_out).split() == expected.split()
-
-
-@pytest.mark.parametrize("width", [1, 20, 80])
-@pytest.mark.thorough(but=("20",))
-async def test_a_hostile_path_is_only_text(width: int) -> None:
-    """Folder names and alerts neither steer nor push the line out of its width."""
-    header = HeaderLine()
-    app = Harness(lambda: [header])
-    async with app.run_test(size=(width, 2)) as pilot:
-        for text in HOSTILE.values():
-            header.path = text
-            header.alerts = (Alert(line(text)),)
-            await pilot.pause()
-            assert_safe(screen_text(app))
 
 
 class Keys(Harness):
@@ -137,25 +122,6 @@ async def test_the_sidebar_chooses_panes() -> None:
         assert len(app.of(Sidebar.Chosen)) == 3
         await pilot.press("space", "v")
         assert sidebar.selected == frozenset()
-
-
-async def test_the_sidebar_shows_counts_and_alerts() -> None:
-    """Numbers stand under each other, the alert mark behind them; ASCII terminals get ASCII signs."""
-    sidebar = Sidebar(ENTRIES)
-    app = Harness(lambda: [sidebar])
-    async with app.run_test(size=(20, 4)) as pilot:
-        sidebar.show("tasks")
-        await pilot.pause()
-        assert screen_text(app).split("\n")[:3] == [
-            "  1 Brief           ",
-            "▌ 2 Tasks       12  ",
-            "  7 Monitors     3▲ ",
-        ]
-        app.glyphs = ASCII  # type: ignore[attr-defined]
-        sidebar.refresh()
-        sidebar.set_entries([*ENTRIES[:2], SidebarEntry("monitors", "7", "Monitors", 4, True)])
-        await pilot.pause()
-        assert screen_text(app).split("\n")[1:3] == ["> 2 Tasks       12  ", "  7 Monitors     4! "]
 
 
 async def test_the_filter_bar_tells_each_key() -> None:

@@ -84,41 +84,6 @@ async def test_keys_move_the_cursor(keys: list[str], expected: int) -> None:
         assert app.of(LineList.Highlighted)[-1].key == expected
 
 
-async def test_the_cursor_skips_headings_notes_and_continuations() -> None:
-    """Only items can be under the cursor, whichever way it comes."""
-    rows = [Heading("A"), "a", Continuation("a", 1), Note(), Heading("B"), "b", Note("end")]
-    app, view, _ = app_with(rows)
-    async with app.run_test(size=(40, 10)) as pilot:
-        view.focus()
-        assert view.cursor == "a"
-        await pilot.press("j")
-        assert view.cursor == "b"
-        await pilot.press("j")
-        assert view.cursor == "b"
-        await pilot.press("k")
-        assert view.cursor == "a"
-        view.cursor = Heading("B")
-        assert view.cursor == "a"
-        view.cursor = "b"
-        assert view.position == 5
-
-
-async def test_the_cursor_keeps_its_key_and_its_place_on_the_screen() -> None:
-    """Rows that appear above the cursor push nothing around under the reader's eyes."""
-    app, view, _ = app_with(rows_of(200))
-    async with app.run_test(size=(40, 10), message_hook=app.keep) as pilot:
-        view.focus()
-        view.cursor = 100
-        await pilot.pause()
-        before = len(app.of(LineList.Highlighted))
-        line_on_screen = view.position - round(view.scroll_y)
-        view.set_rows([Heading("PENDING"), *(f"new {number}" for number in range(30)), *range(200)])
-        await pilot.pause()
-        assert view.cursor == 100
-        assert view.position - round(view.scroll_y) == line_on_screen
-        assert len(app.of(LineList.Highlighted)) == before > 0
-
-
 async def test_a_removed_key_gives_the_cursor_to_its_neighbour() -> None:
     """The next row below takes over, else the next above, and one message tells it."""
     app, view, _ = app_with(rows_of(10))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -18,7 +17,7 @@ from app.tui.app import MemdeckApp
 from app.tui.keys.bindings import PARTS, known_bindings, known_ids
 from app.tui.keys.conflicts import TAKEN, all_problems
 from app.tui.keys.help import Help, help_lines, key_groups
-from app.tui.keys.jump import JumpLabel, JumpScreen
+from app.tui.keys.jump import JumpScreen
 from app.tui.keys.key_file import parse_keymap, read_keymap
 from app.tui.keys.keymap import Keymap, key_of
 from app.tui.keys.palette import Palette
@@ -194,50 +193,6 @@ async def test_every_place_shows_the_live_keys(workspace: Workspace) -> None:
         assert application.navigation.pane.pane_id == "knowledge"
 
 
-async def test_a_bad_file_is_told_at_the_start(workspace: Workspace) -> None:
-    """The first moment says what is wrong and where; everything else works."""
-    application = make_app(workspace, keymap=parse('task.dome = "x"\ntask.done = "ctrl+a"\n'))
-    async with running(application) as pilot:
-        said = [notification.message for notification in application._notifications]
-        assert any("line 1: " in message and "line 2: task.done: " in message for message in said)
-        assert any("keys.toml" in notification.title for notification in application._notifications)
-        await press(pilot, "3")
-        assert application.navigation.pane.pane_id == "journal"
-
-
-def test_the_verb_lists_and_checks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`memdeck keys` shows live keys, `--check` exits with 4 and the places, as JSON too; doctor tells as well."""
-    from app.main import run
-
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    for name in ("TMUX", "STY", "ZELLIJ", "WEZTERM_PANE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    assert run(["keys", "--check"]) == 0
-    assert "nothing is wrong" in capsys.readouterr().out
-    (tmp_path / "memdeck").mkdir()
-    path = tmp_path / "memdeck" / "keys.toml"
-    path.write_text('task.done = "f5"\ntask.dome = "f6"\n')
-    assert run(["keys", "--check", "-o", "json"]) == 4
-    problem = json.loads(capsys.readouterr().out)["problems"][0]
-    assert (problem["file"], problem["line"]) == (str(path), 2)
-    assert run(["keys", "-o", "json"]) == 0
-    out = capsys.readouterr()
-    rows = {row["id"]: row for row in json.loads(out.out)["keys"]}
-    assert rows["task.done"]["keys"] == ["f5"]
-    assert rows["task.done"]["default"] == ["d"]
-    assert rows["task.done"]["changed"]
-    assert "task.dome" in out.err
-    assert run(["keys"]) == 0
-    assert "* f5" in capsys.readouterr().out
-    run(["doctor", "-o", "json"])
-    findings = json.loads(capsys.readouterr().out)["checks"]
-    assert any(found["name"] == "keys" and found["level"] == "warning" for found in findings)
-
-
 # Jump mode
 
 
@@ -284,31 +239,6 @@ async def test_labels_lead_to_panes_and_links(workspace: Workspace) -> None:
             label = next(one for one, place in screen._places.items() if place.x >= detail.x)
             await type_text(pilot, label)
             assert application.navigation.pane.pane_id != "tasks"
-
-
-async def test_many_rows_get_labels_of_two_letters(workspace: Workspace) -> None:
-    """No label is the beginning of another; the first letter narrows, backspace takes it back."""
-    from widgets.chrome.jump import JumpPlace, labels
-
-    made = labels([JumpPlace(0, y, lambda: None) for y in range(200)])
-    assert len(set(made)) == 200
-    assert not any(one != other and other.startswith(one) for one in made for other in made)
-    went: list[int] = []
-    places = [JumpPlace(0, y, lambda y=y: went.append(y)) for y in range(60)]
-    application = make_app(workspace)
-    async with running(application) as pilot:
-        screen = JumpScreen(places, application.size)
-        chosen: list[JumpPlace | None] = []
-        application.push_screen(screen, chosen.append)
-        await settle(pilot)
-        label = labels(places)[-1]
-        assert len(label) == 2
-        await press(pilot, label[0])
-        shown = [widget.label for widget in screen.query(JumpLabel) if widget.display]
-        assert label in shown
-        assert all(name.startswith(label[0]) for name in shown)
-        await press(pilot, "backspace", *label)
-        assert chosen == [places[-1]]
 
 
 def test_a_workspace_chooses_no_keys(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from app.tui.keys.palette import Palette
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle
 from tests.widgets.harness import screen_text
-from widgets.dialogs.dialogs import Confirm
 
 
 async def click(pilot: Pilot[int], words: str, *, times: int = 1, **modifiers: bool) -> None:
@@ -66,23 +65,3 @@ async def test_every_action_is_reached_from_the_footer(workspace: Workspace, siz
         assert isinstance(app.screen, Help)
         await click(pilot, "Esc cancel")
         assert app.screen is app.main_screen
-
-
-async def test_dialogs_and_branches_answer_the_mouse(workspace: Workspace) -> None:
-    """Buttons answer, a double click folds a branch and opens it again, a click in the sidebar opens a pane."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "x")
-        assert isinstance(app.screen, Confirm)
-        count = len(workspace.snapshot().tasks.tasks)
-        await click(pilot, "Keep")
-        assert app.screen is app.main_screen
-        assert len(workspace.snapshot().tasks.tasks) == count
-        await click(pilot, "4 Knowledge")
-        pane = app.navigation.pane
-        assert pane.pane_id == "knowledge"
-        rows = len(pane.line_list.rows)
-        await click(pilot, "User Preferences", times=2)
-        assert len(pane.line_list.rows) < rows
-        await click(pilot, "User Preferences", times=2)
-        assert len(pane.line_list.rows) == rows

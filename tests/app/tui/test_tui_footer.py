@@ -53,15 +53,6 @@ async def test_a_selection_shows_what_is_done_to_it(workspace: Workspace) -> Non
         assert "selected" not in screen_text(app)
 
 
-async def test_words_follow_the_pane(workspace: Workspace) -> None:
-    """b and c are a board and a calendar of tasks, a day and a year of the journal."""
-    app = make_app(workspace, pane="journal")
-    async with running(app, (160, 36)) as pilot:
-        assert {"b day", "c year"} <= set(hints(app))
-        await press(pilot, "2")
-        assert {"b board", "c calendar"} <= set(hints(app))
-
-
 LATE = "## Pending\n\n### [LOW] First\n\n### [HIGH] Late\n- due: 2024-01-02\n"
 
 

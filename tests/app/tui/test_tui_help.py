@@ -51,15 +51,3 @@ async def test_what_is_typed_narrows_the_keys(workspace: Workspace) -> None:
         assert "Start the task" in screen_text(app)
         await press(pilot, "escape")
         assert app.screen is app.main_screen
-
-
-async def test_f1_explains_a_field(workspace: Workspace) -> None:
-    """Which values there are, and that one is needed."""
-    app = make_app(workspace, pane="contacts")
-    async with running(app) as pilot:
-        await press(pilot, "a", "f1")
-        assert "It cannot be left empty." in screen_text(app)
-        await press(pilot, "escape", "down", "down", "f1")
-        shown = screen_text(app)
-        assert "telegram, slack, dingtalk, email, webhook" in shown
-        assert "ctrl+s" in shown

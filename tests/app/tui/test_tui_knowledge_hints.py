@@ -9,7 +9,7 @@ import pytest
 
 from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, press, running
 from tests.widgets.harness import screen_text
 from tests.widgets.panes.looking import DEMO, detail_words
 from widgets.list.outline import Branch
@@ -55,21 +55,6 @@ async def test_marks_lead_to_what_is_said_twice(shop: Workspace) -> None:
         assert "all words the same, in Project Knowledge / E-commerce Platform" in words
         await press(pilot, "o")
         assert pane_of(app).current().text.startswith("On Fridays")
-
-
-async def test_the_detail_says_why_something_is_stale(shop: Workspace) -> None:
-    """The day, how long ago that is, and the setting that makes it too long."""
-    app = make_app(shop, pane="knowledge")
-    async with running(app) as pilot:
-        await press(pilot, "f")
-        assert "is:" in screen_text(app)
-        await type_text(pilot, "is:st")
-        await press(pilot, "right", "enter")
-        assert pane_of(app).filter == "is:stale"
-        assert texts(app) == ["Hosting stays with Vercel"]
-        await press(pilot, "G")
-        words = detail_words(pane_of(app))
-        assert "stale its date is 1 Dec 2022, 410 days ago; knowledgeStaleAfterDays is 180" in words
 
 
 async def test_filter_words(shop: Workspace) -> None:

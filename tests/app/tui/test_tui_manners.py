@@ -7,7 +7,7 @@ import pytest
 from memory.base.problems import Problem
 from memory.workspace import Workspace
 from tests.app.tui.test_tui_footer import hints
-from tests.app.tui.test_tui_keys import FIRST, current_title, section_of
+from tests.app.tui.test_tui_keys import current_title, section_of
 from tests.app.tui.tui_helpers import NAMES, make_app, press, running
 
 
@@ -26,17 +26,6 @@ async def test_angle_brackets_move_a_card_and_the_footer_says_so(workspace: Work
         assert "</> move" in hints(app)
         await press(pilot, NAMES["<"])
         assert section_of(workspace, title) == "pending"
-
-
-async def test_after_done_the_next_key_takes_it_back(workspace: Workspace) -> None:
-    """The cursor goes with the task that was finished, and r reopens it."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "d", "enter")
-        assert section_of(workspace, FIRST) == "completed"
-        assert current_title(app) == FIRST
-        await press(pilot, "r")
-        assert section_of(workspace, FIRST) == "pending"
 
 
 @pytest.mark.parametrize("keys", [("j",), ("j", "b"), ("c",), ("3", "j"), ("space", "j", "space")])

@@ -50,30 +50,6 @@ async def test_what_waits_for_a_decision(workspace: Workspace) -> None:
         assert app.navigation.pane.current().name == name
 
 
-async def test_overdue_tasks_stand_by_urgency_and_old_work_apart(tmp_path: Path) -> None:
-    """The most urgent comes first although another one is late for longer; W says why here as well."""
-    tasks = """## Pending
-### [LOW] Longest
-- due: 2024-01-01
-### [HIGH] Weightiest
-- due: 2024-01-10
-## In Progress
-### [LOW] Forgotten
-- started: 2024-01-02
-### [LOW] Fresh
-- started: 2024-01-14
-"""
-    app = make_app(make_workspace(tmp_path, {"tasks.md": tasks}), pane="brief")
-    async with running(app, (120, 50)) as pilot:
-        items = [key.item for key in app.navigation.pane.line_list.rows if isinstance(key, RowKey)]
-        assert [item.title for item in items if item.group == "overdue"] == ["Weightiest", "Longest"]
-        assert [item.title for item in items if item.group == "stale"] == ["Forgotten"]
-        assert [item.title for item in items if item.group == "progress"] == ["Fresh"]
-        assert "for 13 d" in screen_text(app)
-        await press(pilot, "W")
-        assert "Urgency" in screen_text(app)
-
-
 async def test_the_year_of_the_journal(workspace: Workspace) -> None:
     """c opens the map at the entry's day, keys choose days, Enter shows one, and Enter goes to an entry of it."""
     app = make_app(workspace, pane="journal")

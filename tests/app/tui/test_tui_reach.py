@@ -71,16 +71,3 @@ async def test_without_an_address_the_detail_says_why(shop: Workspace) -> None:
         assert "status connected notifies ! no, channels.toml has no address for it" in words
         assert "! no channel can take it" in words
         assert "1st ! Dev Team Bot channels.toml has no address for it" in words
-
-
-async def test_a_file_of_addresses_inside_the_workspace_does_not_count(shop: Workspace) -> None:
-    """Who can write to the workspace cannot say where messages go."""
-    folder = shop.root / "config" / "memdeck"
-    folder.mkdir(parents=True)
-    file = folder / "channels.toml"
-    file.write_text('[channels]\nchannel-abc123 = "json://localhost"\n', "utf-8")
-    file.chmod(0o600)
-    app = make_app(shop, pane="contacts", environ={"XDG_CONFIG_HOME": str(shop.root / "config")})
-    async with running(app) as pilot:
-        await press(pilot, "g", "g", "j")
-        assert "lies in the workspace" in detail_words(pane_of(app))

@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
-from app.tui.search.screen import SHOWN, SearchScreen
+from app.tui.search.screen import SearchScreen
 from memory.files.journal.edits import add_entry
 from memory.search.searcher import Searcher
 from memory.systems import searcher_of
@@ -182,19 +182,6 @@ async def test_what_changes_meanwhile_is_found(workspace: Workspace) -> None:
         assert found(app) == ["Zebra seen"]
 
 
-async def test_notes_and_moves(workspace: Workspace) -> None:
-    """Typos are forgiven and said; odd queries are explained; the keys move in the list."""
-    app = make_app(workspace)
-    async with running(app, (80, 24)) as pilot:
-        await press(pilot, "ctrl+f")
-        await type_text(pilot, "deplyo before:x")
-        text = screen_text(app)
-        assert "also fits: deploy" in text
-        assert "does not understand 'x'" in text
-        await press(pilot, "down", "down", "up", "pagedown", "pageup")
-        assert len(found(app)) <= SHOWN
-
-
 async def test_content_never_drives_the_screen(tmp_path: Path) -> None:
     """Markup and control characters in what is found are shown as they are."""
     files = {"tasks.md": "## Pending\n### [HIGH] [/nope] \x1b[31mred zebra\n- notes: zebra \u202e[bold]x\n"}
@@ -205,23 +192,3 @@ async def test_content_never_drives_the_screen(tmp_path: Path) -> None:
         text = screen_text(app)
         assert "[/nope] \\x1b[31mred zebra" in text
         assert "\\u202e[bold]x" in text
-
-
-async def test_a_line_divides_what_fits_some_words(workspace: Workspace) -> None:
-    """Below what holds all words stands what holds some, under a heading that the cursor skips; Enter goes there."""
-    app = make_app(workspace)
-    async with running(app, (100, 40)) as pilot:
-        await press(pilot, "ctrl+f")
-        await type_text(pilot, "monitor latency")
-        text = screen_text(app)
-        all_words = found(app)
-        assert "Some of the words" in text
-        assert text.index(all_words[0]) < text.index("Some of the words")
-        await type_text(pilot, " xyzzyplugh?")
-        assert found(app) == []
-        text = screen_text(app)
-        assert "nothing holds all words" in text
-        assert text.index("Some of the words") < text.index("Monitor API latency")
-        await press(pilot, "enter")
-        assert app.navigation.pane.current().title == "Monitor API latency"
-        assert app.search_queries.history[0] == "monitor latency xyzzyplugh?"

@@ -31,11 +31,6 @@ def lanes(app: MemdeckApp) -> list[list[str]]:
     return [[row.item.title.split()[0] for row in cards.rows if isinstance(row, RowKey)] for cards in board.lists]
 
 
-def said(app: MemdeckApp) -> str:
-    """What the last toast says."""
-    return [*app._notifications][-1].message
-
-
 def headings(app: MemdeckApp) -> list[str]:
     """The headings of the list."""
     return [key.title for key in tasks_pane(app).line_list.rows if isinstance(key, Heading)]
@@ -94,28 +89,6 @@ async def test_every_view_fits_every_size(workspace: Workspace, size: tuple[int,
         assert "Deploy v2.1" in screen_text(app)
 
 
-async def test_the_calendar_goes_by_days_and_months(workspace: Workspace) -> None:
-    """Left and right choose the day, < and > the month, the full stop today; a new task is due on that day."""
-    app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
-        await press(pilot, "c")
-        calendar = tasks_pane(app).calendar
-        assert calendar is not None
-        assert str(calendar.day) == "2024-01-15"
-        await press(pilot, "right", "right")
-        assert str(calendar.day) == "2024-01-17"
-        assert "nothing stands on this day" in screen_text(app)
-        await press(pilot, "greater_than_sign")
-        assert str(calendar.day) == "2024-02-17"
-        await press(pilot, "less_than_sign", "a")
-        await type_text(pilot, "Call the bank")
-        await press(pilot, "ctrl+s")
-        assert "due: 2024-01-17\n" in (workspace.memory / "tasks.md").read_text("utf-8")
-        assert tasks_pane(app).current().title == "Call the bank"
-        await press(pilot, "full_stop")
-        assert str(calendar.day) == "2024-01-15"
-
-
 async def test_grouping_is_offered_where_it_is_seen(workspace: Workspace) -> None:
     """The board sorts and has its columns for groups; a calendar does neither, and keeps its views all the same."""
     app = make_app(workspace, pane="tasks")
@@ -132,26 +105,6 @@ async def test_grouping_is_offered_where_it_is_seen(workspace: Workspace) -> Non
         assert tasks_pane(app).sort == tasks_pane(app).sorts[0]
         await press(pilot, "V")
         assert "Save this view" in screen_text(app)
-
-
-async def test_a_filter_that_hides_a_new_task_is_cleared_aloud(workspace: Workspace) -> None:
-    """A new task that fits leaves the filter alone; one that does not clears it, and the toast says so."""
-    app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
-        await press(pilot, "slash")
-        await type_text(pilot, "report")
-        await press(pilot, "enter", "a")
-        await type_text(pilot, "Another report")
-        await press(pilot, "ctrl+s")
-        assert tasks_pane(app).filter == "report"
-        assert tasks_pane(app).current().title == "Another report"
-        assert "which was cleared" not in said(app)
-        await press(pilot, "a")
-        await type_text(pilot, "Something else")
-        await press(pilot, "ctrl+s")
-        assert tasks_pane(app).filter == ""
-        assert tasks_pane(app).current().title == "Something else"
-        assert "does not fit the filter “report”" in said(app)
 
 
 async def test_grouping_and_sorting_by_menu(workspace: Workspace) -> None:
@@ -224,18 +177,6 @@ async def test_why_says_the_terms(workspace: Workspace) -> None:
         assert "priority" in shown
         await press(pilot, "escape")
         assert "Urgency" not in screen_text(app)
-
-
-async def test_a_task_is_duplicated(workspace: Workspace) -> None:
-    """The copy stands in Pending, is new, and the cursor is on it."""
-    app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
-        app.action_do("task.copy")
-        await settle(pilot)
-        task = tasks_pane(app).current()
-        assert task.title.endswith("(copy)")
-        assert task.created == "2024-01-15 10:30"
-        assert len(workspace.snapshot().tasks.in_section("pending")) == 4
 
 
 async def test_a_task_is_split_linked_and_noted(workspace: Workspace) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -19,7 +17,7 @@ from memory.monitoring.run.ledger import MonitorLedger
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
-from tests.patience import Stopwatch, within
+from tests.patience import within
 from tests.widgets.harness import screen_text
 from widgets.dialogs.choose import Choose
 from widgets.dialogs.consent import ConsentScreen
@@ -186,21 +184,6 @@ async def test_progress_is_shown_and_k_stops_it(tmp_path: Path) -> None:
         assert "K stop" not in screen_text(app)
 
 
-async def test_leaving_waits_for_nothing(tmp_path: Path) -> None:
-    """Leaving in the middle of a check takes less than a second, and another application can take the lead."""
-    workspace = make_workspace(tmp_path, monitors(SLOW))
-    approve(workspace)
-    app = make_app(workspace, keeps_watch=True, pane="monitors")
-    async with running(app) as pilot:
-        await until(pilot, lambda: "checking Slow" in screen_text(app), "it runs")
-        watch = Stopwatch()
-        app.exit(0)
-        assert watch.seconds() < 1.0
-    assert workspace.state is not None
-    with closing(Leader(workspace.state.folder, WATCH)) as leader:
-        assert leader.take()
-
-
 async def test_only_one_application_keeps_the_schedule(tmp_path: Path) -> None:
     """While another one has the lead this one runs nothing and says so; when it ends, this one goes on."""
     workspace = make_workspace(tmp_path, monitors(DISK))
@@ -285,19 +268,6 @@ async def test_maintenance_runs_by_its_schedule(tmp_path: Path) -> None:
         assert "Long done" in text(workspace, "archive/tasks-2023-11.md")
         await until(pilot, lambda: app.schedule.idle, "it ended")
         assert [one for one in changes(workspace) if one[0] != "monitor"] == [("maintain", "maintain")]
-
-
-async def test_a_failure_of_the_worker_is_a_message(tmp_path: Path) -> None:
-    """A state folder that nobody can rely on is said; the application goes on."""
-    workspace = make_workspace(tmp_path, monitors(DISK))
-    assert workspace.state is not None
-    app = make_app(workspace, keeps_watch=True)
-    folder = workspace.state.folder.path
-    os.chmod(folder, 0o777)
-    async with running(app) as pilot:
-        await until(pilot, lambda: "state" in said(app).casefold(), "it is said")
-        await press(pilot, "7")
-        assert "Disk" in screen_text(app)
 
 
 async def test_the_form_shows_the_fields_of_the_type_and_what_the_threshold_means(tmp_path: Path) -> None:

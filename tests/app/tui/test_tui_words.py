@@ -11,14 +11,11 @@ from rich.style import Style
 from textual.widgets._toast import Toast
 
 from app.tui.app import MemdeckApp
-from app.tui.commands.entries import LONGEST_VALUE
-from app.tui.keys.help import Help
 from app.tui.launch import terminal_encoding
 from memory.files.tasks.edits import add_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.input.form import Form
 from widgets.text.glyphs import ASCII, UNICODE, glyphs_for
 from widgets.text.styled_text import line_text
 
@@ -84,22 +81,6 @@ async def test_g_and_a_letter_open_a_pane(workspace: Workspace) -> None:
         assert said(app) == "No pane begins with 'z'."
 
 
-@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10)])
-async def test_g_says_where_it_leads(workspace: Workspace, size: tuple[int, int]) -> None:
-    """While g waits the foot of the screen lists the panes with their letters; g ? is the help."""
-    app = make_app(workspace)
-    async with running(app, size) as pilot:
-        assert "f facts" not in screen_text(app)
-        await press(pilot, "g")
-        shown = screen_text(app)
-        for words in ("g first row", "t tasks", "8 config", "f facts", "0 changes", "y typed", "? help"):
-            assert words in shown
-        await press(pilot, "g")
-        assert "f facts" not in screen_text(app)
-        await press(pilot, "g", "question_mark")
-        assert isinstance(app.screen, Help)
-
-
 async def test_a_pane_of_another_system_opens_where_there_is_none_of_it_yet(workspace: Workspace) -> None:
     """Facts and typed memory explain themselves; the first fact is stored with the form."""
     app = make_app(workspace)
@@ -141,39 +122,6 @@ async def test_task_keys_work_in_the_brief(workspace: Workspace) -> None:
                 pane.line_list.cursor = row
         await settle(pilot)
         assert not app.check_action("do", ("task.due",))
-
-
-async def test_an_enormous_value_is_shown_in_part(workspace: Workspace) -> None:
-    """A note of megabytes shows its beginning and how much is left out; a form is not opened for it."""
-    path = workspace.memory / "tasks.md"
-    notes = "word " * (LONGEST_VALUE // 2)
-    path.write_text(path.read_text("utf-8").replace("- notes: ", f"- notes: {notes}", 1), "utf-8")
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        pane = app.navigation.pane
-        assert pane is not None
-        assert len(pane.detail_view.shown_lines) < 2_000
-        await press(pilot, "e")
-        assert not isinstance(app.screen, Form)
-        assert "too long for a form" in said(app)
-
-
-async def test_files_that_cannot_be_read_stay_said(workspace: Workspace) -> None:
-    """While a file cannot be read the header says so; when it can, the header is as before."""
-    app = make_app(workspace)
-    path = workspace.memory / "tasks.md"
-    async with running(app) as pilot:
-        kept = path.read_bytes()
-        path.unlink()
-        path.mkdir()
-        app.refresher.request()
-        await settle(pilot)
-        assert "not read: " in screen_text(app).splitlines()[0]
-        path.rmdir()
-        path.write_bytes(kept)
-        app.refresher.request()
-        await settle(pilot)
-        assert "not read: " not in screen_text(app).splitlines()[0]
 
 
 async def test_a_date_that_does_not_exist_is_marked_and_reached(tmp_path: Path) -> None:

@@ -117,20 +117,3 @@ async def test_problems_and_maintenance_come_when_they_are_known() -> None:
         await pilot.pause()
         (jump,) = app.of(Pane.Jump)
         assert (jump.file, jump.ref) == ("config.md", "line:1")  # type: ignore[attr-defined]
-
-
-async def test_a_long_group_is_cut_with_a_count() -> None:
-    """A group shows its first rows and says how many more there are."""
-    tasks = "## Pending\n" + "".join(f"### [HIGH] Task {number}\n- due: 2024-01-02\n" for number in range(9))
-    pane = BriefPane()
-    async with showing(pane, {"tasks.md": tasks}) as (_, app):
-        assert headings(pane) == [("OVERDUE", "9  the most urgent first, W says why")]
-        assert "… and 3 more" in shown(app)
-
-
-async def test_a_quiet_workspace_says_so() -> None:
-    """Nothing due, running or wrong is good news, and the pane says which key begins."""
-    pane = BriefPane()
-    async with showing(pane, {}, (60, 10)) as (_, app):
-        assert "All is quiet" in shown(app)
-        assert "Press 2 and then a" in shown(app)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.widgets.panes.looking import NOW, Files, detail_words, settled, showing, shown
+from tests.widgets.panes.looking import NOW, Files, showing, shown
 from widgets.panes.contacts.pane import ContactsPane
 from widgets.text.styled_text import line_text
 
@@ -31,21 +31,6 @@ CONTACTS = """## Channels
 def rows(pane: ContactsPane, width: int = 70) -> list[str]:
     """The rows as they are drawn."""
     return [line_text(pane.draw_row(row.item, width)).rstrip() for row in pane.line_list.rows if hasattr(row, "item")]
-
-
-async def test_the_detail_names_routes_and_people() -> None:
-    """A channel shows what goes through it and who is reached via it, a person the channel, further columns too."""
-    pane = ContactsPane()
-    async with showing(pane, {"contacts.md": CONTACTS}) as (pilot, app):
-        await pilot.press("j")
-        await settled(pilot, app)
-        assert "routes /ask → project-1 people Alice (PM)" in detail_words(pane)
-        assert "OTHER COLUMNS Owner Alice" in detail_words(pane)
-        assert [link.target[0] for link in pane.detail_view.links] == ["contacts.md", "contacts.md"]
-        pane.set_filter("alice")
-        await pilot.press("G")
-        await settled(pilot, app)
-        assert "REACHED BY 1st ✓ Dev Team Bot connected" in detail_words(pane)
 
 
 @pytest.mark.parametrize(

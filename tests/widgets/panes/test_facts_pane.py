@@ -50,18 +50,6 @@ async def test_g_and_f_open_the_facts(place: Workspace) -> None:
             assert words in text
 
 
-async def test_the_filter_knows_tags_and_scope(place: Workspace) -> None:
-    """tag: and scope: narrow the list, words are looked for in id, tags and text."""
-    app = make_app(place)
-    async with running(app) as pilot:
-        await press(pilot, "g", "f")
-        pane = app.navigation.pane
-        for text, left in (("tag:infra", ["m-3", "m-2"]), ("scope:user", ["m-1"]), ("port", ["m-2"]), ("m-3", ["m-3"])):
-            pane.set_filter(text)
-            await settle(pilot)
-            assert ids(pane) == left
-
-
 async def test_a_fact_is_added_and_deleted_and_comes_back(place: Workspace) -> None:
     """a asks for text, tags and scope; x removes; u brings it back; all of it stands in Changes."""
     app = make_app(place)

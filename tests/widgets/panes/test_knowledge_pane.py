@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.widgets.panes.looking import NOW, Files, detail_words, showing, shown
 from widgets.list.outline import Branch
 from widgets.panes.knowledge.pane import KnowledgePane
@@ -127,28 +125,6 @@ async def test_a_fact_is_added_where_the_cursor_stands() -> None:
         assert "- 2024-01-14: Use uv (fast)\n" in files.text("knowledge.md")
 
 
-@pytest.mark.parametrize(
-    ("changed", "line"),
-    [
-        ({"text": "Chose PASETO"}, "- 2024-01-10: Chose PASETO (stateless)"),
-        ({"date": "2024-01-11"}, "- 2024-01-11: Chose JWT (stateless)"),
-        ({"reason": "simple"}, "- 2024-01-10: Chose JWT (simple)"),
-        ({"reason": ""}, "- 2024-01-10: Chose JWT"),
-    ],
-    ids=str,
-)
-async def test_a_decision_is_edited(changed: dict[str, str], line: str) -> None:
-    """Each field of a decision changes alone, on its own line."""
-    pane, files = KnowledgePane(), Files({"knowledge.md": KNOWLEDGE})
-    async with showing(pane, files):
-        pane.go_to(next(item.ref for item in files.look().knowledge.items if item.text == "Chose JWT"))
-        plan = pane.editing(pane.current(), NOW)
-        assert plan is not None
-        values = {field.name: field.value for field in plan.fields}
-        files.apply(plan.build(changed, values | changed, NOW))
-        assert files.text("knowledge.md") == KNOWLEDGE.replace("- 2024-01-10: Chose JWT (stateless)", line)
-
-
 async def test_facts_are_removed_together_and_branches_never() -> None:
     """Several facts go in one change; a section cannot be removed or edited here."""
     pane, files = KnowledgePane(), Files({"knowledge.md": KNOWLEDGE})
@@ -161,12 +137,3 @@ async def test_facts_are_removed_together_and_branches_never() -> None:
         assert removal.question == "Remove 2 facts?"
         files.apply(removal.build(NOW))
         assert [item.text for item in files.look().knowledge.items][:1] == ["Two of them"]
-
-
-async def test_a_jump_opens_what_hides_the_fact() -> None:
-    """A link to a fact in a folded topic opens its branches."""
-    pane, files = KnowledgePane(), Files({"knowledge.md": KNOWLEDGE})
-    async with showing(pane, files) as (pilot, _):
-        await pilot.press("z")
-        assert pane.go_to(next(item.ref for item in files.look().knowledge.items if item.topic == "Shop"))
-        assert pane.current().text == "Frontend: React"

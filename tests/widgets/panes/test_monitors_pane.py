@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory.errors import UsageError
-from tests.widgets.panes.looking import NOW, Files, detail_words, settled, showing, shown
+from tests.widgets.panes.looking import NOW, Files, showing, shown
 from widgets.panes.monitors.pane import MonitorsPane
 from widgets.text.styled_text import line_text
 
@@ -54,30 +54,6 @@ async def test_each_row_says_how_it_is_by_sign_and_word() -> None:
         assert "1 not healthy, 1 not checked yet" in shown(app)
     badge = MonitorsPane.badge(Files({"monitors.md": MONITORS}).look(), NOW)
     assert (badge.count, badge.alert) == (3, True)
-
-
-@pytest.mark.parametrize(
-    ("keys", "words"),
-    [
-        ("j", ["interval every 5 min (*/5 * * * *)", "next run 2024-01-15 10:35, in 5 min", "remedy pm2 restart api"]),
-        (
-            "j",
-            ["url https://api.example.com/health", "OTHER FIELDS owner Bob", "last check 2024-01-15 10:25, 5 min ago"],
-        ),
-        ("", ["▲ alert, 93% used", "command df -h / | awk 'NR==2 {print $5}' folder .", "remedy notify only"]),
-        ("jj", ["○ unknown", "last check never", "next run this is no cron expression"]),
-    ],
-    ids=["times", "fields", "alert", "never"],
-)
-async def test_the_detail_says_everything(keys: str, words: list[str]) -> None:
-    """What is checked, when, and what an alert does; commands and addresses are text."""
-    pane = MonitorsPane()
-    async with showing(pane, {"monitors.md": MONITORS}) as (pilot, app):
-        await pilot.press(*keys)
-        await settled(pilot, app)
-        for expected in words:
-            assert expected in detail_words(pane)
-        assert all(link.text != "https://api.example.com/health" for link in pane.detail_view.links)
 
 
 async def test_a_monitor_is_added() -> None:

@@ -47,23 +47,6 @@ async def test_a_plan_is_a_tree_of_phases() -> None:
         assert "1 active" in shown(app)
 
 
-async def test_the_detail_of_a_plan() -> None:
-    """State, dates, a bar per phase, what the file says otherwise, and what is wrong."""
-    pane = PlansPane()
-    async with showing(pane, {"orchestration.md": PLAN}) as (pilot, app):
-        await settled(pilot, app)
-        words = detail_words(pane)
-        for expected in (
-            "◐ running",
-            "projects api, web",
-            "created 2024-01-12 09:00, 3 d ago",
-            "stated 10% in the file",
-            "Phase 1 ━━━━━━━━━━━━ 100%",
-            "'t9', which is not in the plan",
-        ):
-            assert expected in words
-
-
 async def test_the_detail_of_a_task_names_what_it_waits_for() -> None:
     """Dependencies stand with their state and title; one that the plan does not have is marked."""
     pane = PlansPane()
@@ -108,14 +91,3 @@ async def test_plans_fold_filter_and_keep_the_cursor() -> None:
         await settled(pilot, app)
         assert pane.current().task.id == "t2"
         assert pane.current().task.status == "completed"
-
-
-async def test_nothing_here_can_be_changed() -> None:
-    """Agents write plans; the pane offers no form, and copies the plan's source."""
-    pane = PlansPane()
-    async with showing(pane, {"orchestration.md": PLAN}) as (pilot, _):
-        assert pane.adding(NOW) is None
-        assert pane.editing(pane.current(), NOW) is None
-        assert pane.removing([pane.current()]) is None
-        await pilot.press("j", "j")
-        assert (pane.source_text(pane.current()) or "").startswith("### Shop\n")
