@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from memory.files.snapshot import Snapshot
 from widgets.chrome.keys import with_keys
 from widgets.detail import DetailLine, Link
 from widgets.list.outline import OutlinePane
@@ -27,7 +28,6 @@ from .rows import (
 )
 
 if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
     from memory.systems.curated import CuratedLook
 
 

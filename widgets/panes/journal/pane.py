@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from memory.files.journal.edits import remove_entry, replace_entry_text
 from memory.files.journal.kinds import KINDS, author_of, came_from, kind_of
 from memory.files.journal.mentions import mentions, names_in, subject
+from memory.files.journal.model import JournalEntry, find_entry
+from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
+from widgets.panes.edit_chain import removal
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
-
-if TYPE_CHECKING:
-    from memory.files.journal.model import JournalEntry
-    from memory.files.snapshot import Snapshot
 
 ROW = Columns(Column("time", 5, importance=1), Column("title"))
 """The columns of an entry: time, and title with the first lines."""
@@ -139,10 +139,6 @@ class JournalPane(Pane):
 
     def removing(self, items: Sequence[JournalEntry]) -> Removal | None:
         """Remove entries, all in one change."""
-        from memory.files.journal.edits import remove_entry
-        from memory.files.journal.model import find_entry
-        from widgets.panes.edit_chain import removal
-
         titles = [f"{item.date} {item.time or ''} {item.title}" for item in items]
         return removal(
             "entry",
@@ -156,7 +152,5 @@ class JournalPane(Pane):
 
     def from_source(self, item: JournalEntry, text: str, now: datetime) -> Build | None:
         """Replace the entry's source."""
-        from memory.files.journal.edits import replace_entry_text
-
         ref, base = item.ref, item.entry
         return lambda snapshot: replace_entry_text(snapshot, ref, text, base=base, now=now)
