@@ -66,13 +66,7 @@ class MemdeckApp(Shell):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         # Works everywhere, also in dialogs and while text is typed.
-        Binding(
-            "f1",
-            "app.do('view.widget_help')",
-            show=False,
-            priority=True,
-            id="view.widget_help",
-        )
+        Binding("f1", "app.do('view.widget_help')", show=False, priority=True, id="view.widget_help")
     ]
 
     def __init__(self, workspace: Workspace | None, setup: Setup) -> None:

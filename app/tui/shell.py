@@ -371,11 +371,7 @@ class Shell(LateTimers, App[int]):
         if not beside:
             self.clear_notifications()
         self.notify(
-            visible(text[:4000], newlines=True),
-            title=visible(title),
-            severity=severity,
-            timeout=seconds,
-            markup=False,
+            visible(text[:4000], newlines=True), title=visible(title), severity=severity, timeout=seconds, markup=False
         )
 
     def say_error(self, error: MemdeckError) -> None:

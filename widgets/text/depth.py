@@ -90,11 +90,7 @@ STYLES_16: dict[Tone, Style] = {
 }
 """The styles of tones in addition to their colour, where sixteen colours are too few to distinguish them."""
 
-OWN: dict[Depth, tuple[Theme, ...]] = {
-    "truecolor": THEMES,
-    "256": THEMES_256,
-    "16": THEMES_16,
-}
+OWN: dict[Depth, tuple[Theme, ...]] = {"truecolor": THEMES, "256": THEMES_256, "16": THEMES_16}
 """memdeck's own themes for each depth, under the same names; the first is the default."""
 
 

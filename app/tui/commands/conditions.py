@@ -360,9 +360,7 @@ WAY = Condition(
     about_entries=False,
 )
 JOBS = Condition(
-    lambda now: now.context.has_jobs,
-    "No check and no action runs now, so there is none to stop.",
-    about_entries=False,
+    lambda now: now.context.has_jobs, "No check and no action runs now, so there is none to stop.", about_entries=False
 )
 PANE = Condition(ALWAYS.holds)
 LEAVE = Condition(_leave)
@@ -384,17 +382,11 @@ BLOCKS = Condition(ALWAYS.holds, "Tasks have a board, and the journal a day.", p
 CALENDAR = Condition(
     ALWAYS.holds, "Tasks have a calendar, and the journal a year.", panes=("tasks", "journal"), special=True
 )
-MENTIONED = Condition(
-    _mentioned,
-    "The journal can mention tasks, plans and monitors.",
-)
+MENTIONED = Condition(_mentioned, "The journal can mention tasks, plans and monitors.")
 VERSIONS = Condition(_versions, "This has no history of its own.")
 ARCHIVED = Condition(_archived, "Only archived entries are brought back.", special=True)
 CHANGE = Condition(
-    ITEM.holds,
-    "Changes are taken back in Changes: {pane.changes|0} shows them.",
-    panes=("changes",),
-    special=True,
+    ITEM.holds, "Changes are taken back in Changes: {pane.changes|0} shows them.", panes=("changes",), special=True
 )
 RUN = Condition(_run, "There is nothing here to run: no monitor, and no open task with an action.", special=True)
 MONITOR = Condition(lambda now: now.monitors, "This is no monitor.", panes=("monitors", "brief"), special=True)
@@ -428,10 +420,7 @@ TYPED = Condition(
     special=True,
 )
 STATE = Condition(
-    ITEM.holds,
-    "This is of the state of a project; {pane.state|palette} shows it.",
-    panes=("state",),
-    special=True,
+    ITEM.holds, "This is of the state of a project; {pane.state|palette} shows it.", panes=("state",), special=True
 )
 STATE_ANY = Condition(ALWAYS.holds, "Only the state of a project is renewed.", panes=("state",), special=True)
 STATE_POINT = Condition(
@@ -441,10 +430,7 @@ STATE_POINT = Condition(
     special=True,
 )
 CURATED = Condition(
-    ALWAYS.holds,
-    "This is of curated memory; {pane.curated|palette} shows it.",
-    panes=("curated",),
-    special=True,
+    ALWAYS.holds, "This is of curated memory; {pane.curated|palette} shows it.", panes=("curated",), special=True
 )
 CURATED_DECISION = Condition(
     lambda now: getattr(now.item, "changes", False),
@@ -459,10 +445,7 @@ REVIEW = Condition(
     special=True,
 )
 PROMPT = Condition(
-    ALWAYS.holds,
-    "This is of what agents are told; {pane.prompt|palette} shows it.",
-    panes=("prompt",),
-    special=True,
+    ALWAYS.holds, "This is of what agents are told; {pane.prompt|palette} shows it.", panes=("prompt",), special=True
 )
 PROMPT_ENTRY = Condition(
     lambda now: getattr(now.item, "ref", None),

@@ -188,9 +188,7 @@ def move_line(context: Context) -> Step:
         pane.line_list.select(())
 
         return context.change(
-            "knowledge.move",
-            lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now),
-            follow=True,
+            "knowledge.move", lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now), follow=True
         )
 
     return context.ask(Pick(f"Move to: {what}", options), answered)

@@ -90,13 +90,7 @@ def _act(context: Context, task: Task) -> Step:
     def work(job: JobView) -> ActionRun:
         job.plan((task.title,))
         return run_action(
-            context.workspace,
-            context.trust(),
-            ref,
-            now,
-            actor=ACTOR,
-            environ=context.environ,
-            cancel=job.cancel,
+            context.workspace, context.trust(), ref, now, actor=ACTOR, environ=context.environ, cancel=job.cancel
         )
 
     return context.run("running", work, lambda done: _acted(context, task, done))

@@ -118,11 +118,7 @@ def run_commands(context: Context) -> Step:
             job.plan((label,))
 
         results = run_validation(
-            system.store.memory(),
-            context.trust(),
-            context.environ,
-            cancel=job.cancel,
-            progress=progress,
+            system.store.memory(), context.trust(), context.environ, cancel=job.cancel, progress=progress
         )
         go_on(job)
         with context.writing():

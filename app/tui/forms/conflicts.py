@@ -33,11 +33,7 @@ def ask_fields(
     mine = sheet.changes(values)
     questions = [
         ThreeWayQuestion(
-            spec.name,
-            spec.label,
-            sheet.given(spec.name) or None,
-            mine[spec.name] or None,
-            spec.value or None,
+            spec.name, spec.label, sheet.given(spec.name) or None, mine[spec.name] or None, spec.value or None
         )
         for spec in sheet.plan.fields
         if spec.name in mine and spec.value not in (sheet.given(spec.name), mine[spec.name])

@@ -91,10 +91,9 @@ def _lead_line(item: BriefRow, note: Piece, width: int, lead: int) -> Line:
     """A title with its note right after it; in groups usually read as a list, the notes are aligned."""
     cells = cell_width(visible(item.title[:80]))
     gap = 2 + (max(0, lead - cells) if item.group in BEHIND[:2] else 0)
-    if item.group == "waiting":
-        # If one reason needs its short form, all get it: one column should not mix two wordings of the same.
-        if cells + gap + max(len(note.text), len(NOT_OPEN)) > width:
-            note = Piece(short_reason(note.text), "muted")
+    # If one reason needs its short form, all get it: one column should not mix two wordings of the same.
+    if item.group == "waiting" and cells + gap + max(len(note.text), len(NOT_OPEN)) > width:
+        note = Piece(short_reason(note.text), "muted")
     if cells + gap + len(note.text) > width:
         gap = 2
     return line(item.title, Piece(" " * gap), note)

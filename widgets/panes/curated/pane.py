@@ -15,17 +15,7 @@ from widgets.text.styled_text import Line
 
 from .detail import detail_lines
 from .lines import LineContext, row_line
-from .rows import (
-    DecisionRow,
-    DreamRow,
-    HealthRow,
-    InboxRow,
-    InvalidRow,
-    MemoryRow,
-    ShadowRow,
-    memory_ref,
-    rows_of,
-)
+from .rows import DecisionRow, DreamRow, HealthRow, InboxRow, InvalidRow, MemoryRow, ShadowRow, memory_ref, rows_of
 
 if TYPE_CHECKING:
     from memory.systems.curated import CuratedLook

@@ -99,14 +99,7 @@ class Calendar(Horizontal):
         yield self.month
         yield self.list
 
-    def put(
-        self,
-        agenda: Agenda,
-        rows: Mapping[int, RowKey],
-        fits: Fits | None,
-        *,
-        to_top: bool = False,
-    ) -> None:
+    def put(self, agenda: Agenda, rows: Mapping[int, RowKey], fits: Fits | None, *, to_top: bool = False) -> None:
         """Show an agenda: `rows` by the `id()` of their task; `fits` tests which rows match the filter, if any."""
         self._new = True
         self._agenda, self._rows, self._fits = agenda, rows, fits
