@@ -31,6 +31,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.message import Message
 from textual.strip import Strip
+from textual.timer import Timer
 
 from widgets.chrome.frame import Frame
 from widgets.chrome.keys import with_keys
@@ -61,6 +62,9 @@ WIDE, SINGLE, BROAD = 110, 60, 150
 """
 
 __all__ = ["Badge", "Build", "Contents", "FormPlan", "Pane", "Removal"]
+
+MANY, RESTED = 10_000, 0.15
+"""From so many rows on, the filter waits until no letter came for so many seconds."""
 
 INDENT = 2
 """Cells at the left and at the right of the words of a list without rows."""
@@ -127,7 +131,7 @@ class PaneList(LineList):
 
 
 class PaneFilter(FilterBar):
-    """The filter bar of a pane; when a typed letter is drawn, the list is already filtered.
+    """The filter bar of a pane; a letter filters the list at once, with `MANY` rows when no further letter comes.
 
     It overlays the lower edge of the frame: opening it moves and resizes nothing, which would draw everything twice.
     """
@@ -137,9 +141,19 @@ class PaneFilter(FilterBar):
     def __init__(self, pane: Pane) -> None:
         super().__init__()
         self._pane = pane
+        self._resting: Timer | None = None
 
     def typed(self) -> None:
         """Filter the pane after a letter was typed or deleted."""
+        if self._resting is not None:
+            self._resting.stop()
+        if self._pane.row_count < MANY:
+            self.apply()
+        else:
+            self._resting = self.set_timer(RESTED, self.apply)
+
+    def apply(self) -> None:
+        """Filter the pane by what was typed."""
         self._pane.set_filter(self.text)
 
 
@@ -531,6 +545,7 @@ class Pane(LateTimers, PaneWithEntry):
     def on_filter_bar_accepted(self, event: FilterBar.Accepted) -> None:
         """Keep the filter and focus the list."""
         event.stop()
+        self._filter_bar.apply()
         self.focus_list()
 
     def on_filter_bar_closed(self, event: FilterBar.Closed) -> None:
