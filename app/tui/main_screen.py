@@ -7,9 +7,8 @@ from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import ActiveBinding, Binding, BindingsMap, BindingType
+from textual.binding import ActiveBinding, Binding, BindingType
 from textual.containers import Container, Horizontal
-from textual.dom import DOMNode
 from textual.getters import query_one
 from textual.reactive import reactive
 from textual.screen import Screen
@@ -101,7 +100,6 @@ class MainScreen(Screen[None]):
         self._path = path
         self._pane = pane
         self._names = tuple(names)
-        self._chain: tuple[object, list[tuple[DOMNode, BindingsMap]]] = (None, [])
         self._key_state: KeyState | None = None
         self._selected = 0
         """How many entries were selected when the keys were last computed."""
@@ -113,14 +111,6 @@ class MainScreen(Screen[None]):
     sidebar = query_one(Sidebar)
     panes = query_one("#panes", Container)
     hints = query_one(KeyHints)
-
-    @property
-    def _binding_chain(self) -> list[tuple[DOMNode, BindingsMap]]:
-        """The bindings from the focus to the application; each key asks for them several times."""
-        where = (self.focused, id(self.app._keymap))
-        if self._chain[0] != where:
-            self._chain = (where, super()._binding_chain)
-        return self._chain[1]
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:

@@ -1,4 +1,8 @@
-"""The palette: every action with its key, narrowed as you type."""
+"""The palette: every action with its key, narrowed as you type.
+
+Textual's own palette searches in the background: Enter right after the last letter runs what was highlighted before it.
+Here keys typed ahead mean the command that their letters name.
+"""
 
 from __future__ import annotations
 

@@ -57,6 +57,18 @@ async def test_cards_are_moved_by_key(workspace: Workspace) -> None:
         assert lanes(app) == [["Deploy", "Generate", "Update"], ["Monitor"], ["Set"]]
 
 
+async def test_a_remembered_board_answers_the_keys_of_the_application(workspace: Workspace) -> None:
+    """The board of the last time has the focus before anything is drawn; digits and the footer work at once."""
+    async with running(make_app(workspace, pane="tasks", remembers=True)) as pilot:
+        await press(pilot, "b", "q")
+    app = make_app(workspace, pane="tasks", remembers=True)
+    async with running(app) as pilot:
+        assert tasks_pane(app).board is not None
+        assert "add" in screen_text(app).splitlines()[-1]
+        await press(pilot, "1")
+        assert app.navigation.pane.pane_id == "brief"
+
+
 async def test_arrows_go_from_column_to_column(workspace: Workspace) -> None:
     """Left and right choose the column that keys mean; b shows the list again with the same task under the cursor."""
     app = make_app(workspace, pane="tasks")
