@@ -23,7 +23,7 @@ from types import FrameType
 from typing import Any
 
 from app.tui.app import MemdeckApp
-from app.tui.shell import Setup
+from app.tui.shell import Changed, Setup
 from bench.outside_part import edit
 from bench.places import NOW, ROOT
 from bench.workspaces import FIRST_TITLE, Size, workspace_files
@@ -96,7 +96,7 @@ async def count(folder: Path, tasks: int) -> dict[str, Counter[str]]:
                     path.read_bytes().replace(f"{FIRST_TITLE} {number - 1}".encode(), FIRST_TITLE.encode()),
                     str(number),
                 )
-                app.refresher.files_changed(frozenset({"tasks.md"}))
+                app.post_message(Changed(frozenset({"tasks.md"})))
                 await rest(app)
 
             await rest(app)
