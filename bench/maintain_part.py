@@ -49,7 +49,7 @@ def maintain_cases(places: Places, size: str) -> Iterator[Case]:
 
     name = "start-up, parse, dump, durable replaces"
     yield Case(name, floor, again)
-    yield Case("memdeck --maintain", lambda: _maintain(places, fresh[0]), again, name, 3)
+    yield Case("memdeck --maintain", lambda: _maintain(places, fresh[0]), again, name, 4)
     listing = "memdeck tasks list"
     yield Case(
         listing,

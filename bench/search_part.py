@@ -224,13 +224,12 @@ def _ask(searcher: Searcher, word: str) -> None:
 def _fresh(place: Searched) -> Searcher:
     from memory.search.searcher import Searcher
     from memory.storage.own_folders import StateFolder
-    from memory.systems import systems_of
     from memory.workspace import Workspace
 
     place.turns += 1
     home = place.home.parent / f"state-{place.turns}"
     workspace = Workspace.open(place.root, state_home=home)
-    return Searcher(StateFolder(home, place.root), lambda: systems_of(workspace))
+    return Searcher(StateFolder(home, place.root), lambda: workspace.systems())
 
 
 def _build(place: Searched) -> None:

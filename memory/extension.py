@@ -23,9 +23,13 @@ from memory.maintenance.report import Gone, Report, RuleReport
 from memory.search.records import Record
 from memory.storage.changes import PlainReading
 from memory.storage.safe_open import names_in
-from memory.systems import BriefLine, Contribution, PlainSystem, System, system_of
+from memory.system import BriefLine, Contribution, System
+from memory.systems import system_of
 from memory.systems.acts import act
 from memory.workspace import Outcome, Workspace
+
+PlainSystem = System
+"""The base class under the name that earlier packages import."""
 
 __all__ = [
     "AmbiguousError",

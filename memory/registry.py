@@ -1,5 +1,5 @@
 """The memory systems by name: where each is in a workspace, and where its code is. A new system is added to this one
-list. Also the system objects of one workspace: each is made once, and an error in one does not affect the others.
+list.
 
 A system's code is imported on first use. The systems of other installed packages are found by their entry points
 `memdeck.systems`, each of which names a `SystemName` of this module. Importing `importlib.metadata` takes longer than a
@@ -13,19 +13,10 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
-
-from .errors import MemdeckError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-    from pathlib import Path
-    from typing import TypeVar
-
-    from memory.attached import Attached
-
-    T = TypeVar("T")
 
 
 class VerbName(NamedTuple):
@@ -59,7 +50,7 @@ class SystemName(NamedTuple):
     """One memory system, known without importing its code.
 
     `mark` is the file or folder (path in the workspace) by which a workspace is recognised; `place` its class as
-    `module:class` (see `memory.systems.System`); `kinds` its kinds of records, in the order in which equally good
+    `module:class` (see `memory.system.System`); `kinds` its kinds of records, in the order in which equally good
     search results are listed; `title` its name for the user. `verbs` and `panes` are its verbs on the command line and
     its panes in the application.
 
@@ -107,7 +98,7 @@ REGISTRY: tuple[SystemName, ...] = (
         "files",
         "workspace memory",
         ".aiter/memory",
-        "memory.systems.files:WorkspaceMemory",
+        "memory.files.system:WorkspaceMemory",
         ("tasks", "journal", "knowledge", "contacts", "plans", "monitors", "config"),
         verbs=(
             VerbName("tasks", _FILES + "tasks:tasks", "List, add, edit, start, finish and remove tasks."),
@@ -139,7 +130,7 @@ REGISTRY: tuple[SystemName, ...] = (
         "facts",
         "facts",
         ".aegis/memory",
-        "memory.systems.facts:Facts",
+        "memory.facts.system:Facts",
         ("facts",),
         verbs=(VerbName("facts", _CLI + "facts:facts", "Store, search, delete and inject short notes for prompts."),),
         panes=(PaneEntry("facts", "Facts", _PANES + "facts:FactsPane", (".aegis/memory/memories.jsonl",)),),
@@ -148,7 +139,7 @@ REGISTRY: tuple[SystemName, ...] = (
         "typed",
         "typed memory",
         "Aidefile",
-        "memory.systems.typed:TypedMemory",
+        "memory.typed.system:TypedMemory",
         ("typed",),
         listed=".aide/config.toml",
         outside="memory.typed.stores:outside",
@@ -178,7 +169,7 @@ REGISTRY: tuple[SystemName, ...] = (
         "curated",
         "curated memory",
         ".agh/workspace.toml",
-        "memory.systems.curated:CuratedMemory",
+        "memory.curated.system:CuratedMemory",
         ("curated",),
         is_file=True,
         outside="memory.curated.stores:outside",
@@ -342,112 +333,3 @@ def _refusal(found: SystemName, known: Sequence[SystemName]) -> str:
             if taken := sorted(set(mine) & set(theirs)):
                 return f"its {what} {taken[0]} is one of {other.name} already"
     return ""
-
-
-FAILED = "system.failed"
-"""The error code for a failure in the code of a memory system."""
-_NONE: tuple[str, ...] = ()
-
-
-class Systems:
-    """The systems of the workspace at `root`; each is made on first use.
-
-    A system whose code fails counts as empty; `check` and `doctor` report it.
-    """
-
-    def __init__(self, root: Path, home: Path | None, workspace: object) -> None:
-        """Store the paths; nothing is imported yet."""
-        self._root = root
-        self._home = home
-        self._workspace = workspace
-        self._made: dict[str, Attached] = {}
-        self._failed: dict[str, MemdeckError] = {}
-
-    def get(self, name: str) -> Attached:
-        """Return a system, present or not; MemdeckError `system.failed` where it cannot be made."""
-        known = self._made.get(name)
-        if known is None:
-            if name in self._failed:
-                # Its stores were added already: it is not tried again.
-                raise self._failed[name].with_traceback(None)
-            module, _, made = system_name(name).place.partition(":")
-            try:
-                known = getattr(import_module(module), made)(self._workspace)
-            except Exception as error:
-                self._failed[name] = system_failed(name, "load", error)
-                raise self._failed[name] from error
-            known = self._made.setdefault(name, known)
-        return known
-
-    def names(self) -> tuple[str, ...]:
-        """Return the names of the systems of this workspace; one is imported only where the home folder lists it."""
-        root = self._root
-        return tuple(
-            [
-                one.name
-                for one in registered()
-                if os.path.lexists(root / one.mark)
-                or (one.beside and os.path.lexists(root / one.beside))
-                or (one.listed and self._is_listed(one))
-            ]
-        )
-
-    def _is_listed(self, system: SystemName) -> bool:
-        """Return whether the home folder lists a folder of the system that is in the workspace."""
-        if self._home is None or not os.path.lexists(self._home / system.listed):
-            return False
-        return self._asked(system.name, lambda found: found.present(), False)
-
-    def present(self) -> tuple[str, ...]:
-        """Return the names of the systems that are present; one that fails counts as present where its mark exists."""
-        return tuple([name for name in self.names() if self._asked(name, lambda found: found.present(), True)])
-
-    def files(self) -> frozenset[str]:
-        """Return the files that the history checks for changes of other programs, as paths in the workspace."""
-        return frozenset().union(
-            *[self._asked(name, lambda found: tuple(found.files()), _NONE) for name in self.present()]
-        )
-
-    def folders(self) -> tuple[str, ...]:
-        """Return the folders to watch, as paths in the workspace."""
-        return tuple(
-            path for name in self.present() for path in self._asked(name, lambda found: tuple(found.folders()), _NONE)
-        )
-
-    def look(self, name: str) -> object:
-        """Return a system's snapshot; raises the system's MemdeckErrors, and `system.failed` for any other error."""
-        try:
-            return self.get(name).look()
-        except MemdeckError:
-            raise
-        except Exception as error:
-            raise system_failed(name, "look", error) from error
-
-    def add_around(self, path: str) -> None:
-        """Add the stores of all systems that are present, and of those whose mark is in a folder around a file."""
-        self.present()
-        for system in registered():
-            folder = os.path.dirname(path) if system.listed else ""
-            while folder:
-                if os.path.lexists(self._root / folder / system.mark):
-                    self._asked(system.name, lambda found, folder=folder: found.adopt(folder), None)  # type: ignore[misc]
-                folder = os.path.dirname(folder)
-
-    def close(self) -> None:
-        """Close what the used systems opened; an error in one does not keep another open."""
-        for name in tuple(self._made):
-            self._asked(name, lambda found: found.close(), None)
-
-    def _asked(self, name: str, ask: Callable[[Attached], T], otherwise: T) -> T:
-        """Return the result of `ask` for a system, `otherwise` where it fails."""
-        try:
-            return ask(self.get(name))
-        except Exception:
-            return otherwise
-
-
-def system_failed(name: str, hook: str, error: Exception) -> MemdeckError:
-    """Return the error for a system whose code failed."""
-    title = system_name(name).title
-    why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return MemdeckError(FAILED, f"{title} failed at {hook}: {why}", f"report it to the makers of {name}", system=name)

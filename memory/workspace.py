@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from memory.document.model import parse
+from memory.document.rescan import updated
+
+from .base.clock import format_utc, machine_zone
+from .document import Document, Entry
+from .document.compare import Region, compare, with_top
 from .errors import ConflictError, MemdeckError, UsageError
-from .files.snapshot import Folder, Snapshot, Views, WrittenFiles
-from .registry import Systems, registered, workspace_of
-from .storage import PrivateState, Store, Stored
+from .files import MEMORY_FILES
+from .files.edit import Edit, refuse_unwritable, secrets_in
+from .files.merging import merge_file
+from .files.refs import RefTrace
+from .files.restore import restore_entry
+from .files.snapshot import Folder, Snapshot, Views, WrittenFiles, ref_of
+from .files.templates import template_files
+from .files.traces import Trail, trace
+from .registry import registered, workspace_of
+from .storage import Change, PrivateState, Store, Stored
+from .storage.contracts import ChangingStore, Reading
+from .storage.fsio import make_folder
+from .storage.safe_open import names_in
 from .storage.store import SharedLog
-
-if TYPE_CHECKING:
-    from .attached import Attached
-    from .document import Document, Entry
-    from .document.compare import Region
-    from .files.edit import Edit
-    from .files.refs import RefTrace
-    from .storage import Change
-    from .storage.contracts import ChangingStore, Reading
-    from .storage.watch import Watcher
+from .storage.watch import Watcher
+from .system import System, Systems, failures
 
 SYSTEM_FOLDER = ".aiter"
 MEMORY_FOLDER = ".aiter/memory"
@@ -134,14 +142,10 @@ class Workspace:
 
         `files` (name → text) replaces the templates, for a sample workspace. Existing files are not touched.
         """
-        from .storage.fsio import make_folder
-
         root = Path(_absolute(path))
         make_folder(root)
         workspace = cls(root, state_home=state_home, machine_zone=machine_zone, home=home)
         if files is None:
-            from .files.templates import template_files
-
             files = template_files(now)
         created = []
         with workspace.store.transaction("init", actor=actor, now=now) as transaction:
@@ -182,8 +186,6 @@ class Workspace:
     def machine_zone(self) -> tzinfo:
         """The zone that applies where config.md names none."""
         if self._zone is None:
-            from .base.clock import machine_zone
-
             self._zone = machine_zone(os.environ)
         return self._zone
 
@@ -207,7 +209,7 @@ class Workspace:
             store.recover()
         return store
 
-    def system(self, name: str) -> Attached:
+    def system(self, name: str) -> System:
         """Return the object of a memory system, present or not; `memory.systems.system_of` returns it with its type.
 
         Raises MemdeckError `system.failed` where the code of another package does not load.
@@ -218,12 +220,23 @@ class Workspace:
         """Return the names of this workspace's memory systems; one is imported only where the home folder lists it."""
         return self._systems.names()
 
-    def present(self) -> tuple[str, ...]:
-        """Return the names of the systems that are present, in the order in which they are shown.
-
-        A system that fails counts as present where its mark exists, so that it is reported.
+    def systems(self) -> tuple[System, ...]:
+        """Return the systems that are present, in the order in which they are shown; a failure of one does not affect
+        the others (`memory.system`).
         """
         return self._systems.present()
+
+    def guarded(self, name: str) -> System:
+        """Return a system, present or not, whose failures do not affect others."""
+        return self._systems.guarded(name)
+
+    def present(self) -> tuple[str, ...]:
+        """Return the names of the systems that are present."""
+        return tuple(system.name for system in self._systems.present())
+
+    def failures(self, name: str, now: datetime) -> Iterator[MemdeckError]:
+        """Call each read-only method of a system once, and yield the failures."""
+        return failures(self._systems, name, now)
 
     def stores(self) -> tuple[ChangingStore, ...]:
         """Return the stores of the systems that are present, each with its own lock and stage folder."""
@@ -259,14 +272,14 @@ class Workspace:
         `Snapshot`.
         """
         reader = _Reader(self, self.store.read)
-        snapshot = Snapshot(reader, lambda: self.machine_zone, self._views, self._systems.look, zone_refused)
+        snapshot = Snapshot(
+            reader, lambda: self.machine_zone, self._views, lambda name: self.guarded(name).look(), zone_refused
+        )
         snapshot.past = self._past
         return snapshot
 
     def _past(self, kind: str, digits: str) -> RefTrace | None:
         """Return what the change log knows about a ref that no longer fits an entry."""
-        from .files.traces import Trail, trace
-
         zone = lambda: self.snapshot(zone_refused=lambda _: None).zone  # noqa: E731
         return trace(Trail(self.store.history, f"{MEMORY_FOLDER}/", zone), kind, digits)
 
@@ -286,10 +299,9 @@ class Workspace:
 
         Memory files are named as in the memory folder, files of other systems by their path in the workspace.
         """
-        from .storage.watch import Watcher
 
         def more() -> dict[str, Path]:
-            return {path: self.root / path for path in self._systems.folders()}
+            return {path: self.root / path for system in self.systems() for path in system.folders()}
 
         return Watcher(self.memory, callback, more=more, within=self.root)
 
@@ -314,7 +326,6 @@ class Workspace:
         raise AssertionError("the last try returns or raises")
 
     def _attempt(self, operation: str, build: Callable[[Snapshot], Edit], actor: str, now: datetime) -> Outcome:
-        from .document.compare import compare, with_top
 
         with self.store.transaction(operation, actor=actor, now=now) as transaction:
             snapshot = Snapshot(_Reader(self, transaction.read), lambda: self.machine_zone, self._views)
@@ -328,8 +339,6 @@ class Workspace:
                 regions = compare(before, document)
                 edited.append((name, document, regions))
                 if stored.exists:
-                    from .files.edit import refuse_unwritable
-
                     if not regions:
                         transaction.hold(_INSIDE + name, base=stored.data)
                         continue
@@ -359,8 +368,6 @@ class Workspace:
                 if stored is not None and stored.data is document.dump():
                     self._documents[name] = (stored, document)
             if not edit.moves:
-                from .files.edit import secrets_in
-
                 secrets = secrets_in(edited)
         except Exception as error:
             self.store.history.warn(f"the change is made, but not looked at for secrets: {type(error).__name__}")
@@ -390,9 +397,6 @@ class Workspace:
         `conflicts` in its details (a `MergeConflict`, to choose from); then nothing is written. Other errors as
         `change`.
         """
-        from .files.edit import Edit, refuse_unwritable
-        from .files.merging import merge_file
-
         said = summary or f"saved {name}"
 
         def build(snapshot: Snapshot) -> Edit:
@@ -426,8 +430,6 @@ class Workspace:
 
     def restore(self, ref: str, *, actor: str, now: datetime) -> Outcome:
         """Bring an archived entry back to where it came from; raises as `memory.files.restore.restore_entry`."""
-        from .files.restore import restore_entry
-
         return self.change("restore", lambda snapshot: restore_entry(snapshot, ref, now=now), actor=actor, now=now)
 
     def notice(self, now: datetime) -> int:
@@ -436,7 +438,8 @@ class Workspace:
         Only the change log outside the workspace is written. Files that cannot be read are left out.
         """
         history = self.store.history
-        names = sorted(self._systems.files() | set(history.to_look_at()))
+        of_systems = [name for system in self.systems() for name in system.files()]
+        names = sorted({*of_systems, *history.to_look_at()})
         try:
             return history.notice(names, now)
         finally:
@@ -457,8 +460,6 @@ class _Reading:
 
     def lasts(self, path: str) -> bool:
         """Return whether a path is one of the seven memory files."""
-        from .files import MEMORY_FILES
-
         return path.removeprefix(_INSIDE) in MEMORY_FILES and path.startswith(_INSIDE)
 
     def document(self, path: str, data: bytes) -> Document | None:
@@ -475,8 +476,6 @@ class _Reading:
 
     def ref(self, path: str, section: str | None, entry: Entry) -> str | None:
         """Return the ref of an entry."""
-        from .files.snapshot import ref_of
-
         return ref_of(path.removeprefix(_INSIDE), section, entry)
 
     def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002 - no memory file is one of lines
@@ -492,7 +491,6 @@ def stamped(document: Document, now: datetime) -> Document:
     """Return the document with `updated:` set to now where its front matter has that key and can be edited."""
     if b"updated" not in document.front_raw or document.meta.get("updated") is None:
         return document
-    from .base.clock import format_utc
 
     try:
         return document.set_meta("updated", format_utc(now))
@@ -528,7 +526,6 @@ class _Reader:
         return self._workspace.document_of(name, stored) if stored.exists else None
 
     def archives(self) -> tuple[str, ...]:
-        from .storage.safe_open import names_in
 
         names = names_in(self._workspace.memory / "archive", self._workspace.root)
         if not isinstance(names, tuple):
@@ -536,7 +533,6 @@ class _Reader:
         return tuple([f"archive/{name}" for name in names if name.endswith(".md") and name[0] != "."])
 
     def folder(self) -> Folder:
-        from .storage.safe_open import names_in
 
         memory, root = self._workspace.memory, self._workspace.root
         return Folder(names_in(memory, root), names_in(memory / "archive", root))
@@ -546,9 +542,7 @@ def _document(data: bytes, known: Document | None) -> Document:
     """Return the document of a file's bytes; it shares unchanged parts with `known`, the document of earlier bytes."""
     if known is None:
         # From the module itself: through the package it takes twice as long, for every archive.
-        from memory.document.model import parse
 
         return parse(data)
-    from memory.document.rescan import updated
 
     return updated(known, data)

@@ -15,17 +15,14 @@ import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
+from memory.files.edit import Edit
 from memory.files.journal.edits import add_entry
+from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import add_task, done_task, start_task
 from memory.storage.own_folders import home, state_home
 from memory.workspace import Workspace
-
-if TYPE_CHECKING:
-    from memory.files.edit import Edit
-    from memory.files.snapshot import Snapshot
 
 ACTOR = "agent:incident-bot"
 ROUNDS = 200

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from memory.curated.curated import Curated
+from memory.curated.extract.inbox import put, stamp
+from memory.curated.operations.operation import OperationCall
+from memory.curated.operations.registry import BY_NAME
+from memory.curated.system import CuratedMemory
 from memory.errors import MemdeckError
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-    from memory.workspace import Workspace
+from memory.systems import system_of
+from memory.workspace import Workspace
 
 ACTOR = "sample"
 """The actor of the sample: no one else's undo reverts its changes."""
@@ -94,10 +97,6 @@ def add_curated(workspace: Workspace, now: datetime) -> None:
 
     The user's own memory is neither read nor written. If the workspace already has an identity, nothing is created.
     """
-    from memory.curated.curated import Curated
-    from memory.systems import system_of
-    from memory.systems.curated import CuratedMemory
-
     system = system_of(workspace, "curated", CuratedMemory)
     if system.present():
         return
@@ -120,9 +119,6 @@ def add_curated(workspace: Workspace, now: datetime) -> None:
 
 def _do(curated: Curated, step: _Step, now: datetime) -> None:
     """Call an operation; a rejection is a decision, too."""
-    from memory.curated.operations.operation import OperationCall
-    from memory.curated.operations.registry import BY_NAME
-
     call = OperationCall(now - timedelta(days=step.days), actor=ACTOR, origin=step.origin)
     try:
         BY_NAME[step.name].run(curated, dict(step.values), call)
@@ -141,8 +137,6 @@ def _ask(curated: Curated, questions: tuple[str, ...], days: tuple[float, ...], 
 
 def _listen(curated: Curated, session: str, days: float, heard: tuple[dict[str, Any], ...], now: datetime) -> None:
     """Put candidates of a session into the inbox."""
-    from memory.curated.extract.inbox import put, stamp
-
     at = now - timedelta(days=days)
     side = curated.sides["workspace"]
     put(curated, side, session, f"{stamp(at)}-1.jsonl", heard,

@@ -7,13 +7,18 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
-
-if TYPE_CHECKING:
-    from memory.storage.contracts import ChangingStore
-    from memory.workspace import Workspace
+from memory.facts.model import FILE
+from memory.facts.store import NewFact, encode_lines
+from memory.facts.system import Facts
+from memory.state.files.model import stamp
+from memory.storage.contracts import ChangingStore
+from memory.storage.fsio import set_time
+from memory.systems import system_of
+from memory.systems.state import ProjectState
+from memory.typed.failures import note_of
+from memory.workspace import Workspace
 
 PROCEDURAL, EPISODIC = "lessons", "scratch"
 """The folders of the agent's memory in the workspace."""
@@ -90,8 +95,6 @@ _NOTES: tuple[tuple[str, float, str], ...] = (
 
 def demo_facts(now: datetime) -> str:
     """Return the content of the sample's facts file, dated relative to `now` (aware)."""
-    from memory.facts.store import NewFact, encode_lines
-
     lines = [
         NewFact(text, tags, scope, (now - days * _DAY).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
         for days, scope, text, tags in _FACTS
@@ -101,8 +104,6 @@ def demo_facts(now: datetime) -> str:
 
 def demo_agent(now: datetime) -> Mapping[str, tuple[str, timedelta]]:
     """Return the files of the sample's agent, relative to the workspace, each with its text and its age."""
-    from memory.typed.failures import note_of
-
     failures = "\n".join(
         note_of(status, task, tokens, issue, now - days * _DAY) for days, status, tokens, issue, task in _FAILURES
     )
@@ -127,8 +128,6 @@ def demo_project(root: str, now: datetime) -> Mapping[str, str]:
     Times are shifted so that each is as far from `now` (aware) as it was from the sample's own time; no hash covers
     one.
     """
-    from memory.state.files.model import stamp
-
     shift = now.astimezone(UTC).replace(microsecond=0) - BASE
     files: dict[str, str] = json.loads(SAMPLE.read_text("utf-8"))
     named = json.dumps(root)[1:-1]
@@ -146,12 +145,6 @@ def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:
 
     Files are as old as they say by the clock `now` (aware).
     """
-    from memory.facts.model import FILE
-    from memory.storage.fsio import set_time
-    from memory.systems import system_of
-    from memory.systems.facts import Facts
-    from memory.systems.state import ProjectState
-
     facts = system_of(workspace, "facts", Facts).store
     _write(facts._store, {FILE: demo_facts(now)}, "the facts of the sample", now, actor)
     files = demo_agent(now)

@@ -6,10 +6,14 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from memory.workspace import Workspace
+from memory.base.clock import machine_zone
+from memory.storage.fsio import temporary_folder
+from memory.storage.own_folders import home, state_home
+from memory.workspace import Workspace
+
+from .curated import add_curated
+from .siblings import add_beside
 
 _SAMPLE = Path(__file__).parent / "sample"
 _FILES = ("tasks", "knowledge", "contacts", "journal", "orchestration", "monitors", "config")
@@ -45,14 +49,6 @@ def make_demo(
     folder: str | None, now: datetime, environ: Mapping[str, str], *, actor: str
 ) -> tuple[Workspace, tuple[str, ...]]:
     """Create the sample workspace in a folder, None for a temporary one; return it, open, and its memory files."""
-    from memory.base.clock import machine_zone
-    from memory.storage.fsio import temporary_folder
-    from memory.storage.own_folders import home, state_home
-    from memory.workspace import Workspace
-
-    from .curated import add_curated
-    from .siblings import add_beside
-
     made = Workspace.init(
         temporary_folder("memdeck-demo-") if folder is None else folder,
         now,

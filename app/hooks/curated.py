@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from memory.base.secrets import mask
+from memory.curated.curated import Curated
+from memory.curated.extract.turns import take_turn
 from memory.curated.files.names import is_segment
+from memory.curated.providers.calls import call, safe_text
+from memory.curated.recall.recall import RecallOptions, recall, turn_block
+from memory.curated.recall.snapshot import capture
+from memory.curated.sessions.ledger import append, end, read
 from memory.curated.sessions.places import ARCHIVE, EVENTS, LEDGER, place_of
+from memory.curated.system import CuratedMemory
+from memory.storage.own_folders import config_home
 from memory.systems import system_of
-from memory.systems.curated import CuratedMemory
-
-if TYPE_CHECKING:
-    from typing import Literal
-
-    from memory.curated.curated import Curated
-    from memory.workspace import Workspace
+from memory.trust.consent import trust_of
+from memory.workspace import Workspace
 
 LONGEST = 20_000
 """Characters of a message that are saved."""
@@ -71,9 +75,6 @@ class CuratedSession:
         self._id = _safe_id(session_id)
         self._on = "workspace" in self._curated.sides and self._curated.settings["enabled"]
         if self._on and self._curated.settings.names_commands:
-            from memory.storage.own_folders import config_home
-            from memory.trust.consent import trust_of
-
             system.entrust(trust_of(workspace, config_home(os.environ)), os.environ)
 
     def _begin(self) -> Curated:
@@ -91,7 +92,6 @@ class CuratedSession:
         """Return the frozen snapshot of the session."""
         if not self._on or not self._id:
             return ""
-        from memory.curated.recall.snapshot import capture
 
         return capture(self._begin(), self._id, now=self._now).text
 
@@ -100,7 +100,6 @@ class CuratedSession:
         query = mask(message)[:_QUERY]
         if not self._on or not query.strip():
             return ""
-        from memory.curated.recall.recall import RecallOptions, recall, turn_block
 
         curated = self._begin()
         options = RecallOptions(session=self._id or None, turn=turn)
@@ -113,8 +112,6 @@ class CuratedSession:
             return
         try:
             if self._curated.settings["extractor.enabled"]:
-                from memory.curated.extract.turns import take_turn
-
                 take_turn(self._begin(), self._id, role, said, turn, actor=self._actor, now=self._now)
         finally:
             self._append(f"{role}_message", said, turn)
@@ -125,8 +122,6 @@ class CuratedSession:
         if not self._on or not name:
             return ""
         place = place_of(self._curated, name)
-        from memory.curated.providers.calls import call, safe_text
-        from memory.curated.sessions.ledger import read
 
         events = read(place.data(EVENTS) or b"").events
         if events:
@@ -139,14 +134,10 @@ class CuratedSession:
         """Create the ledger of the session, if anything of it was saved."""
         name = self._running()
         if self._on and name and place_of(self._curated, name).data(EVENTS) is not None:
-            from memory.curated.providers.calls import call
-            from memory.curated.sessions.ledger import end
-
             place = end(self._begin(), name, actor=self._actor, now=self._now)
             call(self._curated, "session_end", self._now, place.id, place.workspace_id)
 
     def _append(self, kind: str, text: str | None, turn: int | None) -> None:
-        from memory.curated.sessions.ledger import append
 
         event = {"event_type": kind, "content": text, "turn_id": None if turn is None else str(turn)}
         event = {key: value for key, value in event.items() if value is not None}
@@ -170,6 +161,5 @@ class CuratedSession:
 def _safe_id(session_id: str) -> str:
     if not session_id or (is_segment(session_id) and len(session_id) <= _ID):
         return session_id
-    import hashlib
 
     return hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]

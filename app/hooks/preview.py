@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from app.connect.clients import CLIENTS
-from memory.prompts import PromptPreview
+from memory.prompts import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, PromptPreview, brief, for_message
+from memory.search.searcher import Searcher
+from memory.workspace import Workspace
 
 from .run import told_apart
-
-if TYPE_CHECKING:
-    from memory.search.searcher import Searcher
-    from memory.workspace import Workspace
 
 
 def told(
@@ -30,8 +27,6 @@ def told(
 
     An unknown client counts as one with all hooks. `agent` is whose pins and mutes apply, by default the client's.
     """
-    from memory.prompts import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message
-
     name = agent or client
     event = "prompt" if message.strip() else "session-start"
     known = CLIENTS.get(client)

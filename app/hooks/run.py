@@ -16,14 +16,18 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import Any
 
 from memory.base.json_objects import read_object
+from memory.base.safe_text import visible
+from memory.base.told import fenced, harmless, why_not
+from memory.prompts import START_TOKENS, brief, for_message, is_searched
+from memory.registry import workspace_of
+from memory.storage.own_folders import home, state_home
+from memory.systems import searcher_of
+from memory.workspace import Workspace
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memory.workspace import Workspace
+from .sessions import HookSession, note_failure
 
 EVENTS = ("session-start", "prompt", "pre-compact", "stop", "session-end")
 MOST_CHARACTERS = 9_500
@@ -113,14 +117,10 @@ def _open(chosen: str, given: Mapping[str, Any]) -> Workspace | None:
     Agents change their folder, and remove it: without a folder in the call the first of the client's folder, its
     project and that of this process which has a workspace counts.
     """
-    from memory.registry import workspace_of
-    from memory.storage.own_folders import home, state_home
-
     places = [chosen] if chosen else [_text(given, "cwd"), os.environ.get("CLAUDE_PROJECT_DIR", ""), "."]
     folder = next((one for one in places if os.path.isdir(one) and workspace_of(os.path.abspath(one))), None)
     if folder is None:
         return None
-    from memory.workspace import Workspace
 
     return Workspace.open(folder, state_home=state_home(os.environ), home=home(os.environ))
 
@@ -130,23 +130,18 @@ def _open(chosen: str, given: Mapping[str, Any]) -> Workspace | None:
 
 def _start(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
     """Return what an agent should know when its session begins, and again after a compaction."""
-    from memory.prompts import START_TOKENS, brief
-
     _session(workspace, given, client).begin(now)
     return brief(workspace, now, budget=START_TOKENS, agent=client).text
 
 
 def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
     """Return what fits the message; empty if nothing does."""
-    from memory.prompts import for_message, is_searched
-
     message = _cut(_message(given))
     if not message:
         return ""
     without = told_apart(workspace)
     if not is_searched(workspace, without):
         return for_message(workspace, now, message, without=without, agent=client).text
-    from memory.systems import searcher_of
 
     searcher = searcher_of(workspace)
     try:
@@ -211,8 +206,6 @@ def _stop(workspace: Workspace, given: Mapping[str, Any], client: str, now: date
     changes = session.changes(now)
     if not changes or any(change.file == "journal.md" for change in changes) or not session.ask_once():
         return ""
-    from memory.base.safe_text import visible
-    from memory.base.told import harmless, why_not
 
     told = dict.fromkeys(change.summary for change in changes if not why_not("files", change.summary))
     said = harmless(visible("; ".join(told)[:600]))
@@ -235,7 +228,6 @@ _ANSWERS: dict[str, Callable[[Workspace, Mapping[str, Any], str, datetime], str]
 
 
 def _session(workspace: Workspace, given: Mapping[str, Any], client: str) -> Any:
-    from .sessions import HookSession
 
     return HookSession(workspace, _session_id(given), f"agent:{client}")
 
@@ -253,8 +245,7 @@ def _with_curated(
     """Print a text with the additions of curated memory, then save what was said; errors do not stop the text."""
     said = False
     try:
-        from memory.base.told import fenced
-
+        # The system's code is loaded when a workspace has it.
         from .curated import CuratedSession, in_time
 
         with in_time():
@@ -322,6 +313,4 @@ def _note(workspace: Workspace | None, event: str, client: str, error: Exception
     if workspace is None:
         return
     with suppress(Exception):
-        from .sessions import note_failure
-
         note_failure(workspace, event, client, error, datetime.now(UTC))

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
+from memory.history.changes import list_changes, row
 from memory.storage.private.answers import Answers
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memory.workspace import Workspace
+from memory.workspace import Workspace
 
 _SESSIONS, _FAILURES, _KEY = "hook-sessions.json", "hook-failures.json", "1"
 _MOST_CHANGES = 200
@@ -81,7 +78,6 @@ class HookSession:
         since = self._known().get("since")
         if not isinstance(since, str):
             return []
-        from memory.history.changes import list_changes, row
 
         self._workspace.notice(now)
         found = list_changes(

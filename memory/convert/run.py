@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.base.items import Committed, Item, Loss, Skipped
 from memory.errors import UsageError
 from memory.registry import registered
-from memory.systems import Guarded
+from memory.system import System
+from memory.workspace import Workspace
 
 from .readers import FORMATS, reader_of
-
-if TYPE_CHECKING:
-    from memory.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +99,14 @@ _MADE_BY = {
 }
 
 
-def _target(workspace: Workspace, name: str) -> Guarded:
+def _target(workspace: Workspace, name: str) -> System:
     known = [one.name for one in registered()]
     if name not in known:
         raise UsageError("convert.target", f"{name[:60]!r} is no memory system", f"use one of {', '.join(known)}")
     # Facts and curated memory need no setup: the first one creates it.
     if name not in ("facts", "curated") and name not in workspace.present():
         raise UsageError("convert.absent", f"this workspace holds no {name}", _MADE_BY.get(name, "make it first"))
-    return Guarded(workspace, name)
+    return workspace.guarded(name)
 
 
 def _entries(
@@ -123,4 +121,4 @@ def _entries(
         raise UsageError("convert.same", f"{name} would be converted into itself", "name another source or target")
     if name not in where.present():
         raise UsageError("convert.absent", f"{where.root} holds no {name}", "name another source")
-    return iter(Guarded(where, name).items())
+    return where.guarded(name).items()

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory.base.told import Gate
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError, UsageError, no_room
+from memory.storage import Store
 
+from .control.carry_out import replay
+from .control.catch_up import catch_up
+from .dreaming.runs import settle
 from .files.listing import read_first
 from .files.names import fault_of, spellings
 from .index.entries import invalid_files, memories
 from .index.records import UNAVAILABLE
 from .model import Invalid, Memory, Root, winners
+from .models import Model
 from .settings import CuratedSettings, read_settings
 from .sides import Side
 from .stores import GLOBAL_FOLDER, agent_root, agents_in, check_selector, global_root, root_of, workspace_root
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from memory.storage import Store
-
-    from .models import Model
 
 
 class Curated:
@@ -103,15 +101,11 @@ class Curated:
         What changed memories without the controller gets its decisions, and the new place of a moved workspace is
         recorded.
         """
-        from .control.catch_up import catch_up
-
         for side in self.sides.values():
             side.store.recover()
             side.follow_move(now)
             if side.records.look(_waits, False):
                 # Most processes find nothing to finish, and avoid the imports.
-                from .control.carry_out import replay
-                from .dreaming.runs import settle
 
                 try:
                     replay(side, now)

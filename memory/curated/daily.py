@@ -11,21 +11,16 @@ import stat
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from memory.base.secrets import mask
 from memory.errors import ConflictError, NotFoundError
+from memory.storage.transaction import Transaction
 
+from .curated import Curated
 from .files.listing import listed_names
 from .index.records import milliseconds, read_number, time_of, utc_day, write_number
 from .model import Json
-from .sides import archive
-
-if TYPE_CHECKING:
-    from memory.storage.transaction import Transaction
-
-    from .curated import Curated
-    from .sides import Side
+from .sides import Side, archive
 
 FOLDER = "_system/daily"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from memory.base.clock import format_utc
 from memory.base.json_objects import read_object
+from memory.base.toml_text import config_error, read_toml
 from memory.errors import MemdeckError
+from memory.storage import Store
+from memory.storage.changes import new_id
+from memory.storage.own_folders import StateFolder
 from memory.storage.safe_open import sha256
-
-if TYPE_CHECKING:
-    from memory.storage import Store
-    from memory.storage.own_folders import StateFolder
 
 FOLDER = ".agh"
 FILE = "workspace.toml"
@@ -63,8 +65,6 @@ def read_identity(store: Store) -> Identity | None:
     try:
         stored = store.read(FILE)
     except MemdeckError as error:
-        from memory.base.toml_text import config_error
-
         raise config_error(_CODE, error.message, shown, 1, "make it readable; memdeck never replaces it") from error
     return _identity_of(stored.data, shown) if stored.exists else None
 
@@ -75,7 +75,6 @@ def _identity_of(data: bytes, shown: str) -> Identity:
     if plain is not None:
         # The form that memdeck writes: loading a TOML parser takes longer than all else in a short command.
         return Identity(*(part.decode() for part in plain.groups()))
-    from memory.base.toml_text import config_error, read_toml
 
     toml = read_toml(data, shown, code=_CODE)
     for key, value in toml.values.items():
@@ -94,11 +93,6 @@ def _identity_of(data: bytes, shown: str) -> Identity:
 
 def make_identity(store: Store, root: Path, *, actor: str, now: datetime) -> None:
     """Give a workspace an identity where it has none yet. Errors as in `read_identity`."""
-    import json
-
-    from memory.base.clock import format_utc
-    from memory.storage.changes import new_id
-
     with store.transaction("curated.init", actor=actor, now=now) as transaction:
         if read_identity(store) is not None:
             return
@@ -125,8 +119,6 @@ def claim(folder: StateFolder, root: Path, workspace_id: str) -> tuple[Claim, by
     A database whose folder is gone passes to the folder that has its ULID now, because that folder was moved. While the
     first folder exists with the same ULID, the other one is a copy and gets its own database.
     """
-    import json
-
     real = os.path.realpath(root)
     known = {path: str(name) for path, name in read_object(folder.read(f"{NOTES}/{ROOTS}")).items()}
     others = tuple(path for path in known if path != real and _holds(path, workspace_id))

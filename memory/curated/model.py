@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias, TypeVar
+T = TypeVar("T")
 
-    T = TypeVar("T")
 
 TYPES = ("user", "feedback", "project", "reference")
 """The closed list of types."""
@@ -108,8 +107,6 @@ class Root(NamedTuple):
 
 def changed_at(mtime_ns: int, updated_at: str | None) -> float:
     """Return the older of a file's time and the time that a header names, in seconds; see `Memory.changed`."""
-    from datetime import datetime
-
     stamp = mtime_ns / 1e9
     try:
         return min(stamp, datetime.fromisoformat(updated_at or "").timestamp())

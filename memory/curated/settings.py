@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from memory.base.toml_text import Toml, config_error, read_toml
+from memory.storage import Store
 
 from .model import ORIGINS, Json
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memory.base.toml_text import Toml
-    from memory.storage import Store
 
 FILE = "config.toml"
 _CODE = "memory.config"
@@ -200,8 +198,6 @@ def read_settings(store: Store | None) -> CuratedSettings:
 
 def settings_of(data: bytes, file: str) -> CuratedSettings:
     """Return the settings of a file; errors as in `read_settings`."""
-    from memory.base.toml_text import config_error, read_toml
-
     toml = read_toml(data, file, code=_CODE)
     table = toml.values.get("memory", {})
     if not isinstance(table, Mapping):
@@ -242,7 +238,6 @@ def _flat(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str
 
 
 def _near(name: str) -> str:
-    from difflib import get_close_matches
 
     near = get_close_matches(name, BY_NAME, 1)
     return f"did you mean memory.{near[0]}?" if near else "`memdeck curated config` lists the keys"
@@ -282,7 +277,6 @@ def _accepts(kind: str, value: object) -> bool:
 
 
 def _check_together(settings: CuratedSettings, toml: Toml, file: str) -> None:
-    from memory.base.toml_text import config_error
 
     lines = settings.lines
 

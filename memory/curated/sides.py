@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory.base.json_objects import read_object
 from memory.base.retry import retry
+from memory.curated.model import Json, Root
 from memory.errors import MemdeckError
+from memory.storage import Store
+from memory.storage.fsio import make_folder
+from memory.storage.own_folders import StateFolder
+from memory.storage.private.record import PrivateRecord
+from memory.storage.transaction import Transaction
 
 from .identity import NOTES, ROOTS, Claim, claim, make_identity, read_identity
 from .index.catalog import Catalog
 from .index.records import Records
 from .stores import GLOBAL_FOLDER, root_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memory.curated.model import Json, Root
-    from memory.storage import Store
-    from memory.storage.own_folders import StateFolder
-    from memory.storage.private.record import PrivateRecord
-    from memory.storage.transaction import Transaction
 
 _NAMELESS = "nameless"
 """The name of the catalogue of a workspace without an identity."""
@@ -143,8 +140,6 @@ class Side:
 
     def record(self, name: str) -> PrivateRecord | None:
         """Return a small private file of this side, beside its databases; None where nothing outlives the process."""
-        from memory.storage.private.record import PrivateRecord
-
         self._databases()
         if self._folder is None:
             return None
@@ -153,8 +148,6 @@ class Side:
 
     def prepare(self, *, actor: str, now: datetime) -> None:
         """Make what the first write needs: the folder, the identity of the workspace, the claim on its databases."""
-        from memory.storage.fsio import make_folder
-
         if self.name == "global":
             make_folder(self.store.root)
             return
@@ -172,7 +165,6 @@ class Side:
         """Write the claim of this folder on its databases, where it is new."""
         if self._claimed is None or self._claimed[1] is None or self._folder is None:
             return
-        from memory.storage.private.record import PrivateRecord
 
         claimed, data = self._claimed
         written = data or b""
@@ -212,7 +204,6 @@ class Side:
         return self._state_folder(None), _NAMELESS
 
     def _state_folder(self, name: str | None) -> StateFolder:
-        from memory.storage.own_folders import StateFolder
 
         assert self._state_home is not None
         around = self.store.root if self.name == "global" else self.store.root.parent

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memory.base.problems import Problem
+from memory.base.secrets import find_secrets
 
 from .model import FOLDER, MARK, MOST_CHARACTERS, MOST_TAGS, SCOPES, SHOWN, Fact
 from .reading import FactsOfFile, time_key
@@ -43,7 +44,6 @@ def problems_of(reading: FactsOfFile, mark: bytes | None) -> list[Problem]:
 
 
 def _of_fact(fact: Fact) -> Iterator[Problem]:
-    from memory.base.secrets import find_secrets
 
     line = fact.line + 1
     if any(True for text in (fact.text, *fact.tags) for _ in find_secrets(text, plain_words=True)):

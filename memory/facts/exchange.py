@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
 
 from .model import DEFAULT_SCOPE, MOST_TAGS, SCOPES, SHOWN, Fact, one_line
 from .reading import time_key
+from .store import FactStore
 from .transfer import ImportRow, sort_out
-
-if TYPE_CHECKING:
-    from .store import FactStore
 
 _KNOWN = ("scope", "ts", "tags", "created")
 

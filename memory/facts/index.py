@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from .model import Fact
 from .words import words_of
-
-if TYPE_CHECKING:
-    from .model import Fact
 
 
 class FactIndex:

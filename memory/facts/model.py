@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
+from memory.base.secrets import find_secrets
 from memory.errors import ConfigError
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memory.storage import Change
+from memory.storage import Change
 
 FILE = "memory/memories.jsonl"
 """The file of facts, relative to the system's folder."""
@@ -142,8 +140,6 @@ def refusal(text: str, tags: Sequence[str], scope: str) -> str | None:
 
     The checks in order: empty, too long, not Unicode, secret, scope, tags. The reason never repeats the text.
     """
-    from memory.base.secrets import find_secrets
-
     if not text.strip():
         return EMPTY_TEXT
     if len(text) > MOST_CHARACTERS:
@@ -196,7 +192,6 @@ def read_settings(data: bytes | None) -> FactLimits:
     """
     if data is None:
         return FactLimits()
-    import json
 
     try:
         values = json.loads(data)

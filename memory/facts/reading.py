@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -144,8 +145,6 @@ def read_facts(data: bytes, known: FactsOfFile | None = None) -> FactsOfFile:
 
 def read_line(line: str, number: int) -> Fact | UnreadLine:
     """Read one line with the JSON parser; it accepts escapes, any order of keys, and further keys."""
-    import json
-
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):

@@ -5,11 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from .model import Fact
-    from .reading import FactsOfFile
+from .model import Fact
+from .reading import FactsOfFile
 
 LIMIT = 20
 """How many facts a search returns at most."""

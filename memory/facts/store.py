@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from threading import RLock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from memory.base.retry import retry
 from memory.base.told import Gate
+from memory.document.compare import lines_of
 from memory.errors import ConfigError, UsageError
+from memory.storage import Change, Store
+from memory.storage.transaction import Transaction
 
+from .index import FactIndex
+from .inject import Injection, inject
 from .model import (
     DEFAULT_SCOPE,
     FILE,
@@ -25,20 +32,11 @@ from .model import (
     refusal,
 )
 from .reading import FactsOfFile, read_facts
+from .search import Haystack, find_facts
+from .transfer import Import, ImportRow, sort_out
 
-if TYPE_CHECKING:
-    from typing import Any, TypeVar
-
-    from memory.storage import Change, Store
-    from memory.storage.transaction import Transaction
-
-    from .index import FactIndex
-    from .inject import Injection
-    from .search import Haystack
-    from .transfer import Import, ImportRow
-
-    R = TypeVar("R")
-    Index = TypeVar("Index", "FactIndex", Haystack)
+R = TypeVar("R")
+Index = TypeVar("Index", "FactIndex", Haystack)
 
 
 class NewFact(NamedTuple):
@@ -115,8 +113,6 @@ class FactStore:
 
     def search(self, query: str | None = None, tag: str | None = None) -> tuple[Fact, ...]:
         """Return the newest facts, at most 20, whose text contains the query and which have the tag, in any case."""
-        from .search import Haystack, find_facts
-
         reading = self.read()
         if not query:
             return find_facts(reading, None, tag)
@@ -132,8 +128,6 @@ class FactStore:
 
     def inject_into(self, reading: FactsOfFile, settings: FactLimits, message: str, now: datetime) -> Injection:
         """Return what is injected for a message from facts that were read already."""
-        from .inject import inject
-
         with self._mutex:
             # Without a message nothing is looked up.
             self._injections += bool(message.strip())
@@ -141,7 +135,6 @@ class FactStore:
             often = self._injections > 1
 
         def index() -> FactIndex:
-            from .index import FactIndex
 
             return self._index_of(reading, FactIndex)
 
@@ -229,8 +222,6 @@ class FactStore:
 
     def take_in(self, rows: Sequence[ImportRow], *, actor: str, now: datetime) -> Import:
         """Store the rows of an import file in one change; see `memory.facts.transfer`."""
-        from .transfer import Import, sort_out
-
         most = self.settings.max_total
 
         def build(transaction: Transaction) -> Import:
@@ -253,7 +244,6 @@ class FactStore:
 
     def _change(self, operation: str, build: Callable[[Transaction], R], actor: str, now: datetime) -> R:
         """Make a change; where another program wrote at the same moment, it is planned again on what that wrote."""
-        from memory.base.retry import retry
 
         def attempt() -> R:
             with self._store.transaction(operation, actor=actor, now=now) as transaction:
@@ -297,8 +287,6 @@ def encode_lines(lines: Sequence[NewFact], highest: int, now: datetime) -> tuple
 
     A line is compact JSON in the order id, scope, text, tags, ts, and a newline.
     """
-    import json
-
     written = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     ids = tuple(f"m-{highest + place}" for place in range(1, len(lines) + 1))
     rows = [
@@ -311,8 +299,6 @@ def encode_lines(lines: Sequence[NewFact], highest: int, now: datetime) -> tuple
 
 def _without(data: bytes, gone: Iterable[Fact], added: bytes = b"") -> bytes:
     """Return a file without the lines of some facts and with others added; an unfinished last line is ended first."""
-    from memory.document.compare import lines_of
-
     lines = {fact.line for fact in gone}
     kept = b"".join(line for number, line in enumerate(lines_of(data)) if number not in lines)
     mend = b"\n" if kept and added and not kept.endswith(b"\n") else b""

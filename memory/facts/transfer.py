@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -65,7 +68,6 @@ def read_rows(data: bytes, form: Form) -> list[ImportRow]:
 
 
 def _json_row(number: int, line: str) -> ImportRow:
-    import json
 
     try:
         values = json.loads(line)
@@ -81,8 +83,6 @@ def _json_row(number: int, line: str) -> ImportRow:
 
 
 def _csv_rows(text: str) -> Iterator[ImportRow]:
-    import csv
-    import io
 
     reader = csv.DictReader(io.StringIO(text, newline=""))
     try:
@@ -131,14 +131,10 @@ def _stamp(ts: str) -> str:
 def export(facts: Iterable[Fact], form: Form) -> Iterator[str]:
     """Yield facts as text, each piece with its line end, in the order in which they are given."""
     if form == "jsonl":
-        import json
-
         for fact in facts:
             values = {name: getattr(fact, name) for name in COLUMNS}
             yield json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n"
         return
-    import csv
-    import io
 
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\n")

@@ -6,10 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from .model import Fact
+from .model import Fact
 
 SHORTEST = 3
 """The fewest characters of a word that counts."""

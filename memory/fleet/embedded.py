@@ -6,18 +6,16 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.errors import UsageError
 from memory.registry import holds_memory, workspace_of
 from memory.storage.private.workspaces import WorkspaceList
+from memory.workspace import Workspace
 
 from .index import FleetIndex, Look, digest_of
 from .local import LocalWorkspaces, WorkspaceFailure, best_hits, query_of, watched_of
 from .model import Fleet, FleetHit, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
-
-if TYPE_CHECKING:
-    from memory.workspace import Workspace
 
 MOST_FOLDERS = 200_000
 """Maximum number of folders in a scan."""

@@ -7,29 +7,28 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.errors import MemdeckError
+from memory.search.index.inventory import EntryGroup, FileRecords
 from memory.search.index.opened import OpenedIndex
+from memory.search.index.ranked_lookup import Lookup
+from memory.search.index.tables import DamagedIndex
+from memory.search.index.writer import BATCH, BrokenOff, IndexWriter
+from memory.search.query.query import Query
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.workspaces import WorkspaceList
-from memory.systems import systems_of
 from memory.systems.at_rest import TRIES, UNSETTLED, read_at_rest
+from memory.workspace import Workspace
 
 from .local import LocalWorkspaces, WorkspaceFailure, stamp_of, watched_of
 from .model import FleetHit, Progress, WorkspaceOverview
-
-if TYPE_CHECKING:
-    from memory.search.index.inventory import EntryGroup, FileRecords
-    from memory.search.index.ranked_lookup import Lookup
-    from memory.search.index.writer import IndexWriter
-    from memory.search.query.query import Query
-    from memory.workspace import Workspace
 
 _ROOMS = """
 CREATE TABLE room (
@@ -223,7 +222,6 @@ class FleetIndex:
 
         Return the number of new entries of each; None: the index cannot be written, or `go_on` stopped it.
         """
-        from memory.search.index.writer import BATCH, BrokenOff
 
         def together(writer: IndexWriter) -> dict[str, int | WorkspaceFailure | None] | None:
             done: dict[str, int | WorkspaceFailure | None] = {}
@@ -246,10 +244,6 @@ class FleetIndex:
         return self._index.write(together) or {paths[0]: self._index.write(alone)}
 
     def _one(self, writer: IndexWriter, path: str, go_on: Callable[[], bool]) -> int | WorkspaceFailure | None:
-        import sqlite3
-
-        from memory.search.index.tables import DamagedIndex
-        from memory.search.index.writer import BrokenOff
 
         def work(workspace: Workspace) -> int | None:
             return self._update(writer, workspace, go_on) if go_on() else None
@@ -277,7 +271,7 @@ class FleetIndex:
             ]
 
         for _ in range(TRIES):
-            systems = systems_of(workspace)
+            systems = workspace.systems()
             watched = watched_of(workspace)
             # Taken before the files are read: changes meanwhile are noticed the next time.
             stamp = digest_of(watched)

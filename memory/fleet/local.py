@@ -8,20 +8,21 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from memory.errors import BusyError, ConflictError, MemdeckError, UsageError
+from memory.files.status import brief, next_overdue
 from memory.registry import holds_memory
 from memory.search.match import day_number
 from memory.search.query.query import Query, read_day, read_query
-from memory.systems import check_all, entrust, maintain_all, searcher_of
+from memory.storage.own_folders import STATE
+from memory.systems import Approval, approvals_of, check_all, entrust, maintain_all, searcher_of, waiting_in
 from memory.systems.at_rest import FileStamp, file_stamp
+from memory.trust.consent import FOLDER, NAME, trust_of
+from memory.trust.settings import FILE
+from memory.workspace import Workspace
 
 from .model import FleetHit, Progress, WorkspaceOverview
-
-if TYPE_CHECKING:
-    from memory.systems import Approval
-    from memory.workspace import Workspace
 
 WORKERS = 4
 """How many workspaces are open at the same time."""
@@ -67,8 +68,6 @@ class LocalWorkspaces:
         """Return the result of `work` on one workspace; any error is returned as a WorkspaceFailure, except those of
         `passing`: something else failed then, and not the workspace.
         """
-        from memory.workspace import Workspace
-
         try:
             if not holds_memory(str(path)):
                 raise UsageError("fleet.gone", "there is no memory in this folder any more", "take it off the list")
@@ -102,10 +101,6 @@ class LocalWorkspaces:
 
     def beside(self, workspace: Workspace) -> tuple[str, ...]:
         """Return the files outside a workspace that its status depends on: decisions, and the last maintenance."""
-        from memory.storage.own_folders import STATE
-        from memory.trust.consent import FOLDER, NAME
-        from memory.trust.settings import FILE
-
         own = [] if self.config_home is None else [self.config_home / FILE]
         if workspace.state is not None:
             folder = workspace.state.folder.path
@@ -118,9 +113,6 @@ class LocalWorkspaces:
         """Return the status of a workspace, and until when it holds if no file that it depends on changes; `problems`
         is the result of a check of the same files, if known.
         """
-        from memory.files.status import brief, next_overdue
-        from memory.systems import waiting_in
-
         overdue = alerts = 0
         until = now + timedelta(days=7)
         if "files" in workspace.system_names():
@@ -147,9 +139,6 @@ class LocalWorkspaces:
 
     def _decided(self, workspace: Workspace) -> list[Approval]:
         """Return the decisions about all asks of a workspace."""
-        from memory.systems import approvals_of
-        from memory.trust.consent import trust_of
-
         trust = None if self.config_home is None else trust_of(workspace, self.config_home)
         return approvals_of(workspace, trust, self.environ)
 
@@ -170,8 +159,6 @@ class LocalWorkspaces:
 
     def maintain(self, workspace: Workspace, now: datetime, *, actor: str, dry_run: bool = False) -> dict[str, Any]:
         """Run the maintenance of a workspace by its own rules, and return the report."""
-        from memory.trust.consent import trust_of
-
         if self.config_home is not None and not dry_run:
             entrust(workspace, trust_of(workspace, self.config_home), self.environ)
         report = maintain_all(workspace, now, actor=actor, dry_run=dry_run)

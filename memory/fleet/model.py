@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-if TYPE_CHECKING:
-    from memory.search.hits import FoundEntry
+from memory.base.clock import format_utc
+from memory.search.hits import FoundEntry
 
 Progress = Callable[[int, int], None]
 """Called with the number of workspaces that are done, and of all."""
@@ -71,8 +71,6 @@ class WorkspaceOverview:
 
     def json(self) -> dict[str, Any]:
         """Return it for programs."""
-        from memory.base.clock import format_utc
-
         last = self.last_maintenance
         return {
             "path": str(self.path),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from memory.base.clock import format_utc
 from memory.document import Document, parse
@@ -17,10 +17,8 @@ from memory.document.nodes import Entry, Section
 
 from .rules import JOURNAL, PLANS, TASKS, section_date
 
-if TYPE_CHECKING:
-    from typing import TypeVar
+T = TypeVar("T")
 
-    T = TypeVar("T")
 
 TYPES = {TASKS: "task-archive", JOURNAL: "journal-archive", PLANS: "orchestration-archive"}
 """The `type` of the archive files of each kind."""

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.base.clock import BadMoment, read_moment
+from memory.document import Document
+from memory.document.nodes import Entry
+from memory.files.journal.model import Day, Journal, JournalEntry
+from memory.files.plans.model import Plan
+from memory.files.snapshot import Snapshot
+from memory.files.tasks.model import Task
 
+from .archive import LeavingDay, add_completed, add_days, new_archive
 from .report import ListedEntry, RuleReport, ViewOf
+from .restored import RestoredIn, staying
 from .rules import (
     ALL_RULES,
     ARCHIVE_TASKS,
@@ -21,8 +29,6 @@ from .rules import (
     PRUNE_JOURNAL,
     TASKS,
     LeavingEntries,
-    LeftBy,
-    RestoredIn,
     RuleResult,
     Today,
     archive_name,
@@ -32,16 +38,6 @@ from .rules import (
     choose_tasks,
     days,
 )
-
-if TYPE_CHECKING:
-    from memory.document import Document
-    from memory.document.nodes import Entry
-    from memory.files.journal.model import Day, Journal, JournalEntry
-    from memory.files.plans.model import Plan
-    from memory.files.snapshot import Snapshot
-    from memory.files.tasks.model import Task
-
-    from .returned import Returned
 
 
 class MaintenancePlan(NamedTuple):
@@ -68,14 +64,11 @@ def plan_maintenance(
     snapshot: Snapshot,
     now: datetime,
     rules: Collection[str] = ALL_RULES,
-    left: LeftBy = lambda _: None,
     restored: RestoredIn = lambda _: (),
 ) -> MaintenancePlan:
     """Apply the rules to a snapshot and return what would be written; nothing is written.
 
-    `left` returns the bytes in which the last maintenance left a file: by these, journal entries that came back since
-    and are in their archive are distinguished from others. `restored` returns the entries that a person restored into a
-    file: the time of the restore counts as their date.
+    `restored` returns the entries that a person restored into a file: the time of the restore counts as their date.
 
     Raises ConfigError (`config.value`, with file and line) for a setting that is not a number or an unknown zone,
     ValueError for an unknown rule, and the errors of reading files.
@@ -86,7 +79,7 @@ def plan_maintenance(
     settings = snapshot.config.maintenance()
     # With an unknown name, entries would be moved by the days of another zone.
     zone = snapshot.config.require_zone(lambda: snapshot.zone)
-    planner = _Planner(snapshot, now, Today.of(now, zone), left, restored)
+    planner = _Planner(snapshot, now, Today.of(now, zone), restored)
     if ARCHIVE_TASKS in rules:
         planner.tasks(settings.archive_days)
     if PRUNE_JOURNAL in rules or CAP_JOURNAL in rules:
@@ -102,17 +95,15 @@ def plan_maintenance(
 class _Planner:
     """Applies the rules one after the other and collects their results."""
 
-    def __init__(self, snapshot: Snapshot, now: datetime, today: Today, left: LeftBy, restored: RestoredIn) -> None:
+    def __init__(self, snapshot: Snapshot, now: datetime, today: Today, restored: RestoredIn) -> None:
         self._snapshot = snapshot
         self._now = now
         self._today = today
-        self._left = left
         self._restored = restored
         self._reports: list[RuleReport] = []
         self._archives: dict[str, Document] = {}
         self._sources: dict[str, Document] = {}
         self._before: dict[str, Document | None] = {}
-        self._returned: dict[str, Returned] = {}
         self._closed: dict[str, str | None] = {}
         self._warnings: list[str] = []
         self._look("config.md")
@@ -139,61 +130,44 @@ class _Planner:
     ) -> None:
         """Report and move chosen tasks or plans."""
         choice = choice.without(self._staying(kind, document, choice, age))
-        picks, back = self._split(kind, document, choice)
-        self._report(rule, kind, document, choice, picks, back, why)
-        if picks or back:
-            self._move(kind, document, picks, back)
+        self._report(rule, kind, document, choice, why)
+        if choice.picks:
+            self._move(kind, document, choice.picks)
 
     def journal(self, age: int | None, most: int | None) -> None:
         """Apply prune-old-journal (an age in days) and cap-journal (a number of entries); None: not that rule."""
         document = self._source(JOURNAL)
         closed = self._closed_for(JOURNAL)
         picks: tuple[LeavingEntries, ...] = ()
-        away: tuple[LeavingEntries, ...] = ()
-        back: tuple[LeavingEntries, ...] = ()
+        more: tuple[LeavingEntries, ...] = ()
         if age is not None:
             choice = choose_old_journal(document, self._today, days(age), closed)
             choice = choice.without(self._staying(JOURNAL, document, choice, days(age)))
             picks = choice.picks
-            away, back = self._split(JOURNAL, document, choice)
-            self._report(PRUNE_JOURNAL, JOURNAL, document, choice, away, back, f"dated more than {_days(age)} ago")
+            self._report(PRUNE_JOURNAL, JOURNAL, document, choice, f"dated more than {_days(age)} ago")
         if most is not None:
             stay = days(self._snapshot.config.maintenance().prune_days)
             choice = choose_surplus(document, self._today, most, picks, closed)
             if kept_places := self._staying(JOURNAL, document, choice, stay):
                 choice = choose_surplus(document, self._today, most, picks, closed, kept_places)
             why = f"the oldest over {most:,} {'entry' if most == 1 else 'entries'}"
-            more, again = self._split(JOURNAL, document, choice)
-            self._report(CAP_JOURNAL, JOURNAL, document, choice, more, again, why)
-            away, back = (*away, *more), (*back, *again)
+            self._report(CAP_JOURNAL, JOURNAL, document, choice, why)
+            more = choice.picks
             kept = choice.before - choice.moved
             if kept > most:
                 self._warnings.append(
                     f"journal.md keeps {kept:,} entries, more than {most:,}: {len(choice.left):,} cannot be moved"
                 )
-        if away or back:
-            self._move_days(document, away, back)
+        if picks or more:
+            self._move_days(document, (*picks, *more))
 
     def _staying(self, kind: str, document: Document, choice: RuleResult, age: timedelta) -> frozenset[tuple[int, int]]:
         """Return the places of recently restored entries; the log is read only where something would move."""
         if not choice.picks:
             return frozenset()
-        from .returned import staying
 
         name = f"{kind}.md"
         return staying(name, document, self._restored(name), self._today, age)
-
-    def _split(
-        self, kind: str, document: Document, choice: RuleResult
-    ) -> tuple[tuple[LeavingEntries, ...], tuple[LeavingEntries, ...]]:
-        """Return the picks to archive, and those that came back and are in an archive already."""
-        if not choice.picks:
-            return (), ()
-        from .returned import Returned
-
-        if kind not in self._returned:
-            self._returned[kind] = Returned(kind, document, self._look, self._left)
-        return self._returned[kind].split(choice.picks)
 
     # -- files ------------------------------------------------------------------------------------------------
 
@@ -213,7 +187,6 @@ class _Planner:
         found = self._before[name]
         if found is not None and found.dump().strip():
             return found
-        from .archive import new_archive
 
         return new_archive(kind, self._now, source)
 
@@ -240,13 +213,11 @@ class _Planner:
         kind: str,
         document: Document,
         choice: RuleResult,
-        away: Sequence[LeavingEntries],
-        back: Sequence[LeavingEntries],
         why: str,
     ) -> None:
         file = f"{kind}.md"
         view_of = _Views(self._snapshot, file).of
-        moves, returns = (_Moves(document, kind, picks, view_of) for picks in (away, back))
+        moves = _Moves(document, kind, choice.picks, view_of)
         moved = len(moves)
         cleared = moved if rule == CLEAR_PLANS else 0
         self._reports.append(
@@ -254,7 +225,7 @@ class _Planner:
                 rule,
                 file,
                 choice.before,
-                choice.before - moved - len(returns),
+                choice.before - moved,
                 moved - cleared,
                 cleared,
                 moves,
@@ -263,20 +234,13 @@ class _Planner:
                     for section, number, reason in choice.left
                 ),
                 why=why,
-                returned=len(returns),
-                returns=returns,
             )
         )
 
     # -- moving -----------------------------------------------------------------------------------------------
 
-    def _move(
-        self, kind: str, document: Document, picks: Sequence[LeavingEntries], back: Sequence[LeavingEntries]
-    ) -> None:
-        """Move picked entries into the one section of their archives; those archived already are only removed."""
-        from .archive import add_completed
-
-        self._stay_as_they_are(kind, back)
+    def _move(self, kind: str, document: Document, picks: Sequence[LeavingEntries]) -> None:
+        """Move picked entries into the one section of their archives."""
         arrivals: dict[str, list[tuple[date, Entry]]] = {}
         for section, numbers, day in picks:
             entries = document.section(section).entries
@@ -284,7 +248,7 @@ class _Planner:
         for name in sorted(arrivals):
             base = self._archive(kind, name, document)
             self._archives[name] = add_completed(base, kind, arrivals[name], self._completed_on)
-        self._sources[f"{kind}.md"] = _without(document, (*picks, *back), drop=())
+        self._sources[f"{kind}.md"] = _without(document, picks, drop=())
 
     def _completed_on(self, entry: Entry) -> date | None:
         try:
@@ -293,34 +257,21 @@ class _Planner:
             return None
         return moment.date if moment is not None else None
 
-    def _stay_as_they_are(self, kind: str, back: Iterable[LeavingEntries]) -> None:
-        """Add the archives of returned entries to the change, so that the entries there cannot be removed meanwhile."""
-        for name in sorted({archive_name(kind, pick.date) for pick in back}):
-            found = self._before[name]
-            assert found is not None
-            self._archives[name] = found
-
-    def _move_days(self, document: Document, picks: Sequence[LeavingEntries], back: Sequence[LeavingEntries]) -> None:
-        """Move picked journal entries to the sections of their dates, and drop sections that become empty.
-
-        Those that are archived already are only removed.
-        """
-        from .archive import LeavingDay, add_days
-
-        self._stay_as_they_are(JOURNAL, back)
+    def _move_days(self, document: Document, picks: Sequence[LeavingEntries]) -> None:
+        """Move picked journal entries to the sections of their dates, and drop sections that become empty."""
         arrivals: dict[str, list[LeavingDay]] = {}
         for pick in _by_section(picks):
             day = LeavingDay(pick.date, document.section(pick.section), pick.entries)
             arrivals.setdefault(archive_name(JOURNAL, pick.date), []).append(day)
         emptied = {
             pick.section
-            for pick in _by_section((*picks, *back))
+            for pick in _by_section(picks)
             if LeavingDay(pick.date, document.section(pick.section), pick.entries).whole
         }
         for name in sorted(arrivals):
             base = self._archive(JOURNAL, name, document)
             self._archives[name] = add_days(base, arrivals[name], like=document)
-        self._sources["journal.md"] = _without(document, (*picks, *back), drop=emptied)
+        self._sources["journal.md"] = _without(document, picks, drop=emptied)
 
 
 def _days(number: int) -> str:

@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.base.clock import format_utc
 from memory.base.safe_text import visible
+from memory.document import Document
+from memory.files.journal.model import JournalEntry
+from memory.files.plans.model import Plan
+from memory.files.tasks.model import Task
 
 from .rules import ARCHIVE_TASKS, CAP_JOURNAL, CLEAR_PLANS, PRUNE_JOURNAL
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memory.document import Document
-    from memory.files.journal.model import JournalEntry
-    from memory.files.plans.model import Plan
-    from memory.files.tasks.model import Task
-
-BACK = "was archived already"
-"""The label of an entry that came back."""
 SHOWN = 20
 """How many moves and skipped entries of a rule the rendered text lists."""
 
@@ -75,7 +69,7 @@ class Stays(NamedTuple):
 
 
 class RuleReport(NamedTuple):
-    """One rule over one file: `before` = `kept` + `archived` + `cleared` + `returned`; `skipped` is part of `kept`.
+    """One rule over one file: `before` = `kept` + `archived` + `cleared`; `skipped` is part of `kept`.
 
     `before` counts all entries of the file as the previous rule left them, also those that the rule does not consider.
     """
@@ -92,10 +86,6 @@ class RuleReport(NamedTuple):
     """Noun and verb of a rule of another system than the memory files, such as `("fact", "cleared")`."""
     why: str = ""
     """What the rule moves, in words: `completed more than 7 days ago`."""
-    returned: int = 0
-    """How many of the file's entries came back with another program's old copy; their archives contain them already."""
-    returns: Collection[ListedEntry] = ()
-    """Those entries; `to` is the archive that contains them."""
     said: str = ""
     """The result of a rule that moves nothing: `claude: imported=2 skipped=40 failed=0`."""
     acts: bool = False
@@ -104,10 +94,8 @@ class RuleReport(NamedTuple):
     def json(self) -> dict[str, object]:
         """Return the rule's part of the report.
 
-        It has `message` only where the rule reports something besides its counts, `returned` and `returns` only where
-        something came back.
+        It has `message` only where the rule reports something besides its counts.
         """
-        back = {"returned": self.returned, "returns": _rows(self.returns, "to")}
         return {
             **({"message": self.said} if self.said else {}),
             "rule": self.rule,
@@ -118,7 +106,6 @@ class RuleReport(NamedTuple):
             "cleared": self.cleared,
             "skipped": _rows(self.skipped, "reason"),
             "moves": _rows(self.moves, "to"),
-            **(back if self.returned else {}),
         }
 
 
@@ -199,8 +186,6 @@ def render(report: Report, limit: int | None = SHOWN) -> list[str]:
             lines.append(f"    {rule.why}:")
         moves = [f"    {move.date:<10}  {visible(move.title)} -> {move.to}" for move in islice(rule.moves, limit)]
         lines += _some(moves, len(rule.moves))
-        returns = [f"    {BACK}: {visible(one.title)} ({one.to})" for one in islice(rule.returns, limit)]
-        lines += _some(returns, len(rule.returns))
         skips = [f"    stays: {visible(skip.title)} ({visible(skip.reason)})" for skip in rule.skipped[:limit]]
         lines += _some(skips, len(rule.skipped))
     total = _total(report)
@@ -216,9 +201,8 @@ def _counts(rule: RuleReport, dry_run: bool) -> str:
     moved = rule.archived + rule.cleared
     text = f"{rule.rule}: {verb} {moved:,} of {rule.before:,} in {rule.file}"
     count = f"{rule.before:,} = {rule.kept:,} kept + {rule.archived:,} archived + {rule.cleared:,} cleared"
-    returned = f" + {rule.returned:,} archived already" if rule.returned else ""
     skipped = f", {len(rule.skipped):,} skipped" if rule.skipped else ""
-    return f"{text} ({count}{returned}{skipped})"
+    return f"{text} ({count}{skipped})"
 
 
 def _total(report: Report) -> str:
@@ -251,8 +235,4 @@ def summary(rules: Sequence[RuleReport]) -> str:
             many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
             by_verb.setdefault(verb, []).append(f"{count:,} {noun if count == 1 else many}")
     said = [f"{verb} {' and '.join(what)}" for verb, what in by_verb.items()]
-    if returned := sum(rule.returned for rule in rules):
-        said.append(
-            f"took out {returned:,} {'entry that was' if returned == 1 else 'entries that were'} archived already"
-        )
     return ", ".join(said) or "nothing to do"

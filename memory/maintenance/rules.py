@@ -6,17 +6,15 @@ strict. Age is measured by the instant where a value has a time, by calendar day
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta, tzinfo
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
 from memory.base.clock import BadMoment, Moment, read_moment
-
-if TYPE_CHECKING:
-    from memory.document import Document
-    from memory.document.nodes import Entry, Section
+from memory.document import Document
+from memory.document.nodes import Entry, Section
+from memory.files.journal.model import read_date, split_heading
 
 ARCHIVE_TASKS = "archive-completed-tasks"
 PRUNE_JOURNAL = "prune-old-journal"
@@ -40,8 +38,6 @@ PLAN_AGE = timedelta(hours=24)
 
 _OPEN = "a code fence or HTML block in it is never closed"
 _AHEAD = "it is dated in the future"
-# A date, alone or with a time of that day in the workspace's zone.
-_USUAL_TIME = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T](?:[01][0-9]|2[0-3]):[0-5][0-9])?")
 _LONGEST = 4_000_000  # days; more than the calendar has
 _CHANGED_CLOCK = timedelta(days=2)
 """The range around a moment in which a change of the clock makes its day uncertain."""
@@ -49,20 +45,6 @@ _UNFINISHED = frozenset({"planning", "running", "blocked", "failed"})
 
 Closed = Callable[[date], "str | None"]
 """Returns why the archive of a date's month accepts no entries, None where it does."""
-LeftBy = Callable[[str], "bytes | None"]
-"""Returns the bytes in which the last maintenance left a file, None where they are not known."""
-
-
-class Restored(NamedTuple):
-    """One restored entry: the time of the restore, its source without the blank lines at its end, and its ref."""
-
-    time: datetime
-    source: bytes
-    ref: str | None
-
-
-RestoredIn = Callable[[str], Sequence[Restored]]
-"""Returns the entries restored into a memory file, by its name in the memory folder; newest first."""
 
 
 class LeavingEntries(NamedTuple):
@@ -184,32 +166,17 @@ def _choose_dated(
     picks: list[LeavingEntries] = []
     left: list[StayingEntry] = []
     numbers: list[int] = []
-    first, last = _certain(today, age)
-
-    @cache
-    def whole(day: str) -> date | None:
-        """Return a day of which everything is too old, or nothing; None for any other."""
-        found = _moment(day, today)
-        certain = isinstance(found, Moment) and (found.date < first or last < found.date < today.date)
-        return found.date if isinstance(found, Moment) and certain else None
-
     for section, number, entry, word in candidates:
         if word != "completed":
             left.append(StayingEntry(section, number, word))
             continue
-        text = entry.fields.get("completed", "")
-        # Thousands of tasks share a few hundred days, so each day is looked at once.
-        day = whole(text[:10]) if _USUAL_TIME.fullmatch(text) else None
-        if day is None:
-            moment = _moment(text, today)
-            if isinstance(moment, str):
-                left.append(StayingEntry(section, number, moment))
-                continue
-            old, day = today.older(moment, age), moment.date
-        else:
-            old = day < first
-        if not old:
+        moment = _moment(entry.fields.get("completed"), today)
+        if isinstance(moment, str):
+            left.append(StayingEntry(section, number, moment))
             continue
+        if not today.older(moment, age):
+            continue
+        day = moment.date
         reason = _OPEN if (section, number) == swallowing else closed(day)
         if reason is None:
             if not picks or (picks[-1].section, picks[-1].date) != (section, day):
@@ -249,7 +216,6 @@ def section_date(section: Section) -> date | str:
     """Return the date of a journal section, or why it has none."""
     if not section.level:
         return "it stands under no date"
-    from memory.files.journal.model import read_date
 
     text = read_date(section.title)
     if text is None:
@@ -265,8 +231,6 @@ def entry_moment(day: date, entry: Entry, zone: tzinfo) -> Moment:
 
     Where the heading has no time, or an impossible one (`25:99`), it is the date alone.
     """
-    from memory.files.journal.model import split_heading
-
     return _moment_at(day, split_heading(entry.title)[0], zone)
 
 

@@ -6,21 +6,22 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
+from memory.document import Document
+from memory.document.compare import units_of
+from memory.document.nodes import bare
 from memory.errors import MemdeckError
-from memory.workspace import stamped
+from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot, ref_of
+from memory.history.stale_saves import bring_back_chosen
+from memory.workspace import Workspace, stamped
 
+from . import conservation
 from .plan import MaintenancePlan, plan_maintenance
 from .report import Report, summary
-from .rules import ALL_RULES, LeftBy, Restored, RestoredIn
-
-if TYPE_CHECKING:
-    from memory.document import Document
-    from memory.files.edit import Edit
-    from memory.files.snapshot import Snapshot
-    from memory.workspace import Workspace
+from .restored import Restored, RestoredIn
+from .rules import ALL_RULES
 
 OPERATION = "maintain"
 ACTOR = "maintain"
@@ -56,7 +57,7 @@ def maintain(
     asked, dry_run = dry_run, dry_run or held
     if not dry_run:
         warnings += _look_around(workspace, now)
-    plan = plan_maintenance(workspace.snapshot(), now, rules, _left_by(workspace), restored_in(workspace))
+    plan = plan_maintenance(workspace.snapshot(), now, rules, restored_in(workspace))
     documents = checked(plan, now)
     change = None
     if not dry_run:
@@ -82,8 +83,6 @@ def _look_around(workspace: Workspace, now: datetime) -> tuple[str, ...]:
     workspace.notice(now)
     back: tuple[str, ...] = ()
     if workspace.store.history.taken_back():
-        from memory.history.stale_saves import bring_back_chosen
-
         back = tuple(one.summary for one in bring_back_chosen(workspace, now))
     return back + tuple(
         f"{store.shown(late.path)}: what another program wrote in the moment of a change is kept in "
@@ -98,9 +97,8 @@ def checked(plan: MaintenancePlan, now: datetime) -> Mapping[str, Document]:
 
     Raises MemdeckError `maintenance.unbalanced`.
     """
-    if not plan.documents and not any(rule.archived or rule.cleared or rule.returned for rule in plan.rules):
+    if not plan.documents and not any(rule.archived or rule.cleared for rule in plan.rules):
         return {}  # Nothing moves, so there is nothing to check.
-    from . import conservation
 
     documents = {name: stamped(document, now) for name, document in plan.documents.items()}
     before = {name: document for name in documents if (document := plan.before[name]) is not None}
@@ -108,7 +106,6 @@ def checked(plan: MaintenancePlan, now: datetime) -> Mapping[str, Document]:
         {name: document.dump() for name, document in before.items()},
         {name: document.dump() for name, document in documents.items()},
         plan.rules,
-        {name: document.outline() for name, document in before.items()},
     )
     return documents
 
@@ -122,34 +119,23 @@ def _write(
     rules: Collection[str],
 ) -> tuple[MaintenancePlan, str]:
     """Write the plan, or a new one if a file changed since; return the written plan and the change id."""
-    from memory.files.edit import Edit
-
     written = plan
 
     def build(snapshot: Snapshot) -> Edit:
         nonlocal written
         if written.fits(snapshot):
             return Edit(documents, summary(written.rules), moves=True)
-        written = plan_maintenance(snapshot, now, rules, _left_by(workspace), restored_in(workspace))
+        written = plan_maintenance(snapshot, now, rules, restored_in(workspace))
         return Edit(checked(written, now), summary(written.rules), moves=True)
 
     outcome = workspace.change(OPERATION, build, actor=actor, now=now)
     return written, outcome.change.id
 
 
-def _left_by(workspace: Workspace) -> LeftBy:
-    """Return a function that returns the bytes in which the last maintenance left a memory file."""
-    shown = workspace.store.shown
-    return lambda name: workspace.store.history.left_by(OPERATION, shown(f"memory/{name}"))
-
-
 def restored_in(workspace: Workspace) -> RestoredIn:
     """Return a function that returns the restored entries of a file from the change log; () where the log fails."""
 
     def found(name: str) -> Sequence[Restored]:
-        from memory.document.compare import units_of
-        from memory.document.nodes import bare
-        from memory.files.snapshot import ref_of
 
         path = workspace.store.shown(f"memory/{name}")
         history = workspace.store.history

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory.base.problems import Problem
 from memory.document.nodes import field_line
 from memory.errors import UsageError
-from memory.files.monitors import FILE, read_monitors
+from memory.files.edit import Edit
+from memory.files.monitors import FILE, Monitor, read_monitors
+from memory.files.snapshot import Snapshot
 from memory.trust.addresses import BadSetting
 from memory.trust.asks import folder_of
 from memory.trust.pins import PRIVATE, Pins, lost_words
@@ -18,11 +19,6 @@ from memory.trust.pins import PRIVATE, Pins, lost_words
 from .alerts.options import read_options
 from .settings import read_settings
 from .thresholds.threshold import BadThreshold
-
-if TYPE_CHECKING:
-    from memory.files.edit import Edit
-    from memory.files.monitors import Monitor
-    from memory.files.snapshot import Snapshot
 
 
 def monitor_problems(snapshot: Snapshot) -> tuple[Problem, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memory.base.values import is_absent
+from memory.files.monitors import Monitor
 from memory.trust.addresses import BadSetting, read_target, unusable_url
 from memory.trust.asks import folder_of
 from memory.trust.pins import PRIVATE
@@ -14,9 +14,6 @@ from memory.trust.pins import PRIVATE
 from .thresholds.rules import JSON, KINDS
 from .thresholds.threshold import BadThreshold, Threshold, parse_threshold
 from .thresholds.units import read_duration, read_quantity
-
-if TYPE_CHECKING:
-    from memory.files.monitors import Monitor
 
 SHORTEST, LONGEST, USUAL = 0.1, 600.0, 10.0
 """Seconds that a check may take: the minimum and maximum of `timeout`, and the default."""

@@ -6,14 +6,12 @@ Any text from a command or an answer is sanitised and shortened before it is wri
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from memory.base.safe_text import visible
+from memory.files.monitors import Monitor
 
-if TYPE_CHECKING:
-    from memory.files.monitors import Monitor
-
-    from .checks.result import Result
+from .checks.result import Result
 
 ALERT = "Monitor Alert"
 RECOVERED = "Monitor Recovered"
@@ -42,8 +40,6 @@ def span(time: timedelta) -> str:
 
 def _endpoint(monitor: Monitor) -> str:
     """Return the path of a monitor's address, without parts that may be secret."""
-    from urllib.parse import urlsplit
-
     try:
         path = urlsplit(monitor.url or "").path
     except ValueError:

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 
 from memory.base.told import why_not
 from memory.errors import MemdeckError
+from memory.files.status import brief as brief_of
 from memory.registry import system_name
+from memory.search.query.query import read_day, read_query
+from memory.systems import contributions_of
+from memory.systems.suspects import suspects_of
 
 from .choices import read_choices
 from .compose import AgentPrompt, PromptBlock, composed
@@ -94,7 +98,6 @@ def _composed(workspace: Workspace, blocks: list[PromptBlock], budget: int) -> A
     known: list[Suspect] = []
 
     def may_tell(block: PromptBlock) -> bool:
-        from memory.systems.suspects import suspects_of
 
         if not known:
             known.extend(suspects_of(workspace))
@@ -139,10 +142,8 @@ def _chosen(blocks: list[PromptBlock], choices: Mapping[str, Kind]) -> list[Prom
 
 def _entries(workspace: Workspace, refs: set[str]) -> Iterator[PromptBlock]:
     """Yield blocks for entries that are not in the prompt otherwise; none for entries that no longer exist."""
-    from memory.systems import systems_of
-
     left = set(refs)
-    for system in systems_of(workspace) if left else ():
+    for system in workspace.systems() if left else ():
         for record in system.records(None, {}):
             ref = record.ref
             if ref in left:
@@ -161,8 +162,6 @@ def _readable(read: Callable[[], list[PromptBlock]]) -> list[PromptBlock]:
 
 def _files(workspace: Workspace, now: datetime, later: list[PromptBlock]) -> list[PromptBlock]:
     """Return what is urgent in the memory files, and add the rest to `later`."""
-    from memory.files.status import brief as brief_of
-
     found = brief_of(workspace.snapshot().readable(), now)
     later += _news(found)
     return list(_urgent(found))
@@ -201,8 +200,6 @@ def _task(section: str, task: Task, reason: str, score: float = 1.0) -> PromptBl
 
 def _offered(workspace: Workspace, now: datetime, message: str, without: Collection[str] = ()) -> Iterator[PromptBlock]:
     """Yield what the systems offer for the message, under their titles."""
-    from memory.systems import contributions_of
-
     for one in contributions_of(workspace, message, now, without):
         title = one.title if one.text.split() == one.title.split() else f"{one.title}: {' '.join(one.text.split())}"
         section = system_name(one.system).title.capitalize()
@@ -211,7 +208,6 @@ def _offered(workspace: Workspace, now: datetime, message: str, without: Collect
 
 
 def _found(searcher: Searcher, message: str, now: datetime, without: Collection[str] = ()) -> Iterator[PromptBlock]:
-    from memory.search.query.query import read_day, read_query
 
     query: Query = read_query(message[:500], lambda day: read_day(day, now.date()))
     hidden = _hidden(without)

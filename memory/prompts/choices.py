@@ -7,18 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.storage.changes import AGENT, may_need_review
+from memory.storage.own_folders import PrivateState
 from memory.storage.private.settings import Settings
 
-if TYPE_CHECKING:
-    from typing import Any, Literal
+Kind = Literal["pin", "mute"]
 
-    from memory.storage.own_folders import PrivateState
-
-    Kind = Literal["pin", "mute"]
 
 KINDS: tuple[Kind, ...] = ("pin", "mute")
 EVERY = "*"

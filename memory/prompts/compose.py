@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from memory.base.safe_text import visible
 from memory.base.told import fenced, harmless, why_not
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 _LONGEST = 400
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from . import System, system_of
+from memory.system import System
+from memory.workspace import Outcome, Workspace
 
-if TYPE_CHECKING:
-    from memory.workspace import Outcome, Workspace
+from . import system_of
 
 S = TypeVar("S", bound=System)
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-if TYPE_CHECKING:
-    from memory.workspace import Workspace
-
-    from . import System
+from memory.system import System
+from memory.workspace import Workspace
 
 TRIES = 3
 """How often one refresh reads a workspace until no other program wrote to it meanwhile."""

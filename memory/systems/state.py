@@ -25,9 +25,9 @@ from memory.state.files.store import StateStore, entry_path
 from memory.state.look import StateLook
 from memory.state.machine_notes import Unattended
 from memory.state.projections.files import NAMES, path_of
+from memory.system import Advice, BriefLine, Contribution, System
 from memory.workspace import Outcome
 
-from . import Advice, BriefLine, Contribution, PlainSystem
 from .state_reading import StateReading, ref_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _FILES = (STATE, EVENTS, SOURCES, CONFIG, ANALYSED)
 _VIEWS = tuple(map(path_of, NAMES))
 
 
-class ProjectState(PlainSystem):
+class ProjectState(System):
     """The project state of a workspace; verbs and other programs use `store`.
 
     `trust` are the person's decisions, `environ` the variables that commands may get; `entrust` sets both. Until then

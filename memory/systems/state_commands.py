@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
 from memory.monitoring.process.command import run_placed
+from memory.monitoring.process.model_command import NotUsed, ask_command, last_line
 from memory.state.files import schema
 from memory.state.files.json_text import line_of
 from memory.state.files.model import STATE, Json
 from memory.trust.asks import command_ask
 from memory.trust.consent import blocked_error
 from memory.trust.settings import FILE, TrustSettings
-
-from .model_command import NotUsed, ask_command, last_line
 
 if TYPE_CHECKING:
     from memory.monitoring.process.command import Finished

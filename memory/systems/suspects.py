@@ -7,17 +7,14 @@ writes pass, whatever system it is in.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from memory.base.problems import Problem
 from memory.base.told import Gate, key_of, why_not
-
-from . import systems_of
-
-if TYPE_CHECKING:
-    from memory.base.problems import Problem
-    from memory.search.records import Record
-    from memory.trust.asks import Ask
-    from memory.workspace import Workspace
+from memory.search.records import Record
+from memory.trust.asks import TOLD, Ask
+from memory.trust.consent import Trust
+from memory.workspace import Workspace
 
 CODE = "content.suspicious"
 _AT_ONCE = 50_000
@@ -42,15 +39,11 @@ class Suspect(NamedTuple):
 
     def problem(self) -> Problem:
         """Return it as a finding of `check`."""
-        from memory.base.problems import Problem
-
         words = f"looks suspicious, so agents are not told of it ({self.why}); `memdeck trust list` has its id"
         return Problem("warning", self.file, self.line + 1, CODE, words)
 
     def ask(self) -> Ask:
         """Return it as a question to the person; only the person who answers it is shown the text."""
-        from memory.trust.asks import TOLD, Ask
-
         shown = self.title if self.text == self.title else f"{self.title}\n{self.text}"
         return Ask(TOLD, "text", self.key, self.why, self.file, self.line, shown=shown)
 
@@ -64,7 +57,6 @@ def _approved(workspace: Workspace) -> Collection[str]:
     """Return the keys that the person approved; those of no entry where nothing can be kept."""
     if workspace.state is None:
         return ()
-    from memory.trust.consent import Trust
 
     return Trust(workspace.state.folder.home, workspace.root, person=workspace.home).told()
 
@@ -72,7 +64,7 @@ def _approved(workspace: Workspace) -> Collection[str]:
 def suspects_of(workspace: Workspace, names: Sequence[str] | None = None) -> list[Suspect]:
     """Return the entries of all systems that look suspicious, approved ones too; or those of some files."""
     found: list[Suspect] = []
-    for system in systems_of(workspace):
+    for system in workspace.systems():
         for some in _some(record for read in (system.records(None, {}), system.also_told()) for record in read):
             if why_not(some[0].kind, "\n".join(text for one in some for text in (one.title, one.text))):
                 found += [one for record in some if (one := _suspect(system.name, record)) is not None]

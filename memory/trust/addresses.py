@@ -6,9 +6,13 @@ redirect with `closed_reason`.
 
 from __future__ import annotations
 
+import ipaddress
 import re
+from urllib.parse import urlsplit
 
 from memory.errors import UsageError
+
+from .networks import GLOBAL_6, is_closed
 
 _LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "intranet", "lan", "home", "corp", "private", "arpa")
 _HOST = re.compile(r"[A-Za-z0-9._:%\[\]-]{1,255}", re.ASCII)
@@ -20,8 +24,6 @@ def closed_reason(url: str) -> str:
 
     Only what is certainly public is let through: a person decides about other schemes, user names and odd forms.
     """
-    from urllib.parse import urlsplit
-
     if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
         return "the address holds unusual characters"
     try:
@@ -44,8 +46,6 @@ def closed_reason(url: str) -> str:
 
 def unusable_url(url: str) -> str:
     """Return why no http check can request an address, even if approved; "" if one can."""
-    from urllib.parse import urlsplit
-
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -77,7 +77,6 @@ def read_target(text: str) -> tuple[str, int]:
 
 
 def _is_address(host: str) -> bool:
-    import ipaddress
 
     try:
         ipaddress.ip_address(host)
@@ -112,10 +111,6 @@ def is_open_address(address: str) -> bool:
 
     It has to be public by both the fixed table and Python's own, which differs between versions.
     """
-    import ipaddress
-
-    from .networks import GLOBAL_6, is_closed
-
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -130,8 +125,6 @@ def is_open_address(address: str) -> bool:
 
 def _as_number(host: str) -> str | None:
     """Return a host that is an IP address, also if written as `2130706433`, `0x7f.1` or `0177.0.0.1`; else None."""
-    import ipaddress
-
     if ":" in host:
         try:
             return str(ipaddress.ip_address(host.partition("%")[0]))

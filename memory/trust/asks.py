@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from memory.base.values import alike, is_absent
+from memory.document import Entry
 from memory.document.nodes import field_line
+from memory.files.monitors import Monitor
+from memory.files.snapshot import Snapshot
+from memory.files.tasks.model import TaskList
 from memory.files.tasks.values import Head, text_or_none
 
 from .addresses import BadSetting, read_target, unusable_url
 from .pins import PRIVATE
 from .suspicion import hidden_in, hidden_in_name
-
-if TYPE_CHECKING:
-    from memory.document import Entry
-    from memory.files.monitors import Monitor
-    from memory.files.snapshot import Snapshot
-    from memory.files.tasks.model import TaskList
 
 MONITORS = "monitors.md"
 TASKS = "tasks.md"

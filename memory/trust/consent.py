@@ -8,16 +8,20 @@ in `Ask` except its line, the workspace's real path and folder, and the programs
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from memory.errors import AmbiguousError, BlockedError, ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.record import PrivateRecord
+from memory.storage.safe_open import FileVersion
+from memory.workspace import Workspace
 
 from .addresses import closed_reason, is_open_address
 from .asks import HTTP, TOLD, Ask, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
@@ -43,10 +47,6 @@ from .records import (
     write_book,
 )
 from .settings import TrustSettings, read_settings
-
-if TYPE_CHECKING:
-    from memory.storage.safe_open import FileVersion
-    from memory.workspace import Workspace
 
 __all__ = [
     "Ask",
@@ -168,8 +168,6 @@ class Trust:
 
     def may_reach(self, url: str) -> bool:
         """Return whether the person's own configuration permits requests to the host of an http address."""
-        from urllib.parse import urlsplit
-
         try:
             parts = urlsplit(url)
             plain = parts.scheme.lower() in HTTP and "@" not in parts.netloc
@@ -315,7 +313,6 @@ class Trust:
             return self._known[1]
         stored = self._file.read()
         book = read_book(stored.base)
-        import time
 
         settled = stored.version.exists and stored.version.settled(time.time_ns())
         self._known = (stored.version, book) if settled else None

@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import re
 import stat as st
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from glob import escape, iglob
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -193,8 +195,6 @@ class Pins:
             raise CannotPin(f"{named.path} cannot be read ({why})") from None
 
     def _hash(self, path: str) -> str:
-        import time
-        from hashlib import sha256
 
         fd = open_beneath(path, self.root)
         try:

@@ -5,8 +5,10 @@ It is valid as a whole or not at all. A record is compared with the current ask.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from hashlib import sha256
 from typing import Any, Literal
 
 from .asks import Ask
@@ -179,8 +181,6 @@ def difference(old: ConsentRecord, ask: Ask, scripts: tuple[Script, ...], place:
 
 def write_book(book: Book) -> bytes:
     """Return the bytes of a book."""
-    import json
-
     content = {
         "version": VERSION,
         "records": [_record_json(record) for record in book.records],
@@ -193,7 +193,6 @@ def read_book(data: bytes | None) -> Book:
     """Parse a book (None: an empty one); DamagedRecords unless every byte is as it was written."""
     if data is None:
         return Book()
-    import json
 
     try:
         content = json.loads(data.decode("ascii"))
@@ -216,8 +215,6 @@ def read_book(data: bytes | None) -> Book:
 
 
 def _digest(value: Any) -> str:
-    import json
-    from hashlib import sha256
 
     # ASCII, so that lone surrogates (bytes that are no UTF-8) are preserved.
     return sha256(json.dumps(value, sort_keys=True, ensure_ascii=True).encode("ascii")).hexdigest()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from memory.base.safe_text import escape, visible
 
 _CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"})
@@ -37,7 +39,6 @@ def unusual_in(text: str) -> tuple[str, ...]:
 def _hides(char: str) -> bool:
     if " " <= char <= "~" or char in "\n\t":
         return False
-    import unicodedata
 
     code = ord(char)
     selector = 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF

@@ -6,7 +6,9 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Literal
 
 from memory.base.safe_text import visible
 from memory.base.scan import rejected_in
@@ -14,13 +16,9 @@ from memory.base.scan import rejected_in
 from .addresses import closed_reason
 from .asks import LONGEST, TOLD, Ask
 from .pins import PRIVATE
+from .records import ConsentDecision
 from .suspicion import hidden_in, revealed, unusual_in
 from .words import all_words, has_expansions
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from .records import ConsentDecision
 
 Sign = Literal["-", "+", " "]
 _ROLES = {
@@ -241,7 +239,6 @@ def _diff(ask: Ask, decision: ConsentDecision) -> tuple[DiffLine, ...]:
 
 
 def _lines_of(before: str, after: str) -> list[DiffLine]:
-    from difflib import SequenceMatcher
 
     # Compared unchanged, because two characters may be shown alike; made safe for display after that.
     old, new = before.split("\n"), after.split("\n")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 
 from memory.base.problems import Problem
+from memory.base.secrets import secret_lines
 from memory.errors import ConfigError, MemdeckError
 
 from .aidefile import NAME
@@ -70,7 +71,6 @@ def _secrets(look: AgentLook, shown: str, known: Known) -> Iterator[Problem]:
 
 
 def _secrets_in(look: AgentLook, file: MemoryFile) -> tuple[tuple[int, str], ...]:
-    from memory.base.secrets import secret_lines
 
     text = read_text(look.agent.folder, file.path)
     return () if text is None or "\0" in text else secret_lines(text)

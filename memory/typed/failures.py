@@ -11,6 +11,9 @@ from typing import Any
 
 from memory.base.clock import read_utc
 from memory.document import Section, parse
+from memory.document.lines import blank_end, ends_line, newline_of
+
+from .merging import close_end
 
 STATUSES = ("partial", "timeout")
 """The final statuses of a run that are noted as failures."""
@@ -84,10 +87,6 @@ def with_note(existing: bytes, note: str) -> bytes:
 
     A code fence or HTML block left open would swallow the note, so it is closed first.
     """
-    from memory.document.lines import blank_end, ends_line, newline_of
-
-    from .merging import close_end
-
     newline = newline_of(existing)
     newline = "\r\n" if newline == "\r\n" else "\n"
     text = note.replace("\n", newline).encode("utf-8", "surrogateescape")

@@ -10,7 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Literal, get_args
 
-from memory.errors import RefusedError
+from memory.errors import RefusedError, file_kind
+from memory.storage import safe_open as beneath
 
 from .aidefile import NAME, Aidefile, read_aidefile
 from .sizes import span_ns, tokens_of
@@ -104,8 +105,6 @@ def aidefile_of(folder: Path) -> Aidefile:
 
     Errors as in `read_aidefile`; RefusedError `file.*` for one that must not be read, such as a link that leads out.
     """
-    from memory.storage import safe_open as beneath
-
     return read_aidefile(folder, beneath.read(NAME, folder).base)
 
 
@@ -189,8 +188,6 @@ def _take(entry: os.DirEntry[str], path: str, kind: Type, names: set[str], aidef
     if entry.is_symlink():
         found.passed.append(LeftOut(path, "a link is not followed"))
     elif not entry.is_file(follow_symlinks=False):
-        from memory.errors import file_kind
-
         mode = entry.stat(follow_symlinks=False).st_mode
         found.passed.append(LeftOut(path, f"it is {file_kind(mode)}, not a regular file"))
     elif entry.name.endswith(LOCK):

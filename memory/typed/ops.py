@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime, timedelta
+from logging import getLogger
 from pathlib import Path
 
 from memory.errors import MemdeckError, NotFoundError, UsageError
@@ -157,8 +158,6 @@ def record_failure(
     try:
         return write_failure(agent, status, task, tokens, issue, now, store=store, actor=actor) is not None
     except Exception as error:
-        from logging import getLogger
-
         getLogger(__name__).warning("no failure was noted: %s", error)
         return False
 

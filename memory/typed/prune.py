@@ -6,20 +6,18 @@ What a run deletes is what its plan names (`status.plan_prune`), so that a dry r
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memory.errors import BusyError, MemdeckError
+from memory.storage import Store
 
 from .files import LOCK, LeftOut, MemoryFile
 from .registry import Agent
 from .sizes import nanoseconds
 from .status import AgentPrune, May, look_at, plan_prune
-
-if TYPE_CHECKING:
-    from memory.storage import Store
 
 OPERATION = "typed.prune"
 _BATCH_FILES, _BATCH_BYTES = 1000, 16_000_000
@@ -78,8 +76,6 @@ def _batches(files: Sequence[MemoryFile]) -> Iterator[list[MemoryFile]]:
 
 def _most_files() -> int:
     """Return how many files one transaction can hold open: it needs two descriptors for each."""
-    import resource
-
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return _BATCH_FILES if limit in (-1, resource.RLIM_INFINITY) else max(8, min(_BATCH_FILES, limit // 4))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from memory.document import parse
 from memory.document.lines import decode
 from memory.errors import MemdeckError
+from memory.storage import safe_open as beneath
 
 from .failures import FILE, Failure, read_failures
 from .files import MemoryFile
@@ -98,7 +99,6 @@ def failures_of(look: AgentLook) -> tuple[Failure, ...]:
     """Return the failures in an agent's log, in its order, which is oldest first."""
     if look.aidefile is None:
         return ()
-    from memory.storage import safe_open as beneath
 
     path = f"{look.aidefile.procedural_real}/{FILE}"
     try:

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from memory.errors import MemdeckError, RefusedError
+from memory.storage.safe_open import allow
 
 from .aidefile import EPISODIC, PROCEDURAL, Aidefile
 from .files import LOCK, MARKDOWN, TYPES, AgentFiles, LeftOut, MemoryFile, Type, aidefile_of, look
@@ -181,8 +182,6 @@ def _locked(agent: Agent, file: MemoryFile) -> LeftOut:
 
 def _refusal(agent: Agent, file: MemoryFile, writable: dict[str, bool]) -> str | None:
     """Return why the storage would refuse to remove a file, None where it would not."""
-    from memory.storage.safe_open import allow
-
     place = agent.folder / file.path
     if file.size > LARGEST:
         return f"it is larger than {LARGEST // 1_000_000} MB, of which no copy can be kept"

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memory.base.retry import retry
-from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.storage import Change, Store
+from memory.errors import NotFoundError, RefusedError, UsageError, write_failed
+from memory.storage import Change, Store, fsio
 from memory.storage.transaction import Transaction
 
 from .aidefile import NAME, with_core_file
+from .failures import with_note
 from .files import LOCK, refuse_foreign
 from .locks import Holder, held, holder_of, refuse_locked, sentinel_text
 from .merging import merged
@@ -114,8 +115,6 @@ class AgentWriter:
 
     def note_failure(self, path: str, note: str) -> Change:
         """Append a note to a failure log; a missing log is made."""
-        from .failures import with_note
-
         return self.rewrite(path, lambda data: with_note(data, note), "typed.fail", f"noted a failure in {path}")
 
     def _transaction(self, operation: str) -> Transaction:
@@ -142,9 +141,6 @@ def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = Non
 
     The sentinel is made in one step that only one caller can win. It is not a change of memory, so no history has it.
     """
-    from memory.errors import write_failed
-    from memory.storage import fsio
-
     if path.endswith(LOCK):
         raise UsageError("typed.lock", f"{path} is a lock itself", "lock the file that it belongs to")
     refuse_foreign(store.root, path)
@@ -166,9 +162,6 @@ def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = Non
 
 def unlock_file(store: Store, path: str) -> bool:
     """Remove the sentinel of a file, whoever made it; return whether there was one. Calling it twice is fine."""
-    from memory.errors import write_failed
-    from memory.storage import fsio
-
     refuse_foreign(store.root, path)
     if not os.path.lexists(store.root / (path + LOCK)):
         return False

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from app.demo.curated import add_curated
+from memory.curated.overview import CuratedOverview
+from memory.curated.system import CuratedMemory
 from memory.errors import NotFoundError
 from memory.systems import check_all, system_of
-from memory.systems.curated import CuratedMemory
-from memory.systems.curated_overview import CuratedOverview
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 9, 30, tzinfo=UTC)

@@ -10,9 +10,9 @@ import pytest
 
 from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME
+from memory.curated.overview import overview
 from memory.errors import MemdeckError, RefusedError
 from memory.storage import PrivateState
-from memory.systems.curated_overview import overview
 from tests.crash import errors, foreign, kill, log_faults, power
 from tests.crash.kill import Tally
 from tests.crash.operations import CURATED, NOW, Place, curating, decides_on, fails

@@ -13,12 +13,12 @@ from memory import systems
 from memory.errors import MemdeckError
 from memory.registry import REGISTRY
 from memory.registry import installed as offered
-from memory.systems import PlainSystem, System
+from memory.system import System
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, screen_text, settle, type_text
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
-HOOKS = sorted(name for name in dir(PlainSystem) if not name.startswith("_"))
+HOOKS = sorted(name for name in dir(System) if not name.startswith("_"))
 
 
 def place(tmp_path: Path) -> Workspace:
@@ -32,18 +32,8 @@ def place(tmp_path: Path) -> Workspace:
     return Workspace.open(tmp_path / "shop", state_home=tmp_path / "state", machine_zone=UTC)
 
 
-@pytest.mark.thorough
-def test_the_toy_has_the_whole_protocol(tmp_path: Path, installed: None) -> None:
-    """What a system must answer is what `PlainSystem` answers, but for `present` and `look`."""
-    with place(tmp_path) as workspace:
-        assert isinstance(workspace.system("notes"), System)
-    assert not isinstance(PlainSystem(), System)
-    wanted = {name for name in dir(System) if not name.startswith("_")}
-    assert wanted - {"name", "present", "look"} == set(HOOKS)
-
-
 @pytest.mark.parametrize("error", [ZeroDivisionError("toy"), MemdeckError("notes.toy", "toy")], ids=["bug", "error"])
-@pytest.mark.parametrize("hook", [*HOOKS, "present", "look", "__init__"])
+@pytest.mark.parametrize("hook", [*HOOKS, "__init__"])
 def test_a_hook_that_raises(
     tmp_path: Path, installed: None, monkeypatch: pytest.MonkeyPatch, hook: str, error: Exception
 ) -> None:
@@ -73,7 +63,7 @@ def test_a_hook_that_raises(
             assert "prune-facts" in {rule.rule for rule in report.rules}
         assert "facts" in {line.system for line in systems.brief_lines_of(workspace, NOW)}
         assert "facts" in {one.system for one in systems.contributions_of(workspace, "milk", NOW)}
-        upkeep_of([one for one in systems.systems_of(workspace) if one.name != "files"], NOW)
+        upkeep_of([one for one in workspace.systems() if one.name != "files"], NOW)
         systems.entrust(workspace, None, {})
         systems.asks_of_all(workspace)
         workspace.notice(NOW)

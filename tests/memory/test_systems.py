@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memory.files import MEMORY_FILES
 from memory.maintenance import Report
-from memory.systems import check_all, maintain_all, records_of_all, systems_of
+from memory.systems import check_all, maintain_all, records_of_all
 from memory.workspace import Workspace
 from tests.fixture_files import sample
 
@@ -22,13 +22,13 @@ def workspace(folder: Path) -> Workspace:
 
 def test_a_workspace_holds_the_memory_files(tmp_path: Path) -> None:
     """The first system is there as soon as its folder is."""
-    assert [system.name for system in systems_of(workspace(tmp_path))] == ["files"]
-    assert systems_of(Workspace(tmp_path / "elsewhere", state_home=None)) == ()
+    assert [system.name for system in workspace(tmp_path).systems()] == ["files"]
+    assert Workspace(tmp_path / "elsewhere", state_home=None).systems() == ()
 
 
 def test_every_system_can_be_asked_the_same(tmp_path: Path) -> None:
     """Check, maintenance, records and status answer without knowing which system it is."""
-    for system in systems_of(workspace(tmp_path)):
+    for system in workspace(tmp_path).systems():
         assert [problem for problem in system.check() if problem.level == "error"] == []
         assert system.maintain(NOW, actor="maintain", dry_run=True).dry_run
         assert "Deploy v2.1 to staging" in {record.title for record in system.records()}
@@ -38,7 +38,7 @@ def test_every_system_can_be_asked_the_same(tmp_path: Path) -> None:
 def test_faces_go_over_all_systems(tmp_path: Path) -> None:
     """What check, search and maintenance show is what the systems say, in their order."""
     place = workspace(tmp_path)
-    assert check_all(place) == tuple(problem for system in systems_of(place) for problem in system.check())
+    assert check_all(place) == tuple(problem for system in place.systems() for problem in system.check())
     assert {record.kind for record in records_of_all(place, ("tasks",))} == {"tasks"}
     report = maintain_all(place, NOW, actor="maintain", dry_run=True)
     assert report.rules[0].rule == "archive-completed-tasks"

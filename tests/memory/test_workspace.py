@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.document import Document, Entry, parse, rescan
+from memory.document import Entry, parse
 from memory.document.merge import apply_mine
 from memory.errors import BusyError, MemdeckError, RefusedError, UsageError
 from memory.files import MEMORY_FILES
@@ -108,30 +107,6 @@ def test_an_unchanged_file_keeps_its_document(workspace: Workspace) -> None:
         entry for section in second.document("tasks.md").sections for entry in section.entries if id(entry) in entries
     ]
     assert len(kept) >= 4
-
-
-def test_what_another_program_wrote_is_scanned_once(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A look at a save from outside and its note in the history share both documents, and let the older one go."""
-    scanned: list[bytes] = []
-    updated = rescan.updated
-
-    def counting(old: Document, data: bytes) -> Document:
-        scanned.append(data)
-        return updated(old, data)
-
-    workspace.snapshot().document("tasks.md")
-    assert workspace.notice(NOW) == 0
-    monkeypatch.setattr(rescan, "updated", counting)
-    for number in range(3):
-        written = sample("tasks.md") + f"\n### Written outside {number}\n".encode()
-        (workspace.memory / "tasks.md").write_bytes(written)
-        scanned.clear()
-        workspace.snapshot().document("tasks.md")
-        assert workspace.notice(NOW) == 1
-        assert scanned == [written]
-    gc.collect()
-    documents = [one for one in gc.get_objects() if isinstance(one, Document)]
-    assert [one for one in documents if b"Written outside 1" in one.dump()] == []
 
 
 def test_a_change_sets_updated_and_only_its_lines(workspace: Workspace) -> None:

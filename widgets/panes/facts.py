@@ -6,10 +6,10 @@ from collections.abc import Hashable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from memory.facts.system import Facts
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.values import moment_or_none
 from memory.systems.acts import act
-from memory.systems.facts import Facts
 from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer
 from widgets.input.date_fields import by_use
 from widgets.input.fields import FieldSpec

@@ -15,9 +15,9 @@ from widgets.panes.titled_row import TitledRow
 from widgets.text.styled_text import Column, Columns, Line, Piece, Tone, clip_line, line
 
 if TYPE_CHECKING:
-    from memory.systems.typed import TypedLook
     from memory.typed import AgentStatus, MemoryFile
     from memory.typed.failures import Failure
+    from memory.typed.system import TypedLook
 
 ROW = Columns(
     Column("sign", 1, importance=9),
@@ -248,7 +248,7 @@ class TypedPane(Pane):
 
 
 def _look(snapshot: Snapshot) -> TypedLook | None:
-    from memory.systems.typed import TypedLook
+    from memory.typed.system import TypedLook
 
     return snapshot.of("typed", TypedLook)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from app.cli.declared import OneOf, argument, option, verb
 from app.cli.session import PROBLEMS, Session
 from memory.errors import UsageError
-from memory.systems import check_all, systems_of
+from memory.systems import check_all
 
 if TYPE_CHECKING:
     from memory.base.problems import Problem
@@ -73,7 +73,7 @@ def _name(session: Session, file: str) -> str:
     if outside or not os.path.lexists(memory / name):
         if not shown.startswith("..") and not os.path.isabs(shown) and os.path.lexists(root / shown):
             found = shown.replace(os.sep, "/")
-            if any(system.owns(found) for system in systems_of(session.workspace)):
+            if any(system.owns(found) for system in session.workspace.systems()):
                 return found
         raise UsageError(
             "file.not_found", f"there is no memory file {file!r}", f"name one in {memory}, such as tasks.md", file=file

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memory.facts.inject import Injection
+    from memory.facts.system import Facts
     from memory.facts.transfer import Form
-    from memory.systems.facts import Facts
     from memory.workspace import Workspace
 
 REFUSED = 1
@@ -33,8 +33,8 @@ def _store(session: Session) -> FactStore:
 
 
 def _facts(workspace: Workspace) -> Facts:
+    from memory.facts.system import Facts
     from memory.systems import system_of
-    from memory.systems.facts import Facts
 
     return system_of(workspace, "facts", Facts)
 

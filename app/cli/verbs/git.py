@@ -61,8 +61,8 @@ def merge(session: Session, base: str, ours: str, theirs: str, path: str | None,
     It is what git calls after `memdeck git install`. Only where both sides changed the same field, line or row there
     is a conflict: OURS has git's markers around these lines then, and the exit code is 4.
     """
+    from memory.files.merge_driver import merge_versions
     from memory.storage.replace import read_file, replace_file
-    from memory.systems.merge_driver import merge_versions
 
     def side(name: str) -> bytes:
         data = read_file(Path(os.path.abspath(name)))

@@ -89,9 +89,8 @@ def _read(session: Session, words: tuple[str, ...]) -> Query:
 
 def _is_of(session: Session, file: str, asked: tuple[str, ...]) -> bool:
     """Return whether a file that was not searched may contain some of the requested kinds."""
-    from memory.systems import systems_of
 
-    for system in systems_of(session.workspace):
+    for system in session.workspace.systems():
         held = system_name(system.name).kinds
         if system.owns(file):
             return bool(set(held) & set(asked)) and (

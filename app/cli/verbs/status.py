@@ -146,10 +146,9 @@ def _document(
 
 def _systems(session: Session) -> dict[str, Any]:
     """Return the status of the systems besides the memory files."""
-    from memory.systems import systems_of
 
     found: dict[str, Any] = {}
-    for system in systems_of(session.workspace):
+    for system in session.workspace.systems():
         if system.name == "files":
             continue
         try:

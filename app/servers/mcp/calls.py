@@ -158,10 +158,9 @@ class Calls:
 
     def files(self) -> list[str]:
         """Return the existing memory files, relative to the workspace."""
-        from memory.systems import systems_of
 
         with self.begun:
-            names = [name for system in systems_of(self.workspace) for name in system.files()]
+            names = [name for system in self.workspace.systems() for name in system.files()]
             return [name for name in dict.fromkeys(names) if (self.workspace.root / name).is_file()]
 
     def resource(self, uri: str, client: str | None = None) -> tuple[str, str]:

@@ -11,10 +11,10 @@ from typing import Any
 from memory.base.safe_text import visible
 from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME, OPERATIONS, Operation
+from memory.curated.system import CuratedMemory
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.storage.own_folders import home, state_home
 from memory.systems import system_of
-from memory.systems.curated import CuratedMemory
 from memory.workspace import Workspace
 
 from .calls import Calls

@@ -16,7 +16,7 @@ from .context import Context, Step, open_pane
 
 if TYPE_CHECKING:
     from memory.curated.recall.find import RecallFound
-    from memory.systems.curated import CuratedMemory
+    from memory.curated.system import CuratedMemory
     from widgets.panes.curated.pane import CuratedPane
 
 
@@ -30,7 +30,7 @@ def search(context: Context) -> Step:
     def asked(question: str) -> Step:
         if not question.strip():
             return None
-        from memory.systems.curated import CuratedMemory
+        from memory.curated.system import CuratedMemory
 
         pane.asked_question = question
         system, now = system_of(workspace, "curated", CuratedMemory), context.clock()
@@ -81,6 +81,6 @@ def dream(context: Context) -> Step:
 
 
 def _act(do: Callable[[CuratedMemory, str, datetime], Outcome]) -> Act:
-    from memory.systems.curated import CuratedMemory
+    from memory.curated.system import CuratedMemory
 
     return act("curated", CuratedMemory, do)

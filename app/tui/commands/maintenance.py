@@ -9,7 +9,6 @@ from itertools import islice
 
 from memory.maintenance.report import Report, summary
 from memory.maintenance.rules import ARCHIVE_TASKS, CAP_JOURNAL, PRUNE_JOURNAL
-from memory.systems import systems_of
 from widgets.dialogs.dialogs import Preview
 from widgets.text.styled_text import Line, Piece, line
 
@@ -103,7 +102,7 @@ def _run(
             # A cycle of the project's state requested by the user does not wait for its interval.
             return tuple(
                 system.maintain(now, actor=ACTOR, dry_run=dry_run, force=system.name == "state")
-                for system in systems_of(workspace)
+                for system in workspace.systems()
             )
 
     return context.find(work, then)
@@ -137,7 +136,7 @@ def plan_lines(report: Report) -> list[Line]:
                 Piece(f"  {rule.file}: {rule.before:,} before, {rule.kept:,} after", "muted"),
             )
         )
-        if not leaves and not rule.skipped and not rule.returned:
+        if not leaves and not rule.skipped:
             lines.append(line(Piece("  nothing to move", "muted")))
         if leaves and rule.why:
             lines.append(line(Piece(f"  {rule.why}", "muted")))
@@ -149,10 +148,6 @@ def plan_lines(report: Report) -> list[Line]:
             lines.append(line(Piece(f"    {move.date}  " if move.date else "    ", "muted"), move.title))
         if leaves > SHOWN:
             lines.append(line(Piece(f"    and {leaves - SHOWN:,} more", "muted")))
-        if rule.returned:
-            lines.append(line(Piece(f"  archived already, goes ({rule.returned:,})", "muted")))
-        for back in islice(rule.returns, SHOWN):
-            lines.append(line(f"    {back.title} ", Piece(f"({back.to})", "muted")))
         if rule.skipped:
             lines.append(line(Piece(f"  stays ({len(rule.skipped):,})", "muted")))
         for skip in rule.skipped[:20]:

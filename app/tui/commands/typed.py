@@ -17,8 +17,8 @@ from widgets.text.styled_text import Line, Piece, line
 from .context import Context, Step, open_pane
 
 if TYPE_CHECKING:
-    from memory.systems.typed import TypedMemory
     from memory.typed.status import AgentPrune
+    from memory.typed.system import TypedMemory
     from widgets.panes.typed import TypedRow
 
 
@@ -87,7 +87,7 @@ def prune(context: Context) -> Step:
     agent, now = _row(context).status.agent, context.clock()
 
     def work(*, dry_run: bool) -> AgentPrune:
-        from memory.systems.typed import TypedMemory
+        from memory.typed.system import TypedMemory
 
         with context.writing():
             return system_of(workspace, "typed", TypedMemory).prune(agent, now, actor="human", dry_run=dry_run)
@@ -118,7 +118,7 @@ def _pruned(done: AgentPrune, now: datetime) -> Outcome:
 
 
 def _act(do: Callable[[TypedMemory, str, datetime], Outcome]) -> Act:
-    from memory.systems.typed import TypedMemory
+    from memory.typed.system import TypedMemory
 
     return act("typed", TypedMemory, do)
 

@@ -30,7 +30,8 @@ from memory.history.stale_saves import Undone
 from memory.maintenance.plan import plan_maintenance
 from memory.maintenance.run import ahead_of, held_words, restored_in
 from memory.monitoring.history.charts import Notice
-from memory.systems import BriefLine, System, brief_lines_of, systems_of
+from memory.system import BriefLine, System
+from memory.systems import brief_lines_of
 from memory.systems.suspects import suspicious_problems
 from memory.workspace import Workspace
 from widgets.chrome.header import Alert
@@ -226,7 +227,7 @@ class OverviewPart(Part):
         in_brief, small = "brief" in self.app.panes.mounted, is_small(found)
         problems: tuple[Problem, ...] = ()
         upkeep: tuple[tuple[str, ...], ...] = ()
-        systems = [system for system in systems_of(workspace) if system.name != "files"]
+        systems = [system for system in workspace.systems() if system.name != "files"]
         if small:
             lost = tuple(one.problem() for one in outside.missing if one.change is not None)
             of_others = tuple(problem for system in systems for problem in system.check())

@@ -12,7 +12,7 @@ from app.tui.shell import Part
 from memory.errors import MemdeckError
 from memory.review import Inbox
 from memory.review.model import Judged, WaitingProposal
-from memory.systems import BriefLine
+from memory.system import BriefLine
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp

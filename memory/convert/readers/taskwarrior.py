@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +108,6 @@ def _time(text: str) -> str:
 
 def _cron(recur: str, due: str) -> str:
     """Return the schedule of a recurrence word, on the day of the first due date if there is one."""
-    from datetime import datetime
-
     try:
         day = datetime.fromisoformat(due)
     except ValueError:

@@ -5,8 +5,9 @@ Those that were recorded but not carried out, because the process ended in betwe
 
 from __future__ import annotations
 
+import sqlite3
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 from memory.curated.files.index_file import IndexLine, rendered
 from memory.curated.files.listing import digest
@@ -15,17 +16,12 @@ from memory.curated.index.entries import index_lines
 from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
 from memory.curated.index.signals import count_waiting
 from memory.curated.model import INDEX
+from memory.curated.sides import Side
 from memory.errors import BusyError, ConflictError, MemdeckError
+from memory.storage import Change
+from memory.storage.transaction import Transaction
 
 from .decision import ABSENT, Decision, begin, insert, select
-
-if TYPE_CHECKING:
-    import sqlite3
-    from datetime import datetime
-
-    from memory.curated.sides import Side
-    from memory.storage import Change
-    from memory.storage.transaction import Transaction
 
 _EVENTS = {"reject": "memory.write.rejected", "noop": "memory.write.shadowed"}
 
@@ -39,7 +35,6 @@ def carry_out(
     does not fail the decision: a missing stamp is left to the next replay, which finds the decision's bytes in its
     file.
     """
-
     side.records.run(partial(begin, side, decision))
     if not decision.changes:
         stamp(side, decision, now, event=event)

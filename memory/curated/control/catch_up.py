@@ -13,12 +13,16 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from memory.base.scan import scan
+from memory.curated.files.header import BadFile, read
 from memory.curated.files.listing import digest, is_memory_name
 from memory.curated.files.names import is_agent
 from memory.curated.index.records import milliseconds, read_number, write_number
 from memory.curated.model import ORIGINS, Root
+from memory.document.compare import apply
 from memory.errors import MemdeckError
 
+from .carry_out import recorded
 from .decision import ABSENT, CHANGED, SEEN, Decision, RuleTrace, insert, of_root
 
 if TYPE_CHECKING:
@@ -152,8 +156,6 @@ def _catch_up(curated: Curated, side: Side, transaction: Transaction, now: datet
 
 def _steps(side: Side, record: ChangeRecord) -> Iterator[_Step]:
     """Yield what a change did to memories; one that took its name from another of the same change was moved."""
-    from memory.document.compare import apply
-
     found: list[_Step] = []
     for file in record.files:
         place = _place(side, file.path)
@@ -228,10 +230,6 @@ class _Catching:
         return ABSENT if last is None else last.hash
 
     def _add(self, step: _Step, rule: str, reason: str, details: str, origin: str, at: datetime, *, back: bool) -> None:
-        from memory.base.scan import scan
-        from memory.curated.files.header import BadFile, read
-
-        from .carry_out import recorded
 
         root, name, before, after, source = step
         if _hash_of(before) == _hash_of(after) and source == name:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.curated.index.records import add_event, milliseconds, read_number, time_of, write_number
 from memory.curated.model import Json, Root
+from memory.curated.settings import CuratedSettings
+from memory.curated.sides import Side
 from memory.storage.safe_open import sha256
-
-if TYPE_CHECKING:
-    import sqlite3
-    from typing import Any
-
-    from memory.curated.settings import CuratedSettings
-    from memory.curated.sides import Side
 
 PROMPT_VERSION = "v1"
 CHANGES = ("add", "update", "delete")

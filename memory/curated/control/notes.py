@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
 from memory.base.scan import scan
+from memory.curated.curated import Curated
 from memory.curated.files.names import free_path
 from memory.curated.files.names import slug as slug_of
 from memory.curated.index.records import utc_day
 from memory.curated.model import Json, Root
 from memory.errors import MemdeckError, UsageError
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-    from memory.storage.transaction import Transaction
+from memory.storage.transaction import Transaction
 
 FOLDER = "_system/ad_hoc"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memory.base.retry import retry
 from memory.curated.curated import Curated
@@ -13,18 +12,17 @@ from memory.curated.files.listing import digest
 from memory.curated.index.catalog import Catalog
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
+from memory.curated.providers.calls import call
 from memory.curated.sides import Side
 from memory.errors import ConflictError, MemdeckError
+from memory.storage import Change
+from memory.storage.transaction import Transaction
 
 from .candidate import Candidate
 from .carry_out import carry_out, replay
 from .decide import changed_meanwhile, decide
 from .decision import CHANGED, Decision, decided, of_root
 from .view import View
-
-if TYPE_CHECKING:
-    from memory.storage import Change
-    from memory.storage.transaction import Transaction
 
 _MINUTE = 60_000
 
@@ -71,8 +69,6 @@ def propose(curated: Curated, candidate: Candidate, *, actor: str, now: datetime
     decided_on: dict[str, str] = {}
     done = retry(lambda: _attempt(curated, side, candidate, decided_on, actor, now))
     if done.applied:
-        from memory.curated.providers.calls import call
-
         call(curated, "on_write", now, done.decision.json())
     return done
 

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 from memory.base.retry import retry
+from memory.curated.curated import Curated
 from memory.curated.files.header import BadFile, read
 from memory.curated.files.listing import digest
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
+from memory.curated.sides import Side
 from memory.errors import ConflictError, NotFoundError, RefusedError
+from memory.storage import Change
 
 from .carry_out import carry_out, replay
 from .decision import ABSENT, Decision, RuleTrace, select
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memory.curated.curated import Curated
-    from memory.curated.sides import Side
-    from memory.storage import Change
 
 _SHOWN = 4000
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+import sqlite3
+from collections.abc import Callable
+from typing import TypeVar
 
 from memory.curated.files.header import body_of
 from memory.curated.files.listing import read_file, read_first
 from memory.curated.files.names import slug, spellings
+from memory.curated.index.catalog import Catalog
 from memory.curated.index.entries import body_hash, memories
+from memory.curated.index.records import Records
 from memory.curated.index.words import content_words, is_unspaced
 from memory.curated.model import AUTONOMOUS, Invalid, Memory, Root
+from memory.storage import Store
 
 from .candidate import slot
 from .decision import of_root
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable
-
-    from memory.curated.index.catalog import Catalog
-    from memory.curated.index.records import Records
-    from memory.storage import Store
 
 T = TypeVar("T")
 SHARED_WORDS = 2

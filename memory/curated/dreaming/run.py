@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from memory.base.scan import scan
 from memory.curated.control.candidate import Candidate
 from memory.curated.control.propose import propose
+from memory.curated.curated import Curated
 from memory.curated.daily import days_before
 from memory.curated.files.listing import read_file
 from memory.curated.files.names import free_path, slug
 from memory.curated.index.records import milliseconds, read_number, utc_day, write_number
 from memory.curated.model import DREAM, Header, Json, Memory, Root
 from memory.curated.models import ModelError, read_value
+from memory.curated.sides import Side
 from memory.errors import MemdeckError
+from memory.storage.changes import new_id
+from memory.storage.transaction import Transaction
 
 from .gates import Gates, Weighed, gates_of
 from .lock import give, take
 from .runs import FAILURES, DreamRun, begin, fail, finish, runs
 from .text import Gathered, artefact_of, body_of, failure_of, gather, lines_of
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.curated.curated import Curated
-    from memory.curated.sides import Side
-    from memory.storage.transaction import Transaction
 
 FOLDER = "_system/dreaming"
 _HEAD = 200
@@ -66,7 +64,6 @@ def dream(
         return Dreamt(found, None, reason)
     if dry_run:
         return Dreamt(found, None, f"would gather {len(_waiting(found, retries))} memories")
-    from memory.storage.changes import new_id
 
     side.prepare(actor=actor, now=now)
     run_id = f"dream-{new_id(now)}"
@@ -149,7 +146,6 @@ def _written(curated: Curated, made: Gathered, room: int, now: datetime) -> tupl
     model = curated.models.get("dream")
     if model is None:
         return "", {"source": "rule"}
-    from memory.base.scan import scan
 
     settings = curated.settings
     limit = room - sum(len(line) + 1 for line in made.lines) - 2

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.curated.control.decision import decided
 from memory.curated.index.records import add_event, milliseconds, time_of
 from memory.curated.model import Json, Root
+from memory.curated.sides import Side
 from memory.errors import NotFoundError
 
 from .lock import holder
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.curated.sides import Side
 
 FAILURES = "_system/dreaming/failures"
 _COLUMNS = (

@@ -10,20 +10,17 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memory.curated.control.candidate import Candidate
 from memory.curated.control.propose import propose, recent_writes
+from memory.curated.curated import Curated
 from memory.curated.model import DEFAULT_SCOPE, TYPES, Header, Json, Provenance, Root
 from memory.errors import BlockedError, MemdeckError, UsageError
 from memory.storage.fsio import remove_empty
 from memory.storage.safe_open import sha256
+from memory.storage.transaction import Transaction
 
 from .inbox import LARGEST, UPKEEP, InboxFile, failure, plan, waiting
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-    from memory.storage.transaction import Transaction
 
 _MINE = ("memory.extractor.", "memory.validation", "memory.scope.", "memory.file_invalid", "memory.exists",
          "memory.idempotency_conflict")  # fmt: skip

@@ -7,21 +7,18 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from memory.curated.curated import Curated
 from memory.curated.dreaming.lock import counts
 from memory.curated.index.records import milliseconds
 from memory.curated.model import DEFAULT_SCOPE, TYPES, Json
 from memory.curated.models import ModelError, read_value
+from memory.curated.sides import Side
 from memory.errors import MemdeckError, UsageError
+from memory.storage.transaction import Transaction
 
 from .inbox import failure, plan, put
 from .turns import done_with, marked, queued
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-    from memory.curated.sides import Side
-    from memory.storage.transaction import Transaction
 
 LIMIT = 256 * 1024
 """The most bytes of a model's answer."""

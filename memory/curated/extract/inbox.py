@@ -11,20 +11,18 @@ import os
 import stat
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.base.clock import format_utc
 from memory.base.secrets import mask, masked
+from memory.curated.curated import Curated
 from memory.curated.files.listing import listed_names
 from memory.curated.files.names import check_session, is_segment
 from memory.curated.model import Json
+from memory.curated.sides import Side
 from memory.errors import MemdeckError
 from memory.storage.safe_open import sha256
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-    from memory.curated.sides import Side
-    from memory.storage.transaction import Transaction
+from memory.storage.transaction import Transaction
 
 UPKEEP = "maintain"
 """The actor that moves lines between the inbox and the failures; whoever drains is the actor of what is decided."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 
 from memory.curated.model import ORIGINS, SCOPES, TIERS, TYPES, Header, Json, Provenance, Root
+from memory.document.front_matter import FrontMatter
 
 KEYS = ("name", "description", "type", "scope", "agent", "agent_tier", "provenance")
 _NEEDED = KEYS[:3]
@@ -62,7 +63,6 @@ def _values(lines: list[str]) -> tuple[Mapping[str, object], Mapping[str, int]]:
     quick = _quick(lines[1:-1])
     if quick is not None:
         return quick
-    from memory.document.front_matter import FrontMatter
 
     front = FrontMatter.read("\n".join(lines) + "\n")
     if front.problems:

@@ -6,14 +6,14 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.curated.model import INDEX, Invalid, Memory, Root
 from memory.errors import MemdeckError
+from memory.storage import Store
 from memory.storage.safe_open import sha256
 
-if TYPE_CHECKING:
-    from memory.storage import Store
+from .header import BadFile, read
 
 LARGEST = 1024 * 1024
 """The largest file, in bytes, that is read as a memory."""
@@ -107,7 +107,6 @@ def read_file(store: Store, root: Root, name: str) -> Memory | Invalid | None:
         store.remember(path, None)  # Otherwise thousands of files would stay in memory.
     if not stored.exists:
         return None
-    from .header import BadFile, read
 
     try:
         header, body = read(stored.data, root)

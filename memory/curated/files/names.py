@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 
 from memory.curated.model import INDEX, TYPES
@@ -24,8 +25,6 @@ def slug(text: str) -> str:
 
     A text without any letter that can be written in ASCII gets the first 12 hex digits of its SHA-256.
     """
-    import unicodedata
-
     plain = unicodedata.normalize("NFKD", text.translate(_LETTERS)).encode("ascii", "ignore").decode().lower()
     made = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST].rstrip("-")
     return made or sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from memory.curated.files.listing import PASSING, ListedFile, read_file, seen_in
 from memory.curated.model import Invalid, Root
+from memory.storage import Store
+from memory.storage.own_folders import StateFolder
+from memory.storage.private.derived import Derived
 
 from .entries import (
     CATALOG,
@@ -22,15 +26,8 @@ from .entries import (
     take_out,
 )
 
-if TYPE_CHECKING:
-    import sqlite3
-    from typing import TypeVar
+T = TypeVar("T")
 
-    from memory.storage import Store
-    from memory.storage.own_folders import StateFolder
-    from memory.storage.private.derived import Derived
-
-    T = TypeVar("T")
 
 _BATCH = 500
 """How many files are read before their rows are written."""
@@ -80,8 +77,6 @@ class Catalog:
         While another process rebuilds the catalogue, its old state is used. A database that fails is thrown away; where
         none can be made, one in memory is used.
         """
-        import sqlite3
-
         for attempt in range(2):
             try:
                 return self._read(roots, work)
@@ -94,7 +89,6 @@ class Catalog:
         return self._read(roots, work)
 
     def _read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T]) -> T:
-        import sqlite3
 
         connection = self._open()
         for root in roots:
@@ -139,7 +133,6 @@ class Catalog:
     # -- keeping it up to date with the files --------------------------------------------------------------------------
 
     def _open(self) -> sqlite3.Connection:
-        import sqlite3
 
         if self._connection is not None and (self._derived is None or self._identity == self._derived.identity()):
             return self._connection
@@ -230,7 +223,6 @@ class Catalog:
 
 
 def _database(folder: StateFolder, name: str) -> Derived:
-    from memory.storage.private.derived import Derived
 
     return Derived(folder, f"catalog{f'-{name}' if name else ''}.sqlite", CATALOG_VERSION, CATALOG)
 

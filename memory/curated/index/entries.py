@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Container, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from memory.curated.files.index_file import IndexLine
+from memory.curated.files.listing import ListedFile
 from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root, changed_at
 from memory.storage.safe_open import sha256
 
 from .words import fold, grams, spaced
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.curated.files.index_file import IndexLine
-    from memory.curated.files.listing import ListedFile
-
 
 CATALOG_VERSION = "4"
 CATALOG = """
@@ -119,8 +115,6 @@ def same_slug(
 
 def index_lines(db: sqlite3.Connection, root: Root, most: int = -1) -> list[IndexLine]:
     """Return the index lines of a folder's memories, the newest first; `most` of them, -1 for all."""
-    from memory.curated.files.index_file import IndexLine
-
     rows = db.execute(
         "SELECT name, filename, description FROM memory_catalog_entries WHERE error IS NULL AND root = ?"
         " ORDER BY mtime_ns DESC, filename LIMIT ?",

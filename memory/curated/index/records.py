@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any, TypeVar
 
 from memory.base.clock import format_utc
 from memory.base.secrets import masked
 from memory.curated.model import Json, Root
 from memory.errors import MemdeckError
 from memory.storage.log.database import CONNECTION, DatabaseKind, LogFile
+from memory.storage.own_folders import StateFolder
 
 from .signals import SignalQueue, read_signals
 
-if TYPE_CHECKING:
-    import sqlite3
-    from pathlib import Path
-    from typing import Any, TypeVar
+T = TypeVar("T")
 
-    from memory.storage.own_folders import StateFolder
-
-    T = TypeVar("T")
 
 _FAILED: Any = object()
 UNAVAILABLE = "memory.records.unavailable"

@@ -9,15 +9,13 @@ in memory; where these become too many, the oldest are dropped.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.curated.settings import CuratedSettings
-    from memory.storage.log.database import LogFile
+from memory.curated.settings import CuratedSettings
+from memory.storage.log.database import LogFile
 
 EMA_OLD, EMA_NEW = 0.8, 0.2
 """The weights of the old and the new score of a signal."""

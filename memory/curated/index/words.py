@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 STOP = frozenset(
     word
@@ -31,7 +32,6 @@ def fold(text: str) -> str:
     """Return a text in lower case without accents, as stored in both indexes."""
     if text.isascii():
         return text.lower()
-    import unicodedata
 
     return unicodedata.normalize(
         "NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)).translate(_PLAIN)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import wraps
 
 from memory.curated.control.candidate import Candidate, first_line
+from memory.curated.control.notes import write_note
 from memory.curated.control.propose import Proposed, propose
 from memory.curated.curated import Curated
 from memory.curated.files.listing import LARGEST, system_files
@@ -14,6 +15,7 @@ from memory.curated.index.records import time_of
 from memory.curated.index.words import fold, meaningful, words
 from memory.curated.model import DEFAULT_SCOPE, Header, Json, Memory, Provenance, Root
 from memory.curated.recall.recall import RecallOptions, banner, mod_time, recall
+from memory.curated.settings import seconds_of
 from memory.curated.stores import check_selector
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
@@ -223,8 +225,6 @@ def _scope_of(curated: Curated, text: str, agent: str | None) -> Root:
 
 def note(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Write an ad-hoc note into `_system/ad_hoc`."""
-    from memory.curated.control.notes import write_note
-
     scope, agent, tier = selector(args)
     if scope is None:
         scope = "agent" if agent else "workspace" if "workspace" in curated.sides else "global"
@@ -291,8 +291,6 @@ def when(text: str, now: datetime) -> int:
 
     UsageError `memory.validation`.
     """
-    from memory.curated.settings import seconds_of
-
     try:
         return round((now.timestamp() - seconds_of(text)) * 1000)
     except ValueError:

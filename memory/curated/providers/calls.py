@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import Any
 
+from memory.base.scan import scan
+from memory.curated.curated import Curated
 from memory.curated.index.records import milliseconds, time_of
 from memory.curated.model import Json
+from memory.curated.sides import Side
 from memory.errors import MemdeckError
 
 from . import NotHandled
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memory.curated.curated import Curated
-    from memory.curated.sides import Side
-
-    from .found import KnownProvider
+from .found import LOCAL, KnownProvider, providers
 
 _NONE: Any = object()
 
@@ -46,8 +43,6 @@ def change_state(side: Side, now: datetime, change: Callable[[Json], None]) -> N
 
 def active(curated: Curated) -> KnownProvider:
     """Return the active provider: that of the workspace, of the person, of the settings, or the local one."""
-    from .found import LOCAL
-
     return _other(curated) or LOCAL
 
 
@@ -59,7 +54,6 @@ def _other(curated: Curated) -> KnownProvider | None:
     # Other packages are searched only where one of them is selected.
     if name == "local" or any(name in state["disabled"] for state in states):
         return None
-    from .found import providers
 
     found = {one.name: one for one in providers()[0]}.get(name)
     return None if found is None or found.package is None else found
@@ -112,8 +106,6 @@ def call(curated: Curated, method: str, now: datetime, /, *arguments: object) ->
 
 def _ask(one: KnownProvider, method: str, arguments: tuple[object, ...], seconds: float) -> tuple[Any, str | None]:
     """Return the answer, or the code of the error."""
-    import threading
-
     box: list[tuple[Any, str | None]] = []
 
     def work() -> None:
@@ -148,7 +140,6 @@ def safe_text(curated: Curated, text: object, longest: int) -> str:
     if not isinstance(text, str) or not text.strip():
         return ""
     cut = text.strip()[:longest]
-    from memory.base.scan import scan
 
     rejected = any(hit.action == "reject" for hit in scan((cut,), curated.settings["controller.scan_profile"]))
     return "" if rejected else cut
@@ -190,8 +181,6 @@ def session_began(curated: Curated, session: str, query: str | None, now: dateti
 
 def note_collisions(curated: Curated, now: datetime) -> None:
     """Record the providers that collide as events, each once."""
-    from .found import providers
-
     bad = providers()[1]
     if not bad:
         return

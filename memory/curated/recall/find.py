@@ -6,29 +6,26 @@ On each side these are the memories that either index finds for a query, with ho
 from __future__ import annotations
 
 import os
+import sqlite3
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from memory.curated.curated import Curated
 from memory.curated.files.listing import read_file
 from memory.curated.index.entries import COLUMNS, memory_of, roots_in, same_slug
 from memory.curated.index.words import fold
 from memory.curated.model import DREAM, Memory, Root, winners
 from memory.curated.settings import CuratedSettings
+from memory.curated.sides import Side
 
 from .query import RecallQuery, RecallTerm, query_of
 
-if TYPE_CHECKING:
-    import sqlite3
-    from typing import Any, TypeVar
+Key = TypeVar("Key")
 
-    from memory.curated.curated import Curated
-    from memory.curated.sides import Side
-
-    Key = TypeVar("Key")
 
 NAME, DESCRIPTION, BODY = 1.25, 1.1, 1.0
 """The weight of a word by its field."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+import sqlite3
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.base.values import edit_distance
 from memory.curated.index.words import is_unspaced, meaningful, pairs, words
-
-if TYPE_CHECKING:
-    import sqlite3
-
 
 _ENDINGS = (
     "izations", "ization", "ations", "ation", "ments", "ingly", "ition", "sions", "tions", "ment", "sion",

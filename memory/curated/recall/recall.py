@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.base.clock import format_utc
 from memory.base.secrets import mask
 from memory.base.told import harmless
-from memory.curated.index.records import add_event, milliseconds, put_trace
+from memory.curated.curated import Curated
+from memory.curated.index.records import Records, add_event, milliseconds, put_trace
 from memory.curated.index.signals import RecallNote, limits_of
 from memory.curated.index.words import is_trivial
 from memory.curated.model import Json, Memory, Root
@@ -18,12 +20,6 @@ from memory.curated.providers.calls import recalled
 from memory.storage.safe_open import sha256
 
 from .find import RecallFound, Scored, find
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.curated.curated import Curated
-    from memory.curated.index.records import Records
 
 MOST = 20
 """How many memories a recall returns at most."""

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.base.clock import format_utc
 from memory.base.told import harmless, why_not
+from memory.curated.curated import Curated
 from memory.curated.files.index_file import INDEX_KIND, IndexLine, capped, line_of, suspicious_passages
 from memory.curated.index.entries import index_lines, newest_change
 from memory.curated.model import INDEX, Root
 from memory.curated.providers.calls import prompt_block, session_began
+from memory.curated.sides import Side
 from memory.errors import MemdeckError
 from memory.storage.safe_open import sha256
 
 from .recall import RecallOptions, days_since, recall, turn_block
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory.curated.curated import Curated
-    from memory.curated.sides import Side
 
 LARGEST = 24_000
 """The most characters of a snapshot."""

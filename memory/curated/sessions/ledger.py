@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.base.clock import format_utc
 from memory.base.json_objects import read_object
 from memory.base.retry import retry
 from memory.base.secrets import masked
+from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.errors import ConflictError, RefusedError, UsageError
 from memory.storage.safe_open import sha256
+from memory.storage.transaction import Transaction
 
 from .places import EVENTS, LEDGER, SessionFolder, find_session, place_of
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-    from memory.storage.transaction import Transaction
 
 _META = ("agent_name", "session_type", "spawn_parent_id", "root_session_id", "spawn_depth")
 _KEYS = frozenset({"event_type", "content", "event_id", "turn_id", "agent_name", "timestamp"})

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
+from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.curated.sides import archive
 from memory.storage.fsio import remove_empty
+from memory.storage.transaction import Transaction
 
 from .ledger import SessionLedger, ledger_of, read
 from .places import ARCHIVE, DAMAGED, EVENTS, LEDGER, SessionFolder, sessions
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-    from memory.storage.transaction import Transaction
 
 
 def ended_at(found: SessionLedger) -> datetime | None:

@@ -9,9 +9,9 @@ from memory.entries.model import Check, Made, item_of
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.facts import Fact, FactStore, RefusedFact
 from memory.facts.model import SHOWN, ref_of
+from memory.facts.system import Facts
 from memory.search.records import Record
 from memory.systems import system_of
-from memory.systems.facts import Facts
 
 from .kind import EntryCall
 from .values import list_of, passes, refuse_unknown, text_of

@@ -11,8 +11,8 @@ from memory.entries.model import Check, Made, derived_ref, item_of
 from memory.errors import AmbiguousError, NotFoundError, RefusedError, UsageError
 from memory.files.edit import one_line
 from memory.systems import system_of
-from memory.systems.typed import TypedMemory
 from memory.typed.stores import path_in
+from memory.typed.system import TypedMemory
 from memory.typed.writes import AgentWriter
 
 from .kind import EntryCall

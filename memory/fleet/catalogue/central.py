@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import NotFoundError
+from memory.fleet.jobs.engine import defer
 from memory.fleet.jobs.verbs import Check, Maintain, Revert, Search, Verb, WorkspaceJob
 from memory.fleet.local import best_hits, query_of
 from memory.fleet.model import Fleet, FleetHit, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
+from memory.search.hits import FoundEntry
 
 from .connect import connect, told
+from .search import search
 
 if TYPE_CHECKING:
     import psycopg
@@ -81,8 +84,6 @@ class CentralFleet(Fleet):
         deep: bool = False,
     ) -> tuple[tuple[FleetHit, ...], tuple[WorkResult, ...]]:
         """Return the best hits of the catalogue, or with `deep` those of the files, searched by every host."""
-        from .search import search
-
         asked = query_of(query, now, kinds)
         if not deep:
             with self._connected() as database:
@@ -155,8 +156,6 @@ class CentralFleet(Fleet):
 
         NotFoundError `fleet.no_approval`: there is no such request, or it is already approved.
         """
-        from memory.fleet.jobs.engine import defer
-
         with self._connected() as database, database.transaction():
             row = database.execute(
                 "UPDATE approval a SET approved_by = current_user, approved = now() FROM workspace w, host h"
@@ -195,8 +194,6 @@ class CentralFleet(Fleet):
 
     def _jobs(self, verb: Verb, progress: Progress | None) -> Iterator[WorkResult]:
         """Create one job for each workspace, and yield their results in the order of the workspaces."""
-        from memory.fleet.jobs.engine import defer
-
         rows = self._rows()
         with self._connected() as database, database.transaction():
             jobs = defer(database, [(host, WorkspaceJob(number, verb)) for number, host, *_ in rows])
@@ -238,7 +235,6 @@ class CentralFleet(Fleet):
 
 
 def _hit(one: WorkResult, found: Mapping[str, Any]) -> FleetHit:
-    from memory.search.hits import FoundEntry
 
     entry = FoundEntry(
         found["kind"], found["file"], found["title"], "", found["date"], found["ref"], max(0, found["line"] - 1)

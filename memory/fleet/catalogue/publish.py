@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memory.errors import MemdeckError, UsageError
 from memory.fleet.local import LocalWorkspaces, Stamp, WorkspaceFailure, stamp_of, watched_of
 from memory.registry import registered
+from memory.search.index.inventory import FileRecords
 from memory.search.match import day_number, tags_of
-from memory.systems import systems_of
+from memory.search.records import Record
+from memory.system import System
 from memory.systems.at_rest import TRIES, UNSETTLED, read_at_rest
+from memory.workspace import Workspace
 
 from .connect import lock_of
 from .outgoing import are_clean, cleared, cleared_json, plain, together, without_quotes
@@ -28,10 +31,6 @@ from .words import vector_of
 if TYPE_CHECKING:
     import psycopg
 
-    from memory.search.index.inventory import FileRecords
-    from memory.search.records import Record
-    from memory.systems import System
-    from memory.workspace import Workspace
 
 BATCH = 5_000
 """Entries after which the data is sent, in one transaction for many files and many small workspaces."""
@@ -347,7 +346,7 @@ class Publisher:
         self._parcel = _Parcel()
         found = None
         try:
-            systems = systems_of(workspace)
+            systems = workspace.systems()
             found = read_at_rest(workspace, systems, lambda: self._read(systems, held), patient=patient)
             if found is not None:
                 parcel.add(self._parcel)

@@ -12,13 +12,12 @@ from memory.fleet.catalogue.outgoing import cleared, cleared_json, without_quote
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, query_of
 from memory.history import changes
 from memory.history.stale_saves import revert_change
+from memory.workspace import Workspace
 
 from .verbs import MOST_HITS, Check, Maintain, Revert, Search, WorkspaceJob, name_of
 
 if TYPE_CHECKING:
     import psycopg
-
-    from memory.workspace import Workspace
 
     Database = psycopg.Connection[tuple[Any, ...]]
 

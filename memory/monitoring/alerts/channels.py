@@ -15,20 +15,16 @@ import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory.base.toml_text import read_toml
 from memory.base.values import MAX_BYTES
 from memory.errors import ConfigError, UsageError
+from memory.files.contacts.model import Channel as Row
+from memory.files.snapshot import Snapshot
 
 from .windows import Window, ends_at, parse_windows
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memory.files.contacts.model import Channel as Row
-    from memory.files.snapshot import Snapshot
 
 FILE = "channels.toml"
 _PREFIX = "MEMDECK_CHANNEL_"

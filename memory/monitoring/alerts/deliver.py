@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
+from hashlib import sha256
 from typing import Literal
 
 from memory.base.clock import format_local
@@ -154,7 +155,5 @@ def _summary(messages: Sequence[Message]) -> tuple[str, str]:
 
 def _mark(message: Message) -> str:
     """Return what is stored of a message: enough to recognise it."""
-    from hashlib import sha256
-
     who, what = (sha256(text.encode(errors="replace")).hexdigest()[:16] for text in (message.monitor, message.title))
     return f"{who}:{message.kind}:{what}"

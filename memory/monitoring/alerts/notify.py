@@ -5,7 +5,9 @@ Addresses are secrets: no return value here contains one.
 
 from __future__ import annotations
 
+import logging
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,9 +28,6 @@ def send(urls: Sequence[str], title: str, body: str, priority: str, *, good: boo
 
     `priority` is low, normal or high; `good` news is shown as such if a service supports it.
     """
-    import logging
-    import warnings
-
     try:
         import apprise
     except ImportError:

@@ -8,19 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from memory.base.problems import Problem
 from memory.base.values import is_absent, split_remark
 from memory.document.nodes import field_line
 from memory.errors import UsageError
-from memory.files.monitors import PRIORITIES
+from memory.files.monitors import PRIORITIES, Monitor
+from memory.monitoring.thresholds.units import read_duration
 
 from .state import AlertSettings
 from .windows import Window, parse_windows
-
-if TYPE_CHECKING:
-    from memory.files.monitors import Monitor
 
 _MOST = 1000
 _LONGEST = timedelta(days=366)
@@ -79,8 +76,6 @@ def read_options(monitor: Monitor) -> AlertOptions:
 
 def read_span(text: str) -> timedelta | None:
     """Parse a duration such as `90 s`, `2h` or `1d`, at most a year; None unless it is valid and above zero."""
-    from memory.monitoring.thresholds.units import read_duration
-
     seconds = read_duration(text)
     return None if seconds is None or seconds > _LONGEST.total_seconds() else timedelta(seconds=seconds)
 

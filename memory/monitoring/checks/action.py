@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memory.base.safe_text import visible
 from memory.errors import BlockedError, NotFoundError
 from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import done_task, edit_task
 from memory.files.tasks.model import find_task
-from memory.monitoring.process.command import run_placed
-
-if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
-    from memory.monitoring.process.command import Finished
-    from memory.monitoring.run.cancel import Cancel
-    from memory.trust.consent import Trust
-    from memory.workspace import Outcome, Workspace
+from memory.monitoring.process.command import Finished, run_placed
+from memory.monitoring.run.cancel import Cancel
+from memory.trust.consent import Trust, action_of, asks_of, blocked_json
+from memory.workspace import Outcome, Workspace
 
 TIMEOUT = 600.0
 """Seconds that an action may take."""
@@ -57,8 +53,6 @@ def run_action(
     `finish` also completes the task if the command ended with exit code 0. Raises NotFoundError `task.not_found`,
     `task.no_action`, BlockedError `trust.blocked` for an action that no person approved; nothing ran then.
     """
-    from memory.trust.consent import action_of, asks_of, blocked_json
-
     snapshot = workspace.snapshot()
     task = find_task(snapshot, ref)
     ask = action_of(asks_of(snapshot), task.title)

@@ -8,22 +8,20 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
+from memory.files.monitors import Monitor
 from memory.monitoring.settings import MonitorSettings, read_settings
 from memory.monitoring.thresholds.rules import Value
 from memory.monitoring.thresholds.units import NUMBER, Quantity, say, say_number, say_size, say_time
+from memory.trust.consent import ConsentDecision
 
 from .context import Around, Down, NotApproved
 from .measures import MeasuredValues, measure_command, measure_file, measure_heartbeat, measure_http, measure_tcp
 from .result import Result, State, one_line, safe_detail
 
-if TYPE_CHECKING:
-    from memory.files.monitors import Monitor
-    from memory.trust.consent import ConsentDecision
+Planned = tuple[Monitor, Callable[[], ConsentDecision | None]]
 
-    Planned = tuple[Monitor, Callable[[], ConsentDecision | None]]
 
 _WORDS = re.compile(rf"[-+]?{NUMBER}( ?[^\d().,;:]{{1,30}})", re.ASCII)
 _DISK = re.compile(r"(?:^|[\s;&|(])df\b")

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
+import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from memory.files.snapshot import Snapshot
 from memory.monitoring.run.cancel import Cancel
-
-if TYPE_CHECKING:
-    import ssl
-
-    from memory.files.snapshot import Snapshot
-    from memory.storage.own_folders import StateFolder
+from memory.storage.own_folders import StateFolder
 
 
 def refuse(_url: str, _address: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+import socket
 import ssl
 import threading
 import time
@@ -16,12 +17,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import certifi
+
 from .context import Around, Down, NotApproved
 from .resolve import allowed_addresses
 
 if TYPE_CHECKING:
-    import socket
-
     import httpx
 
 LARGEST = 1 << 20
@@ -193,8 +194,6 @@ class _Lines:
 
     def cut(self) -> None:
         """End the connections; threads that wait on them wake up."""
-        import socket
-
         with self._lock:
             self._cut = True
             for line in self._sockets:
@@ -216,8 +215,6 @@ def _system_authorities() -> ssl.SSLContext:
     if not context.get_ca_certs():
         paths = ssl.get_default_verify_paths()
         if not paths.cafile and not paths.capath:
-            import certifi
-
             context.load_verify_locations(certifi.where())
     return context
 

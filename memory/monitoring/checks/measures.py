@@ -11,18 +11,18 @@ import stat
 import time
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
+from memory.base.clock import BadMoment, read_moment
+from memory.monitoring.process.command import run_placed
 from memory.monitoring.settings import MonitorSettings
 from memory.monitoring.thresholds.rules import JSON, Value
-from memory.monitoring.thresholds.units import Quantity, numbers_in
+from memory.monitoring.thresholds.units import Quantity, numbers_in, say_time
 from memory.trust.addresses import read_target
+from memory.trust.consent import ConsentDecision
 
 from .context import Around, Down, NotApproved
+from .http import ask, decoded
 from .resolve import allowed_addresses
-
-if TYPE_CHECKING:
-    from memory.trust.consent import ConsentDecision
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,9})\]")
 
@@ -79,8 +79,6 @@ def measure_http(settings: MonitorSettings, url: str, single: bool, around: Arou
     """Fetch the approved address; raises Down if nothing answers, NotApproved if it leads to a private address that was
     not approved individually (`single`).
     """
-    from .http import ask, decoded
-
     answer = ask(url, settings.method, settings.timeout, settings.follow, single, around)
     begun = time.monotonic() - answer.seconds
     body = decoded(answer.body, answer.charset)
@@ -100,9 +98,6 @@ def measure_http(settings: MonitorSettings, url: str, single: bool, around: Arou
 
 def measure_command(settings: MonitorSettings, command: str, around: Around) -> MeasuredValues:
     """Run the approved command where its monitor says; raises Down when it takes too long or cannot be started."""
-    from memory.monitoring.process.command import run_placed
-    from memory.monitoring.thresholds.units import say_time
-
     done = run_placed(
         command,
         settings.folder,
@@ -196,8 +191,6 @@ def measure_heartbeat(settings: MonitorSettings, monitor: str, around: Around) -
 
 def _newest_entry(title: str, around: Around) -> datetime | None:
     """Return when the newest journal entry with a title was written; entries of the future do not count."""
-    from memory.base.clock import BadMoment, read_moment
-
     zone = around.snapshot.zone
     wanted = " ".join(title.split()).casefold()
     latest = around.now + timedelta(minutes=1)

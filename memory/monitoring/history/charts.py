@@ -9,27 +9,25 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from memory.base.clock import format_utc
 from memory.base.safe_text import visible
+from memory.document import Entry
 from memory.errors import RefusedError
 from memory.files.monitors import FILE as MONITORS
+from memory.files.monitors import Monitor
+from memory.files.snapshot import Snapshot
 from memory.files.tasks.values import Head
 from memory.monitoring.alerts.options import AlertOptions, ancestors, read_options
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.alerts.windows import ends_at
 from memory.monitoring.run.ledger import MonitorLedger, key_of, ledger_of, read_stamp
+from memory.trust.consent import Ask, ConsentDecision, Trust, monitor_asks
+from memory.workspace import Workspace
 
 from .overview import MonitorStanding, standings
 from .results import blocked_since, measured
-
-if TYPE_CHECKING:
-    from memory.document import Entry
-    from memory.files.monitors import Monitor
-    from memory.files.snapshot import Snapshot
-    from memory.trust.consent import Ask, ConsentDecision, Trust
-    from memory.workspace import Workspace
 
 HOURS, DAYS = 24, 30
 """How far back the two strips reach."""
@@ -169,7 +167,6 @@ def _remedies(snapshot: Snapshot, trust: Trust | None) -> dict[str, str]:
     """Return the status of remediations, by the names of their monitors."""
     if trust is None or not any(monitor.auto_remediate for monitor in snapshot.monitors.monitors):
         return {}
-    from memory.trust.consent import monitor_asks
 
     found = {}
     for ask in monitor_asks(snapshot.monitors.monitors):

@@ -6,21 +6,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.base.clock import format_utc
+from memory.base.safe_text import visible
 from memory.errors import RefusedError
+from memory.files.monitors import Monitor
+from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.state import AlertState
+from memory.monitoring.problems import broken
 from memory.monitoring.run.due import next_due
 from memory.monitoring.run.ledger import MonitorLedger, has_record, key_of, ledger_of
+from memory.trust.consent import Trust, checks_of, monitor_asks
+from memory.workspace import Workspace
 
 from .results import SPANS, Past, last_results, uptimes
-
-if TYPE_CHECKING:
-    from memory.files.monitors import Monitor
-    from memory.files.snapshot import Snapshot
-    from memory.trust.consent import Trust
-    from memory.workspace import Workspace
 
 __all__ = ["LAST", "MonitorStanding", "has_record", "prometheus", "standings"]
 LAST = 5
@@ -89,8 +89,6 @@ def standings(
 
 def _blocked(snapshot: Snapshot, trust: Trust) -> dict[str, str]:
     """Return why monitors may not run, by their names."""
-    from memory.trust.consent import checks_of, monitor_asks
-
     checks = checks_of(monitor_asks(snapshot.monitors.monitors))
     return {name: decision.why for name, ask in checks.items() if not (decision := trust.decide(ask)).allowed}
 
@@ -98,7 +96,6 @@ def _blocked(snapshot: Snapshot, trust: Trust) -> dict[str, str]:
 def _standings(
     ledger: MonitorLedger, snapshot: Snapshot, now: datetime, blocked: Mapping[str, str]
 ) -> Iterator[MonitorStanding]:
-    from memory.monitoring.problems import broken
 
     alerts, mutes = ledger.alerts(), ledger.mutes()
     uptime, past = uptimes(ledger, now), last_results(ledger, LAST)
@@ -161,6 +158,5 @@ def prometheus(found: Iterable[MonitorStanding]) -> str:
 
 
 def _label(text: str) -> str:
-    from memory.base.safe_text import visible
 
     return visible(text, newlines=True).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -5,18 +5,15 @@ Single results are kept up to a number, hourly sums for five weeks; both are bou
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.base.clock import format_utc
+from memory.monitoring.checks.result import Result
 from memory.monitoring.run.ledger import MonitorLedger, key_of, read_stamp
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.monitoring.checks.result import Result
 
 KEPT_RESULTS = 500
 """How many single results of each monitor are kept."""

@@ -5,28 +5,25 @@ The work is done by `supervisor`, in a separate process that starts with the fir
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import re
 import socket
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memory.base.programs import absolute_folders, passes
 from memory.errors import UsageError
 from memory.monitoring.run.cancel import Cancel
 from memory.registry import workspace_of
+from memory.storage.own_folders import StateFolder
 from memory.storage.private.run_folder import run_folder
 from memory.trust.pins import PRIVATE
-
-if TYPE_CHECKING:
-    import subprocess
-
-    from memory.storage.own_folders import StateFolder
 
 TIMEOUT = 10.0
 """Seconds for a command if its monitor sets no timeout."""
@@ -269,8 +266,6 @@ class Supervisors:
             self._drop()
 
     def _start(self) -> None:
-        import atexit
-        import subprocess
 
         mine, theirs = socket.socketpair()
         with theirs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -12,15 +13,18 @@ from typing import TYPE_CHECKING
 from memory.base.clock import format_utc
 from memory.errors import UsageError
 from memory.files.edit import Edit
+from memory.files.journal.edits import with_notes
 from memory.monitoring import words
 from memory.monitoring.alerts.channels import AlertRoute, read_route
 from memory.monitoring.alerts.deliver import Delivery, Messenger
 from memory.monitoring.alerts.options import ancestors, in_order, read_options
 from memory.monitoring.alerts.state import AlertState, Happening, advance, held, told
 from memory.monitoring.alerts.windows import ends_at
+from memory.monitoring.checks.check import check
 from memory.trust.consent import remediations_of
 
 from .ledger import JournalNote, Message, key_of
+from .repair import repair
 from .report import WatchedMonitor
 
 if TYPE_CHECKING:
@@ -152,11 +156,6 @@ class Telling:
                 wanted.append((story, ask, self._chosen[story.monitor.name][1]))
         if not wanted:
             return
-        from concurrent.futures import ThreadPoolExecutor
-
-        from memory.monitoring.checks.check import check
-
-        from .repair import repair
 
         around = run.around()
         with ThreadPoolExecutor(max_workers=min(REPAIRS, len(wanted))) as pool:
@@ -311,7 +310,6 @@ def _with_statuses(snapshot: Snapshot, statuses: Mapping[str, str], checked: str
 
 
 def _with_notes(snapshot: Snapshot, notes: Iterable[JournalNote], now: datetime) -> Document:
-    from memory.files.journal.edits import with_notes
 
     wanted = [(note.at, note.title, note.lines) for note in notes]
     try:

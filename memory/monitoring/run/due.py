@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from typing import TYPE_CHECKING
+
+from memory.base.cron import BadCron, latest_run, next_runs
+from memory.files.monitors import Monitor
 
 from .ledger import key_of
-
-if TYPE_CHECKING:
-    from memory.files.monitors import Monitor
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +32,6 @@ def due_instant(expression: str, last: datetime | None, now: datetime, zone: tzi
 
     `last` is the newest claimed instant that is not in the future. Raises BadCron.
     """
-    from memory.base.cron import latest_run
-
     newest = latest_run(expression, now, zone)
     if newest is None:
         return None
@@ -46,7 +43,6 @@ def is_due(expression: str | None, last: datetime | None, now: datetime, zone: t
     """Return whether a schedule is due; a missing or invalid one never is."""
     if not expression:
         return False
-    from memory.base.cron import BadCron
 
     try:
         return due_instant(expression, last, now, zone) is not None
@@ -61,8 +57,6 @@ def due_monitors(
 
     A monitor without an interval is never due: it runs on request. Of monitors with the same name the first counts.
     """
-    from memory.base.cron import BadCron
-
     due: dict[str, tuple[Monitor, datetime]] = {}
     problems: list[str] = []
     for monitor in monitors:
@@ -83,7 +77,6 @@ def next_due(expression: str | None, now: datetime, zone: tzinfo) -> datetime | 
     """Return the next instant of a schedule, None if it has none or is invalid."""
     if not expression:
         return None
-    from memory.base.cron import BadCron, next_runs
 
     try:
         runs = next_runs(expression, now, zone)

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, Any
+from hashlib import blake2b
+from typing import Any
 
 from memory.base.clock import BadMoment, format_local, read_moment
+from memory.base.cron import BadCron, describe, latest_run
+from memory.files.snapshot import Snapshot
+from memory.files.tasks.model import Task
 from memory.monitoring.words import plain, plural
-
-if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
-    from memory.files.tasks.model import Task
 
 TITLE = "Heartbeat Check"
 NOTE = "heartbeat"
@@ -105,7 +105,6 @@ def _recurring(task: Task, last: datetime, now: datetime, zone: tzinfo) -> Itera
     """Yield a line if a task without a due date, but with a recurrence, came due since the last beat."""
     if task.recurring is None:
         return
-    from memory.base.cron import BadCron, latest_run
 
     try:
         run = latest_run(task.recurring, now, zone)
@@ -122,8 +121,6 @@ def _limit(snapshot: Snapshot) -> int:
 
 def _in_progress(snapshot: Snapshot, before: Any, limit: int) -> tuple[dict[str, list[Any]], list[str]]:
     """Return each task in progress with its content and how many beats it is unchanged, and lines for drifting ones."""
-    from hashlib import blake2b
-
     seen = before if isinstance(before, dict) else {}
     still: dict[str, list[Any]] = {}
     lines = []
@@ -143,8 +140,6 @@ def _in_progress(snapshot: Snapshot, before: Any, limit: int) -> tuple[dict[str,
 
 def _stale(snapshot: Snapshot, now: datetime, zone: tzinfo, fresh: Collection[str]) -> Iterator[str]:
     """Yield a line for every monitor that missed at least one whole interval."""
-    from memory.base.cron import BadCron, describe, latest_run
-
     for monitor in snapshot.monitors.monitors:
         if monitor.last_check is None or not monitor.interval or monitor.name in fresh:
             continue

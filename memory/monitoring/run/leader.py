@@ -5,12 +5,9 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from typing import TYPE_CHECKING
 
 from memory.storage import fsio
-
-if TYPE_CHECKING:
-    from memory.storage.own_folders import StateFolder
+from memory.storage.own_folders import StateFolder
 
 NAME = "monitors.lock"
 """The lead of one run: no other process runs monitors meanwhile."""

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from memory.base.clock import format_utc
 from memory.base.json_objects import read_object
 from memory.storage.log.database import DatabaseKind, LogFile
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.storage.own_folders import StateFolder
-    from memory.workspace import Workspace
+from memory.storage.own_folders import StateFolder
+from memory.workspace import Workspace
 
 T = TypeVar("T")
 RECORD = "monitors.sqlite"

@@ -8,23 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from memory.base.values import split_remark
 from memory.errors import MemdeckError
+from memory.files.monitors import Monitor
 from memory.monitoring.alerts.state import AlertState
+from memory.monitoring.checks.context import Around
+from memory.monitoring.checks.result import Result
 from memory.monitoring.process.command import run_placed
 from memory.monitoring.settings import LONGEST, USUAL
 from memory.monitoring.thresholds.units import read_duration
+from memory.trust.consent import Ask, ConsentDecision
 
 from .ledger import MonitorLedger, key_of
-
-if TYPE_CHECKING:
-    from memory.files.monitors import Monitor
-    from memory.monitoring.checks.context import Around
-    from memory.monitoring.checks.result import Result
-    from memory.trust.consent import Ask, ConsentDecision
-
 
 FAILURES = 2
 """How many failures in a row it requires."""

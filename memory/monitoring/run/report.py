@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.base.clock import format_utc
 from memory.base.safe_text import visible
+from memory.files.monitors import Monitor
+from memory.monitoring.checks.result import Result
 
-if TYPE_CHECKING:
-    from memory.files.monitors import Monitor
-    from memory.monitoring.checks.result import Result
-
-    from .repair import Repair
+from .repair import Repair
 
 
 @dataclass(frozen=True, slots=True)

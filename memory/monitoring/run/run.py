@@ -7,6 +7,7 @@ entries that it delayed follow with the next run.
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -14,14 +15,23 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 from memory.errors import BusyError, MemdeckError
 from memory.files.monitors import Monitor, find_monitor
+from memory.files.snapshot import Snapshot
+from memory.monitoring.alerts.channels import Addresses
+from memory.monitoring.alerts.deliver import Send
+from memory.monitoring.alerts.state import AlertState
+from memory.monitoring.checks.check import run_checks
+from memory.monitoring.checks.context import Around
 from memory.monitoring.checks.result import Result, last_status, one_line
 from memory.monitoring.history.results import record_results
-from memory.trust.consent import ConsentDecision, blocked_json, checks_of, monitor_asks
+from memory.monitoring.problems import broken
+from memory.trust.consent import Ask, ConsentDecision, Trust, blocked_json, checks_of, monitor_asks
+from memory.workspace import Workspace
 
+from .cancel import Cancel
+from .consequences import Telling, write_back
 from .due import due_instant, due_monitors
 from .heartbeat import KEY as BEAT
 from .heartbeat import NOTE, Beat, beat
@@ -29,19 +39,6 @@ from .heartbeat import TITLE as BEAT_TITLE
 from .leader import Leader
 from .ledger import JournalNote, MonitorLedger, has_record, key_of
 from .report import Watch, WatchedMonitor
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.files.snapshot import Snapshot
-    from memory.monitoring.alerts.channels import Addresses
-    from memory.monitoring.alerts.deliver import Send
-    from memory.monitoring.alerts.state import AlertState
-    from memory.monitoring.checks.context import Around
-    from memory.trust.consent import Ask, Trust
-    from memory.workspace import Workspace
-
-    from .cancel import Cancel
 
 OPERATION = "monitors"
 ACTOR = "monitor"
@@ -162,8 +159,6 @@ class _Run:
         states: Mapping[str, AlertState] = {}
         notes: Sequence[JournalNote] = ()
         if chosen or self.ledger.held(self.now):
-            from .consequences import Telling
-
             telling = Telling(self, {one.monitor.name: (one.monitor, one.ask) for one in chosen})
             watched = telling.follow([(one.monitor, results[number], one.due) for number, one in enumerate(chosen)])
             states, notes = telling.states, telling.notes
@@ -218,7 +213,6 @@ class _Run:
         return [one for one in chosen if one.monitor.ref not in lost]
 
     def _decided(self, monitor: Monitor, due: datetime | None) -> _Chosen:
-        from memory.monitoring.problems import broken
 
         ask = self._checks.get(monitor.name)
         decision = self.decide(ask)
@@ -280,8 +274,6 @@ class _Run:
                 state = "skipped" if one.decision.state == "denied" else "blocked"
                 results[one.monitor.ref] = Result(one.monitor.name, state, one.decision.why)  # type: ignore[arg-type]
         if allowed:
-            from memory.monitoring.checks.check import run_checks
-
             planned = [(one.monitor, partial(self.decide, one.ask)) for one in allowed]
             if self.services.planned is not None:
                 self.services.planned(tuple(one.monitor.name for one in allowed))
@@ -293,8 +285,6 @@ class _Run:
 
     def around(self) -> Around:
         """Return the context for the checks of this run."""
-        from memory.monitoring.checks.context import Around
-
         pings = self.ledger.pings()
         return Around(
             root=self.workspace.root,
@@ -357,7 +347,6 @@ class _Run:
         statuses = {one.monitor.name: last_status(one.result) for one in watched if one.result.ran}
         if not waiting and not statuses:
             return None
-        from .consequences import write_back
 
         try:
             outcome = self.workspace.change(

@@ -11,17 +11,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
+
+from memory.files.snapshot import Snapshot
+from memory.trust.consent import Trust, checks_of, monitor_asks
+from memory.workspace import Workspace
 
 from .due import due_instant, due_monitors, is_due, next_due
 from .heartbeat import KEY as BEAT
 from .leader import Leader
 from .ledger import MonitorLedger, ledger_of
-
-if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
-    from memory.trust.consent import Trust
-    from memory.workspace import Workspace
 
 T = TypeVar("T")
 KEY = "\0maintenance"
@@ -85,7 +84,6 @@ def _may_run(snapshot: Snapshot, trust: Trust | None, claims: Mapping[str, datet
     due = due_monitors(monitors, claims, now, snapshot.zone).due
     if not due:
         return False
-    from memory.trust.consent import checks_of, monitor_asks
 
     checks = checks_of(monitor_asks(monitors))
     asks = [checks.get(monitor.name) for monitor, _ in due]

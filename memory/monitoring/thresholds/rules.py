@@ -5,6 +5,7 @@ A name is what a type of monitor measures.
 
 from __future__ import annotations
 
+import difflib
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
@@ -229,8 +230,6 @@ def find_name(name: str) -> KnownName | None:
 
 def nearest(name: str, kind: str = "") -> str:
     """Return a hint: the name that was probably meant, or all names."""
-    import difflib
-
     names = [name for name, known in NAMES.items() if kind not in KINDS or kind in known.types]
     close = difflib.get_close_matches(name.casefold()[:40], names, 1)
     return f"did you mean {close[0]}?" if close else "write one of " + ", ".join(names)

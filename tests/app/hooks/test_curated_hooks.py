@@ -78,26 +78,6 @@ def test_a_message_gets_its_recall_once(curated: Client) -> None:
     assert curated.hook("prompt", prompt="/compact deploy window") == ""
 
 
-def test_a_message_loads_only_what_it_needs(curated: Client) -> None:
-    """Nothing is replayed, no provider is looked for and no index of facts is made for one message."""
-    for number in range(3):
-        assert curated.memdeck("facts", "store", f"the gateway of shop {number} is deployed").returncode == 0
-    code = (
-        f"import sys; from app.hooks.run import run; run(['prompt', '--now', {NOW!r}])\n"
-        "print(*sys.modules, sep='\\n', file=sys.stderr)"
-    )
-    given = json.dumps({"session_id": "one", "cwd": str(curated.root), "prompt": QUESTION}).encode()
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=curated.root, env=curated.environ, input=given, capture_output=True,
-        timeout=PATIENCE, check=True,
-    )  # fmt: skip
-    loaded = set(done.stderr.decode().split())
-    assert b"Deploys happen on Tuesday mornings" in done.stdout
-    assert {"memory.curated.recall.find", "memory.facts.inject"} <= loaded
-    spared = {"control.carry_out", "control.rules", "dreaming.runs", "providers.found"}
-    assert not loaded & {"memory.facts.index", "click", "textual", *(f"memory.curated.{name}" for name in spared)}
-
-
 def test_what_was_said_becomes_a_ledger(curated: Client) -> None:
     """The messages of both are kept with their secrets masked; a session that is resumed goes on under a number."""
     curated.hook("session-start")
@@ -208,23 +188,3 @@ def test_a_workspace_without_it_imports_nothing_of_it(client: Client) -> None:
         assert b"app.hooks.run" in names
         assert not [name for name in names if b"curated" in name]
     assert not os.path.lexists(Path(client.environ["HOME"]) / ".agh")
-
-
-@pytest.mark.parametrize("event", ["session-start", "prompt", "stop", "session-end"])
-def test_a_hook_imports_only_what_its_event_needs(curated: Client, event: str) -> None:
-    """Neither the registry of operations nor the controller nor the commands of the settings are loaded."""
-    for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, "-X", "importtime", "-m", "app.main", "hook", event, "--now", NOW],
-            cwd=curated.root,
-            env=curated.environ,
-            input=json.dumps({"session_id": "one", "prompt": QUESTION, "message": "hello"}).encode(),
-            capture_output=True,
-            timeout=PATIENCE,
-            check=True,
-        )
-    names = {line.rpartition(b"|")[2].strip().decode() for line in done.stderr.splitlines()}
-    assert "app.hooks.curated" in names
-    heavy = ("memory.curated.operations", "memory.curated.control.decide")
-    assert [name for name in names if name.startswith((*heavy, "memory.curated.dreaming.run."))] == []
-    assert "memory.systems.curated_commands" not in names

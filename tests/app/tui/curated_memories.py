@@ -10,9 +10,9 @@ from typing import Any
 
 from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME
+from memory.curated.system import CuratedMemory
 from memory.errors import MemdeckError
 from memory.systems import system_of
-from memory.systems.curated import CuratedMemory
 from memory.workspace import Workspace
 
 _DAY = timedelta(days=1)

@@ -19,7 +19,6 @@ from memory.document.item_block import body_of, item_of_block
 from memory.document.lines import scan
 from memory.document.nodes import bare
 from memory.errors import MemdeckError
-from memory.systems import Guarded
 from memory.workspace import Workspace
 from tests.fixture_files import SAMPLE
 from tests.strategies import markdown_documents
@@ -132,7 +131,7 @@ def test_the_sample_is_accounted_for(tmp_path: Path, target: str) -> None:
     """Every entry of the sample is converted or skipped with a reason, the source keeps its bytes, once is enough."""
     here, there = workspace(tmp_path / "here", sample()), workspace(tmp_path / "there")
     before = tree(here.root)
-    count = sum(1 for _ in Guarded(here, "files").items())
+    count = sum(1 for _ in here.guarded("files").items())
     dry = run(there, f"files:{here.root}", target, dry_run=True)
     clean = tree(there.root)
     report = run(there, f"files:{here.root}", target)
@@ -221,7 +220,7 @@ def test_any_items_balance_in_every_system(tmp_path_factory: pytest.TempPathFact
     """Whatever comes, each item is taken or skipped, nothing fails, and the files read back as they were written."""
     here = workspace(tmp_path_factory.mktemp("any") / "here", sample())
     for name in ("files", "facts", "typed"):
-        taken = Guarded(here, name).take(items, actor="test", now=NOW)
+        taken = here.guarded(name).take(items, actor="test", now=NOW)
         assert len(taken.converted) + len(taken.skipped) == len(items)
         done = taken.commit() if taken.converted else None
         assert done is None or not done.refused
@@ -245,7 +244,7 @@ def test_entries_go_to_other_files_byte_for_byte(tmp_path_factory: pytest.TempPa
     text = tasks_of(bodies)
     files = {"tasks.md": f"## Pending\n\n{text}", "journal.md": f"## 2024-01-05\n\n{text}"}
     here, there = workspace(top / "here", files), workspace(top / "there", dict.fromkeys(files, ""))
-    for item in Guarded(here, "files").items():
+    for item in here.guarded("files").items():
         if isinstance(item, Item) and item.kind == "task":
             read = {*item.text.split(), *(word for value in item.fields.values() for word in value.split())}
             body = item.raw.decode().partition("\n")[2]

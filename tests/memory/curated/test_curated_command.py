@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from memory.curated.control.propose import Proposed
+from memory.curated.system import CuratedMemory
 from memory.systems import system_of
-from memory.systems.curated import CuratedMemory
 from memory.trust.consent import Trust
 from memory.workspace import Workspace
 from tests.memory.curated.conftest import NOW, Den, write

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from memory.curated import system as curated_system
+from memory.curated.system import CuratedMemory
 from memory.registry import workspace_of
 from memory.search.query.query import read_query
-from memory.systems import contributions_of, failures_of, searcher_of, system_of, systems_of
-from memory.systems import curated as curated_system
-from memory.systems.curated import CuratedMemory
+from memory.systems import contributions_of, failures_of, searcher_of, system_of
 from memory.workspace import Workspace
 from tests.memory.curated.conftest import NOW, Den, write
 
@@ -35,7 +35,7 @@ def workspace(den: Den, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
 def test_an_identity_makes_a_folder_a_workspace(den: Den, workspace: Workspace) -> None:
     """The folder with `.agh/workspace.toml` is found from within; the person's own folder is none by itself."""
     assert workspace.root == den.workspace
-    assert [one.name for one in systems_of(workspace)] == ["curated"]
+    assert [one.name for one in workspace.systems()] == ["curated"]
     write(den, den.open(), "user", "Coffee", "likes oat milk")
     assert workspace_of(str(den.person / "memory")) is None
 

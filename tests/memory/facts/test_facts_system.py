@@ -12,13 +12,13 @@ import pytest
 
 from memory.errors import NotFoundError, UsageError
 from memory.facts import FactStore
+from memory.facts.system import Facts
 from memory.facts.transfer import export, read_rows
 from memory.history.changes import file_name, list_changes, row, views_of
 from memory.search.query.query import read_query
 from memory.search.scan import scan
-from memory.systems import check_all, maintain_all, records_of_all, searcher_of, systems_of
+from memory.systems import check_all, maintain_all, records_of_all, searcher_of
 from memory.systems.acts import act
-from memory.systems.facts import Facts
 from memory.workspace import Workspace
 from tests.memory.facts.conftest import NOW, line
 
@@ -41,9 +41,9 @@ def test_a_folder_of_facts_is_a_workspace(workspace: Workspace, file: Path) -> N
     assert Workspace.open(inside).root == workspace.root
     (inside / ".aiter" / "memory").mkdir(parents=True)
     assert Workspace.open(inside).root == inside
-    assert systems_of(workspace) == ()
+    assert workspace.systems() == ()
     file.write_bytes(line("m-1", "one"))
-    assert [system.name for system in systems_of(workspace)] == ["facts"]
+    assert [system.name for system in workspace.systems()] == ["facts"]
     (workspace.root / ".aegis").rename(workspace.root / "elsewhere")
     with pytest.raises(UsageError):
         Workspace.open(workspace.root)
@@ -58,7 +58,7 @@ def test_reading_writes_nothing(workspace: Workspace, file: Path, now: datetime)
     store.inject("one", now)
     store.look()
     check_all(workspace)
-    systems_of(workspace)[0].status(now)
+    workspace.systems()[0].status(now)
     assert sorted(workspace.root.rglob("*")) == before
 
 
@@ -185,7 +185,7 @@ def test_the_index_finds_facts_and_follows_them(tmp_path: Path) -> None:
 def test_status_counts(tmp_path: Path) -> None:
     """The counts by scope, the limit, and the lines that cannot be read."""
     place = both(tmp_path)
-    status = systems_of(place)[1].status(NOW)
+    status = place.systems()[1].status(NOW)
     assert status == {"counts": {"facts": 1, "workspace": 1}, "max_total": 500, "unread": 0}
 
 

@@ -39,7 +39,6 @@ class Count:
     kept: int
     archived: int
     cleared: int = 0
-    returned: int = 0
 
 
 RULES = (
@@ -158,17 +157,16 @@ def test_the_cut_has_every_line() -> None:
     """Entries and the other lines that are not blank make up the whole file, whatever the line ends."""
     for end in (b"\n", b"\r\n", b"\r"):
         data = b"\xef\xbb\xbf" + BEFORE["tasks.md"].replace(b"\n", end)
-        row = cut(data)
-        words = b"\n".join(row.pieces).split()
+        pieces = cut(data)
+        words = b"\n".join(piece.text for piece in pieces).split()
         stamp = words.index(b"updated:")
         words.insert(stamp + 1, b"1")
         assert words == data.split()
-        assert row.entries == 3
-        assert len(row.pieces) == len(row.headings)
+        assert sum(piece.is_entry for piece in pieces) == 3
 
 
 def test_long_blank_lines_cost_nothing() -> None:
     """A line of a hundred thousand spaces is passed over at once."""
     blank = b" " * 100_000
-    row = cut(b"x\n" + blank + b"\n## a\n" + blank + b"\n### e\n- n\n" + blank + b"\n" + blank)
-    assert row.pieces == [b"\nx", b"\n## a", b"### e\n- n"]
+    pieces = cut(b"x\n" + blank + b"\n## a\n" + blank + b"\n### e\n- n\n" + blank + b"\n" + blank)
+    assert [piece.text for piece in pieces] == [b"x", b"## a", b"### e\n- n"]

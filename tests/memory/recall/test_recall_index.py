@@ -24,7 +24,8 @@ from memory.search.index import inventory, writer
 from memory.search.index.ranked_lookup import Lookup
 from memory.search.records import Record
 from memory.search.searcher import Searcher
-from memory.systems import PlainSystem, searcher_of
+from memory.system import System
+from memory.systems import searcher_of
 from memory.workspace import Workspace
 from tests.examples import examples
 from tests.fixture_files import sample
@@ -393,7 +394,7 @@ def test_files_that_cannot_be_read_are_named(workspace: Workspace) -> None:
     assert_agrees(searcher, ("in:contacts", "alice"))
 
 
-class Plain(PlainSystem):
+class Plain(System):
     """A system that only has records, as a new one may."""
 
     def __init__(self, texts: list[str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from memory.state.files.model import EVENTS, STATE
 from memory.state.recall.recall import preview, scope_of_recall
-from memory.systems import check_all, records_of_all, systems_of
+from memory.systems import check_all, records_of_all
 
 from .states import ACTOR, NOW, Repository
 
@@ -25,7 +25,7 @@ def test_two_stores_of_one_folder_share_no_private_file(repository: Repository) 
     (repository.root / "rules.md").write_text("# Rules\n")
     repository.open()
     mine = repository.store.files
-    assert {system.name for system in systems_of(repository.workspace)} == {"state", "typed"}
+    assert {system.name for system in repository.workspace.systems()} == {"state", "typed"}
     typed = repository.workspace.system("typed")
     theirs = typed.store(typed.agents()[0])
     assert (mine.root, mine.shown("")) == (theirs.root, theirs.shown(""))

@@ -8,8 +8,8 @@ import pytest
 
 from memory.errors import BlockedError, RefusedError
 from memory.systems import asks_of_all, maintain_all
-from memory.systems.typed_folders import may_prune
 from memory.trust.consent import Trust
+from memory.typed.consent import may_prune
 from memory.typed.prune import AgentPrune, prune
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put

@@ -15,9 +15,9 @@ from memory.registry import workspace_of
 from memory.search.query.query import read_query
 from memory.search.scan import scan
 from memory.storage import Store
-from memory.systems import check_all, maintain_all, records_of_all, systems_of
-from memory.systems.typed import TypedMemory
+from memory.systems import check_all, maintain_all, records_of_all
 from memory.typed import ops, status_of
+from memory.typed.system import TypedMemory
 from memory.typed.writes import AgentWriter
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put, tree
@@ -57,16 +57,16 @@ def _typed(workspace: Workspace) -> TypedMemory:
 
 def test_a_workspace_has_the_agents_that_lie_in_it(den: Den, shop: Path, workspace: Workspace) -> None:
     """Registered agents inside make the system present; without a home there is none."""
-    assert [system.name for system in systems_of(workspace)] == ["files", "typed"]
+    assert [system.name for system in workspace.systems()] == ["files", "typed"]
     assert [agent.name for agent in _typed(workspace).agents()] == ["ada"]
-    assert [system.name for system in systems_of(Workspace.open(shop, state_home=den.state))] == ["files"]
+    assert [system.name for system in Workspace.open(shop, state_home=den.state).systems()] == ["files"]
 
 
 def test_an_aidefile_alone_is_a_workspace(den: Den) -> None:
     """A folder with an Aidefile opens; within another workspace it belongs to that one, so there is one history."""
     folder = den.add("eve", registered=False)
     found = Workspace.open(folder, state_home=den.state, home=den.home)
-    assert (found.root, [system.name for system in systems_of(found)]) == (folder, ["typed"])
+    assert (found.root, [system.name for system in found.systems()]) == (folder, ["typed"])
     inner = den.add("ada", at="shop/ada")
     assert workspace_of(str(inner)) == str(inner)
     (den.top / "shop/.aiter/memory").mkdir(parents=True)

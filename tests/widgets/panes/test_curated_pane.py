@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from memory.curated.system import CuratedMemory
 from memory.systems import system_of
-from memory.systems.curated import CuratedMemory
 from memory.workspace import Workspace
 from tests.app.tui.curated_memories import curated_workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text

@@ -20,7 +20,7 @@ from memory.files.tasks.urgency import urgency_of
 from memory.history.changes import News
 from memory.history.stale_saves import Undone
 from memory.monitoring.history.charts import Notice
-from memory.systems import BriefLine
+from memory.system import BriefLine
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Contents, Pane

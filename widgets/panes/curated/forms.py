@@ -16,7 +16,7 @@ from .rows import MemoryRow
 
 if TYPE_CHECKING:
     from memory.curated.model import Root
-    from memory.systems.curated import CuratedMemory
+    from memory.curated.system import CuratedMemory
 
 BY_TYPE = "by its type"
 """The scope that follows from the type."""
@@ -98,7 +98,7 @@ def proposal(verb: str, values: dict[str, Any], seen: str | None = None) -> Buil
 
 
 def _act(do: Callable[[CuratedMemory, str, datetime], Outcome]) -> Build:
-    from memory.systems.curated import CuratedMemory
+    from memory.curated.system import CuratedMemory
 
     return act("curated", CuratedMemory, do)
 

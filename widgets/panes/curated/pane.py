@@ -18,11 +18,11 @@ from .lines import LineContext, row_line
 from .rows import DecisionRow, DreamRow, HealthRow, InboxRow, InvalidRow, MemoryRow, ShadowRow, memory_ref, rows_of
 
 if TYPE_CHECKING:
-    from memory.systems.curated import CuratedLook
+    from memory.curated.system import CuratedLook
 
 
 def _look(snapshot: Snapshot) -> CuratedLook | None:
-    from memory.systems.curated import CuratedLook
+    from memory.curated.system import CuratedLook
 
     return snapshot.of("curated", CuratedLook)
 

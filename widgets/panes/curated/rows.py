@@ -11,7 +11,7 @@ from widgets.panes.titled_row import TitledRow
 
 if TYPE_CHECKING:
     from memory.curated.model import Invalid, Memory
-    from memory.systems.curated_overview import CuratedOverview
+    from memory.curated.overview import CuratedOverview
 
 Json: TypeAlias = "dict[str, Any]"
 

@@ -42,8 +42,8 @@ _LARGEST = 1_000_000
 def opened(session: Session) -> Curated:
     """Return the curated memory that a run's folder sees; that of the folder itself if no workspace is around it."""
     from memory.curated.identity import find_root
+    from memory.curated.system import CuratedMemory
     from memory.systems import system_of
-    from memory.systems.curated import CuratedMemory
     from memory.workspace import Workspace
 
     start = session.folder or "."

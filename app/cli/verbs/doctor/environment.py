@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from app.cli.session import at_terminal
 from memory.errors import MemdeckError
 from memory.storage.own_folders import config_home
-from memory.systems import check_all, failures_of, load_problems, systems_of
+from memory.systems import check_all, failures_of, load_problems
 
 if TYPE_CHECKING:
     from memory.storage.contracts import ChangingStore
@@ -181,11 +181,11 @@ def _taken_back(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
 
 def _systems(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
     """Report what the memory systems want a person to look at."""
-    from memory.registry import FAILED
+    from memory.system import FAILED
 
     for name, failure in failures_of(workspace, now):
         yield DoctorFinding(name, "person", failure.message, failure.hint)
-    for system in systems_of(workspace):
+    for system in workspace.systems():
         try:
             for message, hint in system.doctor_lines():
                 yield DoctorFinding(system.name, "warning", message, hint)

@@ -87,7 +87,7 @@ class AgentStores:
     def may_prune(self) -> May:
         """Return a function that tells whether the folders of an agent may be pruned."""
         from memory.storage.own_folders import state_home
-        from memory.systems.typed_folders import may_prune
+        from memory.typed.consent import may_prune
 
         return may_prune(state_home(os.environ))
 

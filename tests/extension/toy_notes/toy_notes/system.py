@@ -14,11 +14,11 @@ from memory.extension import (
     NotFoundError,
     Outcome,
     PlainReading,
-    PlainSystem,
     Problem,
     Record,
     Report,
     RuleReport,
+    System,
     UsageError,
     Workspace,
     names_in,
@@ -68,7 +68,7 @@ class Reading(PlainReading):
         return path.endswith(".txt") and "/" not in path
 
 
-class Notes(PlainSystem):
+class Notes(System):
     """The notes of a workspace."""
 
     name = "notes"

@@ -6,23 +6,23 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapp
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.system import System
 from memory.workspace import MEMORY_FOLDER
-
-from . import PlainSystem
 
 if TYPE_CHECKING:
     from memory.base.items import Committed, Item, Skipped, Taken
     from memory.base.problems import Problem
     from memory.errors import MemdeckError
-    from memory.files.snapshot import Snapshot
     from memory.maintenance import Report
     from memory.search.index.inventory import FileRecords
     from memory.search.records import Record
     from memory.trust.consent import Ask
     from memory.workspace import Workspace
 
+    from .snapshot import Snapshot
 
-class WorkspaceMemory(PlainSystem):
+
+class WorkspaceMemory(System):
     """The memory files of `.aiter/memory` as a system."""
 
     name = "files"
@@ -37,7 +37,7 @@ class WorkspaceMemory(PlainSystem):
 
     def files(self) -> Iterable[str]:
         """Return the memory files and the archive files."""
-        from memory.files import MEMORY_FILES
+        from . import MEMORY_FILES
 
         return [f"{MEMORY_FOLDER}/{name}" for name in (*MEMORY_FILES, *self._workspace.snapshot().archive_names)]
 
@@ -51,8 +51,8 @@ class WorkspaceMemory(PlainSystem):
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return the problems in the memory files."""
-        from memory.files.check import check_files
-        from memory.files.monitors import FILE
+        from .check import check_files
+        from .monitors import FILE
 
         snapshot = self._workspace.snapshot()
         found = check_files(snapshot, names)
@@ -73,15 +73,16 @@ class WorkspaceMemory(PlainSystem):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield every entry, archives included."""
-        from memory.files.exchange.reading import items_of
+        from .exchange.reading import items_of
 
         return items_of(self._workspace.snapshot())
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
         """Convert items to tasks, journal entries, contacts, and the rest to knowledge; in one change."""
         from memory.base.items import Committed, Taken
-        from memory.files.edit import Edit
-        from memory.files.exchange.from_items import DraftDocuments
+
+        from .edit import Edit
+        from .exchange.from_items import DraftDocuments
 
         drafts = DraftDocuments.of(self._workspace.snapshot(), items, now)
 
@@ -123,7 +124,7 @@ class WorkspaceMemory(PlainSystem):
 
     def status(self, now: datetime) -> Mapping[str, object]:
         """Return counts by file, how many tasks are due, overdue and in progress, and how many monitors alert."""
-        from memory.files.status import brief
+        from .status import brief
 
         found = brief(self._workspace.snapshot().readable(), now)
         return {

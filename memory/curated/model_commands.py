@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from memory.curated.models import Model, ModelError, ModelTimeoutError
-from memory.curated.settings import FILE, CuratedSettings
 from memory.errors import MemdeckError
+from memory.monitoring.process.model_command import NotInTime, NotUsed, ask_command
 from memory.trust.asks import command_ask
+from memory.trust.consent import Ask, Trust
 
-from .model_command import NotInTime, NotUsed, ask_command
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-    from memory.curated.model import Json
-    from memory.trust.consent import Ask, Trust
+from .curated import Curated
+from .model import Json
+from .models import Model, ModelError, ModelTimeoutError
+from .settings import FILE, CuratedSettings
 
 _SPARE = 1
 """One byte more than the limit is read, so that an answer that is too long is recognised."""

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory.errors import BlockedError, MemdeckError
 from memory.registry import workspace_of
 from memory.trust.asks import Ask
+from memory.trust.consent import Trust, blocked_json
 from memory.trust.suspicion import hidden_in, hidden_in_name
-from memory.typed.status import USUAL, folder_refusal, folders_text
 
-if TYPE_CHECKING:
-    from memory.typed.aidefile import Aidefile
-    from memory.typed.files import AgentFiles
-    from memory.typed.registry import Agent
-    from memory.typed.status import May
+from .aidefile import Aidefile
+from .files import AgentFiles
+from .registry import Agent
+from .status import USUAL, May, folder_refusal, folders_text
 
 
 def ask_of(agent: Agent, aidefile: Aidefile, found: AgentFiles) -> Ask:
@@ -38,7 +36,6 @@ def may_prune(state_home: Path | None) -> May:
     """
 
     def why_not(agent: Agent, aidefile: Aidefile, found: AgentFiles) -> MemdeckError | None:
-        from memory.trust.consent import Trust, blocked_json
 
         refusal = folder_refusal(aidefile, found)
         if refusal is not None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from memory.base.safe_text import visible
+from memory.base.secrets import find_secrets
 from memory.errors import MemdeckError
 from memory.monitoring.process.command import Finished, run_placed
+from memory.trust.consent import Trust
 from memory.trust.pins import PRIVATE
-
-if TYPE_CHECKING:
-    from memory.trust.consent import Trust
 
 
 class NotUsed(Exception):
@@ -72,9 +71,6 @@ LONGEST = 200
 
 def last_line(ended: Finished) -> str:
     """Return the last line of a command's output, else of its errors; a line with a secret is skipped."""
-    from memory.base.safe_text import visible
-    from memory.base.secrets import find_secrets
-
     for text in (ended.output, ended.errors):
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if lines and not find_secrets(lines[-1]):

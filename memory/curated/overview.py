@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from memory.base.clock import format_utc
-from memory.curated.curated import Curated
-from memory.curated.extract.inbox import LARGEST, waiting
-from memory.curated.index.records import UNAVAILABLE
-from memory.curated.model import Invalid, Json, Memory
-from memory.curated.operations.memories import summaries
-from memory.curated.operations.operation import OperationCall
-from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError
+
+from .curated import Curated
+from .extract.inbox import LARGEST, waiting
+from .index.records import UNAVAILABLE
+from .model import Invalid, Json, Memory
+from .operations.memories import summaries
+from .operations.operation import OperationCall
+from .operations.registry import BY_NAME
 
 DECISIONS = 200
 """The maximum number of decisions shown, the newest first."""

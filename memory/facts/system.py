@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from memory.errors import MemdeckError
-from memory.facts import FactsLook, FactStore
-from memory.facts.model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact
-from memory.workspace import Outcome
+from memory.base.items import Item, Skipped, Taken
+from memory.base.problems import Problem
+from memory.document import Document
+from memory.document.nodes import Entry
+from memory.errors import MemdeckError, NotFoundError, UsageError
+from memory.maintenance.report import Gone, Report, RuleReport
+from memory.search.records import Record
+from memory.system import BriefLine, Contribution, System
+from memory.systems.suspects import gate_of
+from memory.workspace import Outcome, Workspace
 
-from . import BriefLine, Contribution, PlainSystem
-from .suspects import gate_of
-
-if TYPE_CHECKING:
-    from memory.base.items import Item, Skipped, Taken
-    from memory.base.problems import Problem
-    from memory.document import Document
-    from memory.document.nodes import Entry
-    from memory.maintenance import Report
-    from memory.search.records import Record
-    from memory.workspace import Workspace
+from . import FactsLook, FactStore
+from .check import problems_of
+from .exchange import items_of, take
+from .model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact, RefusedFact, ref_of
+from .reading import read_facts, time_key
 
 RULE = "prune-facts"
 
 
-class Facts(PlainSystem):
+class Facts(System):
     """The facts of a workspace; verbs and other programs use `store`."""
 
     name = "facts"
@@ -59,9 +59,6 @@ class Facts(PlainSystem):
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return the problems in the file of facts, the mark beside it, and the settings."""
-        from memory.base.problems import Problem
-        from memory.facts.check import problems_of
-
         found: list[Problem] = []
         try:
             self.store.settings  # noqa: B018 - asked for its error
@@ -76,11 +73,6 @@ class Facts(PlainSystem):
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
         """Remove the oldest facts beyond `max_total`; they stay in the change log."""
-        import time
-
-        from memory.facts.reading import time_key
-        from memory.maintenance.report import Gone, Report, RuleReport
-
         begun = time.perf_counter()
         before = len(self.store.read().facts)
         if dry_run:
@@ -98,22 +90,16 @@ class Facts(PlainSystem):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the facts in the order of the file."""
-        from memory.facts.exchange import items_of
-
         return items_of(self.store)
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
         """Convert items to facts, in one change."""
-        from memory.facts.exchange import take
-
         return take(self.store, items, actor=actor, now=now)
 
     def records(
         self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
     ) -> Iterator[Record]:
         """Yield the facts, the newest first."""
-        from memory.search.records import Record
-
         if kinds is not None and self.name not in kinds:
             return
         try:
@@ -159,9 +145,6 @@ class Facts(PlainSystem):
 
     def add(self, text: str, tags: Sequence[str], scope: str, *, actor: str, now: datetime) -> Outcome:
         """Store a fact; UsageError `facts.refused` if it may not be stored."""
-        from memory.errors import UsageError
-        from memory.facts.model import RefusedFact, ref_of
-
         kept = self.store.store(text, tags=tags, scope=scope, actor=actor, now=now)
         if isinstance(kept, RefusedFact):
             raise UsageError("facts.refused", kept.error)
@@ -169,8 +152,6 @@ class Facts(PlainSystem):
 
     def remove(self, facts: Sequence[Fact], *, actor: str, now: datetime) -> Outcome:
         """Delete facts, in one change; NotFoundError `facts.not_found` if they do not exist any more."""
-        from memory.errors import NotFoundError
-
         change = self.store.delete_all([fact.id for fact in facts], actor=actor, now=now)
         if change is None:
             raise NotFoundError("facts.not_found", "somebody deleted it already")
@@ -193,8 +174,6 @@ class FactReading:
 
     def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002
         """Return the ref and the text of a fact; a line that is no fact has no ref."""
-        from memory.facts.reading import read_facts
-
         reading = read_facts(line)
         if reading.facts:
             fact = reading.facts[0]

@@ -6,21 +6,22 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 
-from memory.curated.control.decision import prune
-from memory.curated.curated import Curated
-from memory.curated.daily import is_due
-from memory.curated.daily import sweep as daily_sweep
-from memory.curated.dreaming.run import dream, failed_lately, is_looked_at
-from memory.curated.extract.consume import consume, count
-from memory.curated.extract.extraction import extract
-from memory.curated.extract.inbox import waiting
-from memory.curated.extract.turns import queued
-from memory.curated.identity import FOLDER
-from memory.curated.index.records import time_of
-from memory.curated.sessions.upkeep import sweep
-from memory.curated.sides import Side
 from memory.errors import MemdeckError
 from memory.maintenance.report import Gone, Report, RuleReport
+
+from .control.decision import prune
+from .curated import Curated
+from .daily import is_due
+from .daily import sweep as daily_sweep
+from .dreaming.run import dream, failed_lately, is_looked_at
+from .extract.consume import consume, count
+from .extract.extraction import extract
+from .extract.inbox import waiting
+from .extract.turns import queued
+from .identity import FOLDER
+from .index.records import time_of
+from .sessions.upkeep import sweep
+from .sides import Side
 
 PRUNE, DREAM, DRAIN = "prune-curated-decisions", "dream-curated-memory", "drain-curated-inbox"
 INBOX, SESSIONS, DAILY = "_inbox", "archive-session-ledgers", "sweep-daily-logs"

@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from memory.curated.control.decide import changed_meanwhile
-from memory.curated.control.propose import Proposed
-from memory.curated.control.revert import revert
-from memory.curated.curated import Curated
-from memory.curated.operations import memories
-from memory.curated.operations.operation import OperationCall, check
-from memory.curated.operations.registry import BY_NAME
 from memory.errors import RefusedError
 from memory.storage import Change, FileChange
 from memory.workspace import Outcome
+
+from .control.decide import changed_meanwhile
+from .control.propose import Proposed
+from .control.revert import revert
+from .curated import Curated
+from .operations import memories
+from .operations.operation import OperationCall, check
+from .operations.registry import BY_NAME
 
 _CANDIDATES = {
     "write": memories.candidate_to_write,

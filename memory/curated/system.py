@@ -6,31 +6,35 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
-from memory.curated.curated import Curated
-from memory.curated.identity import FILE, FOLDER
-from memory.curated.model import INDEX, Invalid, Memory, Root
-from memory.curated.stores import CuratedReading, agent_root, agents_in, person_store, workspace_root
+from memory.base.items import Item, Skipped, Taken
+from memory.base.problems import Problem
 from memory.errors import MemdeckError
+from memory.errors import MemdeckError as Refusal
+from memory.maintenance import Report
+from memory.search.index.inventory import FileRecords, whole
+from memory.search.records import Record
+from memory.system import Advice, Contribution, System
+from memory.systems.suspects import gate_of
+from memory.trust.consent import Ask, Trust
+from memory.workspace import Outcome, Workspace
 
-from . import Advice, Contribution, PlainSystem
-from .suspects import gate_of
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memory.base.items import Item, Skipped, Taken
-    from memory.base.problems import Problem
-    from memory.curated.recall.find import RecallFound as RecallFound
-    from memory.errors import MemdeckError as Refusal
-    from memory.maintenance import Report
-    from memory.search.index.inventory import FileRecords
-    from memory.search.records import Record
-    from memory.trust.consent import Ask, Trust
-    from memory.workspace import Outcome, Workspace
-
-    from .curated_overview import CuratedOverview
+from .acts import dream, propose, take_back
+from .curated import Curated
+from .exchange import items_of, take
+from .files.index_file import IndexLine, line_of, suspicious_passages
+from .identity import FILE, FOLDER
+from .index.entries import invalid_files, memories, stamps
+from .index.words import is_trivial
+from .model import INDEX, Invalid, Memory, Root
+from .model_commands import model_asks, models_of
+from .overview import CuratedOverview, overview
+from .recall.find import RecallFound as RecallFound
+from .recall.find import find
+from .sessions.places import kept_sessions
+from .stores import CuratedReading, agent_root, agents_in, person_store, workspace_root
+from .upkeep import maintain
 
 
 class CuratedLook(NamedTuple):
@@ -47,8 +51,6 @@ class CuratedLook(NamedTuple):
 
     def overview(self, now: datetime) -> CuratedOverview:
         """Return everything else at one time: both sides, decisions, dreams, inbox, health."""
-        from .curated_overview import CuratedOverview, overview
-
         if self.curated is None or self.error is not None:
             return CuratedOverview(error=self.error)
         return overview(self.curated, now)
@@ -64,7 +66,7 @@ class CuratedItem(NamedTuple):
     line: int = 0
 
 
-class CuratedMemory(PlainSystem):
+class CuratedMemory(System):
     """The curated memory of a workspace; verbs and other programs use `curated`.
 
     `curated` also reaches the person's own memories (`$AGH_HOME`); check, search and status cover the workspace only.
@@ -80,8 +82,6 @@ class CuratedMemory(PlainSystem):
 
     def entrust(self, trust: Trust | None, environ: Mapping[str, str]) -> None:
         """Set the person's decisions: approved commands of the settings may be run."""
-        from .curated_commands import models_of
-
         models = models_of(self.curated, trust, environ)
         self.curated.tiebreaker = models.pop("tiebreaker", None)
         self.curated.models = models
@@ -148,8 +148,6 @@ class CuratedMemory(PlainSystem):
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return problems: files that are no memory, an unreadable identity, folders that share an identity."""
-        from memory.base.problems import Problem
-
         found: list[Problem] = []
         shown = f"{FOLDER}/{FILE}"
         try:
@@ -171,8 +169,6 @@ class CuratedMemory(PlainSystem):
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
         """Remove old decisions, and dream where the gates are open; see `curated_upkeep`."""
-        from .curated_upkeep import maintain
-
         return maintain(self.curated, now, actor=actor, dry_run=dry_run)
 
     def records(
@@ -193,9 +189,6 @@ class CuratedMemory(PlainSystem):
 
     def also_told(self) -> Iterator[Record]:
         """Yield the person's own memories, and what looks suspicious in the indexes and is no line of a memory."""
-        from memory.curated.files.index_file import IndexLine, line_of, suspicious_passages
-        from memory.search.records import Record
-
         for root in self.curated.existing(self.curated.all_roots()):
             store = self.curated.side_of(root).store
             top = FOLDER if root.side == "workspace" else HOME
@@ -209,9 +202,6 @@ class CuratedMemory(PlainSystem):
 
     def records_by_file(self, refused: MutableMapping[str, Refusal]) -> Iterator[FileRecords]:
         """Yield the record of each memory; its text is read only if the index has a different one."""
-        from memory.curated.index.entries import invalid_files, stamps
-        from memory.search.index.inventory import FileRecords, whole
-
         roots = self._roots()
         side = self.curated.sides.get("workspace")
         if side is None:
@@ -231,8 +221,6 @@ class CuratedMemory(PlainSystem):
 
     def _recorded(self, root: Root, name: str) -> list[Record]:
         """Return the record of one memory; none if it was deleted."""
-        from memory.curated.index.entries import memories
-
         side = self.curated.sides["workspace"]
         return [
             _record(one) for one in side.catalog.read((), lambda db: memories(db, (root,), "filename = ?", (name,)))
@@ -240,8 +228,6 @@ class CuratedMemory(PlainSystem):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the memories of the workspace and its agents, and the files that are no memory."""
-        from memory.curated.exchange import items_of
-
         look = self.look()
         if look.error is not None:
             raise look.error
@@ -249,14 +235,10 @@ class CuratedMemory(PlainSystem):
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
         """Convert items to memories of the scope that `place` names; the controller decides on each."""
-        from memory.curated.exchange import take
-
         return take(self.curated, items, place, actor=actor, now=now)
 
     def status(self, now: datetime) -> Mapping[str, Any]:  # noqa: ARG002
         """Return how many memories each scope has, how many sessions are kept, and what cannot be read."""
-        from memory.curated.sessions.places import kept_sessions
-
         look = self.look()
         counts: dict[str, int] = {"memories": len(look.memories)}
         for one in look.memories:
@@ -270,9 +252,6 @@ class CuratedMemory(PlainSystem):
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
         """Yield the memories of the workspace that a message may be about, the best first."""
-        from memory.curated.index.words import is_trivial
-        from memory.curated.recall.find import find
-
         if is_trivial(message) or not self.curated.settings["enabled"]:
             return
         top = self.curated.settings["recall.top_k"]
@@ -283,8 +262,6 @@ class CuratedMemory(PlainSystem):
 
     def wants(self) -> Iterable[Ask]:
         """Yield the commands that the settings name as models."""
-        from .curated_commands import model_asks
-
         try:
             yield from model_asks(self.curated.settings).values()
         except MemdeckError:
@@ -296,32 +273,22 @@ class CuratedMemory(PlainSystem):
         self, verb: str, values: Mapping[str, Any], seen: str | None = None, *, actor: str, now: datetime
     ) -> Outcome:
         """Write, edit or delete a memory through the controller; see `curated_acts`."""
-        from .curated_acts import propose
-
         return propose(self.curated, verb, values, seen, actor=actor, now=now)
 
     def take_back(self, decision_id: str, *, actor: str, now: datetime) -> Outcome:
         """Revert a decision; see `curated_acts`."""
-        from .curated_acts import take_back
-
         return take_back(self.curated, decision_id, actor=actor, now=now)
 
     def dream(self, *, force: bool, actor: str, now: datetime) -> Outcome:
         """Dream where the gates are open; see `curated_acts`."""
-        from .curated_acts import dream
-
         return dream(self.curated, force=force, actor=actor, now=now)
 
     def search(self, text: str, now: datetime) -> RecallFound:
         """Return what a question finds among the visible memories; it is not counted as a recall."""
-        from memory.curated.recall.find import find
-
         return find(self.curated, text, self.curated.visible(), now=now)
 
     def doctor_lines(self) -> Iterable[Advice]:
         """Yield the folders that have the same identity, damaged records, and how long sessions are kept."""
-        from memory.curated.sessions.places import kept_sessions
-
         try:
             kept = kept_sessions(self.curated)
             copies = self.curated.sides["workspace"].claim.copies
@@ -348,8 +315,6 @@ class CuratedMemory(PlainSystem):
 
 def _record(one: Memory) -> Record:
     """Return the search record of a memory."""
-    from memory.search.records import Record
-
     path = f"{FOLDER}/{one.root.folder}/{one.filename}"
     day = datetime.fromtimestamp(one.changed, UTC).date().isoformat()
     return Record("curated", path, one.header.name, one.whole, CuratedItem(), day, (one.header.type,))

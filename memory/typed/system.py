@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from memory.base.items import Item, Skipped, Taken
+from memory.base.problems import Problem
 from memory.errors import MemdeckError
-from memory.typed import check
-from memory.typed.aidefile import NAME
-from memory.typed.registry import Agent, agents_of
-from memory.typed.status import AgentLook, AgentStatus, look_at
-from memory.typed.stores import TypedReading, path_in
-from memory.workspace import Outcome
+from memory.maintenance.report import Gone, Report, RuleReport, Stays
+from memory.search.records import Record
+from memory.storage import Store
+from memory.storage.changes import Change, new_id
+from memory.system import Advice, BriefLine, System
+from memory.trust.consent import Ask
+from memory.workspace import Outcome, Workspace
 
-from . import Advice, BriefLine, PlainSystem
-
-if TYPE_CHECKING:
-    from memory.base.items import Item, Skipped, Taken
-    from memory.base.problems import Problem
-    from memory.maintenance import Report, RuleReport
-    from memory.search.records import Record
-    from memory.storage import Change, Store
-    from memory.trust.consent import Ask
-    from memory.typed.failures import Failure
-    from memory.typed.files import MemoryFile
-    from memory.typed.status import AgentPrune
-    from memory.workspace import Workspace
+from . import check
+from .aidefile import NAME
+from .consent import ask_of, may_prune
+from .exchange import agent_for, items_of, take
+from .failures import FILE, Failure
+from .files import MemoryFile
+from .locks import holder_of, refuse_locked
+from .prune import prune
+from .reading import entries_of, failures_of, preview
+from .registry import Agent, agents_of
+from .sizes import bytes_text
+from .status import AgentLook, AgentPrune, AgentStatus, look_at
+from .stores import TypedReading, path_in
+from .writes import AgentWriter, lock_file, unlock_file
 
 RULE = "prune-typed-memory"
 KIND = "typed"
@@ -51,22 +56,17 @@ class TypedLook:
 
     def preview(self, agent: Agent, file: MemoryFile) -> str:
         """Return the beginning of a file, read now."""
-        from memory.typed.reading import preview
-
         return preview(agent.folder, file)
 
     def failures_in(self, agent: Agent, file: MemoryFile) -> tuple[Failure, ...]:
         """Return the failures noted in a file, read now; empty if it is no failure log."""
-        from memory.typed.failures import FILE
-        from memory.typed.reading import failures_of
-
         look = next((look for look in self.agents if look.agent == agent), None)
         if look is None or look.aidefile is None or file.path != f"{look.aidefile.procedural_real}/{FILE}":
             return ()
         return failures_of(look)
 
 
-class TypedMemory(PlainSystem):
+class TypedMemory(System):
     """The agents of a workspace: those of the registry whose folder is in it, and the workspace itself if it is one."""
 
     name = "typed"
@@ -166,9 +166,6 @@ class TypedMemory(PlainSystem):
 
         A file that cannot be read or is very large is left out, and added to `refused` if that is given.
         """
-        from memory.search.records import Record
-        from memory.typed.reading import entries_of
-
         if kinds is not None and KIND not in kinds:
             return
 
@@ -182,15 +179,11 @@ class TypedMemory(PlainSystem):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the blocks and files of all agents."""
-        from memory.typed.exchange import items_of
-
         for look in self.look().agents:
             yield from items_of(look, self._shown(look.agent))
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
         """Convert items to blocks of the agent that `place` names, or of the only one."""
-        from memory.typed.exchange import agent_for, take
-
         look = agent_for(self.look().agents, place)
         return take(look, self.store(look.agent), items, actor=actor, now=now)
 
@@ -208,8 +201,6 @@ class TypedMemory(PlainSystem):
 
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
         """Yield a line for each agent: how many files, how large, and how many the next prune deletes."""
-        from memory.typed.sizes import bytes_text
-
         for status in self.look().at(now):
             name, found, gone = status.agent.name, status.found, status.prune.deleted
             if status.look.error is not None:
@@ -236,10 +227,6 @@ class TypedMemory(PlainSystem):
 
         What cannot be pruned is a warning: no file and no agent ends the pass.
         """
-        import time
-
-        from memory.maintenance import Report
-
         begun = time.perf_counter()
         rules, warnings, change = [], [], None
         blocked: list[Mapping[str, Any]] = []
@@ -258,18 +245,12 @@ class TypedMemory(PlainSystem):
 
     def prune(self, agent: Agent, now: datetime, *, actor: str, dry_run: bool = False) -> AgentPrune:
         """Prune one agent; see `memory.typed.prune.prune`."""
-        from memory.typed.prune import prune
-
-        from .typed_folders import may_prune
-
         state = self._workspace.state
         may = may_prune(None if state is None else state.folder.home)
         return prune(agent, self.store, now, actor=actor, dry_run=dry_run, may=may)
 
     def wants(self) -> Iterator[Ask]:
         """Yield the folders that a prune would delete from, agent by agent."""
-        from .typed_folders import ask_of
-
         for look in self.look().agents:
             if look.aidefile is not None:
                 yield ask_of(look.agent, look.aidefile, look.found)
@@ -280,8 +261,6 @@ class TypedMemory(PlainSystem):
 
         Paths are relative to the agent's folder. Errors as `AgentWriter.move`.
         """
-        from memory.typed.writes import AgentWriter
-
         store = self.store(agent)
         operation = "typed.promote" if core == "add" else "typed.demote"
         source, target = path_in(store, source), path_in(store, target)
@@ -289,9 +268,6 @@ class TypedMemory(PlainSystem):
 
     def lock(self, agent: Agent, path: str, *, now: datetime, actor: str) -> Outcome:
         """Lock a file, or unlock it if this process has the lock; BusyError `typed.locked` for a foreign lock."""
-        from memory.typed.locks import holder_of, refuse_locked
-        from memory.typed.writes import lock_file, unlock_file
-
         store = self.store(agent)
         path = path_in(store, path)
         if holder_of(store.root, path) is None:
@@ -303,7 +279,6 @@ class TypedMemory(PlainSystem):
 
 
 def _rule(pruned: AgentPrune, shown: str) -> RuleReport:
-    from memory.maintenance.report import Gone, RuleReport, Stays
 
     stays = (*pruned.skipped, *pruned.errors)
     kept = pruned.kept + len(stays)
@@ -332,8 +307,6 @@ def _outcome(change: Change) -> Outcome:
 
 def _nothing(operation: str, summary: str, actor: str, now: datetime) -> Change:
     """Return a record for an operation that changes no memory."""
-    from memory.storage.changes import Change, new_id
-
     return Change(new_id(now), now, actor, operation, summary, ())
 
 
