@@ -20,7 +20,6 @@ from tests.fixture_files import sample
 from tests.memory_files import snapshot_of
 from tests.strategies import markdown_documents
 from widgets.list.rows import Heading, Note
-from widgets.pane.rows import Run
 from widgets.panes import all_panes
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -47,7 +46,7 @@ def missing(file: str, data: str | bytes) -> Counter[str]:
     snapshot = snapshot_of({file: data})
     pane = next(name for name in all_panes() if file in name.files).load()()
     parts = pane.rows(snapshot, NOW)
-    rows = [row for part in parts for row in (part.items if isinstance(part, Run) else [part])]
+    rows = list(parts)
     document = snapshot.document(file)
     left = Counter(visible(entry.title) for entry in _entries(document))
     objects = {id(entry): entry for entry in _entries(document)}
