@@ -27,10 +27,8 @@ from tests.patience import PATIENCE
 
 HOUSE = Path(__file__).parents[1]
 VERBS = """
-import app.cli.failures, app.cli.lazy_groups, app.cli.root, app.cli.session, app.cli.verbs.files.tasks, app.hooks.run
-import app.main, memory.maintenance.run, memory.prompts.brief, memory.storage.log.log, memory.files.system
 import app.cli.failures, app.cli.commands, app.cli.root, app.cli.session, memory.files.tasks.operations, app.hooks.run
-import app.main, memory.maintenance.run, memory.prompts.brief, memory.storage.log.log, memory.systems.files
+import app.main, memory.maintenance.run, memory.prompts.brief, memory.storage.log.log, memory.files.system
 """
 """What most verbs load."""
 TOOLS = f"""{VERBS}
