@@ -23,6 +23,7 @@ from types import FrameType
 from typing import Any
 
 from app.tui.app import MemdeckApp
+from app.tui.shell import Changed, Setup
 from bench.outside_part import edit
 from bench.places import NOW, ROOT
 from bench.workspaces import FIRST_TITLE, Size, workspace_files
@@ -75,7 +76,7 @@ async def count(folder: Path, tasks: int) -> dict[str, Counter[str]]:
     workspace = Workspace.init(
         folder / "work", NOW, actor="bench", state_home=folder / "state", machine_zone=UTC, files=files
     )[0]
-    app = MemdeckApp(workspace, clock=lambda: NOW, environ={}, watches=False, hand_over=nullcontext)
+    app = MemdeckApp(workspace, Setup(clock=lambda: NOW, environ={}, watches=False, hand_over=nullcontext))
     road = Road()
     threading.setprofile(road)
     sys.setprofile(road)
@@ -95,7 +96,7 @@ async def count(folder: Path, tasks: int) -> dict[str, Counter[str]]:
                     path.read_bytes().replace(f"{FIRST_TITLE} {number - 1}".encode(), FIRST_TITLE.encode()),
                     str(number),
                 )
-                app.refresher.files_changed(frozenset({"tasks.md"}))
+                app.post_message(Changed(frozenset({"tasks.md"})))
                 await rest(app)
 
             await rest(app)

@@ -139,15 +139,11 @@ def _no_color() -> Iterator[None]:
 
 def _app(workspace: Workspace, picture: Picture, root: Path, home: Path) -> MemdeckApp:
     from app.tui.app import MemdeckApp
+    from app.tui.shell import Setup
 
-    return MemdeckApp(
-        workspace,
-        clock=lambda: NOW,
-        pane=picture.pane,
-        path=str(root),
-        environ={"HOME": str(home), "LANG": "C.UTF-8"},
-        watches=False,
-    )
+    environ = {"HOME": str(home), "LANG": "C.UTF-8"}
+    setup = Setup(clock=lambda: NOW, pane=picture.pane, path=str(root), environ=environ, watches=False)
+    return MemdeckApp(workspace, setup)
 
 
 async def _draw(picture: Picture, home: Path) -> str:

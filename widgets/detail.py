@@ -9,7 +9,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
 
-from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
@@ -23,12 +22,6 @@ from widgets.chrome.keys import GoPrefix, go_binding
 from .text.drawing import Drawing, Scrolling
 from .text.markdown import Flow, plain_text, render_markdown
 from .text.styled_text import EMPTY, Line, Piece, Tone, clip_line, line, line_text, line_width, pad_line, wrap_line
-
-MOST_DRAWN = 512
-"""How many drawn lines are cached."""
-
-_DrawnLine: TypeAlias = tuple[int, Line, int, int, tuple[str, ...]]
-"""What a line looks like: its row (-1 below the last one), its pieces, its width and indent, its component classes."""
 
 
 def _binding(key: str, action: str, words: str, name: str, tooltip: str) -> Binding:
@@ -85,7 +78,6 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         self._source = tuple(content)
         self._laid_out: Sequence[Line] = ()
         self._laid_out_for = -1
-        self._drawn: dict[_DrawnLine, Strip] = {}
 
     def set_content(self, content: Sequence[Line]) -> None:
         """Replace the lines and show the first one."""
@@ -98,24 +90,11 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
 
     def lay_out_again(self, *, top: bool) -> None:
         """Lay out again; `top` scrolls to the first line, else the scroll position stays."""
-        before, start = self._laid_out, round(self.scroll_y)
         self._laid_out_for = -1
         if top:
             self.scroll_to(y=0, animate=False, force=True)
         self._ensure_layout()
-        if start == round(self.scroll_y) and not self.has_focus:
-            self._redraw_from(before)
-        else:
-            self.refresh()
-
-    def _redraw_from(self, before: Sequence[Line]) -> None:
-        """Redraw the lines in view from the first to the last one that changed."""
-        top = round(self.scroll_y)
-        view = range(top, top + self.size.height)
-        old, new = (dict(zip(view, lines[top : view.stop], strict=False)) for lines in (before, self._laid_out))
-        changed = [row for row in view if old.get(row) != new.get(row)]
-        if changed:
-            self.refresh_lines(changed[0], changed[-1] - changed[0] + 1)
+        self.refresh()
 
     def _ensure_layout(self) -> None:
         width = self.scrollable_content_region.width
@@ -158,50 +137,22 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         """The laid-out lines that are marked, and their component class; for subclasses that mark some."""
         return range(0), ""
 
-    def forget_strips(self) -> None:
-        """Drop the drawn lines for another theme."""
-        self._drawn.clear()
-
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw what is in view, laid out for the current width."""
+        """Draw lines of the view, laid out for its width."""
         self._ensure_layout()
-        if self._restyled:
-            self.settle_styles()
         return super().render_lines(crop)
 
-    def draw_lines(self, places: range, width: int) -> list[Strip]:
-        """Draw some lines of the view; those below the last one are all alike."""
-        lines, selection, (marked, mark) = self._laid_out, self.text_selection, self.marked_lines()
-        drawn = []
-        for row in range(places.start + round(self.scroll_y), places.stop + round(self.scroll_y)):
-            below = not 0 <= row < len(lines)
-            content, states = EMPTY if below else lines[row], (mark,) if row in marked else ()
-            if below or selection is None:
-                cached = (-1 if below else row, content, width, self.line_indent, states)
-                drawn.append(self._drawn.get(cached) or self._draw(cached))
-                continue
-            strip = self.draw(content, width, *states)
-            if (span := selection.get_span(row)) is not None:
-                strip = _highlight(strip, line_text(content), *span, self)
-            drawn.append(self._indented(strip.apply_offsets(0, row)))
-        return drawn
-
-    def draw_line(self, y: int, width: int) -> Strip:
-        """Draw one line of the view."""
-        return self.draw_lines(range(y, y + 1), width)[0]
-
-    def _draw(self, what: _DrawnLine) -> Strip:
-        """Draw a line without a selection, and cache it."""
-        row, content, width, _, states = what
-        if len(self._drawn) >= MOST_DRAWN:
-            self._drawn.clear()
-        strip = self._drawn[what] = self._indented(self.draw(content, width, *states).apply_offsets(0, row))
-        return strip
-
-    def _indented(self, strip: Strip) -> Strip:
-        """The strip with the padding at its left, unless `Scrolling.render_lines` leaves the padding to Textual."""
-        blank = Strip([Segment(" " * self.line_indent, self.tone_styles()["plain"])])
-        return Strip.join([blank, strip]) if self.line_indent else strip
+    def render_line(self, y: int) -> Strip:
+        """One line of the view; text that is selected with the mouse stands out."""
+        row, width, lines = y + round(self.scroll_y), self.scrollable_content_region.width, self._laid_out
+        if not 0 <= row < len(lines):
+            return self.draw(EMPTY, width)
+        marked, mark = self.marked_lines()
+        strip = self.draw(lines[row], width, *((mark,) if row in marked else ()))
+        selection = self.text_selection
+        if selection is not None and (span := selection.get_span(row)) is not None:
+            strip = _highlight(strip, line_text(lines[row]), *span, self)
+        return strip.apply_offsets(0, row)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The text selected with the mouse, as it is shown."""
@@ -321,14 +272,7 @@ class Detail(LineView):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,o", "follow", "follow", id="detail.follow", tooltip="Follow the link", show=False),
         Binding("n,right,l", "link(1)", "next link", id="detail.next_link", tooltip="Mark the next link", show=False),
-        Binding(
-            "N",
-            "link(-1)",
-            "link before",
-            id="detail.previous_link",
-            tooltip="Mark the link before",
-            show=False,
-        ),
+        Binding("N", "link(-1)", "link before", id="detail.previous_link", tooltip="Mark the link before", show=False),
         Binding("left,h", "leave", "list", id="detail.leave", tooltip="Go back to the list", show=False),
     ]
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from datetime import datetime
-from functools import cached_property
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ScreenStackError
@@ -16,53 +13,45 @@ from textual.events import Event, InputEvent, Key, Paste
 from textual.widgets import Input
 
 from memory.storage.own_folders import short_path
+from memory.workspace import Workspace
 from widgets.chrome.header import HeaderLine
 from widgets.chrome.keys import GoWaits, Prefixed, active_binding, is_typing
 from widgets.chrome.sidebar import Sidebar
 from widgets.list.line_list import LineList
 from widgets.pane.base import Pane
-from widgets.text.depth import Depth
-from widgets.text.glyphs import UNICODE, Glyphs
+from widgets.panes import PaneName
 
 from .commands.conditions import Situation
-from .forms.consent import ConsentPart
-from .keys.keymap import Keymap
-from .keys.registry import BY_ID, PARTS, Action, command_of
-from .keys.type_ahead import TypeAhead, apart
-from .live.background import Jobs, Schedule
-from .live.edits import Edits
-from .live.fleet import PANE as FLEET
-from .live.fleet import AllWorkspaces
-from .live.outside_changes import LogSource, OutsideChanges
-from .live.overview import AwaySummary, OverviewPart
-from .live.prompts import PANE as PROMPT
-from .live.prompts import PromptSource
-from .live.proposals import PANE as INBOX
+from .keys.available import why_dead
+from .keys.registry import BY_ID, PARTS, Command, found_at, function_of
+from .keys.type_ahead import apart
 from .live.proposals import AgentProposals
-from .live.refresh import Refresher
 from .main_screen import MainScreen
-from .navigation import Navigation
-from .overlays import Overlays
 from .pane_state import PaneState
-from .search.queries import SearchQueries
-from .shell import Progress, Shell, ThreadReport, place_toasts
+from .shell import Changed, Progress, Setup, Shell, ThreadReport
 
 if TYPE_CHECKING:
-    from memory.history.outside import LostFile, OutsideRemoval
-    from memory.monitoring.run.run import WatchServices
-    from memory.trust.consent import Trust
-    from memory.workspace import Workspace
     from widgets.input.form import Form
     from widgets.list.board import Board
-    from widgets.panes import PaneName
     from widgets.panes.brief.pane import BriefPane
     from widgets.panes.fleet import FleetPane
 
-    from .commands.interface import JobView
-    from .commands.perform import Performer
+    from .commands.context import Context
+    from .forms.consent import ConsentPart
     from .forms.drafts import FormDrafts
     from .forms.form_session import FormSession
+    from .keys.type_ahead import TypeAhead
     from .leaving import Leaving
+    from .live.background import Jobs, Schedule
+    from .live.edits import Edits
+    from .live.fleet import AllWorkspaces
+    from .live.outside_changes import OutsideChanges
+    from .live.overview import OverviewPart
+    from .live.prompts import PromptSource
+    from .live.refresh import Refresher
+    from .navigation import Navigation
+    from .overlays import Overlays
+    from .search.queries import SearchQueries
 
 TICK_SECONDS = 30.0
 """Seconds between redraws of everything that depends on the time."""
@@ -77,201 +66,51 @@ class MemdeckApp(Shell):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         # Works everywhere, also in dialogs and while text is typed.
-        Binding(
-            "f1",
-            "app.do('view.widget_help')",
-            show=False,
-            priority=True,
-            id="view.widget_help",
-            tooltip=BY_ID["view.widget_help"].description,
-        )
+        Binding("f1", "app.do('view.widget_help')", show=False, priority=True, id="view.widget_help")
     ]
 
-    def __init__(
-        self,
-        workspace: Workspace | None,
-        *,
-        clock: Callable[[], datetime],
-        pane: str | None = None,
-        path: str = ".",
-        environ: Mapping[str, str] | None = None,
-        glyphs: Glyphs = UNICODE,
-        depth: Depth = "truecolor",
-        watches: bool = True,
-        keeps_watch: bool | None = None,
-        remembers: bool = True,
-        safe: bool = False,
-        hand_over: Callable[[], AbstractContextManager[None]] | None = None,
-        keymap: Keymap | None = None,
-        only: str | None = None,
-    ) -> None:
-        """`pane`: the pane to open first (default: the one that was open last). `path`: where a workspace would be
-        created.
-
-        `only`: the id of the only pane to show; nothing of the workspace is shown or changed then.
-
-        `depth`: how many colours the terminal shows. `keeps_watch`: whether monitors, heartbeat and maintenance run
-        while the application is open (default: as `watches`).
-        `safe`: no command from memory files may run, even if it was approved.
-        """
-        super().__init__(
-            workspace,
-            clock=clock,
-            path=path,
-            environ=environ,
-            glyphs=glyphs,
-            depth=depth,
-            watches=watches,
-            keeps_watch=keeps_watch,
-            remembers=remembers,
-            safe=safe,
-            hand_over=hand_over,
-            keymap=keymap,
-            only=only,
-        )
-        # Each part is given parts created before it; calls in the other direction are hooks.
+    def __init__(self, workspace: Workspace | None, setup: Setup) -> None:
+        """Create the parts; each reaches the others through the application."""
+        super().__init__(workspace, setup)
         self.pane_state = PaneState(self)
-        self.refresher = Refresher(self)
-        self.jobs = Jobs(self)
-        self.schedule = Schedule(self, self.refresher, self.jobs)
-        self.outside_changes = OutsideChanges(self, self.refresher, self.pane_state)
-        self.agent_proposals = AgentProposals(self, self.refresher)
-        overview = OverviewPart(
-            self,
-            self.refresher,
-            self.outside_changes,
-            self.schedule,
-            AwaySummary(self, self.pane_state),
-            self.agent_proposals.source,
-        )
-        self.overlays = Overlays(self, self._allows, self.action_do, self.pane_state)
+        self.proposals = AgentProposals(self)
         self.overlays.apply_theme()
-        self.edits = Edits(self, self.refresher, self.outside_changes, self.schedule, self.overlays)
-        self.consent = ConsentPart(self, self.refresher, self.schedule, self.overlays, self.edits)
-        self.navigation = Navigation(
-            self,
-            self.refresher,
-            self.outside_changes,
-            overview,
-            self.pane_state,
-            self.overlays,
-            self.consent,
-            self.make_pane,
-        )
-        self.search_queries = SearchQueries(self, self.navigation, self.pane_state)
-        self.fleet = AllWorkspaces(self, self.refresher, self.jobs, self.navigation, self.overlays)
-        self.search_queries.instead[FLEET] = self.fleet.search
-        self.type_ahead = TypeAhead(self, self.edits, self.consent, self._pass_on)
-        self._connect(overview)
         first = None
         if workspace is not None:
-            first = self.navigation.begin(self.navigation.first(only or pane, self.pane_state.last_pane))
-        path_shown = "" if workspace is None or only is not None else short_path(str(workspace.root), self.environ)
-        self.main_screen = MainScreen(self._main_screen_ready, path_shown, first, self.navigation.panes)
+            first = self.navigation.begin(self.navigation.first(setup.only or setup.pane, self.pane_state.last_pane))
+        shown = "" if workspace is None or setup.only else short_path(str(workspace.root), self.environ)
+        self.main_screen = MainScreen(self._main_screen_ready, shown, first, self.navigation.panes)
 
-    def _connect(self, overview: OverviewPart) -> None:
-        """Register what runs before, during and after a refresh of the files."""
-        hooks = self.refresher.hooks
-        hooks.before.append(self.outside_changes.look_first)
-        hooks.once += [self.fleet.look, lambda: self.form_drafts.look()]
-        hooks.behind += [self.outside_changes.look_behind, overview.count, overview.brief]
-        hooks.shown += [self._say_what_changed, overview.show_badges]
-        hooks.shown_first.append(self.navigation.shown)
-        hooks.rested += [self.edits.seen, self.schedule.begin]
-        hooks.failed.append(overview.say_not_read)
-        hooks.changed += [self.schedule.files_changed, self.search_queries.files_changed]
-        self.outside_changes.on_change.append(overview.show_badges)
+    if TYPE_CHECKING:
+        consent: ConsentPart
+        edits: Edits
+        fleet: AllWorkspaces
+        form_drafts: FormDrafts
+        form_session: FormSession
+        jobs: Jobs
+        navigation: Navigation
+        outside_changes: OutsideChanges
+        overlays: Overlays
+        overview: OverviewPart
+        context: Context
+        prompts: PromptSource
+        refresher: Refresher
+        schedule: Schedule
+        search_queries: SearchQueries
+        type_ahead: TypeAhead
+    else:
 
-    def _say_what_changed(self) -> None:
-        """Tell panes and the open form that the files on screen changed, and report files that were lost."""
-        self.outside_changes.say_lost()
-        if "form_session" in self.__dict__:
-            # If no form was ever opened, there is none to tell.
-            self.form_session.files_changed()
+        def __getattr__(self, name: str) -> Any:
+            """Return a part; it is imported and created when it is first used, not before the first titles."""
+            if name not in PARTS:
+                raise AttributeError(name)
+            # A thread may create the same part at the same moment; the first one counts.
+            return self.__dict__.setdefault(name, found_at(PARTS[name])(self))
 
-    # Parts that are not needed before the first frame; each is imported on first use.
-
-    @cached_property
-    def form_drafts(self) -> FormDrafts:
-        """The part that saves drafts of forms."""
-        from .forms.drafts import FormDrafts
-
-        return FormDrafts(self, self.pane_state)
-
-    @cached_property
-    def form_session(self) -> FormSession:
-        """The part that opens forms and writes what they contain."""
-        from .forms.form_session import FormSession
-
-        return FormSession(
-            self,
-            self,
-            self.refresher,
-            self.edits,
-            self.form_drafts,
-            self.navigation,
-            self.overlays,
-            lambda step: self.perform(step),
-        )
-
-    @cached_property
-    def perform(self) -> Performer:
-        """The performer of the steps that commands return."""
-        from .commands.perform import Performer
-
-        return Performer(
-            self,
-            refresher=self.refresher,
-            edits=self.edits,
-            navigation=self.navigation,
-            overlays=self.overlays,
-            consent=self.consent,
-            schedule=self.schedule,
-            jobs=self.jobs,
-            pane_state=self.pane_state,
-            forms=lambda: (self.form_session, self.form_drafts),
-        )
-
-    # What commands read
-
-    @property
-    def removals(self) -> tuple[OutsideRemoval, ...]:
-        """The changes by other programs that removed entries which are still missing."""
-        return self.outside_changes.removals
-
-    @property
-    def lost(self) -> LostFile | None:
-        """The file of the open pane if it is missing or empty, else None."""
-        return self.outside_changes.lost_in(self.pane)
-
-    @property
-    def has_jobs(self) -> bool:
-        """Whether a job runs."""
-        return bool(self.jobs.running)
-
-    def can_undo_or_redo(self, way: str) -> bool:
-        """Return whether there was something to undo or redo at the last refresh."""
-        return self.outside_changes.can_undo_or_redo(way)
-
-    def may_undo_or_redo(self, way: str) -> bool:
-        """Return whether there is something to undo or redo, or may be."""
-        return self.outside_changes.may_undo_or_redo(way, writing=not self.edits.idle)
-
-    def saved_views(self, pane_id: str) -> dict[str, dict[str, str]]:
-        """Return the saved views of a pane by name."""
-        return self.pane_state.saved_views(pane_id)
-
-    def writing(self) -> AbstractContextManager[None]:
-        """Hold the lock of changes while a thread writes."""
-        return self.edits.writing()
-
-    def trust(self) -> Trust | None:
-        """Return the user's decisions about commands, as a separate object for one thread."""
-        return self.schedule.trust()
-
-    def services(self, job: JobView) -> WatchServices:
-        """Return the services that a run of monitors uses."""
-        return self.schedule.services(job)
+    def load_parts(self) -> None:
+        """Create all parts, in a thread, so that no key waits for them."""
+        for name in PARTS:
+            getattr(self, name)
 
     @property
     def idle(self) -> bool:
@@ -288,7 +127,7 @@ class MemdeckApp(Shell):
         """Start listening to the clock."""
         self.set_interval(TICK_SECONDS, self._tick)
         if self.setup.watches:
-            self.agent_proposals.begin()
+            self.proposals.begin()
             self.fleet.begin()
 
     def on_unmount(self) -> None:
@@ -338,8 +177,7 @@ class MemdeckApp(Shell):
 
     def _keep_typed(self) -> None:
         """Save the open form's draft, if any form was opened."""
-        if "form_drafts" in self.__dict__:
-            self.form_drafts.save_now()
+        self.form_drafts.save_now()
 
     def exit(self, result: int | None = None, *args: Any, **kwargs: Any) -> None:
         """Leave; the state of the view is written first."""
@@ -367,22 +205,17 @@ class MemdeckApp(Shell):
 
     def make_pane(self, name: PaneName) -> Pane:
         """Create a pane that is opened for the first time."""
-        pane_type = name.load()
-        if name.id == INBOX:
-            return pane_type(self.agent_proposals.source)  # type: ignore[call-arg]
-        if name.id == PROMPT:
-            return pane_type(PromptSource(self))  # type: ignore[call-arg]
-        if name.id == FLEET:
-            return pane_type(self.fleet.source)  # type: ignore[call-arg]
-        if name.id == "changes":
-            return pane_type(LogSource(self))  # type: ignore[call-arg]
-        if name.id == "monitors":
-            return pane_type(self.schedule.pictures)  # type: ignore[call-arg]
-        if name.id == "contacts":
-            return pane_type(self.schedule.addresses)  # type: ignore[call-arg]
-        if name.id == "plans":
-            return pane_type(LogSource(self).past)  # type: ignore[call-arg]
-        pane = pane_type()
+        sources: dict[str, Callable[[], object]] = {
+            "changes": lambda: self.outside_changes.log,
+            "contacts": lambda: self.schedule.addresses,
+            "fleet": lambda: self.fleet.source,
+            "inbox": lambda: self.proposals,
+            "monitors": lambda: self.schedule.pictures,
+            "plans": lambda: self.outside_changes.log.past,
+            "prompt": lambda: self.prompts,
+        }
+        pane_type, source = name.load(), sources.get(name.id)
+        pane = pane_type() if source is None else pane_type(source())  # type: ignore[call-arg]
         if name.id == "brief" and self.left_drafts:
             pane.say_drafts(self.form_drafts.listed)  # type: ignore[attr-defined]
         return pane
@@ -390,19 +223,19 @@ class MemdeckApp(Shell):
     def _tick(self) -> None:
         """Refresh what depends on the time, such as what is due or overdue."""
         if self.workspace is not None and self.refresher.idle:
-            self.refresher.tick()
+            self.refresher.request()
 
     # Actions
 
-    def action_do(self, action_id: str) -> None:
-        """Do an action of the registry, by id."""
-        action = BY_ID[action_id]
+    def action_do(self, command_id: str) -> None:
+        """Do a command, by id."""
+        command = BY_ID[command_id]
         try:
-            if self._allows(action):
-                if action.target in PARTS:
-                    getattr(getattr(self, action.target), action.method)(*action.arguments)
+            if self.allows(command):
+                if command.part:
+                    function_of(command.does)(getattr(self, command.part), *command.arguments)
                 else:
-                    self.perform(command_of(action)(self, *action.arguments))
+                    function_of(command.does)(self.context, *command.arguments)
         finally:
             self.type_ahead.acted()
 
@@ -411,7 +244,7 @@ class MemdeckApp(Shell):
         if isinstance(event, (InputEvent, Paste)) and self.ends:
             return
         if isinstance(event, Key):
-            self.refresher.pressed()
+            self.overview.pressed()
         if isinstance(event, Key) and not event.is_forwarded and (two := apart(event)) and not self._means(event.key):
             for key in two:
                 await self.on_event(key)
@@ -427,19 +260,19 @@ class MemdeckApp(Shell):
         chosen = any(key in keys for keys in self.keymap.rebound.values())
         return chosen or active_binding(self.screen, key) is not None
 
-    async def _pass_on(self, key: Key) -> None:
+    async def pass_on(self, key: Key) -> None:
         """Handle a key that waited, unless a question opened since it was typed."""
         if not self.consent.drops(key):
             await super().on_event(key)
 
-    def _allows(self, action: Action) -> bool:
+    def allows(self, action: Command) -> bool:
         """Whether an action is available now."""
-        return Situation(self).allows(action.needs)
+        return Situation(self.context).allows(action.needs)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the keys of actions that are not available now; the footer does not show them."""
         if action == "do" and parameters:
-            return self._allows(BY_ID[str(parameters[0])])
+            return self.allows(BY_ID[str(parameters[0])])
         return True
 
     def explain_key(self, key: str) -> None:
@@ -447,11 +280,11 @@ class MemdeckApp(Shell):
 
         The key that leaves only clears the messages in that case.
         """
-        from .keys.available import why_dead
-
         if key in self.keymap.keys("view.leave", BY_ID["view.leave"].keys):
             self.clear_notifications()
-        elif not is_typing(self.screen.focused) and (words := why_dead(self, self.keymap, Situation(self), key)):
+        elif not is_typing(self.screen.focused) and (
+            words := why_dead(self, self.keymap, Situation(self.context), key)
+        ):
             self.say(words)
 
     def push_screen(self, screen: Any, *arguments: Any, **options: Any) -> Any:
@@ -464,6 +297,12 @@ class MemdeckApp(Shell):
         self.overlays.freed()
 
     # Messages
+
+    def on_changed(self, message: Changed) -> None:
+        """Tell the parts that files changed, and read them."""
+        self.schedule.files_changed(message.files)
+        self.search_queries.files_changed()
+        self.refresher.request()
 
     def on_thread_report(self, message: ThreadReport) -> None:
         """Deliver the result of a thread."""
@@ -501,8 +340,6 @@ class MemdeckApp(Shell):
     def on_pane_current(self, message: Pane.Current) -> None:  # noqa: ARG002
         """Update keys and messages for another entry under the cursor."""
         self.refresh_keys()
-        if self._notifications:
-            place_toasts(self)
 
     def on_sidebar_chosen(self, message: Sidebar.Chosen) -> None:
         """Open the pane that was chosen in the sidebar."""
@@ -534,7 +371,5 @@ class MemdeckApp(Shell):
 
     def on_board_dropped(self, message: Board.Dropped) -> None:
         """Move the task of a card that was dragged to another column."""
-        from .commands.tasks import drop
-
         message.stop()
-        self.perform(drop(self, message.row.item, message.lane))
+        function_of("tasks.drop")(self.context, message.row.item, message.lane)

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from memory.base.programs import find_program
+from memory.base.safe_text import visible
 
 PATIENCE = 3.0
 """Seconds after which a program that does not end is ended."""
@@ -41,8 +46,6 @@ def safe_text(text: str) -> str:
     """Return the text as it may be pasted into a terminal: tabs and line ends stay, other control characters are
     escaped.
     """
-    from memory.base.safe_text import visible
-
     return _CONTROLS.sub(lambda found: visible(found[0]), text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
@@ -53,8 +56,6 @@ def find_tool(
 
     `outside` is the workspace, whose programs do not count.
     """
-    from memory.base.programs import find_program
-
     for tool in (_MAC,) if platform == "darwin" else TOOLS:
         if tool.variable and not environ.get(tool.variable):
             continue
@@ -66,9 +67,6 @@ def find_tool(
 
 def give_to_tool(command: tuple[str, ...], text: str, environ: Mapping[str, str]) -> bool:
     """Run the clipboard program with the text on standard input. Return False if it failed. For a worker."""
-    import signal
-    import subprocess
-
     try:
         # xclip and wl-copy keep running to serve the clipboard: they must not hold on to our terminal.
         process = subprocess.Popen(

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import locale
 import os
 import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from app.cli.failures import say
+from app.cli.marks import client_of
+from memory.base.clock import machine_zone
 from memory.errors import MemdeckError, RefusedError, UsageError
+from memory.storage.own_folders import config_home, home, state_home
+from memory.storage.private.workspaces import WorkspaceList
+from memory.workspace import Workspace
+from widgets.panes import all_panes
+from widgets.text.depth import depth_of
+from widgets.text.glyphs import glyphs_for
 
+from .app import MemdeckApp
+from .keys.key_file import read_keymap
+from .keys.type_ahead import use_parser
 from .leaving import Leaving
-
-if TYPE_CHECKING:
-    from memory.workspace import Workspace
-
-    from .app import MemdeckApp
-    from .live.fleet import Destination
+from .shell import Destination, Setup
 
 
 class Clock:
@@ -57,10 +65,6 @@ def run(
     `workspace.no_folder`, RefusedError `app.person_only` for the agent of a client: all that is done here is done by a
     person.
     """
-    from app.cli.marks import client_of
-    from memory.storage.own_folders import home, state_home
-    from memory.workspace import Workspace
-    from widgets.panes import all_panes
 
     environ = os.environ if environ is None else environ
     if client := client_of(environ, typed=True):
@@ -84,9 +88,10 @@ def run(
     going: Destination | None = None
     leaving = Leaving()
     while True:
-        app = _make_app(workspace, start, first if going is None else going.pane, path, environ, safe=safe, only=None)
+        setup = replace(_setup(start, workspace, environ), pane=first, path=path, safe=safe)
         if going is not None:
-            app.setup = app.setup._replace(way=going.way, entry=going.entry)
+            setup = replace(setup, pane=going.pane, way=going.way, entry=going.entry)
+        app = MemdeckApp(workspace, setup)
         listed = [] if workspace is None or demo else [partial(_list_workspace, workspace, state_home(environ))]
         code = _show(app, leaving, *listed)
         going = app.fleet.destination
@@ -103,17 +108,14 @@ def run_fleet(environ: Mapping[str, str]) -> int:
 
     Return the exit code. No workspace is opened, and nothing is written.
     """
-    from memory.storage.own_folders import state_home
-    from memory.workspace import Workspace
 
     # The application needs a workspace; this one has no files.
     workspace = Workspace(state_home(environ) / "memdeck", state_home=None)
-    return _show(_make_app(workspace, None, None, ".", environ, safe=True, only="fleet"), Leaving())
+    return _show(MemdeckApp(workspace, replace(_setup(None, workspace, environ), safe=True, only="fleet")), Leaving())
 
 
 def _show(app: MemdeckApp, leaving: Leaving, *last: Callable[[], object]) -> int:
     """Show the application until the user leaves, and then do what is `last`; return the exit code."""
-    from .keys.type_ahead import use_parser
 
     use_parser()
     app.leaving = leaving
@@ -121,52 +123,27 @@ def _show(app: MemdeckApp, leaving: Leaving, *last: Callable[[], object]) -> int
     code = app.run() or app.return_code or 0
     leaving.finish()
     if app.failure is not None:
-        from app.cli.failures import say
-
         code = say(app.failure, choices=False).exit_code
     return code
 
 
 def _list_workspace(workspace: Workspace, state: Path) -> None:
     """List the workspace among the user's, unless the user removed it. Done at the end, when no one waits."""
-    from memory.storage.private.workspaces import WorkspaceList
 
     with suppress(MemdeckError):
         WorkspaceList(state).add(Path(os.path.realpath(workspace.root)), datetime.now(UTC), asked=False)
 
 
-def _make_app(
-    workspace: Workspace | None,
-    start: datetime | None,
-    pane: str | None,
-    path: str,
-    environ: Mapping[str, str],
-    *,
-    safe: bool,
-    only: str | None,
-) -> MemdeckApp:
-    import locale
-
-    from memory.storage.own_folders import config_home
-    from widgets.text.depth import depth_of
-    from widgets.text.glyphs import glyphs_for
-
-    from .app import MemdeckApp
-    from .keys.key_file import read_keymap
-
+def _setup(start: datetime | None, workspace: Workspace | None, environ: Mapping[str, str]) -> Setup:
+    """Return how the terminal and the user's files want the application."""
     # Keys must not wait long for a thread that reads large files.
     sys.setswitchinterval(0.001)
-    return MemdeckApp(
-        workspace,
+    return Setup(
         clock=Clock(start),
-        pane=pane,
-        path=path,
         environ=environ,
         keymap=read_keymap(config_home(environ), None if workspace is None else workspace.root),
         glyphs=glyphs_for(terminal_encoding(environ) or locale.getpreferredencoding(False)),
         depth=depth_of(environ),
-        safe=safe,
-        only=only,
     )
 
 
@@ -186,8 +163,6 @@ def terminal_encoding(environ: Mapping[str, str]) -> str | None:
 
 
 def _read_now(text: str, workspace: object, environ: Mapping[str, str]) -> datetime:
-    from memory.base.clock import machine_zone
-    from memory.workspace import Workspace
 
     try:
         found = datetime.fromisoformat(text.strip())

@@ -113,10 +113,16 @@ class Leaving:
     def _restore(self) -> None:
         """Give the terminal back unless Textual did; one that takes no more output is left as it is."""
         with suppress(OSError, termios.error):
-            if self._before is None or termios.tcgetattr(0) == self._before:
+            if self._before is None or (termios.tcgetattr(0) == self._before and not self._writes()):
                 return
             termios.tcsetattr(0, termios.TCSANOW, self._before)
             if select.select([], [2], [], 0)[1]:
                 os.write(2, RESTORE)
         with suppress(OSError, ValueError):
             sys.stdout.flush()
+
+    def _writes(self) -> bool:
+        """Return whether Textual still writes: it restores the terminal's settings before it leaves its screen."""
+        driver = None if self._app is None else self._app._driver
+        writer = getattr(driver, "_writer_thread", None)
+        return writer is not None and writer.is_alive()

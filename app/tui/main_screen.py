@@ -7,10 +7,8 @@ from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import ActiveBinding, Binding, BindingsMap, BindingType
+from textual.binding import ActiveBinding, Binding, BindingType
 from textual.containers import Container, Horizontal
-from textual.dom import DOMNode
-from textual.geometry import Size
 from textual.getters import query_one
 from textual.reactive import reactive
 from textual.screen import Screen
@@ -27,20 +25,19 @@ from widgets.panes import PaneName
 
 from .commands.conditions import Situation
 from .keys.available import KeyState, hint_names, key_state, live_actions
-from .keys.registry import ACTIONS, BY_ID, PINNED
+from .keys.registry import BY_ID, COMMANDS, PINNED
 
 
 def bindings() -> Iterator[Binding]:
     """Yield the bindings of all actions; actions without keys get one from `keys.toml`."""
-    groups = {action.together: Binding.Group(action.together) for action in ACTIONS if action.together}
-    for action in ACTIONS:
+    groups = {action.together: Binding.Group(action.together) for action in COMMANDS if action.together}
+    for action in COMMANDS:
         yield Binding(
             ",".join(action.keys) or UNBOUND,
             f"app.do('{action.id}')",
             action.words,
             show=action.shown,
             id=action.id,
-            tooltip=action.description,
             group=groups.get(action.together),
         )
 
@@ -103,10 +100,6 @@ class MainScreen(Screen[None]):
         self._path = path
         self._pane = pane
         self._names = tuple(names)
-        self._chain: tuple[object, list[tuple[DOMNode, BindingsMap]]] = (None, [])
-        """The bindings from the focus to the application, and the focus and keymap they belong to."""
-        self._keys: tuple[object, dict[str, ActiveBinding]] = (None, {})
-        """The keys that are available, and the state they belong to."""
         self._key_state: KeyState | None = None
         self._selected = 0
         """How many entries were selected when the keys were last computed."""
@@ -114,54 +107,24 @@ class MainScreen(Screen[None]):
     focused = reactive[Widget | None](None, repaint=False)
     """The focused widget. The screen itself does not show it; Textual would redraw all of it for each step."""
 
-    takes_repaints = True
-    """Whether widgets may ask for a redraw now; see `widgets.text.drawing`."""
-
     header = query_one(HeaderLine)
     sidebar = query_one(Sidebar)
     panes = query_one("#panes", Container)
     hints = query_one(KeyHints)
 
     @property
-    def _binding_chain(self) -> list[tuple[DOMNode, BindingsMap]]:
-        """The bindings from the focus to the application, cached; Textual copies all of them several times for each
-        key.
-        """
-        focused = self.focused
-        where = (focused, focused is not None and focused.loading, id(self.app._keymap))
-        if self._chain[0] != where:
-            self._chain = (where, super()._binding_chain)
-        return self._chain[1]
-
-    @property
     def active_bindings(self) -> dict[str, ActiveBinding]:
-        """The keys that are available now. Textual would check the action of each key separately.
-
-        The same object as long as nothing changed that decides about them.
-        """
-        app, chain = self.app, self._modal_binding_chain
-        now = Situation(app)  # type: ignore[arg-type]
+        """The bindings that are available; each condition is checked once for all commands."""
+        now = Situation(self.app.context)  # type: ignore[attr-defined]
         self._key_state, self._selected = key_state(now), now.selected
-        # Several keys mean one action, which is checked once.
-        others: dict[tuple[DOMNode, str], bool | None] = {}
-        for node, bindings in chain:
-            for _, binding in bindings:
-                asked = (node, binding.action)
-                if asked not in others and (binding.id not in BY_ID or node not in (self, app)):
-                    others[asked] = app._check_action_state(binding.action, node)
-        state = (self._chain[0], self._key_state, others)
-        if self._keys[0] != state:
-            live, found = live_actions(self._key_state), dict[str, ActiveBinding]()
-            for node, bindings in chain:
-                for key, binding in bindings:
-                    own = binding.id in BY_ID and node in (self, app)
-                    means = binding.id in live if own else others[node, binding.action]
-                    if means is not False and (
-                        key not in found or (binding.priority and not found[key].binding.priority)
-                    ):
-                        found[key] = ActiveBinding(node, binding, bool(means), binding.tooltip)
-            self._keys = (state, found)
-        return self._keys[1]
+        live, found = live_actions(self._key_state), dict[str, ActiveBinding]()
+        for node, bindings in self._modal_binding_chain:
+            for key, binding in bindings:
+                own = binding.id in BY_ID and node in (self, self.app)
+                means = binding.id in live if own else self.app._check_action_state(binding.action, node)
+                if means is not False and (key not in found or (binding.priority and not found[key].binding.priority)):
+                    found[key] = ActiveBinding(node, binding, bool(means), binding.tooltip)
+        return found
 
     @property
     def hint_names(self) -> Mapping[str, str]:
@@ -174,25 +137,6 @@ class MainScreen(Screen[None]):
     def hint_lead(self) -> str:
         """The words before the hints: how many entries they are about."""
         return f"{self._selected:,} selected" if self._selected else ""
-
-    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
-        """Lay out everything."""
-        takes, self.takes_repaints = self.takes_repaints, False
-        try:
-            super()._refresh_layout(size, scroll)
-        finally:
-            self.takes_repaints = takes
-
-    def _compositor_refresh(self) -> None:
-        """Draw what changed. Below a dialog, Textual would have all of it drawn again after each message that comes."""
-        repaints = self._repaint_required
-        takes, self.takes_repaints = self.takes_repaints, False
-        try:
-            super()._compositor_refresh()
-        finally:
-            self.takes_repaints = takes
-        if not self.is_active:
-            self._repaint_required = repaints
 
     def on_mount(self) -> None:
         """Fill the first pane before the first frame is drawn."""

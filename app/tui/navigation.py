@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.tui.shell import Part, Shell, panes_by_id
+from app.tui.shell import Part, panes_by_id
+from widgets.chrome.which_key import WhichKey
 from widgets.pane.base import Pane
 from widgets.panes import PaneName, all_panes, pane_of
+from widgets.panes.brief.shortened_groups import DOORS
+from widgets.text.styled_text import Piece, line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from app.tui.forms.consent import ConsentPart
-    from app.tui.live.outside_changes import OutsideChanges
-    from app.tui.live.overview import OverviewPart
-    from app.tui.live.refresh import Refresher
-    from app.tui.overlays import Overlays
-    from app.tui.pane_state import PaneState
+    from app.tui.app import MemdeckApp
 
 FIRST_PANE = "tasks"
 """The pane that opens in a workspace that was never opened before."""
@@ -46,22 +43,9 @@ def pane_keys() -> dict[str, PaneName]:
 class Navigation(Part):
     """Opens panes. Each is imported and mounted when it is opened for the first time."""
 
-    def __init__(
-        self,
-        app: Shell,
-        refresher: Refresher,
-        outside_changes: OutsideChanges,
-        overview: OverviewPart,
-        pane_state: PaneState,
-        overlays: Overlays,
-        consent: ConsentPart,
-        make_pane: Callable[[PaneName], Pane],
-    ) -> None:
-        """`make_pane` creates a pane that is opened for the first time; no pane is open yet."""
+    def __init__(self, app: MemdeckApp) -> None:
+        """No pane is open yet."""
         super().__init__(app)
-        self._refresher, self._outside_changes, self._overview = refresher, outside_changes, overview
-        self._pane_state, self._overlays, self._consent = pane_state, overlays, consent
-        self._make_pane = make_pane
         self._panes = app.panes
         self._mounted = app.panes.mounted
         self._back: list[Place] = []
@@ -107,12 +91,12 @@ class Navigation(Part):
             before.display = False
         pane.display = True
         if pane_id not in main_screen.sidebar:
-            self._overview.show_badges()
+            self.app.overview.show_badges()
         main_screen.sidebar.show(pane_id)
         pane.moved()
-        self._refresher.show(pane)
+        self.app.refresher.show(pane)
         if pane_id == "changes":
-            self._outside_changes.looked_at()
+            self.app.outside_changes.looked_at()
         if ref and not pane.go_to(ref) and pane.contents is not None:
             self.app.say("The entry is not there any more.", severity="warning")
         pane.remove_class("-open")
@@ -146,14 +130,14 @@ class Navigation(Part):
 
     def begin(self, pane_id: str) -> Pane:
         """Create the pane that is shown from the first frame on; the main screen mounts it."""
-        pane = self._make_pane(panes_by_id()[pane_id])
+        pane = self.app.make_pane(panes_by_id()[pane_id])
         self._panes.open = self._mounted[pane_id] = pane
         self._fit(pane)
         return pane
 
     def _mount(self, pane_id: str) -> Pane | None:
         try:
-            pane = self._make_pane(panes_by_id()[pane_id])
+            pane = self.app.make_pane(panes_by_id()[pane_id])
         except Exception as error:
             if panes_by_id()[pane_id].own and not isinstance(error, (ImportError, AttributeError)):
                 raise
@@ -177,7 +161,7 @@ class Navigation(Part):
     def go(self, character: str) -> None:
         """Open the pane whose number or first letter was typed after g."""
         if character == "?":
-            self._overlays.help()
+            self.app.overlays.help()
             return
         for key, name in pane_keys().items():
             if character.casefold() in (key, name.key):
@@ -187,9 +171,6 @@ class Navigation(Part):
 
     def go_waits(self, *, waits: bool) -> None:
         """Show or hide the list of where `g` leads while it waits for the next key."""
-        from widgets.chrome.which_key import WhichKey
-        from widgets.text.styled_text import Piece, line
-
         if waits:
             # A message would cover it.
             self.app.clear_notifications()
@@ -204,8 +185,8 @@ class Navigation(Part):
         """Restore the position where the visible pane was left, when it shows contents for the first time."""
         if pane is not self.pane:
             return
-        pane.take_saved_views(self._pane_state.saved_views(pane.pane_id))
-        view = self._pane_state.view_of(pane.pane_id)
+        pane.take_saved_views(self.app.pane_state.saved_views(pane.pane_id))
+        view = self.app.pane_state.view_of(pane.pane_id)
         if view:
             pane.restore(view)
         main_screen = self.app.main_screen
@@ -224,11 +205,11 @@ class Navigation(Part):
     def _fit(self, pane: Pane) -> None:
         """Zoom a pane that is opened, or not, like all others."""
         if self._panes.zoomed is None:
-            self._panes.zoomed = self._pane_state.zoomed
+            self._panes.zoomed = self.app.pane_state.zoomed
         pane.set_class(self._panes.zoomed, "-zoom")
 
     def zoom(self) -> None:
-        """Toggle between a list that has the whole pane and list and detail side by side, in all panes."""
+        """Give the list the whole width, or list and entry their parts again."""
         pane = self.pane
         if pane is None:
             return
@@ -241,7 +222,7 @@ class Navigation(Part):
         self.app.refresh_keys()
 
     def to_entry(self) -> None:
-        """Move the focus to the entry under the cursor, from the list or from the list of panes."""
+        """Go to the entry."""
         pane = self.pane
         if pane is None or pane.detail_view.has_focus:
             return
@@ -287,11 +268,11 @@ class Navigation(Part):
         self._forward.clear()
 
     def back(self) -> None:
-        """Go back to the previous place; without a history, to the pane before this one."""
+        """Go back to where you were; at the start of the way, open the pane before."""
         self._walk(self._back, self._forward, -1)
 
     def forward(self) -> None:
-        """Go forward again; without anything to go forward to, open the pane after this one."""
+        """Go forward again; at the end of the way, open the next pane."""
         self._walk(self._forward, self._back, 1)
 
     def _walk(self, source: list[Place], target: list[Place], step: int) -> None:
@@ -310,7 +291,7 @@ class Navigation(Part):
     # Links
 
     def follow(self) -> None:
-        """Follow the first link of the entry, as soon as it is known."""
+        """Follow the first link of the entry."""
         pane = self.pane
         if pane is None:
             return
@@ -342,11 +323,9 @@ class Navigation(Part):
         """Show all entries of a group that the brief shows only in part: in their pane, filtered if it has other
         entries, too.
         """
-        from widgets.panes.brief.shortened_groups import DOORS
-
         pane_id, text, _ = DOORS[group]
         if not pane_id:
-            self._consent.review_all()
+            self.app.consent.review_all()
             return
 
         def show() -> None:
@@ -363,18 +342,18 @@ class Navigation(Part):
         self.open_pane(pane_id)
         self.once_shown(show)
 
-    def once_shown(self, act: Callable[[], None]) -> None:
+    def once_shown(self, act: Callable[[], object]) -> None:
         """Call `act` once the open pane has contents: at once if it has, because the next key is about what it shows
         then; otherwise after the refresh, for which keys wait.
         """
         if self.pane is not None and self.pane.contents is not None:
             act()
         else:
-            self._refresher.request(act)
+            self.app.refresher.request(act)
 
     def problem(self) -> None:
-        """Go to the first error in the files, and say what it is."""
-        found = next((one for one in self._overview.problems if one.level == "error"), None)
+        """Go to the first problem in the files."""
+        found = next((one for one in self.app.overview.problems if one.level == "error"), None)
         if found is None:
             self.app.say("Nothing is wrong in the files.")
             return
@@ -392,7 +371,7 @@ class Navigation(Part):
             pane.go_to_group(group)  # type: ignore[attr-defined]
 
     def leave(self) -> None:
-        """Go from the detail to the list; from the list, clear the filter."""
+        """Leave the detail, then the filter; else take a message away."""
         pane = self.pane
         if pane is None or pane.close_detail():
             self.app.refresh_keys()

@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .shell import Part, Shell
+from .shell import Part
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from app.tui.app import MemdeckApp
     from widgets.chrome.jump import JumpPlace
 
-    from .keys.registry import Action
-    from .pane_state import PaneState
 
 KEYS_SECONDS = 20.0
 """Seconds for which problems with the keys are shown; there may be many lines."""
@@ -32,33 +31,30 @@ def theme_words(name: str) -> str:
 class Overlays(Part):
     """Opens what is shown over the panes for a moment."""
 
-    def __init__(
-        self, app: Shell, allows: Callable[[Action], bool], act: Callable[[str], None], pane_state: PaneState
-    ) -> None:
-        """`allows` returns whether an action is available now, `act` does it."""
+    def __init__(self, app: MemdeckApp) -> None:
+        """Nothing is open yet."""
         super().__init__(app)
-        self._allows, self._act, self._pane_state = allows, act, pane_state
         self._recent: tuple[str, ...] = ()
         self.late = False
         """Whether what is done now comes from a thread, and not from a key; see `coming_late`."""
         self._waiting: list[Callable[[], object]] = []
 
     def palette(self) -> None:
-        """Open the palette: every action that is available now, recent ones on top."""
+        """Find any action by its name."""
         from .keys.palette import Palette
-        from .keys.registry import ACTIONS
+        from .keys.registry import COMMANDS
 
-        actions = [action for action in ACTIONS if action.id != "app.palette" and self._allows(action)]
+        actions = [action for action in COMMANDS if action.id != "app.palette" and self.app.allows(action)]
 
         def chosen(action_id: str | None) -> None:
             if action_id is not None:
                 self._recent = tuple(dict.fromkeys((action_id, *self._recent)))[:RECENT]
-                self._act(action_id)
+                self.app.action_do(action_id)
 
         self.app.push_screen(Palette(actions, self.app.keymap, self._recent), chosen)
 
     def jump(self) -> None:
-        """Show a label beside everything that can be jumped to."""
+        """Go to a row, pane or link by the letters beside it."""
         from widgets.chrome.jump import jump_places
 
         from .keys.jump import JumpScreen
@@ -124,13 +120,13 @@ class Overlays(Part):
             self.freed()
 
     def help(self) -> None:
-        """Show all keys that are available now."""
+        """Show what every key does here."""
         from .keys.help import Help, key_groups
 
         self.app.push_screen(Help("Keys", groups=key_groups(self.app.screen)))
 
     def widget_help(self) -> None:
-        """Show help for the focused widget."""
+        """Explain the focused part."""
         from .keys.help import Help, widget_help
 
         if isinstance(self.app.screen, Help):
@@ -150,7 +146,7 @@ class Overlays(Part):
             self.app.say("\n".join(said), title=path or "keys", severity="warning", seconds=KEYS_SECONDS)
 
     def themes(self) -> None:
-        """Open a menu of the themes; each is shown while the cursor is on it."""
+        """Choose the colours (theme): dark, light, high contrast and more."""
         from widgets.dialogs.pick import Pick, PickOption
         from widgets.text.depth import OWN, offered
 
@@ -169,14 +165,14 @@ class Overlays(Part):
         def answered(answer: tuple[str, str] | None) -> None:
             self.app.theme = before if answer is None else answer[1]
             if answer is not None:
-                self._pane_state.keep_theme(answer[1])
+                self.app.pane_state.keep_theme(answer[1])
                 self.app.say(f"Colours: {theme_words(answer[1])}.")
 
         self.app.push_screen(Pick("Colours", options, looked=shown), answered)
 
     def apply_theme(self) -> None:
         """Use the theme that the user chose last, if this terminal can show it properly."""
-        name, depth = self._pane_state.theme, self.app.setup.depth
+        name, depth = self.app.pane_state.theme, self.app.setup.depth
         if name is None or name == self.app.theme:
             return
         from widgets.text.depth import offered
@@ -187,5 +183,5 @@ class Overlays(Part):
                 self.app.theme = name
 
     def quit(self) -> None:
-        """Leave."""
+        """Leave memdeck."""
         self.app.exit(0)

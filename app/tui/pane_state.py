@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.errors import MemdeckError
+from memory.storage import fsio
+from memory.storage.own_folders import StateFolder
 
 from .shell import Part
-
-if TYPE_CHECKING:
-    from memory.storage.own_folders import StateFolder
 
 NAME = "view.json"
 """The file in the workspace's private state folder."""
@@ -43,8 +43,6 @@ class PaneState(Part):
             with suppress(MemdeckError, OSError, ValueError, RecursionError):
                 data = folder.read(name)
                 if data is not None:
-                    import json
-
                     values = json.loads(data)
                     if isinstance(values, dict):
                         return values
@@ -52,10 +50,6 @@ class PaneState(Part):
 
     def _write_file(self, folder: StateFolder, name: str, values: Mapping[str, Any]) -> None:
         """Write a file. Errors are ignored: the folder may be read-only."""
-        import json
-
-        from memory.storage import fsio
-
         with suppress(MemdeckError, OSError), folder.opened() as opened:
             fsio.put_private(name, opened, json.dumps(dict(values), ensure_ascii=True).encode(), durable=False)
 
@@ -168,8 +162,6 @@ class PaneState(Part):
 
     @property
     def _person(self) -> StateFolder | None:
-        from memory.storage.own_folders import StateFolder
-
         workspace = self.app.workspace
         if workspace is None or workspace.state is None:
             return None

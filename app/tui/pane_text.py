@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from textual.worker import WorkerCancelled
 
 from memory.base.safe_text import visible
+from memory.errors import UsageError
+from memory.workspace import Workspace
+from widgets.pane.base import Pane
+from widgets.pane.rows import RowKey
+from widgets.text.glyphs import UNICODE, Glyphs
 
-if TYPE_CHECKING:
-    from memory.workspace import Workspace
-    from widgets.pane.base import Pane
-    from widgets.text.glyphs import Glyphs
-
-    from .app import MemdeckApp
+from .app import MemdeckApp
+from .shell import Setup
 
 PATIENCE = 60.0
 """Seconds that drawing a pane may take; after that it fails with TimeoutError."""
@@ -55,27 +55,24 @@ def picture_of(
     size: tuple[int, int],
     at: str = "",
     words: str = "",
-    glyphs: Glyphs | None = None,
+    glyphs: Glyphs = UNICODE,
     environ: Mapping[str, str] | None = None,
 ) -> PanePicture:
     """Draw a pane at time `now` in `size` columns and rows, filtered by `words`, with the entry `at` under the cursor.
 
     Raises UsageError `entry.not_found` if no entry of the pane has that ref.
     """
-    from widgets.text.glyphs import UNICODE
 
-    from .app import MemdeckApp
-
-    app = MemdeckApp(
-        workspace,
+    setup = Setup(
         clock=lambda: now,
         pane=pane,
         path=str(workspace.root),
         environ=environ or {},
-        glyphs=glyphs or UNICODE,
+        glyphs=glyphs,
         watches=False,
         remembers=False,
     )
+    app = MemdeckApp(workspace, setup)
     app.animation_level = "none"
     return asyncio.run(_draw(app, size, at, words))
 
@@ -112,8 +109,6 @@ async def _settle(app: MemdeckApp) -> None:
 
 def _go_to(pane: Pane, ref: str) -> None:
     """Put the cursor on an entry, given by its ref as the command line uses it."""
-    from memory.errors import UsageError
-    from widgets.pane.rows import RowKey
 
     for key in pane.line_list.rows:
         if isinstance(key, RowKey):
@@ -126,7 +121,6 @@ def _go_to(pane: Pane, ref: str) -> None:
 
 
 def _take(app: MemdeckApp, pane: Pane) -> PanePicture:
-    from widgets.pane.rows import RowKey
 
     strips = app.screen._compositor.render_strips(app.size)
     lines = tuple(visible(strip.text).rstrip() for strip in strips)

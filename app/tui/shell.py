@@ -7,48 +7,43 @@ finds out and reports.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 from textual.app import App
 from textual.events import Resize
 from textual.message import Message
-from textual.widgets._toast import ToastRack
 
 from memory import errors
-from memory.base.safe_text import cell_width, clip, visible
+from memory.base.safe_text import visible
 from memory.errors import MemdeckError
-from widgets.chrome.keys import KeyHints, key_name
-from widgets.list.line_list import LineList
-from widgets.list.rows import extent
+from memory.storage.private.drafts import Draft
+from memory.workspace import Workspace
+from widgets.chrome.keys import key_name
+from widgets.pane.base import Pane
 from widgets.panes import PaneName, all_panes, panes_for
 from widgets.text.depth import OWN, Depth
 from widgets.text.drawing import LateTimers
 from widgets.text.fallback import plain_filters
 from widgets.text.glyphs import ASCII, UNICODE, Glyphs
-from widgets.text.styled_text import line, wrap_line
 
+from .clipboard import LARGEST, find_tool, give_to_tool, safe_text
 from .keys.keymap import Keymap
 from .keys.registry import BY_ID
+from .main_screen import MainScreen
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
-
-    from memory.storage.private.drafts import Draft
-    from memory.workspace import Workspace
-    from widgets.pane.base import Pane
-
-    from .commands.interface import Severity
-    from .main_screen import MainScreen
+    from .app import MemdeckApp
 
 WIDEST = 60
 """Cells of the widest message."""
+
+Severity: TypeAlias = Literal["information", "warning", "error"]
 
 HEADINGS: tuple[tuple[type[errors.MemdeckError], str], ...] = (
     (errors.ConflictError, "Somebody else was faster"),
@@ -71,96 +66,14 @@ def heading_of(error: errors.MemdeckError) -> str:
     return next((words for kind, words in HEADINGS if isinstance(error, kind)), "That did not work")
 
 
-_QUOTED = re.compile(r"'(.+)'")
-LEAST = 12
-"""Cells that a quoted title keeps at least in a message."""
-
-
-def in_one_line(words: str, width: int) -> str:
-    """Return the sentence with its quoted title cut just enough for a message of one line in a terminal this wide."""
-    over = cell_width(words) - (min(WIDEST, width) - 4)
-    found = _QUOTED.search(words)
-    if over <= 0 or found is None:
-        return words
-    title = clip(found[1], max(LEAST, cell_width(found[1]) - over))
-    return f"{words[: found.start(1)]}{title}{words[found.end(1) :]}"
-
-
-def place_toasts(app: App[int]) -> None:
-    """Place messages where they hide neither the keys of a dialog nor the row under the cursor.
-
-    That is at the foot, above the keys, or else at the top. If neither has room for the whole message, its end is cut
-    off.
-    """
-    screen = app.screen
-    notes = [*app._notifications]
-    there = set(map(ToastRack._toast_id, notes))
-    for below in app.screen_stack:
-        for rack in below.query(ToastRack):
-            # The dialog says it itself; the screen below would repeat it.
-            rack.display = below is screen
-            for holder in rack.children:
-                # For as long as it runs, Textual reserves the full height of a removed message.
-                if holder.id not in there:
-                    holder.remove()
-    for rack in screen.query(ToastRack) if notes else ():
-        lines = sum(height_of(note.message, note.title, screen.size.width) for note in notes)
-        place = place_for(screen, lines)
-        rack.display = place.lines > 0
-        rack.styles.dock = "top" if place.above else "bottom"
-        rack.styles.margin = (place.free, 0, 0, 0) if place.above else (0, 0, place.free, 0)
-        rack.styles.max_height = max(1, place.lines) if place.lines < lines else screen.size.height
-
-
-class ToastPlace(NamedTuple):
-    """Where messages go: at the top or at the foot, the free lines beyond them, and the lines they may take."""
-
-    above: bool
-    free: int
-    lines: int
-
-
-def height_of(message: str, title: str, columns: int) -> int:
-    """Return the number of lines of a message in a terminal with so many columns."""
-    # Besides border and padding, Textual leaves two cells for a scrollbar.
-    width = max(1, min(WIDEST, columns - 2) - 3)
-    return bool(title) + sum(len(wrap_line(line(text), width)) for text in message.split("\n"))
-
-
-def place_for(screen: Screen[object], lines: int) -> ToastPlace:
-    """Return where to place messages of so many lines."""
-    height = screen.size.height
-    free = 1
-    keys = [hints.region.y for hints in screen.query(KeyHints) if screen.is_modal and hints.region.height]
-    if keys and height - free - lines <= max(keys):
-        free = height - max(keys)
-    rows = cursor_rows(screen)
-    if rows is None:
-        return ToastPlace(above=False, free=free, lines=height - free)
-    below, above = height - free - rows.stop, rows.start - 1
-    if lines <= below or (lines > above and below >= above):
-        return ToastPlace(above=False, free=free, lines=min(lines, below))
-    # The header gives up its line so that the end of the sentence is shown.
-    top = 1 if lines <= above else 0
-    return ToastPlace(above=True, free=top, lines=min(lines, rows.start - top))
-
-
-def cursor_rows(screen: Screen[object]) -> range | None:
-    """Return the visible screen lines of the row under the cursor, where the user looks; None if there is none."""
-    focused = screen.focused
-    if focused is None:
-        return None
-    area = focused.region
-    if not isinstance(focused, LineList):
-        return range(area.y, area.y + 1)
-    if focused.position < 0:
-        return None
-    first = area.y + focused.position - round(focused.scroll_y)
-    last = min(area.bottom, first + extent(focused.rows, focused.position))
-    return range(max(area.y, first), last) if area.y < last and first < area.bottom else None
-
-
 T = TypeVar("T")
+
+
+@dataclass(eq=False, repr=False)
+class Changed(Message):
+    """Files changed: by their names in the memory folder; empty: it is not known which."""
+
+    files: frozenset[str]
 
 
 @dataclass(eq=False, repr=False)
@@ -250,23 +163,44 @@ SLIM = 60
 """Terminals with fewer columns have messages as wide as themselves."""
 
 
-class Setup(NamedTuple):
-    """How memdeck was started.
+class Destination(NamedTuple):
+    """What to open instead of this workspace: a pane of it, and an entry (its file and ref).
 
-    `path`: where a workspace would be created; `depth`: how many colours the terminal shows; `watches`: whether changes
-    from outside are looked for; `keeps_watch`: whether monitors, heartbeat and maintenance run while it is open;
-    `remembers`: whether the state of the view is saved; `hand_over`: gives the terminal to an editor; `safe`: no
-    command from memory files may run; `way`: the workspaces to go back to, in the order they were opened from one
-    another; `entry`: the file and the ref of the entry to open first.
+    `way` are the workspaces to go back to, the last one first.
     """
 
-    path: str
-    depth: Depth
-    watches: bool
-    keeps_watch: bool
-    remembers: bool
-    hand_over: Callable[[], AbstractContextManager[None]]
-    safe: bool
+    root: Path
+    way: tuple[Path, ...]
+    pane: str | None = None
+    entry: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How memdeck was started.
+
+    `clock` returns the time; `pane`: the pane to open first (None: the one that was open last); `path`: where a
+    workspace would be created; `depth`: how many colours the terminal shows; `watches`: whether changes from outside
+    are looked for; `keeps_watch`: whether monitors, heartbeat and maintenance run while it is open (None: as
+    `watches`); `remembers`: whether the state of the view is saved; `safe`: no command from memory files may run, even
+    if it was approved; `hand_over`: gives the terminal to an editor (None: Textual's `suspend`); `only`: the id of the
+    only pane to show, nothing of the workspace is shown or changed then; `way`: the workspaces to go back to, in the
+    order they were opened from one another; `entry`: the file and the ref of the entry to open first.
+    """
+
+    clock: Callable[[], datetime]
+    pane: str | None = None
+    path: str = "."
+    environ: Mapping[str, str] | None = None
+    glyphs: Glyphs = UNICODE
+    depth: Depth = "truecolor"
+    watches: bool = True
+    keeps_watch: bool | None = None
+    remembers: bool = True
+    safe: bool = False
+    hand_over: Callable[[], AbstractContextManager[None]] | None = None
+    keymap: Keymap = field(default_factory=Keymap)
+    only: str | None = None
     way: tuple[Path, ...] = ()
     entry: tuple[str, str] | None = None
 
@@ -295,42 +229,22 @@ class Shell(LateTimers, App[int]):
     main_screen: MainScreen
     """The main screen."""
 
-    def __init__(
-        self,
-        workspace: Workspace | None,
-        *,
-        clock: Callable[[], datetime],
-        path: str = ".",
-        environ: Mapping[str, str] | None = None,
-        glyphs: Glyphs = UNICODE,
-        depth: Depth = "truecolor",
-        watches: bool = True,
-        keeps_watch: bool | None = None,
-        remembers: bool = True,
-        safe: bool = False,
-        hand_over: Callable[[], AbstractContextManager[None]] | None = None,
-        keymap: Keymap | None = None,
-        only: str | None = None,
-    ) -> None:
-        """Parameters as in `Setup`; `safe`: no command from memory files may run, even if it was approved.
-
-        `only` is the id of the only pane to show; nothing of the workspace is shown or changed then.
-        """
+    def __init__(self, workspace: Workspace | None, setup: Setup) -> None:
+        """Show a workspace; None: there is none yet."""
         super().__init__()
         self.workspace = workspace
-        self.clock = clock
-        self.keymap = keymap or Keymap()
+        self.setup = setup
+        self.clock = setup.clock
+        self.keymap = setup.keymap
         if self.keymap.rebound:
             self.set_keymap(self.keymap.for_textual())
-        self.environ: Mapping[str, str] = os.environ if environ is None else environ
-        self.glyphs = glyphs
-        self.set_class(glyphs is ASCII, "-ascii")
+        self.environ: Mapping[str, str] = os.environ if setup.environ is None else setup.environ
+        self.glyphs, depth = setup.glyphs, setup.depth
+        self.set_class(self.glyphs is ASCII, "-ascii")
         self.add_class(f"-depth-{depth}")
-        if glyphs is ASCII or self.no_color or depth == "256":
-            self._filters = plain_filters(self, ascii_signs=glyphs is ASCII, exact=depth == "256")
-        keeps = watches if keeps_watch is None else keeps_watch
-        self.setup = Setup(path, depth, watches, keeps, remembers, hand_over or self.suspend, safe)
-        self.panes = OpenPanes(only)
+        if self.glyphs is ASCII or self.no_color or depth == "256":
+            self._filters = plain_filters(self, ascii_signs=self.glyphs is ASCII, exact=depth == "256")
+        self.panes = OpenPanes(setup.only)
         self.left_drafts: tuple[Draft, ...] = ()
         """Forms that were never saved, newest first."""
         for theme in OWN[depth]:
@@ -373,8 +287,6 @@ class Shell(LateTimers, App[int]):
         is room.
         """
         self.set_class(event.size.width < SLIM, "-slim")
-        if self._notifications:
-            self.call_after_refresh(place_toasts, self)
 
     async def action_quit(self) -> None:
         """Leave, also by ctrl+q."""
@@ -415,8 +327,6 @@ class Shell(LateTimers, App[int]):
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy through the terminal, and through the desktop's clipboard program if one exists."""
-        from .clipboard import LARGEST, find_tool, give_to_tool, safe_text
-
         text = safe_text(text)
         if len(text) <= LARGEST:
             super().copy_to_clipboard(text)
@@ -461,19 +371,8 @@ class Shell(LateTimers, App[int]):
         if not beside:
             self.clear_notifications()
         self.notify(
-            visible(text[:4000], newlines=True),
-            title=visible(title),
-            severity=severity,
-            timeout=seconds,
-            markup=False,
+            visible(text[:4000], newlines=True), title=visible(title), severity=severity, timeout=seconds, markup=False
         )
-
-    def _refresh_notifications(self) -> None:
-        """Show the messages. On a new screen there is room to place them only after its first frame."""
-        super()._refresh_notifications()
-        if self._notifications:
-            place_toasts(self)
-            self.call_after_refresh(place_toasts, self)
 
     def say_error(self, error: MemdeckError) -> None:
         """Say what could not be done, and what to do about it."""
@@ -485,14 +384,14 @@ class Shell(LateTimers, App[int]):
 
 
 class Part:
-    """Base of the parts; `MemdeckApp` creates each one and gives it the others it uses."""
+    """A part of the application; it reaches the other parts through `app`."""
 
-    def __init__(self, app: Shell) -> None:
-        """Keep the shell."""
+    def __init__(self, app: MemdeckApp) -> None:
+        """Belong to an application."""
         self.app = app
 
     @property
     def workspace(self) -> Workspace:
-        """The open workspace; for work that begins only while there is one."""
+        """The workspace that is shown."""
         assert self.app.workspace is not None
         return self.app.workspace

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 from memory.errors import MemdeckError
+from memory.storage.own_folders import home, state_home
+from memory.workspace import Workspace
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.input.editors import SafeText
 from widgets.list.line_list import LineList
 from widgets.text.styled_text import Line, Piece, line
 
-if TYPE_CHECKING:
-    from memory.workspace import Workspace
-
-    from .shell import Shell
+from .shell import Shell
 
 CREATE, DEMO = "create", "demo"
 
@@ -80,9 +79,6 @@ class StartScreen(Dialog, ModalScreen[str | None]):
 
 def make(app: Shell, choice: str) -> Workspace | None:
     """Create the workspace that was chosen. Return None, with a message, if that fails."""
-    from memory.storage.own_folders import home, state_home
-    from memory.workspace import Workspace
-
     now = app.clock()
     try:
         if choice == CREATE:

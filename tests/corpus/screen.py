@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 
 from app.tui.app import MemdeckApp
+from app.tui.shell import Setup
 from memory.errors import MemdeckError
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import press, running
@@ -27,7 +28,7 @@ async def look(place: Place, refusal: str) -> int:
         if error.code != refusal:
             raise
         return 0
-    app = MemdeckApp(workspace, clock=lambda: NOW, watches=False, hand_over=nullcontext, environ={})
+    app = MemdeckApp(workspace, Setup(clock=lambda: NOW, watches=False, hand_over=nullcontext, environ={}))
     async with running(app) as pilot:
         for pane in all_panes():
             await press(pilot, pane.key)

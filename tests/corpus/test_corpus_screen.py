@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from app.tui.shell import Changed
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
 from tests.fixture_files import SAMPLE
@@ -57,7 +58,7 @@ async def test_an_open_workspace_turns_bad(tmp_path: Path, change: Callable[[Pat
     app = make_app(workspace)
     async with running(app) as pilot:
         change(workspace.root)
-        app.refresher.files_changed(frozenset(path.name for path in SAMPLE.glob("*.md")))
+        app.post_message(Changed(frozenset(path.name for path in SAMPLE.glob("*.md"))))
         await settle(pilot)
         await press(pilot, "2", "3", "1")
         before = sorted(str(path) for path in tmp_path.rglob("*") if "state" not in path.parts)

@@ -180,13 +180,14 @@ def _memdeck(words: list[str]) -> int:
 async def _look(ground: Ground) -> int:
     """Open the application with its watch on, go through the panes, follow links, and say no to what is asked."""
     from app.tui.app import MemdeckApp
+    from app.tui.shell import Setup
     from memory.workspace import Workspace
     from tests.app.tui.tui_helpers import press, running
     from widgets.panes import all_panes
 
     now = datetime(2024, 3, 15, 13, 0, tzinfo=UTC)
     workspace = Workspace.open(ground.folder, state_home=Path(os.environ["XDG_STATE_HOME"]), machine_zone=UTC)
-    app = MemdeckApp(workspace, clock=lambda: now, hand_over=nullcontext, environ=dict(os.environ))
+    app = MemdeckApp(workspace, Setup(clock=lambda: now, hand_over=nullcontext, environ=dict(os.environ)))
     async with running(app) as pilot:
         for pane in all_panes():
             await press(pilot, pane.key)

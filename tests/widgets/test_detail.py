@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
-from widgets.detail import Caption, Detail, Labelled, Lines, LineView, Link, Prose, Spacer, Title
+from widgets.detail import Caption, Detail, Labelled, Lines, Link, Prose, Spacer, Title
 from widgets.text.glyphs import ASCII
-from widgets.text.markdown import LIMIT, render_markdown
+from widgets.text.markdown import render_markdown
 from widgets.text.styled_text import Piece, line, line_text
 
 ENTRY = [
@@ -68,41 +68,6 @@ async def test_links_are_followed_by_key_and_mouse() -> None:
         assert not detail.check_action("follow", ())
 
 
-async def test_the_same_entry_keeps_its_scroll_position() -> None:
-    """A change from outside does not throw the reader to the top; another entry begins there."""
-    long = [Prose("\n".join(f"line {number}" for number in range(100)))]
-    detail = Detail()
-    app = Harness(lambda: [detail])
-    async with app.run_test(size=(36, 10)) as pilot:
-        detail.focus()
-        detail.show(long, entry="a")
-        await pilot.pause()
-        await pilot.press("pagedown", "j")
-        assert detail.scroll_y == 11
-        detail.show([*long, Spacer()], entry="a")
-        await pilot.pause()
-        assert detail.scroll_y == 11
-        assert "line 11" in screen_text(app)
-        detail.show(long, entry="b")
-        await pilot.pause()
-        assert detail.scroll_y == 0
-
-
-@pytest.mark.parametrize(
-    ("keys", "top"),
-    [(["j", "j", "k"], 1), (["G"], 90), (["G", "g", "g"], 0), (["ctrl+d"], 5), (["pagedown", "pageup"], 0)],
-    ids=str,
-)
-async def test_a_view_scrolls_by_keys(keys: list[str], top: int) -> None:
-    """The keys of a list scroll a text."""
-    view = LineView([line(f"line {number}") for number in range(100)])
-    app = Harness(lambda: [view])
-    async with app.run_test(size=(30, 10)) as pilot:
-        view.focus()
-        await pilot.press(*keys)
-        assert view.scroll_y == top
-
-
 MARKDOWN = [
     ("one\ntwo", ["one two"]),
     ("one\n\ntwo", ["one", "", "two"]),
@@ -144,14 +109,6 @@ def test_markdown_has_tones_and_ascii() -> None:
     ]
 
 
-def test_a_huge_entry_is_shown_as_written() -> None:
-    """Markdown is read up to a limit; more is plain text and nothing is left out."""
-    text = "**b** \n" * (LIMIT // 7 + 1)
-    flows = render_markdown(text)
-    assert len(flows) == text.count("\n") + 1
-    assert line_text(flows[0].content) == "**b** "
-
-
 @given(
     st.text(max_size=200)
     | st.lists(st.sampled_from(["- ", "> ", "```", "|a|", "\n", "1. ", "[x](y)", "  "])).map("".join)
@@ -175,14 +132,3 @@ async def test_hostile_entries_are_only_text(name: str) -> None:
             detail.show([part])
             await pilot.pause()
             assert_safe(screen_text(app))
-
-
-@pytest.mark.parametrize("size", [(1, 1), (3, 2), (6, 3)])
-async def test_a_tiny_terminal_does_not_crash(size: tuple[int, int]) -> None:
-    """Every size can be drawn and scrolled."""
-    detail = Detail(ENTRY)
-    app = Harness(lambda: [detail])
-    async with app.run_test(size=size) as pilot:
-        detail.focus()
-        await pilot.press("G", "n", "k")
-        assert len(screen_text(app).split("\n")) == size[1]

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from textual.events import Key
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -15,15 +12,9 @@ from tests.examples import in_turn
 from tests.pilots import without_frames
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
 from widgets.dialogs.dialogs import Confirm, Preview, Prompt
-from widgets.input.editors import SafeInput, hold, picture, release
-from widgets.input.fields import Completion, FieldSpec
+from widgets.input.fields import FieldSpec
 from widgets.input.form import Form
-from widgets.input.text_area import SafeTextArea
 from widgets.text.styled_text import line
-
-
-def _assert_not_shown(shown: Shown, words: str) -> None:
-    assert words not in screen_text(shown.app)
 
 
 def percent(value: str) -> str | None:
@@ -75,19 +66,6 @@ async def run(
     return shown
 
 
-@pytest.mark.parametrize("size", [(80, 24), (40, 12)], ids=str)
-async def test_values_begin_in_one_column(size: tuple[int, int]) -> None:
-    """The words of a choice stand below those of the other fields, whichever option is chosen."""
-
-    def look(shown: Shown) -> None:
-        rows = screen_text(shown.app).splitlines()
-        at = {word: row.index(word) for row in rows for word in ("Deploy", "HIGH", "LOW") if word in row}
-        assert at["HIGH"] == at["Deploy"]
-
-    await run(Form("Task", FIELDS), size=size, look=look)
-    await run(Form("Task", FIELDS), "down", "right", size=size, look=look)
-
-
 async def test_saving_untouched_gives_every_value_back() -> None:
     """Known and unknown fields come out exactly as they went in."""
     shown = await run(Form("Edit", FIELDS), "ctrl+s")
@@ -121,12 +99,6 @@ async def test_an_error_stands_beside_its_field_and_keeps_the_form() -> None:
     await run(Form("Edit", FIELDS), "tab", "tab", "1", "4", "5", "shift+tab", "ctrl+s", look=look)
     shown = await run(Form("Edit", FIELDS), "tab", "tab", "1", "4", "5", "shift+tab", "ctrl+s", "backspace", "ctrl+s")
     assert shown.results[0]["progress"] == "14"  # type: ignore[index]
-
-
-async def test_a_hint_follows_the_value() -> None:
-    """What the value means stands under the field while it is typed."""
-    form = Form("Edit", FIELDS, focus="recurring")
-    await run(form, "5", look=lambda shown: _assert_shown(shown, "next: 5!"))
 
 
 def _assert_shown(shown: Shown, text: str) -> None:
@@ -179,83 +151,6 @@ async def test_what_is_needed_is_marked_and_said() -> None:
     assert (await run(Form("New", NEEDY), "x", "ctrl+s")).results[0]["title"] == "x"  # type: ignore[index]
 
 
-async def test_a_choice_says_how_to_choose_and_takes_letters() -> None:
-    """While it has the focus the keys stand beside it and at the foot; each letter takes its option."""
-
-    def unfocused(shown: Shown) -> None:
-        assert "←/→" not in screen_text(shown.app)
-
-    def focused(shown: Shown) -> None:
-        _assert_shown(shown, "←/→ or h n l")
-        _assert_shown(shown, "←/→ choose")
-
-    await run(Form("New", NEEDY), look=unfocused)
-    await run(Form("New", NEEDY), "down", look=focused)
-    for letter, option in (("h", "HIGH"), ("n", "NORMAL"), ("l", "LOW"), ("right", "LOW"), ("left", "HIGH")):
-        shown = await run(Form("New", NEEDY), "x", "down", letter, "ctrl+s")
-        assert shown.results[0]["priority"] == option  # type: ignore[index]
-    # Two options begin with h: the letter goes from one to the other, and is not said to pick one.
-    types = NEEDY[5]
-    assert types.options[0][0] == types.options[-1][0]
-    await run(Form("New", [types]), look=lambda shown: _assert_shown(shown, "←/→"))
-    shown = await run(Form("New", [types]), "h", "ctrl+s", look=lambda shown: _assert_not_shown(shown, "or h"))
-    assert shown.results == [{"type": "heartbeat"}]
-
-
-@pytest.mark.parametrize(("steps", "words"), [(0, "…"), (1, "[file] …"), (2, "[heartbeat]"), (3, "[http]")])
-async def test_the_chosen_option_is_in_sight(steps: int, words: str) -> None:
-    """Where there is no room for all options, signs say on which sides there are more."""
-    form = Form("New", [NEEDY[5]])
-
-    def look(shown: Shown) -> None:
-        _assert_shown(shown, words)
-        _assert_shown(shown, f"[{form.values()['type']}]")
-
-    await run(form, *["right"] * steps, size=(40, 10), look=look)
-
-
-async def test_placeholders_end_behind_a_word() -> None:
-    """At 40 columns a shorter one stands there, or one that says that it goes on; wide ones are whole."""
-    fields = (*NEEDY[2:3], FieldSpec("way", "way", placeholder="a person or an agent of the team"))
-    await run(Form("New", fields), size=(40, 10), look=lambda shown: _assert_shown(shown, "fri 14:00, +2d, …"))
-    await run(Form("New", fields), size=(40, 10), look=lambda shown: _assert_shown(shown, "an agent of …"))
-    await run(Form("New", fields), look=lambda shown: _assert_shown(shown, "agent of the team"))
-
-
-@pytest.mark.parametrize("size", [(120, 36), (80, 24), (80, 16), (50, 18), (40, 10)], ids=str)
-@pytest.mark.thorough(but=("(40, 10)",))
-async def test_the_keys_of_a_form_stay_in_sight(size: tuple[int, int]) -> None:
-    """However many lines fields, notes and errors take, the foot is there, and the frame says that there is more."""
-    fields = (*NEEDY, *(FieldSpec(f"f{number}", f"f{number}") for number in range(12)))
-
-    def look(shown: Shown) -> None:
-        _assert_shown(shown, "ctrl+s save")
-        if size[1] < 36:
-            _assert_shown(shown, "↓ more")
-
-    def scrolled(shown: Shown) -> None:
-        _assert_shown(shown, "ctrl+s save")
-        if size[1] < 36:
-            _assert_shown(shown, "↑ more")
-
-    note = "Somebody else changed this entry, and it is said in many words. " * 3
-    await run(Form("New", fields, note=note), size=size, look=look)
-    form = Form("New", fields, note=note, check=lambda _: {"": "the file changed and cannot be read " * 3})
-    await run(form, "x", "ctrl+s", size=size, look=look)
-    await run(Form("New", fields, focus="f11"), size=size, look=scrolled)
-
-
-async def test_enter_walks_the_fields_and_saves_on_the_last() -> None:
-    """A short form is filled with Enter alone."""
-    fields = (
-        FieldSpec("a", "a"),
-        FieldSpec("b", "b", "choice", "x", options=("x", "y")),
-        FieldSpec("c", "c"),
-    )
-    shown = await run(Form("Add", fields), "1", "enter", "y", "enter", "3", "enter")
-    assert shown.results == [{"a": "1", "b": "y", "c": "3"}]
-
-
 async def test_escape_asks_only_when_something_changed() -> None:
     """Unchanged forms close; changed ones ask, and no is the default."""
     assert (await run(Form("Edit", FIELDS), "escape")).results == [None]
@@ -282,16 +177,6 @@ async def test_forms_work_in_small_terminals(size: tuple[int, int]) -> None:
     assert shown.results[0]["colour"] == "blue!"  # type: ignore[index]
 
 
-async def test_the_edited_field_is_in_sight_at_40_by_10() -> None:
-    """The form scrolls with the focus, and its keys stay on the screen."""
-
-    def look(shown: Shown) -> None:
-        _assert_shown(shown, "colour")
-        _assert_shown(shown, "ctrl+s save")
-
-    await run(Form("Edit", FIELDS), *["tab"] * 6, size=(40, 10), look=look)
-
-
 KINDS = ("text", "multiline", "choice")
 
 
@@ -316,35 +201,6 @@ async def test_hostile_values_survive_editing(name: str, kind: str) -> None:
             look=lambda shown: assert_safe(screen_text(shown.app)),
         )
         assert shown.results == [{"x": f"!{text}"}]
-
-
-@given(st.text(st.characters(max_codepoint=0xFFFFF)))
-def test_holding_loses_nothing(text: str) -> None:
-    """What an editor holds gives back every character, and what it draws is one safe character for each."""
-    for newlines in (False, True):
-        held = hold(text, newlines=newlines)
-        assert release(held) == text
-        assert len(held) == len(text)
-        assert len(picture(held)) == len(text)
-        assert_safe(picture(held))
-        assert newlines or "\n" not in held
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("st", "staging"),
-        ("ci, st", "ci, staging"),
-        ("staging, st", None),
-        ("", None),
-        ("ci, ", None),
-        ("zz", None),
-    ],
-)
-async def test_tags_complete_after_the_last_comma(value: str, expected: str | None) -> None:
-    """A tag that is there already is not offered again."""
-    completion = Completion(("staging", "ci"), list_of_values=True)
-    assert await completion.get_suggestion(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -395,19 +251,3 @@ async def test_a_prompt_takes_one_valid_line() -> None:
     shown = await run(Prompt("How far?", "7", validate=percent), "1", "2", "3", "enter", "backspace", "enter")
     assert shown.results == ["12"]
     assert (await run(Prompt("How far?"), "5", "escape")).results == [None]
-
-
-@pytest.mark.parametrize("make", [SafeInput, SafeTextArea])
-async def test_a_letter_behind_an_arrow_is_typed_behind_it(make: type[SafeInput | SafeTextArea]) -> None:
-    """Keys that come at once, as over a slow line, act in their order."""
-    app = Harness(lambda: [make("abc")])
-    async with app.run_test(size=(30, 6)) as pilot:
-        editor = app.query_one(make)
-        editor.focus()
-        await pilot.press("end")
-        for name in ("left", "x", "left", "left", "y", "backspace", "delete", "z", "end", "!"):
-            app.post_message(Key(name, name if len(name) == 1 else None))
-        await pilot.pause()
-        await pilot.pause()
-        text = editor.text if isinstance(editor, SafeInput) else editor.content
-        assert text == "azxc!"

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.color import Color
 
-from memory.base.safe_text import cell_width, visible
+from memory.base.safe_text import visible
 from tests.widgets.harness import HOSTILE, assert_safe
-from widgets.text import styled_text
 from widgets.text.fallback import plain_text
 from widgets.text.glyphs import ASCII, UNICODE, Glyphs, glyphs_for, heat_cell, progress_bar, sparkline
 from widgets.text.styled_text import (
@@ -22,7 +21,6 @@ from widgets.text.styled_text import (
     line_text,
     line_width,
     pad_line,
-    plain_width,
     wrap_line,
 )
 from widgets.text.theme import DARK, HIGH_CONTRAST, LIGHT, THEMES
@@ -39,30 +37,6 @@ def test_a_clipped_line_fits(content: tuple[Piece, ...], width: int) -> None:
     assert_safe(line_text(clipped))
     if len(line_text(content)) <= width and line_width(content) <= width:
         assert line_text(clipped) == line_text(content)
-
-
-def test_narrow_characters_take_one_cell_and_hide_nothing() -> None:
-    """What is measured by counting characters is as wide for a terminal program, and safe as it is."""
-    narrow = [char for char in map(chr, range(0xD800)) if plain_width((Piece(char),), 9) >= 0]
-    assert {cell_len(char) for char in narrow} == {1}
-    assert {cell_width(char) for char in narrow} == {1}
-    assert visible("".join(narrow)) == "".join(narrow)
-    assert {"a", "é", "…", "·", UNICODE.alert} <= {*narrow}
-
-
-NEARLY_NARROW = st.lists(
-    st.builds(Piece, st.text("ab …·é漢\u0301\x1b", max_size=6), st.sampled_from(["plain", "alert"])), max_size=4
-).map(tuple)
-
-
-@given(NEARLY_NARROW, st.integers(0, 20))
-def test_a_line_of_narrow_characters_is_cut_as_any_other(content: tuple[Piece, ...], width: int) -> None:
-    """The shorter way cuts a line where the one that measures each character does."""
-    expected = styled_text._clip_measured(content, width)
-    found = styled_text._clip_narrow(content, width)
-    assert found is None or found == expected
-    if all(char in "ab …·é" for piece in content for char in piece.text):
-        assert found is not None
 
 
 @given(LINES, st.integers(1, 60), st.booleans())

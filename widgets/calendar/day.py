@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -13,6 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from memory.files.journal.kinds import author_of
+from memory.files.journal.model import Journal, JournalEntry
 from memory.files.journal.timeline import DayLine, busy_days, day_line, next_busy
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.input.editors import SafeText
@@ -22,9 +23,6 @@ from widgets.text.drawing import Drawing
 from widgets.text.styled_text import EMPTY, Columns, Line, Piece, line
 
 from .day_lines import AXIS, HOURS, MEASURED, axis_rows, day_words, first_places, layout, sign_of, strip_lines
-
-if TYPE_CHECKING:
-    from memory.files.journal.model import Journal, JournalEntry
 
 
 class AxisList(LineList):

@@ -8,13 +8,12 @@ from datetime import date
 from typing import ClassVar, NamedTuple
 
 from textual import events
-from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
 from memory.files.tasks.agenda import weeks_of
-from widgets.text.drawing import Drawing, near_each_other
+from widgets.text.drawing import Drawing
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
 
@@ -83,10 +82,6 @@ def _day(one: date, today: date, load: Load, cell: int, dot: str, check: str, al
     return [number, *brackets, Piece(f"{marks:<{room}}"[:room], mark_tone)]  # type: ignore[arg-type]
 
 
-MOST_KEPT = 256
-"""How many drawn lines are cached."""
-
-
 class Month(Drawing, Widget):
     """A month; a click chooses a day.
 
@@ -123,8 +118,6 @@ class Month(Drawing, Widget):
         self.loads: Mapping[date, Load] = {}
         self._lines: list[tuple[Line, tuple[tuple[date, int], ...]]] | None = None
         self._below: Sequence[Line] = ()
-        self._shown: Sequence[tuple[Line, int | None]] = ()
-        self._strips: dict[tuple[Line, int | None, int], Strip] = {}
 
     @property
     def cell(self) -> int:
@@ -140,24 +133,12 @@ class Month(Drawing, Widget):
     def say_below(self, lines: Sequence[Line]) -> None:
         """Show further lines under the month, as far as there is room."""
         self._below = lines
-        self._draw_changes()
+        self.refresh()
 
     def forget(self) -> None:
         """Redraw everything, because the room changed."""
         self._lines = None
-        self._shown = ()
         self.refresh()
-
-    def _draw_changes(self) -> None:
-        """Redraw the lines that changed."""
-        before, self._shown = self._shown, [self._content(y) for y in range(self.size.height)]
-        if len(before) != len(self._shown):
-            self.refresh()
-            return
-        others = [y for y, (old, new) in enumerate(zip(before, self._shown, strict=True)) if old != new]
-        if others:
-            width = self.size.width
-            self.refresh(*(Region(0, start, width, end - start) for start, end in near_each_other(others)))
 
     def on_resize(self) -> None:
         """Redraw: days may be wider or narrower now."""
@@ -197,30 +178,12 @@ class Month(Drawing, Widget):
         content, places = self.rows[y]
         return content, next((start for day, start in places if day == self.day), None)
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw lines of the view, with the padding at their left."""
-        self.settle_styles()
-        indent = self.blank(self.styles.gutter.left)
-
-        def draw(places: range) -> list[Strip]:
-            return [Strip.join([indent, self.render_line(y)]) for y in places]
-
-        return self.lines_of(crop, draw) or super().render_lines(crop)
-
     def render_line(self, y: int) -> Strip:
         """Draw one line; the chosen day stands out."""
         width = self.size.width
         content, at = self._content(y)
         if y >= len(self.rows):
             content = clip_line(content, max(0, width - 1))
-        strip = self._strips.get((content, at, width))
-        if strip is None:
-            if len(self._strips) >= MOST_KEPT:
-                self._strips.clear()
-            strip = self._strips[content, at, width] = self._draw_line(content, at, width)
-        return strip
-
-    def _draw_line(self, content: Line, at: int | None, width: int) -> Strip:
         strip = self.draw(content, width)
         if at is None:
             return strip
@@ -230,10 +193,6 @@ class Month(Drawing, Widget):
         text = self.glyphs.cursor + text[1:] if text.startswith(" ") else text
         drawn = self.draw(line(Piece(text)), end - at, "month--day")
         return Strip.join([strip.crop(0, at), drawn, strip.crop(end, width)])
-
-    def forget_strips(self) -> None:
-        """Drop the drawn lines for another theme."""
-        self._strips.clear()
 
     def on_click(self, event: events.Click) -> None:
         """Choose the day under the mouse."""

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
-from rich.cells import cell_len
-from rich.segment import Segment
 from textual.containers import Vertical
 from textual.content import Content
 from textual.geometry import Region
-from textual.strip import Strip
 
 from memory.base.safe_text import cell_width, clip, visible
-from widgets.text.drawing import Repaint
 
 CORNERS = 6
 """Cells of the top line taken by the corners and the blanks around the title."""
@@ -26,13 +22,11 @@ TITLE = ("name", "rule", "notes")
 """The parts of a title that has notes."""
 
 
-class Frame(Repaint, Vertical):
+class Frame(Vertical):
     """Holds the list or the detail of a pane; its border shows whether it has the focus."""
 
     ALLOW_SELECT = False
-
     _only_top = False
-    """Whether only the top line is being redrawn."""
 
     DEFAULT_CSS: ClassVar[str] = """
     Frame {
@@ -49,9 +43,6 @@ class Frame(Repaint, Vertical):
         super().__init__(*children, classes=classes)  # type: ignore[arg-type]
         self._label = name
         self._remarks: tuple[str, ...] = ()
-        self._parts: tuple[str, ...] = ()
-        self._edges: list[Segment] = []
-        """The top line as Textual drew it last: corner, edge, name, rule, notes, edge and corner."""
 
     @property
     def label(self) -> str:
@@ -101,68 +92,27 @@ class Frame(Repaint, Vertical):
             del notes[-1]
             remark = REMARKS.join(notes)
         if not remark or left < 1:
-            self._entitle(Content(label) if label else None, (f" {label} ",) if label else ())
+            self._entitle(Content(label) if label else None)
             return
         rule = self.app.glyphs.rule if hasattr(self.app, "glyphs") else "─"
         if self.app.no_color and self.has_class("-within"):
             rule = "━"
         colour = "$border" if self.has_class("-within") else "$border-blurred"
         title = Content.assemble(label, " ", (rule * left, colour), " ", remark)
-        self._entitle(title, (f" {label} ", rule * left, f" {remark} "))
+        self._entitle(title)
 
-    def _entitle(self, title: Content | None, parts: tuple[str, ...]) -> None:
-        """Set the title, and its parts as they are drawn; only the top line is redrawn, not the frame's content."""
-        self._parts = parts
+    def _entitle(self, title: Content | None) -> None:
+        """Set the title; only the top line is drawn again, not what is in the frame."""
         self._only_top = True
-        try:
-            self.border_title = title
-        finally:
-            self._only_top = False
+        self.border_title = title
+        self._only_top = False
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Redraw regions, or the whole frame if there are none; for a new title only the top line."""
+        """Draw the frame again, while its title is set its top line alone."""
         if self._only_top:
             x, y = self.content_offset
             regions = (Region(-x, -y, self.outer_size.width, 1),)
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw the border; the lines between first and last look alike, so only one of them is drawn."""
-        width, height = self.outer_size
-        if crop == Region(0, 0, width, 1) and len(self._parts) == len(TITLE) and height > 1:
-            return [self._top_line(width)]
-        if height < 4:
-            return super().render_lines(crop)
-        drawn: dict[int, Strip] = {}
-        strips = []
-        for y in crop.line_range:
-            alike = min(y, 1) if y < height - 1 else y
-            if alike not in drawn:
-                drawn[alike] = super().render_lines(Region(crop.x, alike, crop.width, 1))[0]
-            strips.append(drawn[alike])
-        return strips
-
-    def _top_line(self, width: int) -> Strip:
-        """Draw the corners and the title, reusing the styles that Textual computed for an earlier title.
-
-        Textual computes them again for each title, and the title of the detail changes with each key.
-        """
-        edge = cell_len(self._edges[1].text) if self._edges else 1
-        if self._edges and sum(map(cell_len, self._parts)) + 2 + 2 * edge == width:
-            left, first, *styles, last, right = self._edges
-            texts = [Segment(text, style.style) for text, style in zip(self._parts, styles, strict=True)]
-            return Strip([left, first, *texts, last, right], width)
-        drawn = super().render_lines(Region(0, 0, width, 1))[0]
-        segments = [*drawn]
-        # A frame that was just widened still has the title of its old width, and a longer edge after it.
-        as_said = [segment.text for segment in segments[2:-2]] == [*self._parts]
-        self._edges = segments if as_said and segments[1].text == segments[-2].text else []
-        return drawn
-
-    def notify_style_update(self) -> None:
-        """Drop the cached top line after a change of theme, focus or class."""
-        self._edges = []
-        super().notify_style_update()
 
     def on_descendant_focus(self) -> None:
         """Give the border, and the rule between name and notes, the colour of the focus."""

@@ -288,7 +288,6 @@ class KeyHints(Drawing, Widget):
         self._asked: tuple[object, object] | None = None
         """The bindings and names that the hints were made from."""
         self._places: list[tuple[int, int, Hint]] = []
-        self._strips: dict[tuple[str, str], Strip] = {}
 
     @property
     def hints(self) -> tuple[Hint, ...]:
@@ -376,12 +375,11 @@ class KeyHints(Drawing, Widget):
         if y:
             return Strip.blank(width, self.rich_style)
         self._lay_out(width)
-        self.settle_styles()
         parts = [self.draw((), min(self._indent, width))]
         if self._leads:
             parts.append(self.draw((Piece(self._lead),), cell_width(self._lead) + GAP, "key-hints--lead"))
         for _, _, hint in self._places:
-            parts.append(self._strips.get((hint.keys, hint.description)) or self._draw(hint.keys, hint.description))
+            parts.append(self._draw(hint.keys, hint.description))
         if self._remark and sum(part.cell_length for part in parts) + cell_width(self._remark) <= width:
             parts.append(self.draw((Piece(self._remark, "muted"),), cell_width(self._remark)))
         return Strip.join(parts).adjust_cell_length(width, self.rich_style)
@@ -390,12 +388,7 @@ class KeyHints(Drawing, Widget):
         """Draw one hint and the gap after it, and cache it; most hints are the same from one entry to the next."""
         words = f" {description}" if description else ""
         key = self.draw((Piece(keys),), cell_width(keys), "key-hints--key")
-        strip = self._strips[keys, description] = Strip.join([key, self.draw((Piece(words),), cell_width(words) + GAP)])
-        return strip
-
-    def forget_strips(self) -> None:
-        """Drop the drawn hints for another theme."""
-        self._strips.clear()
+        return Strip.join([key, self.draw((Piece(words),), cell_width(words) + GAP)])
 
     async def on_click(self, event: events.Click) -> None:
         """Run the action of the hint under the mouse."""

@@ -70,8 +70,8 @@ class Sidebar(LineList):
         self._entries = {entry.id: entry for entry in entries}
         if self._current not in self._entries:
             self._current = entries[0].id if entries else ""
-        self.set_rows(tuple(self._entries), redraw=False)
-        self.redraw([entry.id for entry in entries if before.get(entry.id) != entry])
+        self.set_rows(tuple(self._entries))
+        self.refresh()
 
     def __contains__(self, pane_id: object) -> bool:
         """Whether a pane is listed."""

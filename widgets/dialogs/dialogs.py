@@ -219,14 +219,7 @@ class Confirm(Dialog, ModalScreen[bool]):
         Binding("y", "answer(True)", "yes", id="confirm.yes", tooltip="Yes", show=False),
         Binding("n", "answer(False)", "no", id="confirm.no", tooltip="No", show=False),
         Binding("escape", "answer(False)", "cancel", id="confirm.leave", tooltip="No"),
-        Binding(
-            "left,right,h,l",
-            "other",
-            "other button",
-            show=False,
-            id="confirm.other",
-            tooltip="The other button",
-        ),
+        Binding("left,right,h,l", "other", "other button", show=False, id="confirm.other", tooltip="The other button"),
     ]
 
     def __init__(

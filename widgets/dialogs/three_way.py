@@ -127,13 +127,7 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
         start = (known.text if known else one.mine) or ""
         several = any("\n" in (getattr(one, side) or "").strip("\n") for side in SIDES)
         validate = self._validate.get(one.name)
-        spec = FieldSpec(
-            "text",
-            one.label,
-            "multiline" if several else "text",
-            start.strip("\n"),
-            validate=validate,
-        )
+        spec = FieldSpec("text", one.label, "multiline" if several else "text", start.strip("\n"), validate=validate)
 
         def typed(values: dict[str, str] | None) -> None:
             if values is not None:

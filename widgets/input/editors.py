@@ -7,16 +7,14 @@ and nothing reaches the terminal.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rich.segment import Segment
-from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive, reactive
 from textual.strip import Strip
@@ -26,7 +24,7 @@ from textual.widgets import Input, Static
 
 from memory.base.safe_text import cell_width, clip, visible
 from widgets.chrome.keys import active_binding, name_of_keys
-from widgets.text.drawing import Drawing, Repaint
+from widgets.text.drawing import Drawing
 from widgets.text.styled_text import Piece
 
 _PRIVATE = 0x100000
@@ -81,7 +79,7 @@ def _picture(char: str) -> str:
     return "\u2421" if code == 0x7F else "\ufffd"
 
 
-class SafeText(Repaint, Static):
+class SafeText(Static):
     """Text that is never markup, its control characters made visible."""
 
     DEFAULT_CSS = """
@@ -150,7 +148,7 @@ class Completer(Suggester):
         return partial(super()._get_suggestion, requester, value)
 
 
-class SafeInput(Ordered, Repaint, Input):
+class SafeInput(Ordered, Input):
     """A one-line editor for text from files; `text` is the value as it is in the file.
 
     A placeholder that does not fit is replaced by `shorter`, which is cut after a word if it does not fit either.
@@ -176,7 +174,6 @@ class SafeInput(Ordered, Repaint, Input):
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
     ) -> None:
-        self._part_styles: dict[tuple[str, ...], Style] = {}
         self._original = text
         self._placeholders = (visible(placeholder), visible(shorter or placeholder))
         self._fitted = self._placeholders[0]
@@ -228,69 +225,6 @@ class SafeInput(Ordered, Repaint, Input):
         if self.placeholder and not self.value:
             return cell_width(self.placeholder)
         return cell_width(picture(self.value)) + 1
-
-    def notify_style_update(self) -> None:
-        """Drop the cached styles after a change of theme, focus or class."""
-        self._part_styles = {}
-        super().notify_style_update()
-
-    def _style(self, *parts: str) -> Style:
-        """The style of the text, overlaid by the styles of some parts."""
-        known = self._part_styles.get(parts)
-        if known is None:
-            known = (
-                self.rich_style if not parts else Style.chain(self._style(), *map(self.get_component_rich_style, parts))
-            )
-            self._part_styles[parts] = known
-        return known
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw the line without looking up a border, which it does not have."""
-        indent, width = self.blank(self.styles.gutter.left), self.scrollable_content_region.width
-
-        def draw(places: range) -> list[Strip]:
-            return [Strip.join([indent, self.render_line(y).crop(0, width)]) for y in places]
-
-        return self.lines_of(crop, draw) or super().render_lines(crop)
-
-    def render_line(self, y: int) -> Strip:
-        """Draw the text with its cursor and suggestion, or the placeholder; a selection is drawn by Textual."""
-        if y or not self.selection.is_empty:
-            return super().render_line(y)
-        if not self.value:
-            return self._hint_line() or super().render_line(y)
-        text, at = picture(self.value), self.cursor_position
-        rest = self._suggestion[len(text) :] if self.has_focus else ""
-        cells = [(text, "")] if not rest else [(text, ""), (rest, "input--suggestion")]
-        if self.has_focus and self._cursor_visible:
-            if at == len(text) and not rest:
-                cells.append((" ", ""))
-            cells = [part for part in _with_cursor(cells, at) if part[0]]
-        width = self.scrollable_content_region.width + 1
-        strip = Strip([Segment(words, self._style(*names.split())) for words, names in cells])
-        start = self.scroll_offset.x
-        return strip.crop(start, start + width).extend_cell_length(width, self._style())
-
-    def _hint_line(self) -> Strip | None:
-        """The placeholder with the cursor on its first character; None where it is not plain ASCII that fits."""
-        words, width = self.placeholder, self.scrollable_content_region.width + 1
-        if not words or not (words.isascii() and words.isprintable() and len(words) < width):
-            return None
-        cells = [(words, "input--placeholder")]
-        if self.has_focus and self._cursor_visible:
-            cells = [*_with_cursor(cells, 0)]
-        strip = Strip([Segment(text, self._style(*names.split())) for text, names in cells if text])
-        return strip.extend_cell_length(width, self._style())
-
-
-def _with_cursor(parts: Sequence[tuple[str, str]], at: int) -> Iterator[tuple[str, str]]:
-    """Split the styled texts at the character under the cursor, and add the cursor's style to that character."""
-    for text, style in parts:
-        if 0 <= at < len(text):
-            yield from ((text[:at], style), (text[at], f"{style} input--cursor"), (text[at + 1 :], style))
-        else:
-            yield text, style
-        at -= len(text)
 
 
 class Choice(Drawing, Widget, can_focus=True):

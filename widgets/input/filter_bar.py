@@ -8,17 +8,12 @@ from functools import cached_property
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.geometry import Region, Size
 from textual.message import Message
-from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
-from textual.widgets.input import Selection
 
 from memory.base.safe_text import cell_width
 from widgets.chrome.keys import after_typing
-from widgets.text.drawing import Drawing
-from widgets.text.styled_text import line
 
 from .editors import Completer, SafeInput, SafeText, fitting
 
@@ -65,58 +60,6 @@ class LastWord(Completer):
         known = self._words if ":" in part else self._names
         word = next((word for word in known if word.startswith(part) and word != part), None)
         return None if word is None else value[:start] + word
-
-
-class FilterInput(SafeInput):
-    """The editor of a filter: it shows the completion together with each letter, and calls the watchers of its text."""
-
-    is_watched = False
-    """Whether a watcher sees each change at once, so that no message is needed."""
-
-    def watch_has_focus(self, _has_focus: bool) -> None:
-        """Do nothing: the styles are the same with and without focus; Textual would look them all up again."""
-
-    def _watch_value(self, value: str) -> None:
-        completer = self.suggester
-        known = completer.complete(value.casefold()) if value and isinstance(completer, LastWord) else None
-        self._suggestion = known or ""
-        self.virtual_size = Size(self.content_width, 1)
-        if not self.is_watched:
-            self.post_message(self.Changed(self, value))
-        if self._initial_value:
-            self.cursor_position = len(value)
-            self._initial_value = False
-        else:
-            self.selection = self.selection
-
-    def _watch_selection(self, selection: Selection) -> None:
-        if self.scroll_offset.x or self.content_width > self.scrollable_content_region.width:
-            super()._watch_selection(selection)
-        else:
-            # All of the text is in view, so no scrolling is needed.
-            self.app.clear_selection()
-            self.app.cursor_position = self.cursor_screen_offset
-
-
-class Count(Drawing, Widget):
-    """A few words in one line."""
-
-    _words = ""
-
-    def say(self, words: str, *, layout: bool) -> None:
-        """Show other words; `layout`: they need a different width."""
-        if words != self._words:
-            self._words = words
-            self.refresh(layout=layout)
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw the words, and a blank cell after them."""
-        width = self.size.width - 1
-
-        def draw(places: range) -> list[Strip]:
-            return [Strip.join([self.draw(line(self._words), width), self.blank(1)])] * len(places)
-
-        return self.lines_of(crop, draw) or super().render_lines(crop)
 
 
 class FilterBar(Widget):
@@ -180,12 +123,12 @@ class FilterBar(Widget):
     # Empty at the start, because an editor is expensive; `prepare` mounts it.
 
     @cached_property
-    def _editor(self) -> FilterInput:
-        return FilterInput(placeholder=HINT)
+    def _editor(self) -> SafeInput:
+        return SafeInput(placeholder=HINT)
 
     @cached_property
-    def _count(self) -> Count:
-        return Count(classes="filter-bar--count")
+    def _count(self) -> SafeText:
+        return SafeText(classes="filter-bar--count")
 
     @property
     def text(self) -> str:
@@ -229,7 +172,6 @@ class FilterBar(Widget):
             self.mount(SafeText("/", classes="filter-bar--sign"), self._editor, self._count)
             # A watcher acts at once; the editor's message arrives after the letter is drawn.
             self.watch(self._editor, "value", self._on_typed, init=False)
-            self._editor.is_watched = True
 
     def reveal(self) -> None:
         """Show the bar, or hide it."""

@@ -11,7 +11,6 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -64,12 +63,10 @@ class BoardTitle(Drawing, Widget):
             self.words = words
             self.refresh()
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw the words, and a blank cell after them."""
-        self.settle_styles()
-        width = self.outer_size.width
-        words = self.draw(clip_line((Piece(self.words),), max(0, width - 1)), width)
-        return self.lines_of(crop, lambda places: [words] * len(places)) or super().render_lines(crop)
+    def render_line(self, y: int) -> Strip:  # noqa: ARG002
+        """The words."""
+        width = self.size.width
+        return self.draw(clip_line((Piece(self.words),), max(0, width - 1)), width)
 
 
 class BoardColumn(Vertical):
@@ -194,13 +191,13 @@ class Board(Horizontal):
         """Lines that each card takes, with the blank line below it, if any."""
         return 1 if self._dense else CARD_LINES + self._roomy
 
-    def put(self, cards: Mapping[str, Sequence[RowKey]], *, redraw: bool, to_top: bool = False) -> None:
+    def put(self, cards: Mapping[str, Sequence[RowKey]], *, to_top: bool = False) -> None:
         """Show these cards, by column; `to_top`: scroll to the first ones."""
-        many = sum(map(len, cards.values())) > MANY if redraw else self._dense
+        many = sum(map(len, cards.values())) > MANY
         self._dense = many
         for number, column in enumerate(self._columns):
             rows = cards.get(column.lane.id, ())
-            column.cards.set_rows(CardRows(rows, self.lines), redraw=redraw, to_top=to_top)
+            column.cards.set_rows(CardRows(rows, self.lines), to_top=to_top)
             self._counts[number] = len(rows)
         self._say()
 
@@ -283,7 +280,7 @@ class Board(Horizontal):
                 column.lane.id: [row for row in column.cards.rows if isinstance(row, RowKey)]
                 for column in self._columns
             }
-            self.put(cards, redraw=False)
+            self.put(cards)
         self._say()
 
     def _follow_width(self, width: int) -> None:

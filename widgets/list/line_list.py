@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import ClassVar
 
 from textual import events
@@ -16,10 +15,10 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from widgets.chrome.keys import GoPrefix, go_binding
-from widgets.text.drawing import Drawing, LateTimers, Scrolling, near_each_other
+from widgets.text.drawing import Drawing, LateTimers, Scrolling
 from widgets.text.styled_text import Line, Piece, line
 
-from .rows import Continuation, Heading, Note, Selecting, are_same, extent, find, is_item, item_from, nearest, owner_of
+from .rows import Continuation, Heading, Note, Selecting, extent, find, is_item, item_from, nearest, owner_of
 
 GUTTER = 2
 """Cells before each row's content: the cursor's bar and the mark of a selected row."""
@@ -29,9 +28,6 @@ MARGIN = 1
 
 FLASH_SECONDS = 1.2
 """How long a changed row stays highlighted."""
-
-MOST_KEPT = 2048
-"""How many drawn rows are cached; beyond that the cache is emptied, and rows are drawn again as they come into view."""
 
 RowRenderer = Callable[[Hashable, int], Line]
 """Draws the row of a key in so many cells; called only for rows that come into view."""
@@ -161,9 +157,6 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         self._renderer = renderer
         self._rows: Sequence[Hashable] = ()
         self._position = -1
-        # Plain dictionaries: Textual's caches are reference cycles, which live until garbage collection.
-        self._lines: dict[tuple[Hashable, int], Line] = {}
-        self._strips: dict[tuple[Hashable, int, tuple[str, ...]], Strip] = {}
         self._flashing: frozenset[Hashable] = frozenset()
         self._flash_timer: Timer | None = None
         self._hover = -1
@@ -182,30 +175,23 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         """The cursor's place among the rows, from 0; -1 while there is no item."""
         return self._position
 
-    def set_rows(self, rows: Sequence[Hashable], *, redraw: bool = True, to_top: bool = False) -> None:
+    def set_rows(self, rows: Sequence[Hashable], *, to_top: bool = False) -> None:
         """Replace the rows. The cursor stays on its key, else it goes to the nearest key that is left.
 
         A view scrolled to the top stays there as long as the cursor's row is in it, and always with `holds_top`.
         Further down, the anchor row (the cursor's, or the top one when the cursor is out of sight) keeps its place on
-        the screen. `redraw=False` promises that no row looks different than before, as after filtering. `to_top`
-        scrolls to the top; the cursor goes to the first item if its own row is not in view there. `rows` must not
-        change afterwards.
+        the screen. `to_top` scrolls to the top; the cursor goes to the first item if its own row is not in view there.
+        `rows` must not change afterwards.
         """
         if to_top and self._range_from is not None:
             # The range must not grow by what the cursor jumps over.
             self.action_range()
         old, position = self._rows, self._position
-        if not redraw and not to_top and are_same(rows, old):
-            self._rows = rows
-            return
         top = 0 if to_top else round(self.scroll_y)
         in_sight = top <= position < top + max(1, self.size.height)
-        self._rows, hover = rows, self._hover
+        self._rows = rows
         self._position = self._in_first_view(self.cursor) if to_top else nearest(old, position, rows)
         self._hover = -1
-        if redraw:
-            self._lines.clear()
-            self._strips.clear()
         self._keep_selection()
         self.set_extent(Size(self.size.width, len(rows)))
         # Scrolled at once: later it would be a second frame for the same key.
@@ -222,27 +208,8 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         elif 0 < top < len(old):
             place = find(rows, old[top], top)
             self.scroll_to(y=place if place >= 0 else top, animate=False, force=True, immediate=True)
-        # Where there are no rows something else may be drawn.
-        anew = redraw or bool(rows) != bool(old)
-        if anew or self._range_from is not None or round(self.scroll_y) != top:
-            self.refresh()
-        else:
-            self._refresh_others(old, position, hover)
+        self.refresh()
         self._follow_position()
-
-    def _refresh_others(self, old: Sequence[Hashable], position: int, hover: int) -> None:
-        """Redraw the lines of the view whose row differs, and the old and new places of cursor and mouse."""
-        region = self.scrollable_content_region
-        top, height, rows = max(0, round(self.scroll_y)), region.height, self._rows
-        places = {hover}
-        if position != self._position:
-            for listed, place in ((old, position), (rows, self._position)):
-                if 0 <= place < len(listed):
-                    places |= {*range(place, place + extent(listed, place))}
-        seen = zip_longest(old[top : top + height], rows[top : top + height])
-        others = [y for y, (before, now) in enumerate(seen) if before != now or y + top in places]
-        if others:
-            self.refresh(*(Region(0, start, region.width, end - start) for start, end in near_each_other(others)))
 
     def _fits_from_top(self) -> bool:
         """Whether the cursor's row is in view when scrolled to the top."""
@@ -254,21 +221,6 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         height = max(1, self.size.height)
         place = find(self._rows[:height], key)
         return place if place >= 0 and place + extent(self._rows, place) <= height else item_from(self._rows, 0, 1)
-
-    def redraw(self, keys: Iterable[Hashable] | None = None) -> None:
-        """Drop some items (default: all) from the cache of drawn rows, and redraw those in view."""
-        if keys is None:
-            self._lines.clear()
-            self._strips.clear()
-            self.refresh()
-            return
-        dropped = frozenset(keys)
-        for kept in (self._lines, self._strips):
-            for drawn in [
-                one for one in kept if (one[0].owner if isinstance(one[0], Continuation) else one[0]) in dropped
-            ]:
-                del kept[drawn]  # type: ignore[arg-type]
-        self._refresh_items(dropped)
 
     def _refresh_items(self, items: frozenset[Hashable]) -> None:
         """Redraw the lines of some items, as far as they are in view."""
@@ -431,10 +383,6 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         """Report where the cursor is at first."""
         self.post_message(self.Highlighted(self, self.cursor))
 
-    def forget_strips(self) -> None:
-        """Drop the coloured strips for another theme; the rendered lines stay cached."""
-        self._strips.clear()
-
     def on_resize(self) -> None:
         """Keep the cursor in view after a resize."""
         self.set_extent(Size(self.size.width, len(self._rows)))
@@ -455,62 +403,31 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         return tuple(states)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw what is in view; the selection is looked up once per frame."""
+        """Draw lines of the view; the selection is looked up once per frame."""
         self._shown_selection = self.selected
-        if self._restyled:
-            self.settle_styles()
         return super().render_lines(crop)
 
-    def draw_below(self, places: range, width: int) -> list[Strip]:
-        """Lines of the view below the last row."""
-        return [Strip.blank(width, self.tone_styles()["plain"])] * len(places)
-
-    def draw_lines(self, places: range, width: int) -> list[Strip]:
-        """Draw some lines of the view; rows in their usual state are taken from the cache without further work."""
-        top = round(self.scroll_y)
-        rows, strips = self._rows, self._strips
-        if top + places.start < 0:
-            return [self.draw_line(y, width) for y in places]
-        marked = self._flashing | self._shown_selection
-        if 0 <= self._position < len(rows):
-            marked |= {rows[self._position]}
-        drawn = []
-        for y, key in enumerate(rows[top + places.start : top + places.stop], places.start):
-            usual = y + top != self._hover and (key.owner if isinstance(key, Continuation) else key) not in marked
-            drawn.append((strips.get((key, width, ())) if usual else None) or self.draw_line(y, width))
-        if len(drawn) < len(places):
-            drawn += self.draw_below(range(places.start + len(drawn), places.stop), width)
-        return drawn
-
-    def draw_line(self, y: int, width: int) -> Strip:
+    def render_line(self, y: int) -> Strip:
         """One line of the view."""
-        position = y + round(self.scroll_y)
+        position, width = y + round(self.scroll_y), self.scrollable_content_region.width
         if not 0 <= position < len(self._rows):
-            return self.draw_below(range(y, y + 1), width)[0]
-        key = self._rows[position]
-        states = self._states(position, key)
-        cached = (key, width, states)
-        strip = self._strips.get(cached)
-        if strip is None:
-            if len(self._strips) >= MOST_KEPT:
-                self._strips.clear()
-            strip = self._strips[cached] = self._draw_row(key, width, states)
-        return strip
+            return self.draw_below(y, width)
+        return self.draw_key(position, self._rows[position], width)
 
-    def _draw_row(self, key: Hashable, width: int, states: tuple[str, ...]) -> Strip:
+    def draw_below(self, y: int, width: int) -> Strip:  # noqa: ARG002
+        """A line of the view below the last row."""
+        return self.draw((), width)
+
+    def draw_key(self, position: int, key: Hashable, width: int) -> Strip:
+        """The line of a row."""
         if isinstance(key, Heading):
             return self.draw(line(" ", Piece(key.title, "heading"), "  ", Piece(key.note, "muted")), width)
         if isinstance(key, Note):
             return self.draw(line("  ", Piece(key.text, "muted")), width)
-        inner = max(0, width - GUTTER - MARGIN)
-        content = self._lines.get((key, inner))
-        if content is None:
-            if len(self._lines) >= MOST_KEPT:
-                self._lines.clear()
-            content = self._lines[(key, inner)] = self.render_row(key, inner)
-        item = not isinstance(key, Continuation)
+        states = self._states(position, key)
+        content = self.render_row(key, max(0, width - GUTTER - MARGIN))
         here = "line-list--cursor" in states or "line-list--cursor-blurred" in states
-        marked = item and "line-list--selected" in states
+        marked = not isinstance(key, Continuation) and "line-list--selected" in states
         gutter = (self.glyphs.cursor if here else " ") + (self.glyphs.mark if marked else " ")
         bar = self.segments((Piece(gutter),), min(GUTTER, width), *states, "line-list--bar")
         return Strip([*bar, *self.segments(content, max(0, width - GUTTER), *states)], width)

@@ -194,7 +194,7 @@ class OutlinePane(Pane):
                 hidden = {self.ref(above) for above in way} & self._folded
                 if hidden:
                     self._folded -= hidden
-                    self._arrange(redraw=True)
+                    self._arrange()
                 break
             if self.folds(item):
                 way.append(item)
@@ -216,12 +216,12 @@ class OutlinePane(Pane):
         """Hide what is below an item."""
         self.moved()
         self._folded.add(self.ref(item))
-        self._arrange(redraw=True)
+        self._arrange()
 
     def unfold(self, item: Any) -> None:
         """Show what is below an item."""
         self._folded.discard(self.ref(item))
-        self._arrange(redraw=True)
+        self._arrange()
 
     def action_fold(self) -> None:
         """Fold the branch under the cursor; on anything else, go to its parent."""
@@ -262,7 +262,7 @@ class OutlinePane(Pane):
         self.moved()
         branches = {self.ref(item) for _, item, _ in self.arrangement.rows.items if self.folds(item)}
         self._folded = set() if branches <= self._folded else self._folded | branches
-        self._arrange(redraw=True)
+        self._arrange()
 
     def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
         """The rows in open branches."""

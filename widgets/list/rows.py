@@ -158,13 +158,6 @@ class CardRows(Sequence[Hashable]):
         raise ValueError(f"{value!r} is not there")
 
 
-def are_same(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
-    """Whether these are the same rows in the same order; comparing `CardRows` makes no continuations."""
-    if isinstance(one, CardRows) and isinstance(other, CardRows):
-        return one.lines == other.lines and are_same(one.items, other.items)
-    return one is other or (len(one) == len(other) and tuple(one) == tuple(other))
-
-
 class Selecting(Widget):
     """Mixin of `LineList`: the set of selected keys, and a range that extends to the cursor."""
 

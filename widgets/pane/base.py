@@ -22,7 +22,7 @@ The application reads in a worker, `contents = pane.read(snapshot, now)`, and ap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -31,6 +31,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.message import Message
 from textual.strip import Strip
+from textual.timer import Timer
 
 from widgets.chrome.frame import Frame
 from widgets.chrome.keys import with_keys
@@ -44,16 +45,15 @@ from widgets.text.glyphs import UNICODE, Glyphs
 from widgets.text.styled_text import EMPTY, Line, Piece, clip_line, line, line_text, wrap_line
 
 from .contents import Contents
-from .entry import PaneOverrides, PaneWithEntry
-from .filter import Fits, parts_of, strange_words
+from .entry import PaneWithEntry
+from .filter import parts_of, strange_words
 from .offers import Badge, Build, FormPlan, Removal
-from .rows import RowKey, Rows, keep, match_entries, match_rows
-from .visible_rows import Arrangement, FilterRun
+from .rows import RowKey, Rows, keep, match_rows
+from .visible_rows import Arrangement
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
-    from .context import PaneContext
     from .filter import Needles
 
 WIDE, SINGLE, BROAD = 110, 60, 150
@@ -63,6 +63,9 @@ WIDE, SINGLE, BROAD = 110, 60, 150
 
 __all__ = ["Badge", "Build", "Contents", "FormPlan", "Pane", "Removal"]
 
+MANY, RESTED = 10_000, 0.15
+"""From so many rows on, the filter waits until no letter came for so many seconds."""
+
 INDENT = 2
 """Cells at the left and at the right of the words of a list without rows."""
 
@@ -70,18 +73,17 @@ INDENT = 2
 class PaneList(LineList):
     """The list of a pane; the pane draws its rows, and a message replaces missing rows."""
 
-    def __init__(self, pane: PaneContext) -> None:
+    def __init__(self, pane: Pane) -> None:
         super().__init__(classes="pane--list")
         self._pane = pane
         self._words = ""
-        self._wrapped: tuple[int, int, int, Sequence[Line]] = (-1, -1, 0, ())
 
     def say(self, words: str) -> None:
         """Set the message shown where there are no rows. The list draws it itself: swapping in another widget would
         cause a layout of the whole screen for one letter in the filter.
         """
         if words != self._words:
-            self._words, self._wrapped = words, (-1, -1, 0, ())
+            self._words = words
             if not self.rows:
                 self.refresh()
 
@@ -93,17 +95,14 @@ class PaneList(LineList):
         assert isinstance(key, RowKey)
         return self._pane.draw_row(key.item, width)
 
-    def draw_below(self, places: range, width: int) -> list[Strip]:
-        """Draw the lines of the message, where there are no rows."""
+    def draw_below(self, y: int, width: int) -> Strip:
+        """Draw a line of the message, where there are no rows."""
         if self.rows or not self._words:
-            return super().draw_below(places, width)
+            return super().draw_below(y, width)
         height = self.size.height
-        if self._wrapped[:2] != (width, height):
-            self._wrapped = (width, height, *self._laid_out(width, height))
-        indent, lines = self._wrapped[2:]
-        top = int(len(lines) < height)
-        shown = [line(" " * indent, lines[y - top]) if 0 <= y - top < len(lines) else EMPTY for y in places]
-        return [self.draw(text, width) for text in shown]
+        indent, lines = self._laid_out(width, height)
+        place = y - int(len(lines) < height)
+        return self.draw(line(" " * indent, lines[place]) if 0 <= place < len(lines) else EMPTY, width)
 
     def _laid_out(self, width: int, height: int) -> tuple[int, Sequence[Line]]:
         """Return the indent of the message and its lines, closer together where there is little room.
@@ -132,20 +131,30 @@ class PaneList(LineList):
 
 
 class PaneFilter(FilterBar):
-    """The filter bar of a pane; when a typed letter is drawn, the list is already filtered.
+    """The filter bar of a pane; a letter filters the list at once, with `MANY` rows when no further letter comes.
 
     It overlays the lower edge of the frame: opening it moves and resizes nothing, which would draw everything twice.
     """
 
     DEFAULT_CSS: ClassVar[str] = "PaneFilter { overlay: screen; }"
 
-    def __init__(self, pane: PaneContext) -> None:
+    def __init__(self, pane: Pane) -> None:
         super().__init__()
         self._pane = pane
+        self._resting: Timer | None = None
 
     def typed(self) -> None:
         """Filter the pane after a letter was typed or deleted."""
-        self._pane.set_filter(self.text, typed=True)
+        if self._resting is not None:
+            self._resting.stop()
+        if self._pane.row_count < MANY:
+            self.apply()
+        else:
+            self._resting = self.set_timer(RESTED, self.apply)
+
+    def apply(self) -> None:
+        """Filter the pane by what was typed."""
+        self._pane.set_filter(self.text)
 
 
 def fits_look(look: Mapping[str, str], kept: Mapping[str, str]) -> bool:
@@ -221,7 +230,6 @@ class Pane(LateTimers, PaneWithEntry):
         self.zone: tzinfo = UTC
         self.contents: Contents | None = None
         self.arrangement = Arrangement(self)
-        self.narrowing = FilterRun(self)
         self.saved_views: Mapping[str, Mapping[str, str]] = {}
         """The saved views by name, each as `look` returned it."""
         self._remark = ""
@@ -274,28 +282,22 @@ class Pane(LateTimers, PaneWithEntry):
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Read the rows from the files; for a worker. Raises what reading files raises."""
-        match = match_entries if self.draws_alone else match_rows
-        rows = match(self.arrangement.rows, self.rows(snapshot, now), self.mark, self.ref)
+        rows = match_rows(self.arrangement.rows, self.rows(snapshot, now), self.mark, self.ref)
         order = self.arrangement.order_of(rows, self.sort, now, snapshot.zone)
         names = (name for name in self.files if not name.endswith("/"))
         refusal = next(filter(None, map(snapshot.refused, names)), None)
-        # The first read shows the titles first. Later reads prepare the sieve here, so that the next letter is fast.
-        sieve = self.arrangement.sieve_for(rows, order) if self.contents is not None else None
-        return Contents(snapshot, now, snapshot.zone, rows, self.remark(snapshot, now), order, refusal, sieve)
+        return Contents(snapshot, now, snapshot.zone, rows, self.remark(snapshot, now), order, refusal)
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
         """Show what was read; cursor, selection, filter and scroll position stay. `flash` highlights changed rows."""
         first = self.contents is None
-        same = not first and self.rows_look_the_same(contents)
         self.contents = contents
         self.snapshot, self.now, self.zone = contents.snapshot, contents.now, contents.zone
-        self.arrangement.put(contents.rows, contents.order, contents.sieve)
+        self.arrangement.put(contents.rows, contents.order)
         self._remark = contents.remark
         stood = self.line_list.cursor
         self.lost_row = stood if stood in contents.rows.gone else None
-        self._arrange(redraw=not same)
-        if same:
-            self.line_list.redraw(contents.rows.changed | contents.rows.gone)
+        self._arrange()
         if self._wanted_ref is not None and (first or self._wanted_ref):
             self._arrived = self.go_to(self._wanted_ref)
             self._wanted_ref = None
@@ -307,14 +309,6 @@ class Pane(LateTimers, PaneWithEntry):
             self.call_after_refresh(self._show_first_detail)
         else:
             self._show_detail()
-
-    def rows_look_the_same(self, contents: Contents) -> bool:
-        """Whether rows of unchanged items look as before, because only the item and the minute matter."""
-        return (
-            self.draws_alone
-            and self.zone == contents.zone
-            and self.now.replace(second=0, microsecond=0) == contents.now.replace(second=0, microsecond=0)
-        )
 
     def show(self, snapshot: Snapshot, now: datetime, *, flash: bool = True) -> None:
         """Read and put at once."""
@@ -333,7 +327,6 @@ class Pane(LateTimers, PaneWithEntry):
         row = self.arrangement.row_of(ref)
         if row is None:
             return False
-        self.narrowing.finish()
         self.line_list.cursor = row
         if self.line_list.cursor is not row:
             self.set_filter("")
@@ -364,37 +357,19 @@ class Pane(LateTimers, PaneWithEntry):
         row = self.arrangement.row_of(ref)
         return None if row is None else row.item
 
-    def set_filter(self, text: str, *, typed: bool = False) -> None:
-        """Show only matching rows: all words occur; `name:value` matches one of `filter_fields`.
-
-        `typed`: the text is being typed, so filtering many rows may continue after the next frame.
-        """
+    def set_filter(self, text: str) -> None:
+        """Show only matching rows: all words occur; `name:value` matches one of `filter_fields`."""
         if text != self.filter:
             self.arrangement.filter = text
             if text:
                 self.moved()
-            if typed and text:
-                self.narrowing.begin()
-            else:
-                self.narrowing.settle()
-                self.show_keys(self.arrangement.keys(self.now, self.zone), to_top=bool(text))
-                self.follow_cursor()
-        elif not typed:
-            self.narrowing.finish()
+            self.show_keys(self.arrangement.keys(self.now, self.zone), to_top=bool(text))
+            self.follow_cursor()
 
     def set_sort(self, name: str) -> None:
         """Sort by one of `sorts`, optionally followed by `REVERSED`."""
         if self.arrangement.sort_by(name):
-            self._arrange(redraw=False)
-
-    def warm(self, go_on: Callable[[], bool] = lambda: True) -> None:
-        """Prepare what the first key of a filter needs; for a worker, after the first paint.
-
-        `go_on` is called after each millisecond of work or so; it may wait, or return False to stop.
-        """
-        self.arrangement.warm(go_on)
-        if go_on():
-            self.call_later(self.filter_bar.prepare)
+            self._arrange()
 
     def view(self) -> dict[str, str]:
         """The state of this pane to remember: position, filter, sort."""
@@ -467,14 +442,13 @@ class Pane(LateTimers, PaneWithEntry):
         self.set_class(width < SINGLE, "-single")
         self.set_class(width >= BROAD, "-broad")
 
-    def _arrange(self, *, redraw: bool) -> None:
+    def _arrange(self) -> None:
         """Sort and filter the rows and hand them to the list."""
-        to_top = self.narrowing.settle() and bool(self.filter)
-        self.show_keys(self.arrangement.keys(self.now, self.zone), redraw=redraw, to_top=to_top)
+        self.show_keys(self.arrangement.keys(self.now, self.zone))
 
-    def show_keys(self, keys: Sequence[Hashable], *, redraw: bool = False, to_top: bool = False) -> None:
+    def show_keys(self, keys: Sequence[Hashable], *, to_top: bool = False) -> None:
         """Show the sorted and filtered rows, and their count. `to_top`: scroll to the first, with the cursor."""
-        self.put_keys(keys, redraw=redraw, to_top=to_top)
+        self.put_keys(keys, to_top=to_top)
         self._say_empty()
         self.say_title()
 
@@ -482,28 +456,13 @@ class Pane(LateTimers, PaneWithEntry):
         """The rows that are visible without a filter; for panes that fold."""
         return keys
 
-    @property
-    def counts_all(self) -> bool:
-        """Whether the filter counts every item."""
-        return type(self).counts is PaneOverrides.counts
-
-    @property
-    def keeps_by_words(self) -> bool:
-        """Whether a filter keeps exactly the matching rows; False where the pane overrides `kept`."""
-        return type(self).kept is Pane.kept
-
     def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
         """The rows that a filter keeps."""
-        return keep(keys, Fits(needles, self))
+        return keep(keys, lambda row: needles.fit(row, self))
 
-    def put_keys(self, keys: Sequence[Hashable], *, redraw: bool, to_top: bool) -> None:
+    def put_keys(self, keys: Sequence[Hashable], *, to_top: bool) -> None:
         """Hand the sorted and filtered rows to the list."""
-        self.line_list.set_rows(keys, redraw=redraw, to_top=to_top)
-
-    @property
-    def rows_of_picture(self) -> int | None:
-        """How many filtered rows fill the view; 0 for a view that finds its own rows; None: it needs all rows."""
-        return max(1, self.line_list.size.height)
+        self.line_list.set_rows(keys, to_top=to_top)
 
     @property
     def has_items(self) -> bool:
@@ -570,10 +529,8 @@ class Pane(LateTimers, PaneWithEntry):
     # What happens in it
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """When the focus leaves the filter, find all matching rows; no widget around the pane needs the event."""
+        """Stop the event: no widget around the pane needs it."""
         event.stop()
-        if self.filter_bar not in event.widget.ancestors:
-            self.narrowing.finish()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
         """Stop the event: no widget around the pane needs it."""
@@ -588,6 +545,7 @@ class Pane(LateTimers, PaneWithEntry):
     def on_filter_bar_accepted(self, event: FilterBar.Accepted) -> None:
         """Keep the filter and focus the list."""
         event.stop()
+        self._filter_bar.apply()
         self.focus_list()
 
     def on_filter_bar_closed(self, event: FilterBar.Closed) -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
     from .rows import Rows
-    from .visible_rows import FilterCache, Order
+    from .visible_rows import Order
 
 
 class Contents(NamedTuple):
@@ -25,7 +25,5 @@ class Contents(NamedTuple):
     """The sorted rows; None where they are in their own order."""
     refusal: MemdeckError | None = None
     """Why a file of the pane cannot be read; its rows are missing then."""
-    sieve: FilterCache | None = None
-    """The rows prepared for the filter; None: prepared when needed, or by `Pane.warm`."""
     beside: Any = None
     """Anything else that the pane computed to show with its rows; None where it has nothing."""

@@ -5,10 +5,9 @@ See `widgets.pane.base` for how to write a pane. The links of the entry are foun
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.timer import Timer
 from textual.widget import Widget
@@ -17,7 +16,6 @@ from widgets.chrome.frame import Frame
 from widgets.detail import Caption, Detail, DetailLine, Labelled, Link, Spacer, Title
 from widgets.text.styled_text import Line, line
 
-from .filter import haystack_of
 from .offers import Badge, Build, FormPlan, Removal
 from .rows import RowKey
 
@@ -44,15 +42,10 @@ class PaneOverrides(Widget):
     """Completions for a filter by field, such as `is:stale`: the values of fields that have only a few."""
     filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """All possible values of the fields that have only a few, in lower case."""
-    judged_fields: ClassVar[tuple[str, ...]] = ()
-    """Fields of the filter that `field_fits` compares."""
     item_name: ClassVar[str] = "entry"
     """What one item is called in sentences."""
     enter_words: ClassVar[str] = ""
     """What the footer calls Enter on an item; empty where Enter shows the entry, as usual."""
-
-    draws_alone: ClassVar[bool] = False
-    """Whether every row has an `entry` and its look depends only on that entry and the minute, not on other files."""
 
     snapshot: Snapshot | None = None
     """The files as they were last read."""
@@ -96,10 +89,6 @@ class PaneOverrides(Widget):
         """What stays the same when an item's content changes."""
         return str(item.ref)
 
-    def with_ref(self, items: Sequence[Any], ref: str) -> Sequence[Any]:  # noqa: ARG002
-        """The items that may have this ref; a pane with very many items narrows them without computing each ref."""
-        return items
-
     def place(self, item: Any) -> str:
         """The text at the right of the detail's frame: the item's name elsewhere."""
         return self.ref(item)
@@ -112,10 +101,6 @@ class PaneOverrides(Widget):
         """The text that the filter searches; called once per item and content."""
         entry = getattr(item, "entry", None)
         return entry.text if entry is not None else " ".join(map(str, item.json().values()))
-
-    def haystack(self, item: Any) -> str:
-        """The text as `haystack_of` prepares it; must be fast: a key may wait for a hundred thousand of them."""
-        return haystack_of(self.text(item))
 
     def field_text(self, item: Any, name: str) -> str:
         """The value that `name:value` in the filter is compared with; `name` is one of `filter_fields`."""
@@ -198,53 +183,19 @@ class PaneOverrides(Widget):
 
 
 REST_SECONDS = 0.15
-"""How long the cursor rests before the links of its entry are searched."""
-
-STALE_SECONDS = 1.0
-"""How long files must be quiet before links are searched again: another program may be writing line after line."""
-
-
-EARLY = 0.01
-"""Seconds by which a timer may fire too early."""
-
-
-class LinkedPane(Protocol):
-    """What finding links needs from a pane; `PaneWithEntry` is one."""
-
-    Linked: Callable[..., Message]
-
-    @property
-    def line_list(self) -> LineList:
-        """The list."""
-
-    def links(self, item: Any) -> Sequence[Link]:
-        """Return the links of an item; runs in a worker."""
-
-    def set_timer(self, delay: float, callback: Callable[[], None], /) -> Timer:
-        """Call a function after some seconds."""
-
-    def run_worker(
-        self, work: Callable[[], None], /, *, group: str, thread: bool, exclusive: bool, exit_on_error: bool
-    ) -> object:
-        """Run a function in a thread."""
-
-    def post_message(self, message: Message) -> bool:
-        """Post the links that were found; from any thread."""
+"""Seconds for which the cursor rests on an entry before its links are searched."""
 
 
 class Linking:
     """The links of one entry of a pane at a time, and whether they must be searched again."""
 
-    def __init__(self, pane: LinkedPane) -> None:
+    def __init__(self, pane: PaneWithEntry) -> None:
         """Nothing is known yet."""
         self._pane = pane
-        self._row: RowKey | None = None
+        self._row: object = None
         self._links: Sequence[Link] = ()
         self._stale = False
         self._resting: Timer | None = None
-        self._rested = self._look_at = 0.0
-        """When the cursor has rested long enough, and when the timer checks that; monotonic seconds."""
-        self._asked: tuple[RowKey, Any] | None = None
 
     def of(self, row: object) -> Sequence[Link] | None:
         """The links of a row; None while they are not known."""
@@ -254,61 +205,34 @@ class Linking:
         """Mark the links as stale because the files changed; they stay shown until they are searched again."""
         self._stale = True
 
-    def set(self, row: RowKey, links: Sequence[Link]) -> bool:
-        """Set the links of a row; False if the same links (or none) were shown for it before."""
-        before, self._row, self._links = self.of(row) or (), row, links
+    def known(self, row: RowKey, links: Sequence[Link]) -> bool:
+        """Set the links of a row; return whether others were shown for it before."""
+        before, self._row, self._links, self._stale = self.of(row) or (), row, links, False
         return tuple(before) != tuple(links)
 
-    def known(self, row: RowKey, links: Sequence[Link]) -> None:
-        """Set links that the entry itself contains, so that no search is needed."""
-        self.set(row, links)
-        self._stale = False
-
     def rest(self) -> None:
-        """Start waiting, after a cursor move or a refresh, to search the links once the cursor rests."""
-        new = self._row is not self._pane.line_list.cursor
-        if not self._stale and not new:
-            if self._resting is not None:
-                self._resting.stop()
-                self._resting = None
-            return
-        self._rested = time.monotonic() + (REST_SECONDS if new else STALE_SECONDS)
-        # One timer serves all steps of a moving cursor; when it fires, it waits for the time that is left.
-        if self._resting is None or self._rested < self._look_at:
-            self._wait()
-
-    def _wait(self) -> None:
+        """Search the links of the entry under the cursor once the cursor rests, unless they are known."""
         if self._resting is not None:
             self._resting.stop()
-        self._look_at = self._rested
-        self._resting = self._pane.set_timer(max(0.0, self._rested - time.monotonic()), self._rest_over)
-
-    def _rest_over(self) -> None:
-        self._resting = None
-        if time.monotonic() + EARLY < self._rested:
-            self._wait()
-        else:
-            self.find()
+            self._resting = None
+        if self._stale or self._row is not self._pane.line_list.cursor:
+            self._resting = self._pane.set_timer(REST_SECONDS, self.find)
 
     def find(self) -> None:
         """Search the links now, in a worker; `Pane.Linked` reports them."""
         row = self._pane.line_list.cursor
-        if isinstance(row, RowKey):
-            self._stale = False
-            # Not an argument of the worker: a worker lives until garbage collection and would keep the document alive.
-            self._asked = (row, row.item)
-            self._pane.run_worker(self._work, group="links", thread=True, exclusive=True, exit_on_error=False)
-
-    def _work(self) -> None:
-        asked, self._asked = self._asked, None
-        if asked is None:
+        if not isinstance(row, RowKey):
             return
-        row, item = asked
-        links: Sequence[Link] = ()
-        try:
-            links = tuple(self._pane.links(item))
-        finally:
-            self._pane.post_message(self._pane.Linked(self._pane, row, links))
+        item = row.item
+
+        def work() -> None:
+            links: Sequence[Link] = ()
+            try:
+                links = tuple(self._pane.links(item))
+            finally:
+                self._pane.post_message(self._pane.Linked(self._pane, row, links))
+
+        self._pane.run_worker(work, group="links", thread=True, exclusive=True, exit_on_error=False)
 
 
 class PaneWithEntry(PaneOverrides):
@@ -465,7 +389,7 @@ class PaneWithEntry(PaneOverrides):
 
     def take_links(self, row: RowKey, links: Sequence[Link]) -> None:
         """Show the links of an entry, if the cursor is still there."""
-        new = self.linking.set(row, links)
+        new = self.linking.known(row, links)
         if new and row is self.line_list.cursor and self.is_attached:
             self._show_detail()
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from .rows import RowKey
 
 SHORTEST = 3
 """The fewest letters that abbreviate a field's name; `re:` in a title is a word."""
-
-Held = TypeVar("Held")
-"""What is paired with a row."""
 
 _WORD = re.compile(r"\S+")
 _PHRASE = re.compile(r'(-?)(?:([^\s":]+):)?"([^"]*)"?')
@@ -24,7 +21,7 @@ _BEGINNINGS = frozenset("_#@")
 class Filtered(Protocol):
     """What the filter needs to know of an item; see `widgets.pane.entry.PaneOverrides`."""
 
-    def haystack(self, item: Any) -> str:
+    def text(self, item: Any) -> str:
         """Return the text in which words are searched."""
 
     def field_text(self, item: Any, name: str) -> str:
@@ -34,19 +31,10 @@ class Filtered(Protocol):
         """Return whether `name:value` matches, None for fields that are compared by their words."""
 
 
-def haystack_of(text: str) -> str:
-    """Return the text in which words are searched: casefolded UTF-8, each byte as one character.
-
-    It contains a word converted in the same way exactly where the text contains the word. One byte per character in
-    every language keeps it small, and Python searches such a string in half the time of bytes.
-    """
-    return text.casefold().encode("utf-8", "surrogatepass").decode("latin-1")
-
-
 def haystack_in(row: RowKey, pane: Filtered) -> str:
     """The text in which words of a row are searched, made on first use."""
     if row.haystack is None:
-        row.haystack = pane.haystack(row.item)
+        row.haystack = pane.text(row.item).casefold()
     return row.haystack
 
 
@@ -115,7 +103,7 @@ def strange_words(text: str, names: Sequence[str], *, listed: bool = False) -> s
 
 
 class Needles(NamedTuple):
-    """A parsed filter: words as `haystack_of` returns them, and pairs of a field's name and text in its value."""
+    """A parsed filter: words in lower case, and pairs of a field's name and text in its value."""
 
     words: tuple[str, ...]
     fields: tuple[tuple[str, str], ...]
@@ -136,27 +124,8 @@ class Needles(NamedTuple):
             if part.field is not None:
                 fields[part.without].append((part.field, part.text))
             elif part.text:
-                words[part.without].append(haystack_of(part.text))
+                words[part.without].append(part.text)
         return cls(tuple(words[False]), tuple(fields[False]), tuple(words[True]), tuple(fields[True]))
-
-    def narrows(self, before: Needles, judged: Collection[str] = ()) -> bool:
-        """Whether everything that matches this filter certainly matches the filter `before` as well.
-
-        Each needle of `before` must be contained in one of these, and each exclusion of `before` must contain one of
-        these exclusions. `judged` are the fields whose values are not compared by their words: a longer value of such a
-        field may mean something else.
-        """
-        return (
-            all(any(word in longer for longer in self.words) for word in before.words)
-            and all(any(shorter in word for shorter in self.no_words) for word in before.no_words)
-            and all(any(_goes_on(one, longer, judged) for longer in self.fields) for one in before.fields)
-            and all(any(_goes_on(shorter, one, judged) for shorter in self.no_fields) for one in before.no_fields)
-        )
-
-    @property
-    def word(self) -> str | None:
-        """The word of a filter that is a single word, which is the usual case; None for any other."""
-        return self.words[0] if len(self.words) == 1 and not any(self[1:]) else None
 
     def fit(self, row: RowKey, pane: Filtered) -> bool:
         """Whether a row's item matches."""
@@ -170,40 +139,6 @@ class Needles(NamedTuple):
         return all(_has(row, pane, *field) for field in self.fields) and not any(
             _has(row, pane, *field) for field in self.no_fields
         )
-
-
-class Fits:
-    """Tests which rows of a pane match a filter; the usual single word needs no function call per row."""
-
-    __slots__ = ("_needles", "_pane", "_word")
-
-    def __init__(self, needles: Needles, pane: Filtered) -> None:
-        self._needles = needles
-        self._pane = pane
-        self._word = needles.word
-
-    def __call__(self, row: RowKey) -> bool:
-        """Whether one row matches."""
-        return self._needles.fit(row, self._pane)
-
-    def rows(self, rows: Iterable[RowKey]) -> list[RowKey]:
-        """The matching rows."""
-        word, pane = self._word, self._pane
-        if word is None:
-            return list(filter(self, rows))
-        return [row for row in rows if word in (row.haystack or haystack_in(row, pane))]
-
-    def pairs(self, pairs: Iterable[tuple[Held, RowKey]]) -> list[tuple[Held, RowKey]]:
-        """The pairs whose row matches."""
-        word, pane = self._word, self._pane
-        if word is None:
-            return [pair for pair in pairs if self(pair[1])]
-        return [pair for pair in pairs if word in (pair[1].haystack or haystack_in(pair[1], pane))]
-
-
-def _goes_on(shorter: tuple[str, str], longer: tuple[str, str], judged: Collection[str]) -> bool:
-    """Whether every field value that contains the longer text contains the shorter one, too."""
-    return shorter == longer or (shorter[0] == longer[0] and shorter[0] not in judged and shorter[1] in longer[1])
 
 
 def _has(row: RowKey, pane: Filtered, name: str, value: str) -> bool:

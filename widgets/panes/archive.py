@@ -6,11 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual.worker import Worker, WorkerState
 
+from memory.document import Document
 from memory.errors import MemdeckError
+from memory.files.journal.model import read_journal
+from memory.files.plans.model import read_plans
+from memory.files.snapshot import Snapshot
+from memory.files.tasks.model import read_tasks
 from widgets.detail import Caption, DetailLine, Labelled, Prose, Spacer, Title
 from widgets.list.outline import Branch, OutlinePane
 from widgets.list.rows import Note
@@ -18,9 +23,8 @@ from widgets.pane.base import Contents
 from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
 from widgets.text.words import short_date
 
-if TYPE_CHECKING:
-    from memory.document import Document
-    from memory.files.snapshot import Snapshot
+from .plans.detail import plan_detail
+from .tasks.detail import task_detail
 
 KINDS = {"tasks": "Tasks", "journal": "Journal", "orchestration": "Plans"}
 """The kinds in the names of archive files, with their names here."""
@@ -123,10 +127,7 @@ class ArchivePane(OutlinePane):
             body = item.entry.body.strip("\r\n")
             return [Title(item.title), Prose(when, tone="muted"), Spacer(), Prose(body, markdown=True)]
         if hasattr(item, "priority"):
-            from .tasks.detail import task_detail
-
             return task_detail(item, self.now, self.zone, self.glyphs)
-        from .plans.detail import plan_detail
 
         return plan_detail(item, self.now, self.zone, self.glyphs)
 
@@ -173,9 +174,9 @@ class ArchivePane(OutlinePane):
         else:
             super().unfold(item)
 
-    def set_filter(self, text: str, *, typed: bool = False) -> None:
+    def set_filter(self, text: str) -> None:
         """Filter all files: those that were not read yet are read in a worker."""
-        super().set_filter(text, typed=typed)
+        super().set_filter(text)
         if text:
             self._ask(self.unread())
 
@@ -202,7 +203,7 @@ class ArchivePane(OutlinePane):
     def _read_again(self) -> None:
         snapshot, now = self.snapshot, self.now
         if snapshot is not None:
-            self.line_list.redraw()
+            self.line_list.refresh()
             self.run_worker(
                 lambda: self.read(snapshot, now), thread=True, exclusive=True, group="archive", exit_on_error=False
             )
@@ -249,15 +250,9 @@ def _newest(month: str) -> tuple[bool, str]:
 def _read(kind: str, name: str, document: Document) -> tuple[Any, ...]:
     match kind:
         case "tasks":
-            from memory.files.tasks.model import read_tasks
-
             tasks = read_tasks(name, document).tasks
             return tuple(sorted(tasks, key=entry_date, reverse=True))
         case "journal":
-            from memory.files.journal.model import read_journal
-
             return tuple(read_journal(name, document).entries())
         case _:
-            from memory.files.plans.model import read_plans
-
             return tuple(read_plans(name, document).plans)

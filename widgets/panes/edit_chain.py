@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from memory.document import Document
+from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot, WrittenFiles
+from memory.files.snapshot import Snapshot as Look
 from widgets.pane.offers import FileBuild, Removal
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memory.document import Document
-    from memory.files.edit import Edit
-    from memory.files.snapshot import Snapshot
 
 
 def chain(builds: Sequence[FileBuild], summary: str = "") -> FileBuild:
@@ -22,10 +20,6 @@ def chain(builds: Sequence[FileBuild], summary: str = "") -> FileBuild:
         return builds[0]
 
     def build(snapshot: Snapshot) -> Edit:
-        from memory.files.edit import Edit
-        from memory.files.snapshot import Snapshot as Look
-        from memory.files.snapshot import WrittenFiles
-
         documents: dict[str, Document] = {}
         last: Edit | None = None
         for one in builds:

@@ -6,7 +6,10 @@ from collections.abc import Hashable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from memory.facts.system import Facts
+from memory.files.snapshot import Snapshot
 from memory.files.tasks.values import moment_or_none
+from memory.systems.acts import act
 from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer
 from widgets.input.date_fields import by_use
 from widgets.input.fields import FieldSpec
@@ -14,10 +17,11 @@ from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import dated, short_moment
 
+from .edit_chain import question
+
 if TYPE_CHECKING:
     from memory.facts import Fact, FactsLook
     from memory.facts.inject import Injection
-    from memory.files.snapshot import Snapshot
 
 ROW = Columns(
     Column("id", 7, importance=3),
@@ -156,8 +160,6 @@ class FactsPane(Pane):
         ]
 
         def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:  # noqa: ARG001
-            from memory.facts.system import Facts
-            from memory.systems.acts import act
 
             text, tags, scope = values["text"].strip(), _tags(values["tags"]), values["scope"]
             return act("facts", Facts, lambda system, actor, at: system.add(text, tags, scope, actor=actor, now=at))
@@ -172,10 +174,6 @@ class FactsPane(Pane):
 
     def removing(self, items: Sequence[Fact]) -> Removal | None:
         """Remove facts, all in one change; u brings them back."""
-        from memory.facts.system import Facts
-        from memory.systems.acts import act
-
-        from .edit_chain import question
 
         facts = tuple(items)
         if not facts:

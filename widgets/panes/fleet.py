@@ -6,20 +6,18 @@ import os
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from textual.message import Message
 
 from memory.base.clock import say_ago, say_span
+from memory.files.snapshot import Snapshot
+from memory.fleet.model import WorkspaceOverview
 from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.list.line_list import LineList
 from widgets.list.rows import Note
 from widgets.pane.base import Pane
 from widgets.text.styled_text import Column, Columns, Line, Piece, Tone
-
-if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
-    from memory.fleet.model import WorkspaceOverview
 
 _NAME = Column("name", minimum=12)
 _COUNTS = (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
+from memory.files.snapshot import Snapshot
 from memory.review.model import WORDS, Judged, WaitingProposal
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
@@ -13,9 +14,6 @@ from widgets.panes.changes.detail import view_lines
 from widgets.panes.changes.words import plain_actor
 from widgets.panes.telling import TellingPane
 from widgets.text.styled_text import Column, Columns, Line, Piece
-
-if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
 
 _COLUMNS = Columns(
     Column("kind", 7, importance=2),

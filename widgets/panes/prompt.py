@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
+from memory.files.snapshot import Snapshot
+from memory.prompts import PromptBlock, PromptPreview
 from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Pane
 from widgets.text.styled_text import Column, Columns, Line, Piece, Tone
-
-if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
-    from memory.prompts import PromptBlock, PromptPreview
 
 _COLUMNS = Columns(
     Column("system", 7, importance=1),

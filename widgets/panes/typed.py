@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer, Title
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, Pane
@@ -14,7 +15,6 @@ from widgets.panes.titled_row import TitledRow
 from widgets.text.styled_text import Column, Columns, Line, Piece, Tone, clip_line, line
 
 if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
     from memory.typed import AgentStatus, MemoryFile
     from memory.typed.failures import Failure
     from memory.typed.system import TypedLook

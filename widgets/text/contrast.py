@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from textual.color import Color
 from textual.theme import Theme
@@ -88,5 +87,4 @@ def mended(theme: Theme) -> Theme:
         "border": readable(tint(0.5), [background], FAINT + 0.5),
         "quiet": readable(faint(0.3), [background], FAINT),
     }
-    colours: dict[str, Any] = {name: one.hex for name, one in {**grounds, **front}.items()}
-    return palette(theme.name, dark=theme.dark, **colours)
+    return palette(theme.name, {name: one.hex for name, one in {**grounds, **front}.items()}, dark=theme.dark)

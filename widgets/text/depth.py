@@ -15,7 +15,7 @@ from textual.theme import BUILTIN_THEMES, Theme
 
 from .contrast import mended
 from .styled_text import Tone
-from .theme import DARK, HIGH_CONTRAST, LIGHT, THEMES, palette
+from .theme import THEMES, themes
 
 Depth = Literal["truecolor", "256", "16"]
 """What a terminal shows: any colour, the cube of 256, or sixteen colours chosen by its owner."""
@@ -36,157 +36,52 @@ def depth_of(environ: Mapping[str, str]) -> Depth:
     return {"truecolor": "truecolor", "256": "256"}.get(system, "16")  # type: ignore[return-value]
 
 
-DARK_256 = palette(
-    DARK.name,
-    dark=True,
-    background="#121212",
-    surface="#1c1c1c",
-    panel="#262626",
-    foreground="#d0d0d0",
-    muted="#8a8a8a",
-    accent="#87afd7",
-    code="#afafd7",
-    error="#ff8787",
-    warning="#d7af5f",
-    success="#87af87",
-    border="#87afd7",
-    quiet="#6c6c6c",
-    cursor="#303030",
-    cursor_text="#eeeeee",
-    blurred="#262626",
-    hover="#1c1c1c",
-    selected="#1c1c1c",
-    flash="#00005f",
+THEMES_256 = themes(
+    ("background", "#121212", "#ffffff", "#000000"),
+    ("surface", "#1c1c1c", "#eeeeee", "#000000"),
+    ("panel", "#262626", "#e4e4e4", "#000000"),
+    ("foreground", "#d0d0d0", "#262626", "#ffffff"),
+    ("muted", "#8a8a8a", "#626262", "#d0d0d0"),
+    ("accent", "#87afd7", "#005f87", "#5fd7ff"),
+    ("code", "#afafd7", "#005f5f", "#d7d7ff"),
+    ("error", "#ff8787", "#af0000", "#ff8787"),
+    ("warning", "#d7af5f", "#875f00", "#ffd75f"),
+    ("success", "#87af87", "#005f00", "#87ff87"),
+    ("border", "#87afd7", "#005f87", "#5fd7ff"),
+    ("quiet", "#6c6c6c", "#949494", "#9e9e9e"),
+    ("cursor", "#303030", "#d7d7ff", "#00005f"),
+    ("cursor_text", "#eeeeee", "#080808", "#ffffff"),
+    ("blurred", "#262626", "#eeeeee", "#262626"),
+    ("hover", "#1c1c1c", "#eeeeee", "#1c1c1c"),
+    ("selected", "#1c1c1c", "#e4e4e4", "#262626"),
+    ("flash", "#00005f", "#ffffd7", "#303030"),
 )
-"""Greys and a pale blue from the cube."""
+"""The same, in colours that a terminal of 256 colours shows exactly."""
 
-LIGHT_256 = palette(
-    LIGHT.name,
-    dark=False,
-    background="#ffffff",
-    surface="#eeeeee",
-    panel="#e4e4e4",
-    foreground="#262626",
-    muted="#626262",
-    accent="#005f87",
-    code="#005f5f",
-    error="#af0000",
-    warning="#875f00",
-    success="#005f00",
-    border="#005f87",
-    quiet="#949494",
-    cursor="#d7d7ff",
-    cursor_text="#080808",
-    blurred="#eeeeee",
-    hover="#eeeeee",
-    selected="#e4e4e4",
-    flash="#ffffd7",
-)
-"""White and ink from the cube."""
-
-HIGH_CONTRAST_256 = palette(
-    HIGH_CONTRAST.name,
-    dark=True,
-    bold_cursor=True,
-    background="#000000",
-    surface="#000000",
-    panel="#000000",
-    foreground="#ffffff",
-    muted="#d0d0d0",
-    accent="#5fd7ff",
-    code="#d7d7ff",
-    error="#ff8787",
-    warning="#ffd75f",
-    success="#87ff87",
-    border="#5fd7ff",
-    quiet="#9e9e9e",
-    cursor="#00005f",
-    cursor_text="#ffffff",
-    blurred="#262626",
-    hover="#1c1c1c",
-    selected="#262626",
-    flash="#303030",
-)
-"""Black, white and bright signals from the cube."""
-
-# The owner of the terminal chooses its sixteen colours. Of all pairs only black with white, bright cyan or bright
-# white, either way round, reach a contrast of 4.5 to 1 on the palettes of xterm, VGA and Solarized alike; bright blue
-# on black and blue on bright white reach 3. Written as the VGA values, which Rich maps back to the colour numbers.
 BLACK, BLUE, WHITE = "#000000", "#0000aa", "#aaaaaa"
 BRIGHT_BLUE, BRIGHT_CYAN, BRIGHT_WHITE = "#5555ff", "#55ffff", "#ffffff"
 
-DARK_16 = palette(
-    DARK.name,
-    dark=True,
-    background=BLACK,
-    surface=BLACK,
-    panel=BLACK,
-    foreground=WHITE,
-    muted=BRIGHT_BLUE,
-    accent=BRIGHT_CYAN,
-    code=WHITE,
-    error=BRIGHT_WHITE,
-    warning=BRIGHT_WHITE,
-    success=BRIGHT_CYAN,
-    border=BRIGHT_CYAN,
-    quiet=BRIGHT_BLUE,
-    cursor=WHITE,
-    cursor_text=BLACK,
-    blurred=BLACK,
-    hover=BLACK,
-    selected=BLACK,
-    flash=BRIGHT_CYAN,
+THEMES_16 = themes(
+    ("background", BLACK, BRIGHT_WHITE, BLACK),
+    ("surface", BLACK, BRIGHT_WHITE, BLACK),
+    ("panel", BLACK, BRIGHT_WHITE, BLACK),
+    ("foreground", WHITE, BLACK, BRIGHT_WHITE),
+    ("muted", BRIGHT_BLUE, BLUE, WHITE),
+    ("accent", BRIGHT_CYAN, BLACK, BRIGHT_CYAN),
+    ("code", WHITE, BLACK, BRIGHT_WHITE),
+    ("error", BRIGHT_WHITE, BLACK, BRIGHT_WHITE),
+    ("warning", BRIGHT_WHITE, BLACK, BRIGHT_WHITE),
+    ("success", BRIGHT_CYAN, BLACK, BRIGHT_CYAN),
+    ("border", BRIGHT_CYAN, BLACK, BRIGHT_CYAN),
+    ("quiet", BRIGHT_BLUE, BLUE, WHITE),
+    ("cursor", WHITE, BRIGHT_CYAN, BRIGHT_WHITE),
+    ("cursor_text", BLACK, BLACK, BLACK),
+    ("blurred", BLACK, BRIGHT_WHITE, BLACK),
+    ("hover", BLACK, BRIGHT_WHITE, BLACK),
+    ("selected", BLACK, BRIGHT_WHITE, BLACK),
+    ("flash", BRIGHT_CYAN, WHITE, BRIGHT_CYAN),
 )
-"""White on black; urgent text is reversed, because no red is readable on every palette."""
-
-LIGHT_16 = palette(
-    LIGHT.name,
-    dark=False,
-    background=BRIGHT_WHITE,
-    surface=BRIGHT_WHITE,
-    panel=BRIGHT_WHITE,
-    foreground=BLACK,
-    muted=BLUE,
-    accent=BLACK,
-    code=BLACK,
-    error=BLACK,
-    warning=BLACK,
-    success=BLACK,
-    border=BLACK,
-    quiet=BLUE,
-    cursor=BRIGHT_CYAN,
-    cursor_text=BLACK,
-    blurred=BRIGHT_WHITE,
-    hover=BRIGHT_WHITE,
-    selected=BRIGHT_WHITE,
-    flash=WHITE,
-)
-"""Black on bright white."""
-
-HIGH_CONTRAST_16 = palette(
-    HIGH_CONTRAST.name,
-    dark=True,
-    bold_cursor=True,
-    background=BLACK,
-    surface=BLACK,
-    panel=BLACK,
-    foreground=BRIGHT_WHITE,
-    muted=WHITE,
-    accent=BRIGHT_CYAN,
-    code=BRIGHT_WHITE,
-    error=BRIGHT_WHITE,
-    warning=BRIGHT_WHITE,
-    success=BRIGHT_CYAN,
-    border=BRIGHT_CYAN,
-    quiet=WHITE,
-    cursor=BRIGHT_WHITE,
-    cursor_text=BLACK,
-    blurred=BLACK,
-    hover=BLACK,
-    selected=BLACK,
-    flash=BRIGHT_CYAN,
-)
-"""Bright white on black."""
+"""The same in the sixteen colours of a terminal."""
 
 STYLES_16: dict[Tone, Style] = {
     "alert": Style(bold=True, reverse=True),
@@ -195,11 +90,7 @@ STYLES_16: dict[Tone, Style] = {
 }
 """The styles of tones in addition to their colour, where sixteen colours are too few to distinguish them."""
 
-OWN: dict[Depth, tuple[Theme, ...]] = {
-    "truecolor": THEMES,
-    "256": (DARK_256, LIGHT_256, HIGH_CONTRAST_256),
-    "16": (DARK_16, LIGHT_16, HIGH_CONTRAST_16),
-}
+OWN: dict[Depth, tuple[Theme, ...]] = {"truecolor": THEMES, "256": THEMES_256, "16": THEMES_16}
 """memdeck's own themes for each depth, under the same names; the first is the default."""
 
 

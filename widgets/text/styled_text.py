@@ -58,55 +58,6 @@ def line_text(content: Line) -> str:
 
 def clip_line(content: Line, width: int) -> Line:
     """The line cut to `width` cells; a cut piece ends in an ellipsis."""
-    return content if 0 <= plain_width(content, width) <= width else _clip(content, width)
-
-
-NARROW = " -~\u00a1-\u00ac\u00ae-\u02ff\u2013\u2014\u2018\u2019\u201c\u201d•…←↑→↓↻≈─│━▌▪▲▸▾◆○◐✓✗"
-"""Characters of one cell that never combine: the letters of Europe, and the signs that nearly every row has."""
-
-_is_narrow = re.compile(f"[{NARROW}]*").fullmatch
-
-
-def plain_width(content: Line, most: int) -> int:
-    """The width of a line of narrow characters, the usual case; if wider than `most`, some number above `most`.
-
-    -1 for any other line. Text beyond `most` cells is not examined.
-    """
-    cells = 0
-    for text, _ in content:
-        cells += len(text)
-        if cells > most:
-            break
-        if not ((text.isascii() and text.isprintable()) or _is_narrow(text)):
-            return -1
-    return cells
-
-
-def _clip_narrow(content: Line, width: int) -> Line | None:
-    """The same as `_clip_measured` for a line whose shown part has only narrow characters; None for any other."""
-    kept: list[Piece] = []
-    left = width
-    for index, piece in enumerate(content):
-        if left <= 0:
-            break
-        text, tone = piece
-        shown = text if len(text) <= left else text[: left + 1]
-        if not ((shown.isascii() and shown.isprintable()) or _is_narrow(shown)):
-            return None
-        if len(shown) > left or (len(shown) == left and any(one.text for one in content[index + 1 :])):
-            kept.append(Piece(f"{shown[: left - 1]}…", tone))
-            break
-        kept.append(piece)
-        left -= len(shown)
-    return tuple(kept)
-
-
-def _clip(content: Line, width: int) -> Line:
-    narrow = _clip_narrow(content, width)
-    return _clip_measured(content, width) if narrow is None else narrow
-
-
-def _clip_measured(content: Line, width: int) -> Line:
     kept: list[Piece] = []
     left = width
     for index, (text, tone) in enumerate(content):
@@ -127,10 +78,8 @@ def _clip_measured(content: Line, width: int) -> Line:
 
 def pad_line(content: Line, width: int, *, right: bool = False) -> Line:
     """The line clipped or filled with spaces to exactly `width` cells; `right` puts the spaces before it."""
-    clipped, cells = content, plain_width(content, width)
-    if not 0 <= cells <= width:
-        clipped = _clip(content, width)
-        cells = sum(cell_width(piece.text) for piece in clipped)
+    clipped = clip_line(content, width)
+    cells = sum(cell_width(piece.text) for piece in clipped)
     missing = width - cells
     if missing <= 0:
         return clipped
@@ -145,9 +94,6 @@ def wrap_line(content: Line, width: int, *, indent: int = 0) -> list[Line]:
     """
     width = max(1, width)
     indent = min(indent, max(0, width - 8))
-    if 0 <= plain_width(content, width - indent) <= width - indent:
-        # The usual case: it fits, and no word of it needs to be measured.
-        return [tuple([Piece(word, tone) for text, tone in content for word in _WORDS.findall(text)])]
     rows: list[list[Piece]] = [[]]
     used = 0
     for text, tone in content:

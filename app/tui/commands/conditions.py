@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memory.files.tasks.model import Task
     from memory.history.outside import OutsideRemoval
 
-    from .interface import Context
+    from .context import Context
 
 
 class Situation:
@@ -35,7 +35,7 @@ class Situation:
     @cached_property
     def may_change(self) -> bool:
         """Whether a workspace is shown and may be changed."""
-        return self.context.workspace is not None and not self.context.shows_one_pane
+        return self.context.has_workspace and not self.context.shows_one_pane
 
     @cached_property
     def item(self) -> Any | None:
@@ -319,7 +319,7 @@ def _approval_here(now: Situation, _: bool) -> bool | None:
 # The conditions
 
 ALWAYS = Condition(bool, everywhere=True, about_entries=False)  # Every situation is true.
-LOOK = Condition(lambda now: now.context.workspace is not None, everywhere=True)
+LOOK = Condition(lambda now: now.context.has_workspace, everywhere=True)
 WORKSPACE = Condition(lambda now: now.may_change, everywhere=True)
 APPROVAL = Condition(WORKSPACE.holds, everywhere=True, named=_approval_here)
 # The key works while a change is still being written; it is named once the change is in the log.
@@ -348,9 +348,7 @@ WAY = Condition(
     about_entries=False,
 )
 JOBS = Condition(
-    lambda now: now.context.has_jobs,
-    "No check and no action runs now, so there is none to stop.",
-    about_entries=False,
+    lambda now: now.context.has_jobs, "No check and no action runs now, so there is none to stop.", about_entries=False
 )
 PANE = Condition(ALWAYS.holds)
 LEAVE = Condition(_leave)
@@ -372,17 +370,11 @@ BLOCKS = Condition(ALWAYS.holds, "Tasks have a board, and the journal a day.", p
 CALENDAR = Condition(
     ALWAYS.holds, "Tasks have a calendar, and the journal a year.", panes=("tasks", "journal"), special=True
 )
-MENTIONED = Condition(
-    _mentioned,
-    "The journal can mention tasks, plans and monitors.",
-)
+MENTIONED = Condition(_mentioned, "The journal can mention tasks, plans and monitors.")
 VERSIONS = Condition(_versions, "This has no history of its own.")
 ARCHIVED = Condition(_archived, "Only archived entries are brought back.", special=True)
 CHANGE = Condition(
-    ITEM.holds,
-    "Changes are taken back in Changes: {pane.changes|0} shows them.",
-    panes=("changes",),
-    special=True,
+    ITEM.holds, "Changes are taken back in Changes: {pane.changes|0} shows them.", panes=("changes",), special=True
 )
 RUN = Condition(_run, "There is nothing here to run: no monitor, and no open task with an action.", special=True)
 MONITOR = Condition(lambda now: now.monitors, "This is no monitor.", panes=("monitors", "brief"), special=True)
@@ -416,10 +408,7 @@ TYPED = Condition(
     special=True,
 )
 STATE = Condition(
-    ITEM.holds,
-    "This is of the state of a project; {pane.state|palette} shows it.",
-    panes=("state",),
-    special=True,
+    ITEM.holds, "This is of the state of a project; {pane.state|palette} shows it.", panes=("state",), special=True
 )
 STATE_ANY = Condition(ALWAYS.holds, "Only the state of a project is renewed.", panes=("state",), special=True)
 STATE_POINT = Condition(
@@ -429,10 +418,7 @@ STATE_POINT = Condition(
     special=True,
 )
 CURATED = Condition(
-    ALWAYS.holds,
-    "This is of curated memory; {pane.curated|palette} shows it.",
-    panes=("curated",),
-    special=True,
+    ALWAYS.holds, "This is of curated memory; {pane.curated|palette} shows it.", panes=("curated",), special=True
 )
 CURATED_DECISION = Condition(
     lambda now: getattr(now.item, "changes", False),
@@ -447,10 +433,7 @@ REVIEW = Condition(
     special=True,
 )
 PROMPT = Condition(
-    ALWAYS.holds,
-    "This is of what agents are told; {pane.prompt|palette} shows it.",
-    panes=("prompt",),
-    special=True,
+    ALWAYS.holds, "This is of what agents are told; {pane.prompt|palette} shows it.", panes=("prompt",), special=True
 )
 PROMPT_ENTRY = Condition(
     lambda now: getattr(now.item, "ref", None),

@@ -6,54 +6,53 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from .interface import ApplyEdit, Context, Find, OpenDialog, Step, open_pane, open_workspace
+from memory.errors import MemdeckError
+from memory.systems import system_of
+from memory.systems.acts import Act, act
+from memory.workspace import Outcome
+from widgets.dialogs.dialogs import Confirm, Preview, Prompt
+
+from .context import Context, Step, open_pane
 
 if TYPE_CHECKING:
     from memory.curated.recall.find import RecallFound
     from memory.curated.system import CuratedMemory
-    from memory.errors import MemdeckError
-    from memory.systems.acts import Act
-    from memory.workspace import Outcome
     from widgets.panes.curated.pane import CuratedPane
 
 
 def search(context: Context) -> Step:
-    """Ask for a question, starting with the previous one, and show what it finds; nothing is written."""
-    from widgets.dialogs.dialogs import Prompt
+    """Show what a question finds among curated memories, with every term of the score."""
     from widgets.panes.curated.pane import CuratedPane
 
-    pane, workspace = context.pane, open_workspace(context)
+    pane, workspace = context.pane, context.workspace
     assert isinstance(pane, CuratedPane)
 
     def asked(question: str) -> Step:
         if not question.strip():
             return None
         from memory.curated.system import CuratedMemory
-        from memory.systems import system_of
 
         pane.asked_question = question
         system, now = system_of(workspace, "curated", CuratedMemory), context.clock()
-        return Find(lambda: system.search(question, now), lambda found: _show(context, pane, question, found))
+        return context.find(lambda: system.search(question, now), lambda found: _show(context, pane, question, found))
 
-    return OpenDialog(
+    return context.ask(
         Prompt("Search memories for", pane.asked_question, placeholder="what did we decide about …?"), asked
     )
 
 
 def _show(context: Context, pane: CuratedPane, question: str, found: RecallFound) -> Step:
-    from widgets.dialogs.dialogs import Preview
     from widgets.panes.curated.detail import SHOWN, search_lines
 
     lines = search_lines(found.ranked[:SHOWN], len(found.hidden), pane.seen, min(100, context.size.width) - 8)
     count = f"{found.candidates:,} {'candidate' if found.candidates == 1 else 'candidates'}"
     words = f"Looked for: {', '.join(found.terms)}; {count}."
     screen = Preview(f"Found for: {question[:200]}", lines, summary=words, applicable=False)
-    return OpenDialog(screen, waited="What was found")
+    return context.ask(screen, waited="What was found")
 
 
 def revert(context: Context) -> Step:
-    """Revert the decision under the cursor, after a question."""
-    from widgets.dialogs.dialogs import Confirm
+    """Take back the decision under the cursor; asks first."""
     from widgets.panes.curated.rows import DecisionRow
 
     item = open_pane(context).current()
@@ -61,31 +60,27 @@ def revert(context: Context) -> Step:
     number = item.title
     words = f"{item.decision['op']} of {item.decision['target_filename']}"
     do = _act(lambda system, actor, at: system.take_back(number, actor=actor, now=at))
-    return OpenDialog(Confirm("Take this decision back?", words), lambda _: ApplyEdit("curated.revert", do))
+    return context.ask(Confirm("Take this decision back?", words), lambda _: context.change("curated.revert", do))
 
 
-def dream(context: Context) -> Step:  # noqa: ARG001
-    """Dream, which gathers what was recalled most, if the gates are open; else offer to dream anyway."""
+def dream(context: Context) -> Step:
+    """Gather what was recalled most into one memory, where the gates are open."""
 
     def attempt(force: bool, otherwise: Callable[[MemdeckError], Step] | None = None) -> Step:
         do = _act(lambda system, actor, now: system.dream(force=force, actor=actor, now=now))
-        return ApplyEdit("curated.dream", do, otherwise=otherwise)
+        return context.change("curated.dream", do, otherwise=otherwise)
 
     def closed(error: MemdeckError) -> Step:
-        from widgets.dialogs.dialogs import Confirm
-
-        from .interface import Fail
 
         if error.code != "memory.dream.closed":
-            return Fail(error)
+            return context.fail(error)
         screen = Confirm("The gates of dreaming are closed. Dream all the same?", error.message)
-        return OpenDialog(screen, lambda _: attempt(True))
+        return context.ask(screen, lambda _: attempt(True))
 
     return attempt(False, closed)
 
 
 def _act(do: Callable[[CuratedMemory, str, datetime], Outcome]) -> Act:
     from memory.curated.system import CuratedMemory
-    from memory.systems.acts import act
 
     return act("curated", CuratedMemory, do)

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.tui.forms.conflicts import ask_gone, ask_source
 from memory.errors import ConflictError, MemdeckError, NotFoundError
+from widgets.dialogs.dialogs import Confirm
+from widgets.pane.base import Pane
 
 from . import review
 from .conditions import draft_of, removal_of
-from .interface import (
-    ApplyEdit,
-    Context,
-    Copy,
-    Discard,
-    InEditor,
-    OnceSeen,
-    OpenDialog,
-    OpenForm,
-    ReadAgain,
-    Say,
-    Step,
-    open_pane,
-)
+from .context import Context, Step, open_pane
 from .revert import leave
-
-if TYPE_CHECKING:
-    from widgets.pane.base import Pane
-
 
 LONGEST_VALUE = 200_000
 """The most characters of a value for which a form is opened."""
@@ -37,15 +22,15 @@ LONGEST_VALUE = 200_000
 
 
 def add(context: Context) -> Step:
-    """Open the form of a new entry."""
+    """Add an entry with a form."""
     pane = open_pane(context)
     plan = pane.adding(context.clock())
-    return None if plan is None else OpenForm(pane, plan)
+    return None if plan is None else context.form(pane, plan)
 
 
 def edit(context: Context) -> Step:
-    """Open the form of the entry under the cursor, as it is after the user's own last change."""
-    return OnceSeen(lambda: _edit(context))
+    """Edit the entry in a form."""
+    return context.once_seen(lambda: _edit(context))
 
 
 def _edit(context: Context) -> Step:
@@ -53,10 +38,10 @@ def _edit(context: Context) -> Step:
     item = pane.current()
     plan = None if item is None else pane.editing(item, context.clock())
     if plan is None:
-        return Say("Nothing here can be edited in a form.")
+        return context.say("Nothing here can be edited in a form.")
     if any(len(spec.value) > LONGEST_VALUE for spec in plan.fields):
-        return Say("This entry is too long for a form; E opens it in $EDITOR.")
-    return OpenForm(pane, plan, item, note=_which(context, pane))
+        return context.say("This entry is too long for a form; E opens it in $EDITOR.")
+    return context.form(pane, plan, item, note=_which(context, pane))
 
 
 def _which(context: Context, pane: Pane) -> str:
@@ -76,33 +61,31 @@ def _which(context: Context, pane: Pane) -> str:
 
 
 def remove(context: Context) -> Step:
-    """Remove the selected entries, or the one under the cursor, or the draft there, after a question."""
-    from widgets.dialogs.dialogs import Confirm
-
+    """Remove the selected entries; asks first."""
     pane = open_pane(context)
     if pane.pane_id == review.PANE:
         return review.reject(context)
     if draft := draft_of(pane):
-        return Discard(draft)
+        return context.discard(draft)
     if (lost := removal_of(pane, ())) is not None:
         return leave(context, lost)
     removal = pane.removing(pane.selected())
     if removal is None:
-        return Say("Nothing can be removed here.")
+        return context.say("Nothing can be removed here.")
 
     def answered(_: bool) -> Step:
         pane.line_list.select(())
-        return ApplyEdit(removal.operation, removal.build(context.clock()), taken_back=True)
+        return context.change(removal.operation, removal.build(context.clock()), taken_back=True)
 
-    return OpenDialog(Confirm(removal.question, removal.details, yes="Remove", no="Keep", danger=True), answered)
+    return context.ask(Confirm(removal.question, removal.details, yes="Remove", no="Keep", danger=True), answered)
 
 
 # $EDITOR
 
 
 def edit_source(context: Context) -> Step:
-    """Open the entry's text in $EDITOR; nothing happens if it comes back unchanged."""
-    return OnceSeen(lambda: _edit_source(context))
+    """Edit the entry's text in $EDITOR."""
+    return context.once_seen(lambda: _edit_source(context))
 
 
 def _edit_source(context: Context) -> Step:
@@ -112,17 +95,17 @@ def _edit_source(context: Context) -> Step:
     item = pane.current()
     text = None if item is None else pane.source_text(item)
     if text is None:
-        return Say("Nothing here can be edited in $EDITOR.")
+        return context.say("Nothing here can be edited in $EDITOR.")
     return _in_editor(context, pane, item, text, text)
 
 
 def _in_editor(context: Context, pane: Pane, item: Any, original: str, text: str) -> Step:
     def edited(new: str) -> Step:
         if new == original:
-            return Say("Nothing was changed.")
+            return context.say("Nothing was changed.")
         return _write_source(context, pane, item, original, new)
 
-    return InEditor(text, edited)
+    return context.edit_text(text, edited)
 
 
 def _write_source(context: Context, pane: Pane, item: Any, original: str, text: str) -> Step:
@@ -132,12 +115,12 @@ def _write_source(context: Context, pane: Pane, item: Any, original: str, text: 
 
     def otherwise(error: MemdeckError) -> Step:
         if isinstance(error, ConflictError):
-            return ReadAgain(lambda: ask_source(context, pane, item, text))
+            return context.read_again(lambda: ask_source(context, pane, item, text))
         if isinstance(error, NotFoundError):
-            return ReadAgain(lambda: _source_gone(context, pane, item, original, text))
+            return context.read_again(lambda: _source_gone(context, pane, item, original, text))
         return _ask_again(context, error, pane, item, original, text)
 
-    return ApplyEdit(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
+    return context.change(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
 
 
 def _source_gone(context: Context, pane: Pane, item: Any, original: str, text: str) -> Step:
@@ -154,13 +137,11 @@ def _source_gone(context: Context, pane: Pane, item: Any, original: str, text: s
 
 def _ask_again(context: Context, error: MemdeckError, pane: Pane, item: Any, original: str, text: str) -> Step:
     """Ask about a text that cannot be written as it is: edit it again, or drop it."""
-    from widgets.dialogs.dialogs import Confirm
-
     details = f"{error.message}; {error.hint}" if error.hint else error.message
-    return OpenDialog(
+    return context.ask(
         Confirm("This cannot be written as it is", details, yes="Edit again", no="Leave"),
         lambda _: _in_editor(context, pane, item, original, text),
-        left=lambda: Copy(text, "The text is in the clipboard."),
+        left=lambda: context.copy(text, "The text is in the clipboard."),
     )
 
 
@@ -168,18 +149,18 @@ def _ask_again(context: Context, error: MemdeckError, pane: Pane, item: Any, ori
 
 
 def copy_ref(context: Context) -> Step:
-    """Copy the refs of the selected entries."""
+    """Copy the ref of the entry."""
     pane = open_pane(context)
     refs = [ref for item in pane.selected() if (ref := pane.copied_ref(item))]
     if not refs:
-        return Say("Nothing here has a ref.")
-    return Copy("\n".join(refs), f"Copied {refs[0]}" if len(refs) == 1 else f"Copied {len(refs)} refs")
+        return context.say("Nothing here has a ref.")
+    return context.copy("\n".join(refs), f"Copied {refs[0]}" if len(refs) == 1 else f"Copied {len(refs)} refs")
 
 
 def copy_entry(context: Context) -> Step:
-    """Copy the texts of the selected entries."""
+    """Copy the entry's text."""
     pane = open_pane(context)
     texts = [text for item in pane.selected() if (text := pane.source_text(item)) is not None]
     if not texts:
-        return Say("Nothing here has a text to copy.")
-    return Copy("".join(texts), "Copied the entry." if len(texts) == 1 else f"Copied {len(texts)} entries.")
+        return context.say("Nothing here has a text to copy.")
+    return context.copy("".join(texts), "Copied the entry." if len(texts) == 1 else f"Copied {len(texts)} entries.")

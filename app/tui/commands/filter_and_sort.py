@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from widgets.input.filter_bar import HINT
+from widgets.pane.base import Pane
 from widgets.pane.rows import RowKey
+from widgets.pane.visible_rows import REVERSED
 
-from .interface import Context, Step, open_pane
+from .context import Context, Step, open_pane
 from .views import orders, sort_by
-
-if TYPE_CHECKING:
-    from widgets.pane.base import Pane
-
 
 FEW = 3
 """Up to so many orders are cycled through without a menu."""
@@ -47,7 +44,7 @@ def words_of(pane: Pane) -> Callable[[], Sequence[str]]:
 
 
 def filter_words(context: Context) -> Step:
-    """Open the filter with the previous text."""
+    """Filter the list as you type."""
     pane = open_pane(context)
     key = context.key_of("list.fields") if pane.filter_fields else ""
     hint = f"words, or {pane.filter_fields[0]}:… ({key} shows all fields)" if key else HINT
@@ -55,9 +52,7 @@ def filter_words(context: Context) -> Step:
 
 
 def filter_fields(context: Context) -> Step:
-    """Open the filter to type `name:value`; while empty, the bar lists the names, and it completes names and known
-    values.
-    """
+    """Filter by a field, for example tag:infra priority:high."""
     pane = open_pane(context)
     names = " ".join(f"{name}:" for name in pane.filter_fields)
     return _open(pane, f"{pane.filter} " if pane.filter else "", names)
@@ -69,11 +64,9 @@ def _open(pane: Pane, text: str, hint: str) -> Step:
 
 
 def sort(context: Context) -> Step:
-    """Choose one of the pane's orders in a menu; if there are few, switch to the next one."""
-    from widgets.pane.visible_rows import REVERSED
-
+    """Choose the order, also reversed."""
     pane = open_pane(context)
     if len(pane.sorts) > FEW:
         return orders(context)
     place = pane.sorts.index(pane.sort.removesuffix(REVERSED))
-    return sort_by(pane, pane.sorts[(place + 1) % len(pane.sorts)])
+    return sort_by(context, pane, pane.sorts[(place + 1) % len(pane.sorts)])

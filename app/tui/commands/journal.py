@@ -8,29 +8,25 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.errors import MemdeckError
+from memory.files.journal import mentions as mentioning
+from memory.files.journal.edits import add_entry
+from memory.files.journal.heat import entries_by_day
+from memory.files.journal.model import Journal
+from memory.files.knowledge.moves import move_knowledge
+from memory.files.snapshot import Snapshot
+from memory.history.changes import added_by, list_changes
+from widgets.calendar.day import DayScreen
+from widgets.calendar.year import YearScreen
+from widgets.dialogs.dialogs import Prompt
+from widgets.dialogs.pick import Pick, PickOption
+from widgets.list.outline import Branch
+from widgets.pane.base import Pane
 
 from .conditions import mentioned
-from .interface import (
-    ApplyEdit,
-    Context,
-    Find,
-    GoToEntry,
-    OnceShown,
-    Open,
-    OpenDialog,
-    RedrawKeys,
-    Say,
-    Step,
-    Steps,
-    open_pane,
-)
+from .context import Context, Step, open_pane, steps
 
 if TYPE_CHECKING:
     from textual.screen import Screen
-
-    from memory.files.journal.model import Journal
-    from memory.files.snapshot import Snapshot
-    from widgets.pane.base import Pane
 
 
 T = TypeVar("T")
@@ -44,36 +40,34 @@ MOST_CHANGES = 1000
 
 def year(context: Context, around: date | None = None) -> Step:
     """Show a heat map of the year; Enter shows a day."""
-    from memory.files.journal.heat import entries_by_day
-    from widgets.calendar.year import YearScreen
-
     pane, snapshot, today = _shown(context)
     item = pane.current()
     around = around or getattr(item, "day", None) or today
     screen = YearScreen(min(around, today), today, entries_by_day([snapshot.journal]))
 
-    return Steps(
+    return steps(
         (
-            OpenDialog(screen, lambda chosen: day(context, chosen)),
-            _complete(screen, lambda: entries_by_day([snapshot.journal, *_archived(snapshot)]), screen.take_counts),
+            context.ask(screen, lambda chosen: day(context, chosen)),
+            _complete(
+                context, screen, lambda: entries_by_day([snapshot.journal, *_archived(snapshot)]), screen.take_counts
+            ),
         )
     )
 
 
 def day(context: Context, chosen: date | None = None) -> Step:
     """Show a day by hours, by default that of the entry under the cursor; Enter goes to one of its entries."""
-    from widgets.calendar.day import DayScreen
-
     pane, snapshot, today = _shown(context)
     item = pane.current()
     own = getattr(item, "day", None)
     wanted = chosen or own or today
     screen = DayScreen(wanted, today, [snapshot.journal], item if own == wanted else None)
 
-    return Steps(
+    return steps(
         (
-            OpenDialog(screen, lambda choice: _went(context, choice)),
+            context.ask(screen, lambda choice: _went(context, choice)),
             _complete(
+                context,
                 screen,
                 lambda: ((snapshot.journal, *_archived(snapshot)), _authors(context)),
                 lambda more: screen.take_more(*more),
@@ -89,7 +83,7 @@ def _shown(context: Context) -> tuple[Pane, Snapshot, date]:
     return pane, pane.snapshot, context.clock().astimezone(context.zone).date()
 
 
-def _complete(screen: Screen[Any], find: Callable[[], T], take: Callable[[T], None]) -> Step:
+def _complete(context: Context, screen: Screen[Any], find: Callable[[], T], take: Callable[[T], None]) -> Step:
     """Find something in a worker and give it to a dialog, if the dialog is still open then."""
 
     def found(more: T) -> Step:
@@ -97,7 +91,7 @@ def _complete(screen: Screen[Any], find: Callable[[], T], take: Callable[[T], No
             take(more)
         return None
 
-    return Find(find, found)
+    return context.find(find, found)
 
 
 def _archived(snapshot: Snapshot) -> Sequence[Journal]:
@@ -109,8 +103,6 @@ def _archived(snapshot: Snapshot) -> Sequence[Journal]:
 
 def _authors(context: Context) -> Mapping[str, str]:
     """Return who wrote the newest journal entries, by ref, as far as the change log knows; for a worker."""
-    from memory.history.changes import added_by, list_changes
-
     workspace = context.workspace
     if workspace is not None and workspace.state is not None:
         with suppress(MemdeckError, OSError):
@@ -120,18 +112,16 @@ def _authors(context: Context) -> Mapping[str, str]:
 
 def _went(context: Context, choice: tuple[str, str] | date) -> Step:
     """Go to an entry, in the journal or in the archive, or back to the year."""
-    return GoToEntry(*choice) if isinstance(choice, tuple) else year(context, choice)
+    return context.go_to(*choice) if isinstance(choice, tuple) else year(context, choice)
 
 
 def mentions(context: Context) -> Step:
-    """Show every entry of the journal that mentions the task, plan or monitor under the cursor."""
-    from memory.files.journal import mentions as mentioning
-
+    """List every journal entry that mentions the task, plan or monitor."""
     pane, snapshot, _ = _shown(context)
     item: Any = mentioned(pane)
     count = len(mentioning.mentions(snapshot, item.title))
     if not count:
-        return Say(f"No entry of the journal mentions “{item.title[:60]}”.")
+        return context.say(f"No entry of the journal mentions “{item.title[:60]}”.")
     text = f"about:{mentioning.digits_of(item.ref)}"
 
     def show() -> Step:
@@ -141,14 +131,13 @@ def mentions(context: Context) -> Step:
         journal.filter_bar.open(text, focus=False)
         journal.set_filter(text)
         held = "1 entry mentions" if count == 1 else f"{count} entries mention"
-        return Steps((Say(f"{held} “{item.title[:60]}”; Esc shows all entries."), RedrawKeys()))
+        return steps((context.say(f"{held} “{item.title[:60]}”; Esc shows all entries."), context.redraw_keys()))
 
-    return Steps((Open("journal"), OnceShown(show)))
+    return steps((context.show_pane("journal"), context.once_shown(show)))
 
 
 def capture(context: Context, about: str = "") -> Step:
-    """Ask for one line for the journal: a title, and after a colon the text; or a note about a task."""
-    from widgets.dialogs.dialogs import Prompt
+    """Write one line into the journal, from any pane."""
 
     def hint(text: str) -> str:
         if about:
@@ -162,7 +151,7 @@ def capture(context: Context, about: str = "") -> Step:
     def answered(text: str) -> Step:
         return _write(context, *(("Task Note", f'"{about}": {text.strip()}') if about else split_capture(text)))
 
-    return OpenDialog(
+    return context.ask(
         Prompt(
             "Journal, now" if not about else f"Journal, about {about[:200]}",
             placeholder="what happened" if about else EXAMPLE,
@@ -174,10 +163,7 @@ def capture(context: Context, about: str = "") -> Step:
 
 
 def move_line(context: Context) -> Step:
-    """Move the selected lines of knowledge to another section or topic."""
-    from widgets.dialogs.pick import Pick, PickOption
-    from widgets.list.outline import Branch
-
+    """Move the line to another section or topic."""
     pane = open_pane(context)
     assert pane.snapshot is not None
     items = [item for item in pane.selected() if not isinstance(item, Branch)]
@@ -186,7 +172,7 @@ def move_line(context: Context) -> Step:
         places.append((section.title, None))
         places += [(section.title, topic.title) for topic in section.topics]
     if not items or len(places) < 2:
-        return Say("There is no other section to move to.")
+        return context.say("There is no other section to move to.")
     here = {(item.section, item.topic) for item in items}
     options = [
         PickOption(str(number), f"  {topic}" if topic else title, marked=(title, topic) in here)
@@ -195,28 +181,22 @@ def move_line(context: Context) -> Step:
     what = items[0].text[:200] if len(items) == 1 else f"{len(items)} lines"
 
     def answered(answer: tuple[str, str]) -> Step:
-        from memory.files.knowledge.moves import move_knowledge
-
         title, topic = places[int(answer[1])]
         if here == {(title, topic)}:
-            return Say(f"It stands in {topic or title} already, so nothing moved.")
+            return context.say(f"It stands in {topic or title} already, so nothing moved.")
         refs, now = [item.ref for item in items], context.clock()
         pane.line_list.select(())
 
-        return ApplyEdit(
-            "knowledge.move",
-            lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now),
-            follow=True,
+        return context.change(
+            "knowledge.move", lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now), follow=True
         )
 
-    return OpenDialog(Pick(f"Move to: {what}", options), answered)
+    return context.ask(Pick(f"Move to: {what}", options), answered)
 
 
 def _write(context: Context, title: str, line: str) -> Step:
-    from memory.files.journal.edits import add_entry
-
     now, lines, pane = context.clock(), (line,) if line else (), context.pane
-    return ApplyEdit(
+    return context.change(
         "journal.add",
         lambda snapshot: add_entry(snapshot, title, lines, now=now),
         follow=pane is not None and pane.pane_id == "journal",

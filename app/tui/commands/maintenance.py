@@ -6,14 +6,13 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from .interface import ACTOR, Context, Find, OpenDialog, ReadAgain, Say, Step, Steps, open_workspace
+from memory.maintenance.report import Report, summary
+from memory.maintenance.rules import ARCHIVE_TASKS, CAP_JOURNAL, PRUNE_JOURNAL
+from widgets.dialogs.dialogs import Preview
+from widgets.text.styled_text import Line, Piece, line
 
-if TYPE_CHECKING:
-    from memory.maintenance.report import Report
-    from widgets.text.styled_text import Line
-
+from .context import ACTOR, Context, Step, steps
 
 TITLES = {
     "archive-completed-tasks": "Completed tasks",
@@ -34,21 +33,17 @@ SHOWN = 200
 
 
 def archive(context: Context) -> Step:
-    """Archive completed tasks."""
-    from memory.maintenance.rules import ARCHIVE_TASKS
-
+    """Archive tasks that were completed a while ago; shows its plan first."""
     return _plan(context, "Archive", (ARCHIVE_TASKS,))
 
 
 def prune(context: Context) -> Step:
-    """Prune the journal."""
-    from memory.maintenance.rules import CAP_JOURNAL, PRUNE_JOURNAL
-
+    """Move old journal entries to the archive; shows its plan first."""
     return _plan(context, "Prune the journal", (PRUNE_JOURNAL, CAP_JOURNAL))
 
 
 def maintain(context: Context) -> Step:
-    """Apply all rules of all systems, as `memdeck --maintain` does."""
+    """All maintenance rules at once, those of facts, agents and the project's state too; shows its plan first."""
     return _plan(context, "Maintenance", None)
 
 
@@ -59,8 +54,6 @@ def _plan(context: Context, title: str, rules: Collection[str] | None) -> Step:
 
 def _show(context: Context, title: str, done: Sequence[Report], now: datetime, rules: Collection[str] | None) -> Step:
     """Show the plan: Enter applies it, Escape changes nothing."""
-    from memory.maintenance.report import Report
-    from widgets.dialogs.dialogs import Preview
 
     def apply(_: bool) -> Step:
         return _run(context, now, rules, lambda done: _applied(context, done), dry_run=False)
@@ -71,19 +64,22 @@ def _show(context: Context, title: str, done: Sequence[Report], now: datetime, r
     # A run that refused its plan cannot be applied; a file or a source that stays where it is does not stop the rest.
     applicable = due and not any(one.warnings for one in done if not _goes_on(one))
     screen = Preview(title, plan_lines(report), summary=summary, applicable=applicable)
-    return OpenDialog(screen, apply, waited="The plan")
+    return context.ask(screen, apply, waited="The plan")
 
 
 def _applied(context: Context, done: Sequence[Report]) -> Step:
-    from memory.maintenance.report import Report, summary
-
     report = Report.joined(done)
     acted = [f"{TITLES.get(rule.rule, rule.rule)}: {rule.said}" for rule in report.acted]
     words = [summary(report.rules)] if report.moved or not acted else []
     changed = sum(_changes(one) for one in done)
     back = f" {context.key_of('change.undo')} takes it back" if changed else ""
     back += f" in {changed} steps." if changed > 1 else "." if changed else ""
-    return Steps((Say("\n".join(f"{one[:1].upper()}{one[1:]}." for one in (*words, *acted)) + back), ReadAgain()))
+    return steps(
+        (
+            context.say("\n".join(f"{one[:1].upper()}{one[1:]}." for one in (*words, *acted)) + back),
+            context.read_again(),
+        )
+    )
 
 
 def _run(
@@ -95,7 +91,7 @@ def _run(
     dry_run: bool,
 ) -> Step:
     """Apply some rules of the memory files, or (None) all rules of all existing systems; `then` gets their reports."""
-    workspace = open_workspace(context)
+    workspace = context.workspace
 
     def work() -> Sequence[Report]:
         from memory.maintenance.run import maintain
@@ -109,7 +105,7 @@ def _run(
                 for system in workspace.systems()
             )
 
-    return Find(work, then)
+    return context.find(work, then)
 
 
 def _goes_on(report: Report) -> bool:
@@ -125,8 +121,6 @@ def _changes(report: Report) -> int:
 
 def plan_lines(report: Report) -> list[Line]:
     """Return a report as lines: per rule the count before and after, what moves where, what stays and why."""
-    from widgets.text.styled_text import Piece, line
-
     lines: list[Line] = [line(Piece(warning, "warn")) for warning in report.warnings]
     for rule in report.rules:
         if lines:

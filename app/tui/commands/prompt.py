@@ -6,12 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from memory.errors import UsageError
+from memory.prompts import EVERY, PromptChoices, change_choices, choice_of, read_choices
 from memory.storage.changes import AGENT
+from widgets.dialogs.choose import Choose
+from widgets.dialogs.dialogs import Preview, Prompt
 
-from .interface import ACTOR, Context, Find, OpenDialog, ReadAgain, Say, Step, Steps, open_pane, open_workspace
+from .context import ACTOR, Context, Step, open_pane, steps
 
 if TYPE_CHECKING:
-    from memory.prompts import PromptChoices
     from widgets.panes.facts import FactsPane
     from widgets.panes.prompt import PromptReader
 
@@ -30,31 +32,27 @@ def _source(context: Context) -> PromptReader:
 
 
 def message(context: Context) -> Step:
-    """Ask for the message that an agent gets; without one the prompt is that of the start of a session."""
-    from widgets.dialogs.dialogs import Prompt
-
+    """Show what an agent is told for a message; without one, at the start of a session."""
     source = _source(context)
 
     def answered(words: str) -> Step:
         source.message = words
-        return ReadAgain()
+        return context.read_again()
 
-    return OpenDialog(
+    return context.ask(
         Prompt("What is the agent asked?", source.message, placeholder="nothing: a session starts"), answered
     )
 
 
 def agent(context: Context) -> Step:
-    """Ask whose prompt to show: that of all agents, or of one with its own pins and mutes."""
+    """Choose the agent whose prompt is shown, and for whom entries are pinned and muted."""
     from app.connect.clients import CLIENTS
-    from memory.prompts import EVERY, read_choices
-    from widgets.dialogs.choose import Choose
 
-    workspace, source = open_workspace(context), _source(context)
+    workspace, source = context.workspace, _source(context)
 
     def chosen(words: str) -> Step:
         source.agent = "" if words == _ALL else words
-        return ReadAgain()
+        return context.read_again()
 
     def ask(own: dict[str, int]) -> Step:
         titles = {name: client.title for name, client in CLIENTS.items()}
@@ -64,32 +62,30 @@ def agent(context: Context) -> Step:
         for at, name in enumerate(names):
             said = f"{own[name]} of its own" if name in own else titles.get(name, "")
             options.append((keys[at] if at < len(keys) else "", name, said))
-        return OpenDialog(Choose("Whose prompt?", options), chosen)
+        return context.ask(Choose("Whose prompt?", options), chosen)
 
     def look() -> dict[str, int]:
         every = read_choices(workspace.state).every
         return Counter(one.agent.removeprefix(AGENT) for one in every if one.agent != EVERY)
 
-    return Find(look, ask)
+    return context.find(look, ask)
 
 
 def pin(context: Context) -> Step:
-    """Pin the selection on top of what agents are told, or unpin it."""
+    """Put the selected entries on top of what agents are told; again takes it back."""
     return _turn(context, "pin", "Pinned", "Not pinned any more")
 
 
 def mute(context: Context) -> Step:
-    """Mute the selection, so that agents are not told about it, or unmute it."""
+    """Tell agents nothing of the selected entries; again takes it back."""
     return _turn(context, "mute", "Muted", "Not muted any more")
 
 
 def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
-    from memory.prompts import change_choices, choice_of
-
-    workspace, now = open_workspace(context), context.clock()
+    workspace, now = context.workspace, context.clock()
     items = [one for one in open_pane(context).selected() if one.ref]
     if not items:
-        return Say("This has no ref, so it cannot be chosen.")
+        return context.say("This has no ref, so it cannot be chosen.")
     takes_back = all(one.choice == kind for one in items)
     whose = _source(context).agent
     chosen = [choice_of(one.ref, kind, whose) for one in items]
@@ -105,24 +101,22 @@ def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
     def told(_: PromptChoices) -> Step:
         what = items[0].title if len(items) == 1 else f"{len(items)} entries"
         for_whom = f" (for {whose})" if whose else ""
-        return Steps((Say(f"{undone if takes_back else done}{for_whom}: {what}"), ReadAgain()))
+        return steps((context.say(f"{undone if takes_back else done}{for_whom}: {what}"), context.read_again()))
 
-    return Find(lambda: change_choices(workspace.state, change, actor=ACTOR, now=now), told)
+    return context.find(lambda: change_choices(workspace.state, change, actor=ACTOR, now=now), told)
 
 
 def inject(context: Context) -> Step:
-    """Ask for the message, starting with the previous one."""
-    from widgets.dialogs.dialogs import Prompt
+    """Show what a message would inject into a prompt."""
     from widgets.panes.facts import FactsPane
 
     pane = context.pane
     assert isinstance(pane, FactsPane)
     screen = Prompt("Inject for which message?", pane.asked_message, placeholder="a prompt")
-    return OpenDialog(screen, lambda message: _answer(context, pane, message))
+    return context.ask(screen, lambda message: _answer(context, pane, message))
 
 
 def _answer(context: Context, pane: FactsPane, message: str) -> Step:
-    from widgets.dialogs.dialogs import Preview
     from widgets.panes.facts import injection_lines
 
     look = pane.facts()
@@ -130,4 +124,4 @@ def _answer(context: Context, pane: FactsPane, message: str) -> Step:
         return None
     pane.asked_message = message
     lines = injection_lines(look.inject(message, context.clock()))
-    return OpenDialog(Preview("What a prompt gets", lines, summary=look.refusal, applicable=False))
+    return context.ask(Preview("What a prompt gets", lines, summary=look.refusal, applicable=False))

@@ -3,77 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
 
 from memory.errors import MemdeckError
+from memory.files.diff import ChangeView
+from memory.history.outside import OutsideRemoval, keep_removal
+from memory.history.versions import rehearse_revert
+from memory.maintenance.plan import plan_maintenance
+from memory.storage.log.merging import Choice, Key, MergedChange, Take, Written, taking_each
+from memory.workspace import Outcome, Workspace
+from widgets.dialogs.dialogs import Confirm, Preview
+from widgets.dialogs.three_way import Answers, Sides, ThreeWay, ThreeWayQuestion
+from widgets.pane.base import Pane
+from widgets.panes.changes.detail import diff_lines, field_line, only_fields, place_of
+from widgets.panes.changes.logged_change import LoggedChange
+from widgets.panes.changes.words import plain_actor, standing
+from widgets.text.glyphs import Glyphs
+from widgets.text.styled_text import Line, Piece, line, pad_line
 
 from .conditions import removal_of
-from .interface import (
-    ACTOR,
-    Context,
-    Find,
-    OpenDialog,
-    ReadAgain,
-    Say,
-    Step,
-    Turn,
-    Write,
-    open_pane,
-    open_workspace,
-)
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memory.files.diff import ChangeView
-    from memory.history.outside import OutsideRemoval
-    from memory.storage.log.merging import Choice, Key, MergedChange, Take
-    from memory.workspace import Outcome, Workspace
-    from widgets.dialogs.three_way import Answers
-    from widgets.pane.base import Pane
-    from widgets.panes.changes.logged_change import LoggedChange
-    from widgets.text.glyphs import Glyphs
-    from widgets.text.styled_text import Line
+from .context import ACTOR, Context, Step, open_pane
 
 
 def undo(context: Context) -> Step:
-    """Undo the last change; in a pane whose file another program removed or emptied, restore that file."""
+    """Take back your last change."""
     lost = context.lost
     if lost is not None and lost.change is not None:
         return _revert(context, lost.change, f"Brought back {lost.name}")
-    return Turn(back=True)
+    return context.turn(back=True)
 
 
-def redo(context: Context) -> Step:  # noqa: ARG001
-    """Redo what was undone last."""
-    return Turn(back=False)
+def redo(context: Context) -> Step:
+    """Bring back what you undid last."""
+    return context.turn(back=False)
 
 
 def revert(context: Context) -> Step:
-    """Revert the change under the cursor: show the plan first, or ask about what was changed since."""
-    from memory.history.versions import rehearse_revert
-    from widgets.panes.changes.words import standing
-
-    workspace, now = open_workspace(context), context.clock()
+    """Take back the change under the cursor, whoever made it; shows first what that does."""
+    workspace, now = context.workspace, context.clock()
     shown: LoggedChange | None = open_pane(context).current()
     assert shown is not None
     # For a change that is reverted, revert the reverting one: the change is applied again.
     change = standing(shown)
     if change is None:
-        return Say("This was taken back already.")
-    return Find(
+        return context.say("This was taken back already.")
+    return context.find(
         lambda: rehearse_revert(workspace, change.ref, now),
         lambda found: (
-            _ask(context, change, found[0]) if found[0].state == "conflict" else _show(context, change, *found)
+            _ask(context, change, found[0]) if found[0].state == "conflict" else _show(context, change, found[1])
         ),
     )
 
 
-def _show(context: Context, change: LoggedChange, _: MergedChange, views: Sequence[ChangeView]) -> Step:
-    from widgets.dialogs.dialogs import Preview
-
+def _show(context: Context, change: LoggedChange, views: Sequence[ChangeView]) -> Step:
     words = "Newer changes stay as they are. Enter takes it back; that can be undone."
-    return OpenDialog(
+    return context.ask(
         Preview(
             f"Take back: {change.summary[:300]}",
             plan_lines(change, views, context.glyphs),
@@ -86,25 +72,20 @@ def _show(context: Context, change: LoggedChange, _: MergedChange, views: Sequen
 
 
 def _revert(context: Context, change_id: str, words: str, take: Take | None = None) -> Step:
-    """Return a step that reverts a change; `take` chooses a side where the same was changed since."""
-    from memory.workspace import Outcome
-
-    workspace, now = open_workspace(context), context.clock()
+    """Revert a change; `take` chooses a side where the same was changed since."""
+    workspace, now = context.workspace, context.clock()
 
     def write() -> Outcome:
         done = workspace.store.history.revert(change_id, actor=ACTOR, now=now, take=take)
         return Outcome(done, words if done.files else "There is nothing left of it to take back.")
 
-    return Write(write, taken_back=True)
+    return context.write(write, taken_back=True)
 
 
 def _ask(context: Context, change: LoggedChange, merged: MergedChange) -> Step:
     """Ask about places that changed since, in three columns: as the change left them, before it, now."""
-    from memory.storage.log.merging import Written, taking_each
-    from widgets.dialogs.three_way import Sides, ThreeWay, ThreeWayQuestion
-
     if merged.reasons:
-        return Say(f"It cannot go back: {merged.reasons[0]}.", severity="warning")
+        return context.say(f"It cannot go back: {merged.reasons[0]}.", severity="warning")
     told = [clash.json() for clash in merged.clashes]
     questions = [
         ThreeWayQuestion(
@@ -127,7 +108,7 @@ def _ask(context: Context, change: LoggedChange, merged: MergedChange) -> Step:
             chosen[clash.key] = meant.get(answer, Written(answer))
         return _revert(context, change.ref, f"Took back in part: {change.summary}", taking_each(chosen))
 
-    return OpenDialog(
+    return context.ask(
         ThreeWay(
             f"Take back: {change.summary[:300]}",
             questions,
@@ -143,27 +124,24 @@ def _ask(context: Context, change: LoggedChange, merged: MergedChange) -> Step:
 
 def bring_back(context: Context, removal: OutsideRemoval) -> Step:
     """Bring back the entries that another program removed."""
-    from memory.workspace import Outcome
-
-    workspace, now = open_workspace(context), context.clock()
+    workspace, now = context.workspace, context.clock()
 
     def write() -> Outcome:
         done = workspace.store.history.bring_back(removal.id, actor=ACTOR, now=now)
         return Outcome(done, done.summary if done.files else f"{removal.words} is back already")
 
-    return Write(write, taken_back=True)
+    return context.write(write, taken_back=True)
 
 
 def leave(context: Context, removal: OutsideRemoval) -> Step:
     """Leave what another program removed as it is, after a question, and do not remind of it again."""
-    from memory.history.outside import keep_removal
-    from widgets.dialogs.dialogs import Confirm
-
-    workspace, now = open_workspace(context), context.clock()
-    leaving = Find(lambda: keep_removal(workspace, removal.id, actor=ACTOR, now=now), lambda _: ReadAgain())
+    workspace, now = context.workspace, context.clock()
     details = f"{', '.join(removal.titles[:20])}. Changes goes on listing it; nothing reminds of it any more."
-    return OpenDialog(
-        Confirm("Leave it as the other program saved it?", details, yes="Leave", no="Keep the offer"), lambda _: leaving
+    return context.ask(
+        Confirm("Leave it as the other program saved it?", details, yes="Leave", no="Keep the offer"),
+        lambda _: context.find(
+            lambda: keep_removal(workspace, removal.id, actor=ACTOR, now=now), lambda _: context.read_again()
+        ),
     )
 
 
@@ -171,11 +149,11 @@ def leave(context: Context, removal: OutsideRemoval) -> Step:
 
 
 def restore(context: Context) -> Step:
-    """Restore the archived entry under the cursor to its place, or the entries that another program removed."""
+    """Bring the archived entry back to where it came from, or the entries that another program removed."""
     here = removal_of(context.pane, context.removals)
     if here is not None:
         return bring_back(context, here)
-    pane, workspace, now = open_pane(context), open_workspace(context), context.clock()
+    pane, workspace, now = open_pane(context), context.workspace, context.clock()
     item: Any = pane.current()
     ref = item.ref
     _step_off(pane)
@@ -186,7 +164,7 @@ def restore(context: Context) -> Step:
         again = goes_again(workspace, outcome, now, reopen)
         return outcome._replace(summary=f"{outcome.summary}. {again}") if again else outcome
 
-    return Write(write, taken_back=True)
+    return context.write(write, taken_back=True)
 
 
 def _step_off(pane: Pane) -> None:
@@ -204,10 +182,6 @@ def goes_again(workspace: Workspace, outcome: Outcome, now: datetime, reopen: st
 
     `reopen` is the key that reopens a task.
     """
-    from contextlib import suppress
-
-    from memory.maintenance.plan import plan_maintenance
-
     with suppress(MemdeckError):
         snapshot = workspace.snapshot()
         settings = snapshot.config.maintenance()
@@ -224,10 +198,6 @@ def goes_again(workspace: Workspace, outcome: Outcome, now: datetime, reopen: st
 
 def plan_lines(change: LoggedChange, views: Sequence[ChangeView], glyphs: Glyphs) -> list[Line]:
     """Return what reverting a change does to each entry."""
-    from widgets.panes.changes.detail import diff_lines, field_line, only_fields, place_of
-    from widgets.panes.changes.words import plain_actor
-    from widgets.text.styled_text import Piece, line, pad_line
-
     lines: list[Line] = [line(Piece(f"made by {plain_actor(change.actor)}", "muted"))]
     for view in views[:50]:
         head = {"added": "comes back", "removed": "goes", "edited": "changes", "moved": "moves"}[view.kind]

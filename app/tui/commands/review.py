@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from memory.errors import ConflictError, MemdeckError, UsageError
+from memory.review import Inbox
+from memory.review.model import WaitingProposal
+from memory.storage.log.merging import FileConflict, Side, Take, taking_each
+from memory.workspace import Outcome
+from widgets.dialogs.dialogs import Confirm
+from widgets.dialogs.three_way import Answers, Sides, ThreeWay, ThreeWayQuestion
 
-from .interface import (
-    ACTOR,
-    Context,
-    Fail,
-    Find,
-    InEditor,
-    OnceSeen,
-    OpenDialog,
-    ReadAgain,
-    Say,
-    Step,
-    Steps,
-    Write,
-    open_workspace,
-)
-
-if TYPE_CHECKING:
-    from memory.review import Inbox
-    from memory.review.model import WaitingProposal
-    from memory.storage.log.merging import FileConflict, Side, Take
-    from memory.workspace import Outcome
-    from widgets.dialogs.three_way import Answers
-
+from .context import ACTOR, Context, Step, steps
 
 PANE = "inbox"
 
@@ -40,22 +23,18 @@ def _chosen(context: Context) -> tuple[WaitingProposal, ...]:
 
 
 def _inbox(context: Context) -> Inbox:
-    from memory.review import Inbox
-
-    return Inbox(open_workspace(context))
+    return Inbox(context.workspace)
 
 
 # Accept
 
 
 def accept(context: Context) -> Step:
-    """Accept the proposal under the cursor at once, or all that are selected after a question."""
-    return OnceSeen(lambda: _accept(context))
+    """Accept what an agent proposed, one or all that are selected; u takes it back."""
+    return context.once_seen(lambda: _accept(context))
 
 
 def _accept(context: Context) -> Step:
-    from widgets.dialogs.dialogs import Confirm
-
     chosen = _chosen(context)
     if not chosen:
         return None
@@ -64,7 +43,7 @@ def _accept(context: Context) -> Step:
     details = f"{_titles(chosen)}\n\nEach is a change of its own, which u takes back."
     question = f"Accept {len(chosen)} proposals?"
     screen = Confirm(question, details, yes="Accept", no="Not now")
-    return OpenDialog(screen, lambda _: _write(context, chosen, None))
+    return context.ask(screen, lambda _: _write(context, chosen, None))
 
 
 def _titles(chosen: Sequence[WaitingProposal]) -> str:
@@ -78,8 +57,6 @@ def _write(context: Context, chosen: Sequence[WaitingProposal], take: Take | Non
 
     # Accepted proposals leave the list, with cursor and selection; those that cannot be accepted stay selected.
     def write() -> Outcome:
-        from memory.workspace import Outcome
-
         made, failed = [], list[MemdeckError]()
         # The oldest first, as they were proposed.
         for one in reversed(chosen):
@@ -99,9 +76,9 @@ def _write(context: Context, chosen: Sequence[WaitingProposal], take: Take | Non
     def otherwise(error: MemdeckError) -> Step:
         if error.code == "review.conflict" and isinstance(error, ConflictError) and len(chosen) == 1:
             return _settle(context, chosen[0])
-        return Steps((Fail(error), ReadAgain()))
+        return steps((context.fail(error), context.read_again()))
 
-    return Write(write, otherwise, taken_back=True)
+    return context.write(write, otherwise, taken_back=True)
 
 
 # Where the same field changed since
@@ -115,15 +92,13 @@ def _settle(context: Context, one: WaitingProposal) -> Step:
         standing = inbox.standing(inbox.get(one.ref), now)
         return standing.clashes, standing.reasons
 
-    return Find(work, lambda found: _ask(context, one, *found))
+    return context.find(work, lambda found: _ask(context, one, *found))
 
 
 def _ask(context: Context, one: WaitingProposal, clashes: Sequence[FileConflict], reasons: Sequence[str]) -> Step:
-    from widgets.dialogs.three_way import Sides, ThreeWay, ThreeWayQuestion
-
     if reasons or not clashes:
         why = reasons[0] if reasons else "nothing is in the way any more"
-        return Steps((Say(f"It cannot be accepted as it is: {why}.", severity="warning"), ReadAgain()))
+        return steps((context.say(f"It cannot be accepted as it is: {why}.", severity="warning"), context.read_again()))
     told = [clash.json() for clash in clashes]
     questions = [
         ThreeWayQuestion(
@@ -134,14 +109,12 @@ def _ask(context: Context, one: WaitingProposal, clashes: Sequence[FileConflict]
 
     def answered(answers: Answers) -> Step:
         chosen: dict[tuple[str, str, str], Side] = {}
-        from memory.storage.log.merging import taking_each
-
         for number, (clash, side) in enumerate(zip(clashes, told, strict=True)):
             # Where sides are equal, the proposal counts before the file, and both before what was there.
             meant: dict[str | None, Side] = {side["base"]: "before", side["theirs"]: "file", side["ours"]: "proposal"}
             picked = meant.get(answers.get(str(number)))
             if picked is None:
-                return Fail(
+                return context.fail(
                     UsageError(
                         "review.side", "a proposal takes one of the three sides", "edit it to say something else"
                     )
@@ -155,7 +128,7 @@ def _ask(context: Context, one: WaitingProposal, clashes: Sequence[FileConflict]
         note="Somebody changed the same since. Newer changes stay; choose for each place what it should say.",
         sides=Sides(base="before", mine="proposal", theirs="now"),
     )
-    return OpenDialog(screen, answered)
+    return context.ask(screen, answered)
 
 
 # Edit and reject
@@ -165,20 +138,18 @@ def edit(context: Context) -> Step:
     """Edit the entry that a proposal would write in $EDITOR; the proposal keeps waiting, with the new text."""
     chosen = _chosen(context)
     if len(chosen) != 1:
-        return Say("One proposal is edited at a time.") if chosen else None
+        return context.say("One proposal is edited at a time.") if chosen else None
     inbox, ref = _inbox(context), chosen[0].ref
 
     def edited(text: str) -> Step:
         now = context.clock()
-        return Find(lambda: inbox.edit(ref, text, reviewer=ACTOR, now=now), lambda _: ReadAgain())
+        return context.find(lambda: inbox.edit(ref, text, reviewer=ACTOR, now=now), lambda _: context.read_again())
 
-    return Find(lambda: inbox.text_of(inbox.get(ref)), lambda text: InEditor(text, edited))
+    return context.find(lambda: inbox.text_of(inbox.get(ref)), lambda text: context.edit_text(text, edited))
 
 
 def reject(context: Context) -> Step:
     """Reject the selection, after a question; the files stay as they are."""
-    from widgets.dialogs.dialogs import Confirm
-
     chosen = _chosen(context)
     if not chosen:
         return None
@@ -192,10 +163,10 @@ def reject(context: Context) -> Step:
 
     def done(count: int) -> Step:
         words = f"Rejected: {chosen[0].summary}" if count == 1 else f"Rejected {count} proposals"
-        return Steps((Say(words), ReadAgain()))
+        return steps((context.say(words), context.read_again()))
 
     details = f"{_titles(chosen)}\n\nThe files stay as they are; the agent hears of it."
-    return OpenDialog(
+    return context.ask(
         Confirm(question, details, yes="Reject", no="Keep waiting", danger=True),
-        lambda _: Find(work, done, lambda error: Steps((Fail(error), ReadAgain()))),
+        lambda _: context.find(work, done, lambda error: steps((context.fail(error), context.read_again()))),
     )

@@ -5,33 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime, time, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from memory.files.monitors import Monitor
+from memory.files.tasks.model import Task
+from memory.monitoring.checks.action import ActionRun, run_action
+from memory.monitoring.run.ledger import key_of, ledger_of
+from memory.monitoring.run.report import Watch
+from memory.monitoring.run.run import keep_watch
+from memory.trust.consent import checks_of, monitor_asks
+from widgets.dialogs.choose import Choose
 
 from .conditions import action_of_pane, monitors_of
-from .interface import (
-    ACTOR,
-    AskConsent,
-    Context,
-    JobView,
-    OpenDialog,
-    ReadAgain,
-    Reschedule,
-    RunJob,
-    Say,
-    SayWatch,
-    Step,
-    Steps,
-    open_pane,
-    open_workspace,
-)
+from .context import ACTOR, Context, JobView, Step, open_pane, steps
 from .state_checks import run_commands
-
-if TYPE_CHECKING:
-    from memory.files.monitors import Monitor
-    from memory.files.tasks.model import Task
-    from memory.monitoring.checks.action import ActionRun
-    from memory.monitoring.run.report import Watch
-
 
 WAIT = 10.0
 """Seconds that a check waits while another process runs the monitors."""
@@ -41,19 +28,19 @@ ALL = "*"
 
 
 def run(context: Context) -> Step:
-    """Run the chosen monitors, the action of the task under the cursor, or the validation commands of the state."""
+    """Run the monitor now, or the task's action; asks for consent first."""
     pane = open_pane(context)
     if context.safe:
-        return Say("Nothing runs with --safe.", severity="warning")
+        return context.say("Nothing runs with --safe.", severity="warning")
     if pane.pane_id == "state":
-        return AskConsent(set(), ("validation",), lambda: run_commands(context))
+        return context.consent(set(), ("validation",), lambda: run_commands(context))
     monitors = monitors_of(pane)
     task = action_of_pane(pane)
     if monitors:
         names = {(monitor.file, monitor.name) for monitor in monitors}
-        return AskConsent(names, ("check", "url"), lambda: _check(context, monitors))
+        return context.consent(names, ("check", "url"), lambda: _check(context, monitors))
     assert task is not None
-    return AskConsent({(task.file, task.title)}, ("action",), lambda: _act(context, task))
+    return context.consent({(task.file, task.title)}, ("action",), lambda: _act(context, task))
 
 
 # Monitors
@@ -64,10 +51,7 @@ def _check(context: Context, monitors: Sequence[Monitor]) -> Step:
     wanted = {monitor.ref: monitor.name for monitor in monitors}
 
     def work(job: JobView) -> tuple[Watch | None, list[str]]:
-        from memory.monitoring.run.run import keep_watch
-        from memory.trust.consent import checks_of, monitor_asks
-
-        workspace, trust = open_workspace(context), context.trust()
+        workspace, trust = context.workspace, context.trust()
         checks = checks_of(monitor_asks(workspace.snapshot().monitors.monitors))
         refs, refused = [], []
         for ref, name in wanted.items():
@@ -82,17 +66,17 @@ def _check(context: Context, monitors: Sequence[Monitor]) -> Step:
             return None, refused
         return keep_watch(workspace, trust, now, context.services(job), names=refs, wait=WAIT), refused
 
-    return RunJob("checking", work, _checked)
+    return context.run("checking", work, lambda result: _checked(context, result))
 
 
-def _checked(result: tuple[Watch | None, list[str]]) -> Step:
+def _checked(context: Context, result: tuple[Watch | None, list[str]]) -> Step:
     watch, refused = result
-    return Steps(
+    return steps(
         (
-            None if watch is None else SayWatch(watch),
-            Say("\n".join(refused[:3]), severity="warning") if refused else None,
-            ReadAgain(),
-            Reschedule(),
+            None if watch is None else context.say_watch(watch),
+            context.say("\n".join(refused[:3]), severity="warning") if refused else None,
+            context.read_again(),
+            context.reschedule(),
         )
     )
 
@@ -104,35 +88,25 @@ def _act(context: Context, task: Task) -> Step:
     now, ref = context.clock(), task.ref
 
     def work(job: JobView) -> ActionRun:
-        from memory.monitoring.checks.action import run_action
-
         job.plan((task.title,))
         return run_action(
-            open_workspace(context),
-            context.trust(),
-            ref,
-            now,
-            actor=ACTOR,
-            environ=context.environ,
-            cancel=job.cancel,
+            context.workspace, context.trust(), ref, now, actor=ACTOR, environ=context.environ, cancel=job.cancel
         )
 
-    return RunJob("running", work, lambda done: _acted(task, done))
+    return context.run("running", work, lambda done: _acted(context, task, done))
 
 
-def _acted(task: Task, done: ActionRun) -> Step:
+def _acted(context: Context, task: Task, done: ActionRun) -> Step:
     first, *more = done.outcome.splitlines()
     words = f"{task.title[:60]}: {first}" + (f" {more[-1]}" if more else "")
-    return Steps((Say(words, severity="information" if done.good else "warning"), ReadAgain()))
+    return steps((context.say(words, severity="information" if done.good else "warning"), context.read_again()))
 
 
 # Mutes
 
 
 def mute(context: Context) -> Step:
-    """Send no messages about the chosen monitors for a while; they are still checked."""
-    from widgets.dialogs.choose import Choose
-
+    """Send no messages about the monitor for a while."""
     monitors = monitors_of(open_pane(context))
     now = context.clock()
     tomorrow = datetime.combine(now.astimezone(context.zone).date() + timedelta(days=1), MORNING, context.zone)
@@ -152,7 +126,7 @@ def mute(context: Context) -> Step:
     def chosen(words: str) -> Step:
         return _mute(context, [one.name for one in monitors], who, ends[words])
 
-    return OpenDialog(Choose(f"Mute {who}", options), chosen)
+    return context.ask(Choose(f"Mute {who}", options), chosen)
 
 
 def _clock(context: Context, until: datetime, now: datetime) -> str:
@@ -165,16 +139,14 @@ def _mute(context: Context, names: list[str], who: str, until: datetime | None) 
     now = context.clock()
 
     def work(_job: JobView) -> tuple[str, ...]:
-        from memory.monitoring.run.ledger import key_of, ledger_of
-
-        with closing(ledger_of(open_workspace(context))) as ledger:
+        with closing(ledger_of(context.workspace)) as ledger:
             for name in names:
                 ledger.mute(key_of(name), until)
             return ledger.warnings
 
     def done(warnings: Any) -> Step:
         muted = f"{who}: not muted" if until is None else f"{who}: muted until {_clock(context, until, now)}"
-        said = Say(f"Not muted: {warnings[0]}", severity="error") if warnings else Say(muted)
-        return Steps((said, ReadAgain(), Reschedule()))
+        said = context.say(f"Not muted: {warnings[0]}", severity="error") if warnings else context.say(muted)
+        return steps((said, context.read_again(), context.reschedule()))
 
-    return RunJob("muting", work, done)
+    return context.run("muting", work, done)

@@ -7,21 +7,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError
+from memory.storage import Change
+from memory.systems import system_of
+from memory.systems.acts import act
+from memory.workspace import Outcome
+from widgets.dialogs.choose import Choose
+from widgets.dialogs.dialogs import Preview
+from widgets.pane.base import Pane
+from widgets.text.styled_text import Line, Piece, line
 
-from .interface import (
-    ACTOR,
-    ApplyEdit,
-    Context,
-    JobView,
-    OpenDialog,
-    ReadAgain,
-    RunJob,
-    Say,
-    SayChange,
-    Step,
-    Steps,
-    open_workspace,
-)
+from .context import ACTOR, Context, JobView, Step, steps
 
 if TYPE_CHECKING:
     from memory.state.look import StateLook
@@ -29,11 +24,7 @@ if TYPE_CHECKING:
     from memory.state.recall.recall import RecallPreview as Recall
     from memory.state.sources import Synced
     from memory.state.system import ProjectState
-    from memory.storage import Change
-    from memory.workspace import Outcome
-    from widgets.pane.base import Pane
     from widgets.panes.state.pane import StatePane
-    from widgets.text.styled_text import Line
 
 
 class _CalledOff(MemdeckError):
@@ -43,9 +34,8 @@ class _CalledOff(MemdeckError):
 def system_of_state(context: Context) -> ProjectState:
     """Return the system of the project's state."""
     from memory.state.system import ProjectState
-    from memory.systems import system_of
 
-    return system_of(open_workspace(context), "state", ProjectState)
+    return system_of(context.workspace, "state", ProjectState)
 
 
 def state_pane(context: Context) -> StatePane | None:
@@ -63,16 +53,16 @@ def shown_state(context: Context) -> tuple[Pane, StateLook]:
     return pane, look
 
 
-def start(words: str, work: Callable[[JobView], Any], then: Callable[[Any], Step]) -> Step:
+def start(context: Context, words: str, work: Callable[[JobView], Any], then: Callable[[Any], Step]) -> Step:
     """Return a step that starts a job, one of a kind at a time; a cancelled job ends without a message."""
-    return RunJob(words, work, then, lambda error: ReadAgain() if isinstance(error, _CalledOff) else None, once=True)
+    return context.run(
+        words, work, then, lambda error: context.read_again() if isinstance(error, _CalledOff) else None, once=True
+    )
 
 
-def wrote(change: Change | None, words: str, then: Callable[[Outcome], Step] | None = None) -> Step:
+def wrote(context: Context, change: Change | None, words: str, then: Callable[[Outcome], Step] | None = None) -> Step:
     """Return a step that reports what a job wrote, then `then`; nothing if nothing was written."""
-    from memory.workspace import Outcome
-
-    return None if change is None else SayChange(Outcome(change, words), then)
+    return None if change is None else context.tell(Outcome(change, words), then)
 
 
 def go_on(job: JobView) -> None:
@@ -86,7 +76,7 @@ SHOWN = 3
 
 
 def recall(context: Context, source: str | None = None, section: str | None = None) -> Step:
-    """Work out what a recall of everything or of a part would do, and show it; Enter applies it."""
+    """Take what events say into the state of the project; shows first what that changes."""
     system = system_of_state(context)
 
     def work(_: JobView) -> tuple[Recall, list[Line]]:
@@ -99,15 +89,15 @@ def recall(context: Context, source: str | None = None, section: str | None = No
         return shown, recall_lines(shown, context.glyphs, diff=diff)
 
     return start(
+        context,
         "recalling",
         work,
-        lambda found: _show(found[0], found[1], lambda: recall(context, source, section)),
+        lambda found: _show(context, found[0], found[1], lambda: recall(context, source, section)),
     )
 
 
 def recall_part(context: Context) -> Step:
-    """Ask which events, or which section, a recall is about; its plan is shown before it is applied."""
-    from widgets.dialogs.choose import Choose
+    """Recall imported sessions, local events or one section alone; shows first what that changes."""
     from widgets.panes.state.rows import TITLES
 
     _, look = shown_state(context)
@@ -119,47 +109,49 @@ def recall_part(context: Context) -> Step:
     parts |= {title: (None, name, "this section alone") for name, title in TITLES.items()}
     options = [(str(number), words, part[2]) for number, (words, part) in enumerate(parts.items(), 1)]
     screen = Choose("Recall only", options)
-    return OpenDialog(screen, lambda words: recall(context, *parts[words][:2]), waited="The choice")
+    return context.ask(screen, lambda words: recall(context, *parts[words][:2]), waited="The choice")
 
 
-def _show(shown: Recall, lines: list[Line], again: Callable[[], Step]) -> Step:
-    from widgets.dialogs.dialogs import Preview
+def _show(context: Context, shown: Recall, lines: list[Line], again: Callable[[], Step]) -> Step:
     from widgets.panes.state.diff import recall_summary
 
     screen = Preview("Recall", lines, summary=recall_summary(shown), applicable=bool(shown.events))
-    return OpenDialog(screen, lambda _: _apply(shown, again), waited="The recall")
+    return context.ask(screen, lambda _: _apply(context, shown, again), waited="The recall")
 
 
-def _apply(shown: Recall, again: Callable[[], Step]) -> Step:
+def _apply(context: Context, shown: Recall, again: Callable[[], Step]) -> Step:
     words = "Somebody changed the state meanwhile, so nothing was written; this is the new preview."
     return apply_plan(
-        "state.recall", lambda system, actor, now: system.recall(shown, actor=actor, now=now), words, again
+        context, "state.recall", lambda system, actor, now: system.recall(shown, actor=actor, now=now), words, again
     )
 
 
 def apply_plan(
-    operation: str, do: Callable[[ProjectState, str, datetime], Outcome], words: str, again: Callable[[], Step]
+    context: Context,
+    operation: str,
+    do: Callable[[ProjectState, str, datetime], Outcome],
+    words: str,
+    again: Callable[[], Step],
 ) -> Step:
     """Return a step that carries out a plan; if the state changed since, it says `words` and plans `again`."""
     from memory.state.system import ProjectState
-    from memory.systems.acts import act
 
     def otherwise(error: MemdeckError) -> Step:
-        return Steps((Say(words), again())) if error.code == f"{operation}.stale" else None
+        return steps((context.say(words), again())) if error.code == f"{operation}.stale" else None
 
-    return ApplyEdit(operation, act("state", ProjectState, do), otherwise=otherwise, taken_back=True)
+    return context.change(operation, act("state", ProjectState, do), otherwise=otherwise, taken_back=True)
 
 
 # Sources
 
 
 def sync(context: Context) -> Step:
-    """Import the sessions of the source under the cursor, or of all sources."""
+    """Import new sessions of the source under the cursor, elsewhere of all sources."""
     pane, look = shown_state(context)
     record = getattr(pane.current(), "record", None)
     sources = look.sources if record is None else [record]
     if not sources:
-        return Say(f"There is no source of sessions yet; {context.key_of('entry.add')} adds one.")
+        return context.say(f"There is no source of sessions yet; {context.key_of('entry.add')} adds one.")
     system, now = system_of_state(context), context.clock()
     ids = [source["id"] for source in sources]
 
@@ -175,10 +167,10 @@ def sync(context: Context) -> Step:
         with context.writing():
             return sync(system.store, ids, home=system.home, actor=ACTOR, now=now, progress=progress)
 
-    return start("importing", work, _synced)
+    return start(context, "importing", work, lambda done: _synced(context, done))
 
 
-def _synced(done: Synced) -> Step:
+def _synced(context: Context, done: Synced) -> Step:
     from memory.state.files.model import plural
 
     skipped = sum(one.skipped for one in done.results)
@@ -187,16 +179,16 @@ def _synced(done: Synced) -> Step:
     lines = [f"{words[:1].upper()}{words[1:]}; {plural(len(failed), 'failure')}:", *failed[:SHOWN]]
 
     def tell(_: Outcome) -> Step:
-        return Say("\n".join(lines), severity="warning") if failed else None
+        return context.say("\n".join(lines), severity="warning") if failed else None
 
-    return wrote(done.change, words, tell)
+    return wrote(context, done.change, words, tell)
 
 
 # The repository
 
 
 def update(context: Context) -> Step:
-    """Update the state from the repository; if there is no state, show what would be created."""
+    """Renew the state from the repository as it is, or make the first one."""
     system, now = system_of_state(context), context.clock()
     if not system.present():
         return _plan_first(context)
@@ -213,7 +205,7 @@ def update(context: Context) -> Step:
         with context.writing():
             return update(system.store, analysed, actor=ACTOR, now=now)
 
-    return start("looking at the repository", work, written)
+    return start(context, "looking at the repository", work, lambda done: written(context, done))
 
 
 def _plan_first(context: Context) -> Step:
@@ -224,12 +216,10 @@ def _plan_first(context: Context) -> Step:
 
         return analyse(system.store.root, now=now)
 
-    return start("looking at the repository", work, lambda found: _offer_first(context, found))
+    return start(context, "looking at the repository", work, lambda found: _offer_first(context, found))
 
 
 def _offer_first(context: Context, bundle: dict[str, Any]) -> Step:
-    from widgets.dialogs.dialogs import Preview
-
     system, now = system_of_state(context), context.clock()
 
     def work(_: JobView) -> StateChange:
@@ -240,18 +230,21 @@ def _offer_first(context: Context, bundle: dict[str, Any]) -> Step:
 
     summary = f"{context.key_of('change.undo')} takes it back."
     screen = Preview("Make the state of this project", first_lines(bundle), summary=summary)
-    return OpenDialog(screen, lambda _: start("making the state", work, written), waited="The state")
+    return context.ask(
+        screen,
+        lambda _: start(context, "making the state", work, lambda done: written(context, done)),
+        waited="The state",
+    )
 
 
-def written(done: StateChange) -> Step:
+def written(context: Context, done: StateChange) -> Step:
     """Return a step that reports what a job wrote."""
-    return wrote(done.change, done.summary)
+    return wrote(context, done.change, done.summary)
 
 
 def first_lines(bundle: dict[str, Any]) -> list[Line]:
     """Return what the first state of a project would contain, and which files are written."""
     from memory.state.files.model import plural
-    from widgets.text.styled_text import Piece, line
 
     project, parts = bundle["project"], bundle["projectMap"]
     lines: list[Line] = [line(Piece(project["name"], "strong")), line(project["summary"]), ()]

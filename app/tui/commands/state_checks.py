@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .interface import ACTOR, Context, JobView, OpenDialog, Say, Step
+from widgets.dialogs.dialogs import Preview, Prompt
+
+from .context import ACTOR, Context, JobView, Step
 from .state import apply_plan, go_on, shown_state, start, state_pane, system_of_state, written
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ def compare(context: Context) -> Step:
     pane, look = shown_state(context)
     points = [item for item in pane.selected() if hasattr(item, "point")]
     if len(points) > 2:
-        return Say("Select two checkpoints, or none.")
+        return context.say("Select two checkpoints, or none.")
     if len(points) == 1:
         (one,) = points
         # The latest is compared with the one before it.
@@ -28,25 +30,24 @@ def compare(context: Context) -> Step:
         # The newest is listed first.
         after, before = (item.title for item in points)
     if before is None:
-        return Say("There is one checkpoint only.")
+        return context.say("There is one checkpoint only.")
     names = (before, after)
-    return start("comparing", lambda _: look.diff(*names), lambda found: _compared(context, *names, found))
+    return start(context, "comparing", lambda _: look.diff(*names), lambda found: _compared(context, *names, found))
 
 
 def _compared(context: Context, before: str, after: str, found: tuple[SectionDiff, ...]) -> Step:
     from memory.state.files.model import plural
-    from widgets.dialogs.dialogs import Preview
     from widgets.panes.state.diff import diff_lines
 
     changed = sum(one.changed for one in found)
     summary = f"{plural(changed, 'section')} changed." if changed else "Nothing is apart."
     title = f"{before} {context.glyphs.right} {after}"
     screen = Preview(title, diff_lines(found, context.glyphs), summary=summary, applicable=False)
-    return OpenDialog(screen, waited="The comparison")
+    return context.ask(screen, waited="The comparison")
 
 
 def validate(context: Context) -> Step:
-    """Check everything; the findings are shown in the detail of the state's status."""
+    """Look at everything of the state, and list what is wrong by its code."""
     system, now = system_of_state(context), context.clock()
 
     def work(_: JobView) -> tuple[Finding, ...]:
@@ -63,16 +64,16 @@ def validate(context: Context) -> Step:
             pane.say_findings(findings)
         words = findings.text()
         bad = findings.of("fail")
-        return Say(words[:1].upper() + words[1:] + ".", severity="warning" if bad else "information")
+        return context.say(words[:1].upper() + words[1:] + ".", severity="warning" if bad else "information")
 
-    return start("checking the state", work, then)
+    return start(context, "checking the state", work, then)
 
 
 # Repair
 
 
 def repair(context: Context) -> Step:
-    """Work out what can be repaired, and show it; Enter does it in one change."""
+    """Mend what is damaged of the state; shows its plan first."""
     system, now = system_of_state(context), context.clock()
 
     def work(_: JobView) -> RepairPlan:
@@ -80,20 +81,20 @@ def repair(context: Context) -> Step:
 
         return plan_repair(system.store.memory(), now)
 
-    return start("looking for damage", work, lambda found: _planned(context, found))
+    return start(context, "looking for damage", work, lambda found: _planned(context, found))
 
 
 def _planned(context: Context, plan: RepairPlan) -> Step:
-    from widgets.dialogs.dialogs import Preview
     from widgets.panes.state.answers import repair_lines, repair_summary
 
     screen = Preview("Repair", repair_lines(plan), summary=repair_summary(plan), applicable=bool(plan.steps))
-    return OpenDialog(screen, lambda _: _mend(context, plan), waited="The repair")
+    return context.ask(screen, lambda _: _mend(context, plan), waited="The repair")
 
 
 def _mend(context: Context, plan: RepairPlan) -> Step:
     words = "Another program changed the state meanwhile, so nothing was written; this is the new plan."
     return apply_plan(
+        context,
         "state.repair",
         lambda system, actor, now: system.repair(plan, actor=actor, now=now),
         words,
@@ -117,41 +118,37 @@ def run_commands(context: Context) -> Step:
             job.plan((label,))
 
         results = run_validation(
-            system.store.memory(),
-            context.trust(),
-            context.environ,
-            cancel=job.cancel,
-            progress=progress,
+            system.store.memory(), context.trust(), context.environ, cancel=job.cancel, progress=progress
         )
         go_on(job)
         with context.writing():
             return record_validation(system.store, results, actor=ACTOR, now=now, validated_at=stamp(now))
 
-    return start("validating", work, written)
+    return start(context, "validating", work, lambda done: written(context, done))
 
 
 # Questions
 
 
 def ask(context: Context) -> Step:
-    """Ask for a question, and answer it from the state and its history with citations; nothing is written."""
-    from widgets.dialogs.dialogs import Prompt
+    """Ask a question; it is answered from the state and its history, with citations."""
 
     def asked(question: str) -> Step:
         return _answer(context, question.strip()) if question.strip() else None
 
     screen = Prompt("Ask the project's state", placeholder="Why do we use SQLite? What changed? What is next?")
-    return OpenDialog(screen, asked, waited="The question")
+    return context.ask(screen, asked, waited="The question")
 
 
 def _answer(context: Context, question: str) -> Step:
     system = system_of_state(context)
-    return start("looking for an answer", lambda _: system.ask(question), _answered)
+    return start(
+        context, "looking for an answer", lambda _: system.ask(question), lambda done: _answered(context, done)
+    )
 
 
-def _answered(found: QueryAnswer) -> Step:
-    from widgets.dialogs.dialogs import Preview
+def _answered(context: Context, found: QueryAnswer) -> Step:
     from widgets.panes.state.answers import answer_lines, answer_summary
 
     screen = Preview(found.question, answer_lines(found), summary=answer_summary(found), applicable=False)
-    return OpenDialog(screen, waited="The answer")
+    return context.ask(screen, waited="The answer")

@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 from app.tui.forms.conflicts import ask_command
-from memory.errors import ConflictError
+from memory.errors import ConflictError, MemdeckError
+from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot
+from memory.files.tasks.bulk import duplicate_task, edit_tasks, retag_tasks, shift_priorities, split_task
+from memory.files.tasks.edits import add_task, done_task, edit_task, progress_task, reopen_task, start_task
+from memory.files.tasks.model import Task
+from memory.files.tasks.quick import EXAMPLE, checked_quick
+from memory.files.tasks.urgency import urgency_of
+from widgets.dialogs.dialogs import Preview, Prompt
+from widgets.dialogs.pick import Pick, PickOption
+from widgets.input.date_fields import as_written, date_field
+from widgets.input.fields import FieldSpec
+from widgets.pane.offers import Build, FormPlan, Values
 from widgets.panes.edit_chain import chain
+from widgets.panes.tasks.detail import urgency_lines
+from widgets.panes.tasks.quick import quick_error, quick_words
 
 from .conditions import tasks_of
-from .interface import ApplyEdit, Context, OpenDialog, OpenForm, Otherwise, Say, Step, open_pane
+from .context import Context, Otherwise, Step, open_pane
 from .journal import capture
-
-if TYPE_CHECKING:
-    from memory.errors import MemdeckError
-    from memory.files.edit import Edit
-    from memory.files.snapshot import Snapshot
-    from memory.files.tasks.model import Task
-    from widgets.pane.offers import Build
-
 
 _LOW = 18
 """On a screen with fewer lines the parts of a one-line task share lines."""
@@ -56,44 +61,34 @@ def _write(
     context: Context, verb: str, build: Build, *, follow: bool = False, otherwise: Otherwise | None = None
 ) -> Step:
     open_pane(context).line_list.select(())
-    return ApplyEdit(f"tasks.{verb}", build, otherwise=otherwise, follow=follow)
+    return context.change(f"tasks.{verb}", build, otherwise=otherwise, follow=follow)
 
 
 def start(context: Context) -> Step:
-    """Start pending tasks."""
-    from memory.files.tasks.edits import start_task
-
+    """Start the task."""
     return _apply(context, "start", _chosen(context, "pending"), start_task)
 
 
 def done(context: Context) -> Step:
-    """Finish tasks; the outcome may stay empty. The cursor follows, so that the next key can undo it."""
+    """Finish the task; asks for the outcome."""
     return _finish(context, _chosen(context, "pending", "in-progress"))
 
 
 def _finish(context: Context, tasks: list[Task]) -> Step:
-    from widgets.dialogs.dialogs import Prompt
-
     def answered(outcome: str) -> Step:
-        from memory.files.tasks.edits import done_task
-
         return _apply(context, "done", tasks, partial(done_task, outcome=outcome.strip() or None), follow=True)
 
-    return OpenDialog(Prompt(_about("Done", tasks), placeholder="outcome, may stay empty"), answered)
+    return context.ask(Prompt(_about("Done", tasks), placeholder="outcome, may stay empty"), answered)
 
 
 def reopen(context: Context) -> Step:
-    """Move started or finished tasks back to Pending."""
-    from memory.files.tasks.edits import reopen_task
-
+    """Put a started or finished task back to Pending."""
     tasks = _chosen(context, "in-progress", "completed")
     return _apply(context, "reopen", tasks, reopen_task)
 
 
 def progress(context: Context) -> Step:
-    """Ask for a percentage, and words after it as the last update."""
-    from widgets.dialogs.dialogs import Prompt
-
+    """Say how far the task is, in percent, and a note."""
     tasks = _chosen(context, "in-progress")
     value = "" if len(tasks) != 1 or tasks[0].progress is None else str(tasks[0].progress)
 
@@ -108,7 +103,6 @@ def progress(context: Context) -> Step:
         found = _percent(text)
         if found is None:
             return None
-        from memory.files.tasks.edits import progress_task
 
         percent, note = found
         bases = {task.ref: task.entry for task in tasks}
@@ -123,22 +117,17 @@ def progress(context: Context) -> Step:
         )
 
     question = _about("How far", tasks)
-    return OpenDialog(Prompt(question, value, placeholder="60 and a note", validate=validate, hint=hint), answered)
+    return context.ask(Prompt(question, value, placeholder="60 and a note", validate=validate, hint=hint), answered)
 
 
 def shift(context: Context, step: int) -> Step:
     """Raise (1) or lower (-1) the priority."""
-    from memory.files.tasks.bulk import shift_priorities
-
     refs, now = _refs(_chosen(context)), context.clock()
     return _write(context, "priority", lambda snapshot: shift_priorities(snapshot, refs, step, now=now))
 
 
 def due(context: Context) -> Step:
-    """Ask when tasks are due, in free text; empty means no date."""
-    from widgets.dialogs.dialogs import Prompt
-    from widgets.input.date_fields import as_written, date_field
-
+    """Set when the task is due."""
     tasks = _chosen(context)
     now, zone = context.clock(), context.zone
     value = (tasks[0].due or "") if len(tasks) == 1 else ""
@@ -150,7 +139,7 @@ def due(context: Context) -> Step:
         written = as_written(text, value, context.clock(), zone)
         return _set(context, "due", tasks, "due", written)
 
-    return OpenDialog(
+    return context.ask(
         Prompt(
             _about("Due", tasks),
             value,
@@ -163,17 +152,10 @@ def due(context: Context) -> Step:
 
 
 def quick(context: Context) -> Step:
-    """Ask for a new task in one line, from any pane; the dialog shows the meaning of each part."""
-    from memory.files.tasks.quick import EXAMPLE
-    from widgets.dialogs.dialogs import Prompt
-    from widgets.panes.tasks.quick import quick_error, quick_words
-
+    """Add a task in one line, from any pane."""
     now, zone = context.clock(), context.zone
 
     def answered(text: str) -> Step:
-        from memory.files.tasks.edits import add_task
-        from memory.files.tasks.quick import checked_quick
-
         moment = context.clock()
 
         def build(snapshot: Snapshot) -> Edit:
@@ -189,9 +171,9 @@ def quick(context: Context) -> Step:
                 now=moment,
             )
 
-        return ApplyEdit("tasks.add", build)
+        return context.change("tasks.add", build)
 
-    return OpenDialog(
+    return context.ask(
         Prompt(
             "New task, in one line",
             placeholder=EXAMPLE,
@@ -203,9 +185,7 @@ def quick(context: Context) -> Step:
 
 
 def tags(context: Context) -> Step:
-    """Ask for the tags of tasks, comma-separated; for several tasks, `+tag` adds one and `-tag` removes one."""
-    from widgets.dialogs.dialogs import Prompt
-
+    """Set the task's tags."""
     tasks = _chosen(context)
     value = ", ".join(tasks[0].tags) if len(tasks) == 1 else ""
     several = len(tasks) > 1
@@ -224,8 +204,6 @@ def tags(context: Context) -> Step:
             return None
         changes = _tag_changes(text)
         if changes is not None:
-            from memory.files.tasks.bulk import retag_tasks
-
             refs, now = _refs(tasks), context.clock()
             return _write(
                 context,
@@ -236,13 +214,11 @@ def tags(context: Context) -> Step:
         return _set(context, "tags", tasks, "tags", tags)
 
     words = "+add, -remove, or what all of them get" if several else "comma, separated; +add and -remove as well"
-    return OpenDialog(Prompt(_about("Tags", tasks), value, placeholder=words, hint=hint), answered)
+    return context.ask(Prompt(_about("Tags", tasks), value, placeholder=words, hint=hint), answered)
 
 
 def assign(context: Context) -> Step:
-    """Ask who does the tasks; empty means no one."""
-    from widgets.dialogs.dialogs import Prompt
-
+    """Say who does the task."""
     tasks = _chosen(context)
     value = (tasks[0].assigned or "") if len(tasks) == 1 else ""
 
@@ -252,18 +228,14 @@ def assign(context: Context) -> Step:
         return _set(context, "assign", tasks, "assigned", text.strip())
 
     words = "an agent or a person; empty: nobody"
-    return OpenDialog(Prompt(_about("Assigned to", tasks), value, placeholder=words), answered)
+    return context.ask(Prompt(_about("Assigned to", tasks), value, placeholder=words), answered)
 
 
 def _set(context: Context, verb: str, tasks: list[Task], field: str, value: str) -> Step:
     """Set a field of tasks; an empty value removes it."""
-    from memory.files.tasks.bulk import edit_tasks
-
     now = context.clock()
     values, unset = ({field: value}, ()) if value else ({}, (field,))
     if len(tasks) == 1:
-        from memory.files.tasks.edits import edit_task
-
         # Compared with what was shown: if others set the same field meanwhile, the user is asked.
         ref, base = tasks[0].ref, tasks[0].entry
         return _write(
@@ -280,8 +252,6 @@ def _asking(context: Context, verb: str, tasks: list[Task]) -> Otherwise:
     """Return a handler that asks if others set the same field of the one task meanwhile."""
 
     def write(chosen: Mapping[str, str]) -> Step:
-        from memory.files.tasks.edits import edit_task
-
         values = {name: text for name, text in chosen.items() if text.strip()}
         unset = tuple(name for name in chosen if name not in values)
         return _apply(context, verb, tasks, partial(edit_task, set=values, unset=unset))
@@ -289,7 +259,7 @@ def _asking(context: Context, verb: str, tasks: list[Task]) -> Otherwise:
     def otherwise(error: MemdeckError) -> Step:
         if not isinstance(error, ConflictError) or len(tasks) != 1:
             return None
-        return ask_command(error, tasks[0].title, write)
+        return ask_command(context, error, tasks[0].title, write)
 
     return otherwise
 
@@ -299,41 +269,33 @@ def _refs(tasks: list[Task]) -> list[str]:
 
 
 def duplicate(context: Context) -> Step:
-    """Copy the task under the cursor."""
-    from memory.files.tasks.bulk import duplicate_task
-
+    """Make a copy of the task."""
     return _apply(context, "copy", _chosen(context)[:1], duplicate_task, follow=True)
 
 
 def split(context: Context) -> Step:
-    """Split one task into several, a line each."""
-    from widgets.input.fields import FieldSpec
-    from widgets.pane.offers import FormPlan, Values
-
+    """Make several tasks of one, a line each."""
     task = _chosen(context)[0]
     ref = task.ref
 
     def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
-        from memory.files.tasks.bulk import split_task
 
         return lambda snapshot: split_task(snapshot, ref, values["parts"].split("\n"), now=now)
 
     field = FieldSpec("parts", "one a line", "multiline", required=True)
     plan = FormPlan("Split task", (field,), build, "tasks.split")
-    return OpenForm(open_pane(context), plan, task, note=task.title[:200])
+    return context.form(open_pane(context), plan, task, note=task.title[:200])
 
 
 def plan(context: Context) -> Step:
-    """Ask which plan the tasks belong to."""
-    from widgets.dialogs.pick import Pick, PickOption
-
+    """Say which plan the task belongs to."""
     pane = open_pane(context)
     assert pane.snapshot is not None
     tasks = _chosen(context)
     now = tasks[0].orchestration_id if len(tasks) == 1 else None
     plans = [plan for plan in pane.snapshot.plans.plans if plan.section == "active" and plan.plan_id]
     if not plans:
-        return Say("There is no active plan that tasks could belong to.")
+        return context.say("There is no active plan that tasks could belong to.")
     options = [
         PickOption(f"plan:{plan.plan_id}", plan.title, plan.plan_id or "", marked=plan.plan_id == now) for plan in plans
     ]
@@ -342,11 +304,11 @@ def plan(context: Context) -> Step:
     def answered(answer: tuple[str, str]) -> Step:
         return _set(context, "plan", tasks, "orchestrationId", answer[1].partition(":")[2])
 
-    return OpenDialog(Pick(_about("Belongs to", tasks), options), answered)
+    return context.ask(Pick(_about("Belongs to", tasks), options), answered)
 
 
 def note(context: Context) -> Step:
-    """Ask for a line about the task and add it to the journal; the entry is linked to the task by its title."""
+    """Write about the task into the journal."""
     task = _chosen(context)[0]
     return capture(context, about=task.title)
 
@@ -369,14 +331,12 @@ def drop(context: Context, task: Task, lane: str) -> Step:
 
 
 def _move(context: Context, tasks: list[Task], lane: str) -> Step:
-    from memory.files.tasks.edits import edit_task, reopen_task
-
     if lane == "completed":
         return _finish(context, tasks)
     if lane == "pending":
         return _apply(context, "reopen", tasks, reopen_task, follow=True)
     if any(task.section == "completed" for task in tasks):
-        return Say("What is completed is reopened first: move it to Pending.", severity="warning")
+        return context.say("What is completed is reopened first: move it to Pending.", severity="warning")
 
     return _apply(context, "start", tasks, partial(edit_task, set={"section": "in-progress"}), follow=True)
 
@@ -385,14 +345,10 @@ def _move(context: Context, tasks: list[Task], lane: str) -> Step:
 
 
 def why(context: Context) -> Step:
-    """Show how urgent the task under the cursor is, term by term."""
-    from memory.files.tasks.urgency import urgency_of
-    from widgets.dialogs.dialogs import Preview
-    from widgets.panes.tasks.detail import urgency_lines
-
+    """Say how urgent the task is, and why."""
     task = _chosen(context)[0]
     found = urgency_of(task, context.clock(), context.zone)
-    return OpenDialog(
+    return context.ask(
         Preview(
             f"Urgency {found.points:.1f}: {task.title[:200]}" if found.terms else task.title[:200],
             urgency_lines(found, context.glyphs),

@@ -6,15 +6,20 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from .interface import ApplyEdit, Context, Find, OpenDialog, Say, SayChange, Step, open_pane, open_workspace
+from memory.storage import Change as Written
+from memory.storage import FileChange
+from memory.systems import system_of
+from memory.systems.acts import Act, act
+from memory.workspace import Outcome
+from widgets.dialogs.dialogs import Preview, Prompt
+from widgets.text.styled_text import Line, Piece, line
+
+from .context import Context, Step, open_pane
 
 if TYPE_CHECKING:
-    from memory.systems.acts import Act
     from memory.typed.status import AgentPrune
     from memory.typed.system import TypedMemory
-    from memory.workspace import Outcome
     from widgets.panes.typed import TypedRow
-    from widgets.text.styled_text import Line
 
 
 SHOWN = 200
@@ -28,12 +33,12 @@ def _row(context: Context) -> TypedRow:
 
 
 def promote(context: Context) -> Step:
-    """Move a file up to core, after asking where to, and list it in the Aidefile."""
+    """Move the file up to core, and list it in the Aidefile; asks where to."""
     return _ask(context, "Promote", lambda row: f"memory/{row.file.name}", "add")
 
 
 def demote(context: Context) -> Step:
-    """Move a file down, after asking where to, and remove it from the core files of the Aidefile."""
+    """Move the file down, and take it from the core files of the Aidefile; asks where to."""
 
     def target(row: TypedRow) -> str:
         aidefile = row.status.look.aidefile
@@ -46,8 +51,6 @@ def demote(context: Context) -> Step:
 
 
 def _ask(context: Context, verb: str, target: Any, core: str) -> Step:
-    from widgets.dialogs.dialogs import Prompt
-
     row = _row(context)
     agent, source = row.status.agent, row.file.path
 
@@ -58,14 +61,14 @@ def _ask(context: Context, verb: str, target: Any, core: str) -> Step:
         def do(system: TypedMemory, actor: str, now: datetime) -> Outcome:
             return system.move(agent, source, text.strip(), core=core, actor=actor, now=now)
 
-        return ApplyEdit(f"typed.{verb.lower()}", _act(do))
+        return context.change(f"typed.{verb.lower()}", _act(do))
 
     words = "its folder is made; core_files of the Aidefile follows"
-    return OpenDialog(Prompt(f"{verb} {source} to", target(row), hint=lambda _: words), answered)
+    return context.ask(Prompt(f"{verb} {source} to", target(row), hint=lambda _: words), answered)
 
 
 def lock(context: Context) -> Step:
-    """Lock a file, or unlock one that this application locked."""
+    """Lock the file for other programs, or unlock what you locked."""
     row = _row(context)
     agent, path = row.status.agent, row.file.path
 
@@ -73,42 +76,37 @@ def lock(context: Context) -> Step:
         return system.lock(agent, path, now=now, actor=actor)
 
     def say(outcome: Outcome) -> Step:
-        return Say(outcome.summary[:1].upper() + outcome.summary[1:] + ".")
+        return context.say(outcome.summary[:1].upper() + outcome.summary[1:] + ".")
 
-    return ApplyEdit("typed.lock", _act(do), then=say)
+    return context.change("typed.lock", _act(do), then=say)
 
 
 def prune(context: Context) -> Step:
-    """Prune the agent under the cursor, after showing the plan."""
-    workspace = open_workspace(context)
+    """Delete what is too old of the agent's files; shows its plan first."""
+    workspace = context.workspace
     agent, now = _row(context).status.agent, context.clock()
 
     def work(*, dry_run: bool) -> AgentPrune:
-        from memory.systems import system_of
         from memory.typed.system import TypedMemory
 
         with context.writing():
             return system_of(workspace, "typed", TypedMemory).prune(agent, now, actor="human", dry_run=dry_run)
 
     def show(plan: AgentPrune) -> Step:
-        from widgets.dialogs.dialogs import Preview
-
         def apply(_: bool) -> Step:
-            return Find(lambda: work(dry_run=False), lambda done: SayChange(_pruned(done, now), taken_back=False))
+            return context.find(
+                lambda: work(dry_run=False), lambda done: context.tell(_pruned(done, now), taken_back=False)
+            )
 
         summary = "" if plan.deleted else "Nothing is old enough." if plan.error is None else "Nothing is deleted."
         screen = Preview(f"Prune {agent.name}", plan_lines(plan), summary=summary, applicable=bool(plan.deleted))
-        return OpenDialog(screen, apply, waited="The plan")
+        return context.ask(screen, apply, waited="The plan")
 
-    return Find(lambda: work(dry_run=True), show)
+    return context.find(lambda: work(dry_run=True), show)
 
 
 def _pruned(done: AgentPrune, now: datetime) -> Outcome:
     """Return what a prune did, in the form of a change."""
-    from memory.storage import Change as Written
-    from memory.storage import FileChange
-    from memory.workspace import Outcome
-
     count = len(done.deleted)
     words = f"pruned {count:,} {'file' if count == 1 else 'files'} of {done.agent.name}"
     if done.error is not None:
@@ -120,7 +118,6 @@ def _pruned(done: AgentPrune, now: datetime) -> Outcome:
 
 
 def _act(do: Callable[[TypedMemory, str, datetime], Outcome]) -> Act:
-    from memory.systems.acts import act
     from memory.typed.system import TypedMemory
 
     return act("typed", TypedMemory, do)
@@ -129,7 +126,6 @@ def _act(do: Callable[[TypedMemory, str, datetime], Outcome]) -> Act:
 def plan_lines(plan: AgentPrune) -> list[Line]:
     """Return what a prune would delete, and what it skips and why."""
     from memory.typed.sizes import bytes_text
-    from widgets.text.styled_text import Piece, line
 
     count = len(plan.deleted)
     lines: list[Line] = [] if plan.error is None else [line(Piece(plan.error.message, "warn")), ()]

@@ -3,57 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from memory.files.diff import line_changes
+from memory.history.versions import EntryVersion, bring_back, line_changes_of, versions_of
+from widgets.dialogs.entry_history import EntryHistory, VersionRow
 
 from .conditions import Versioned, versioned
-from .interface import ApplyEdit, Context, Find, OpenDialog, Say, Step, open_pane, open_workspace
-
-if TYPE_CHECKING:
-    from memory.history.versions import EntryVersion
-    from widgets.dialogs.entry_history import VersionRow
+from .context import Context, Step, open_pane
 
 
 def show(context: Context) -> Step:
-    """Show the versions of the entry under the cursor."""
-    workspace, now = open_workspace(context), context.clock()
+    """Show the versions of the entry, who made them, and bring one back."""
+    workspace, now = context.workspace, context.clock()
     wanted = versioned(open_pane(context))
     if wanted is None:
         return None
 
     def work() -> tuple[EntryVersion, ...]:
-        from memory.history.versions import line_changes_of, versions_of
-
         workspace.notice(now)
         if wanted.ref is None:
             return line_changes_of(workspace, wanted.file, wanted.words)
         return versions_of(workspace, wanted.ref)
 
-    return Find(work, lambda found: _shown(context, wanted, found))
+    return context.find(work, lambda found: _shown(context, wanted, found))
 
 
 def _shown(context: Context, wanted: Versioned, versions: Sequence[EntryVersion]) -> Step:
-    from widgets.dialogs.entry_history import EntryHistory
-
     if not any(one.known for one in versions):
-        return Say("No change of this entry is recorded yet.")
+        return context.say("No change of this entry is recorded yet.")
 
     zone = context.zone
     rows = _rows(versions) if wanted.ref is not None else [_line_row(one) for one in versions]
     screen = EntryHistory(wanted.title[:300], rows, context.clock(), zone)
-    return OpenDialog(screen, lambda place: _bring_back(versions, versions[place]), waited="The history")
+    return context.ask(screen, lambda place: _bring_back(context, versions, versions[place]), waited="The history")
 
 
-def _bring_back(versions: Sequence[EntryVersion], version: EntryVersion) -> Step:
-    from memory.history.versions import bring_back
-
-    return ApplyEdit("restore", lambda snapshot: bring_back(snapshot, versions, version), follow=True)
+def _bring_back(context: Context, versions: Sequence[EntryVersion], version: EntryVersion) -> Step:
+    return context.change("restore", lambda snapshot: bring_back(snapshot, versions, version), follow=True)
 
 
 def _rows(versions: Sequence[EntryVersion]) -> list[VersionRow]:
     """Return the versions as rows; `changes` compares each with the current entry."""
-    from memory.files.diff import line_changes
-    from widgets.dialogs.entry_history import VersionRow
-
     newest = next(one for one in versions if one.known)
     present = newest.source
     rows = []
@@ -87,8 +77,6 @@ def _rows(versions: Sequence[EntryVersion]) -> list[VersionRow]:
 
 def _line_row(one: EntryVersion) -> VersionRow:
     """Return a change of a line as a row."""
-    from widgets.dialogs.entry_history import VersionRow
-
     record, lines = one.record, one.view.lines if one.view is not None else ()
     undone = record.undone_by is not None
     return VersionRow(record.time, record.actor, record.summary or record.operation, undone, lines=lines, did=True)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from .interface import Context, ForgetView, KeepView, OpenDialog, ReadAgain, RedrawKeys, Say, Step, Steps, open_pane
+from memory.files.tasks.order import GROUP_WORDS
+from widgets.dialogs.dialogs import Prompt
+from widgets.dialogs.pick import Orders, Pick, PickOption
+from widgets.pane.base import Pane
+from widgets.pane.visible_rows import REVERSED
+from widgets.panes.tasks.views import TaskViews
+
+from .context import Context, Step, open_pane, steps
 from .journal import day, year
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from widgets.dialogs.pick import PickOption
-    from widgets.pane.base import Pane
-
-
-MANY = 2_000
-"""From so many tasks on, a worker prepares the view."""
 
 LONGEST_NAME = 40
 """Characters of a view's name."""
@@ -26,38 +23,26 @@ MOST_VIEWS = 50
 
 def toggle(context: Context, name: str) -> Step:
     """Show the tasks as a board or a calendar, or as a list again."""
-    from widgets.panes.tasks.views import TaskViews
-
     pane = open_pane(context)
     assert isinstance(pane, TaskViews)
     wanted = "list" if pane.view_name == name else name
 
-    def show() -> Step:
-        pane.show_view(wanted)
-        return RedrawKeys()
-
-    if wanted == "calendar" and pane.row_count > MANY:
-        # All dates have to be read first.
-        pane.wants_agenda = True
-        return ReadAgain(lambda: show() if pane.wants_agenda else None)
-    return show()
+    pane.show_view(wanted)
+    return context.redraw_keys()
 
 
 def board(context: Context) -> Step:
-    """Show the tasks as a board, or a day of the journal by hours."""
+    """Show the tasks as a board, the journal's day on its hours."""
     return day(context) if open_pane(context).pane_id == "journal" else toggle(context, "board")
 
 
 def calendar(context: Context) -> Step:
-    """Show the tasks as a calendar, or the journal as a year."""
+    """Show the tasks as a calendar, the journal as a year."""
     return year(context) if open_pane(context).pane_id == "journal" else toggle(context, "calendar")
 
 
 def arrange(context: Context) -> Step:
-    """Open a menu: what to group by (the board has its columns for that), what to sort by."""
-    from memory.files.tasks.order import GROUP_WORDS
-    from widgets.dialogs.pick import Pick, PickOption
-
+    """Group and sort."""
     pane = open_pane(context)
     options = []
     groups = getattr(pane, "groups", ()) if getattr(pane, "board", None) is None else ()
@@ -71,16 +56,13 @@ def arrange(context: Context) -> Step:
 
     def answered(answer: tuple[str, str]) -> Step:
         kind, _, name = answer[1].partition(":")
-        return _set(pane, kind, name)
+        return _set(context, pane, kind, name)
 
-    return OpenDialog(Pick("Group and sort" if groups else "Sort", options), answered)
+    return context.ask(Pick("Group and sort" if groups else "Sort", options), answered)
 
 
 def _orders(pane: Pane, group: str) -> list[PickOption]:
     """Return the orders of a pane for a menu, the current one marked."""
-    from widgets.dialogs.pick import PickOption
-    from widgets.pane.visible_rows import REVERSED
-
     name = pane.sort.removesuffix(REVERSED)
     note = "reversed" if name != pane.sort else ""
     return [
@@ -91,49 +73,37 @@ def _orders(pane: Pane, group: str) -> list[PickOption]:
 
 def orders(context: Context) -> Step:
     """Open a menu of the orders of the open pane; each can be reversed."""
-    from widgets.dialogs.pick import Orders
-    from widgets.pane.visible_rows import REVERSED
-
     pane = open_pane(context)
 
     def answered(answer: tuple[str, str]) -> Step:
         name = answer[1].partition(":")[2]
         turned = pane.sort == name + REVERSED
         if answer[0] == "reverse":
-            return sort_by(pane, name if turned else name + REVERSED)
-        return None if turned else sort_by(pane, name)
+            return sort_by(context, pane, name if turned else name + REVERSED)
+        return None if turned else sort_by(context, pane, name)
 
-    return OpenDialog(Orders("Sort", _orders(pane, "")), answered)
+    return context.ask(Orders("Sort", _orders(pane, "")), answered)
 
 
-def _set(pane: Pane, kind: str, name: str) -> Step:
+def _set(context: Context, pane: Pane, kind: str, name: str) -> Step:
     """Group or sort; slow parts are done while no key waits."""
     if kind == "sort":
-        return sort_by(pane, name)
-    if pane.row_count > MANY:
-        pane.group = name  # type: ignore[attr-defined]
-        return ReadAgain()
+        return sort_by(context, pane, name)
     pane.set_group(name)  # type: ignore[attr-defined]
     return None
 
 
-def sort_by(pane: Pane, name: str) -> Step:
+def sort_by(context: Context, pane: Pane, name: str) -> Step:
     """Sort a pane; slow parts are done while no key waits."""
-    said = f"Sorted by {name}."
-    if pane.row_count > MANY:
-        pane.arrangement.sort = name
-        return ReadAgain(lambda: Say(said))
     pane.set_sort(name)
-    return Say(said)
+    return context.say(f"Sorted by {name}.")
 
 
 # Saved views
 
 
 def saved(context: Context) -> Step:
-    """Open a menu of the saved views, with an item that saves the current one."""
-    from widgets.dialogs.pick import Pick, PickOption
-
+    """Open or keep a view under a name."""
     pane = open_pane(context)
     known = context.saved_views(pane.pane_id)
     options = [
@@ -147,17 +117,16 @@ def saved(context: Context) -> Step:
         verb, chosen = answer
         kind, _, name = chosen.partition(":")
         if verb == "remove":
-            return ForgetView(pane, name, lambda: saved(context))
+            context.keep_view(pane, name, None)
+            return saved(context)
         if kind == "save":
             return _save(context)
         return _restore(context, known[name] if kind == "view" else {})
 
-    return OpenDialog(Pick("Views", options), answered)
+    return context.ask(Pick("Views", options), answered)
 
 
 def _save(context: Context) -> Step:
-    from widgets.dialogs.dialogs import Prompt
-
     pane = open_pane(context)
     view = pane.look()
     known = context.saved_views(pane.pane_id)
@@ -170,12 +139,14 @@ def _save(context: Context) -> Step:
         return "there are too many views; take one away first" if len(known) >= MOST_VIEWS else None
 
     def answered(name: str) -> Step:
-        return Steps((KeepView(pane, name.strip(), view), Say(f"Kept as “{name.strip()}”; V opens it.")))
+        return steps(
+            (context.keep_view(pane, name.strip(), view), context.say(f"Kept as “{name.strip()}”; V opens it."))
+        )
 
     hint: Callable[[str], str] = lambda text: (  # noqa: E731
         "replaces the view of that name" if text.strip() in known else _words(view)
     )
-    return OpenDialog(Prompt("Name of this view", placeholder="mine", validate=validate, hint=hint), answered)
+    return context.ask(Prompt("Name of this view", placeholder="mine", validate=validate, hint=hint), answered)
 
 
 def _restore(context: Context, view: dict[str, str]) -> Step:
@@ -183,7 +154,7 @@ def _restore(context: Context, view: dict[str, str]) -> Step:
     pane.set_filter("")
     pane.filter_bar.close()
     pane.restore({"sort": pane.sorts[0], **view})
-    return RedrawKeys()
+    return context.redraw_keys()
 
 
 def _words(view: dict[str, str]) -> str:

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from app.tui.commands.interface import (
-    ApplyEdit,
-    Context,
-    Copy,
-    Fail,
-    Find,
-    OpenDialog,
-    ReadAgain,
-    Say,
-    Step,
-    Steps,
-    open_workspace,
-)
+from app.tui.commands.context import Context, Step, steps
+from memory.document import Entry
 from memory.errors import ConflictError, MemdeckError
+from memory.files.merging import open_entry
+from widgets.dialogs.choose import Choose
+from widgets.dialogs.three_way import Answers, ThreeWay, ThreeWayQuestion
+from widgets.pane.base import Pane
+from widgets.pane.offers import Values
 
-if TYPE_CHECKING:
-    from widgets.dialogs.three_way import Answers
-    from widgets.pane.base import Pane
-    from widgets.pane.offers import Values
-
-    from .drafts import Sheet
+from .drafts import Sheet
 
 CHANGED = "Somebody else changed this entry meanwhile"
 """The title of the question."""
@@ -35,22 +24,16 @@ CHANGED = "Somebody else changed this entry meanwhile"
 
 
 def ask_fields(
-    sheet: Sheet, values: Values, show: Callable[[], Step], write: Callable[[Mapping[str, str]], Step]
+    context: Context, sheet: Sheet, values: Values, show: Callable[[], Step], write: Callable[[Mapping[str, str]], Step]
 ) -> Step:
     """Ask about the fields of a form that both sides changed; return None if there are none.
 
     `write` gets the answers; `show` opens the form again if the user leaves the question.
     """
-    from widgets.dialogs.three_way import ThreeWay, ThreeWayQuestion
-
     mine = sheet.changes(values)
     questions = [
         ThreeWayQuestion(
-            spec.name,
-            spec.label,
-            sheet.given(spec.name) or None,
-            mine[spec.name] or None,
-            spec.value or None,
+            spec.name, spec.label, sheet.given(spec.name) or None, mine[spec.name] or None, spec.value or None
         )
         for spec in sheet.plan.fields
         if spec.name in mine and spec.value not in (sheet.given(spec.name), mine[spec.name])
@@ -67,7 +50,7 @@ def ask_fields(
     if others:
         note += f"\nWhat you changed besides goes along: {', '.join(others)}."
     validate = {spec.name: spec.validate for spec in sheet.plan.fields}
-    return OpenDialog(ThreeWay(CHANGED, questions, note=note, validate=validate), answered, left=show)
+    return context.ask(ThreeWay(CHANGED, questions, note=note, validate=validate), answered, left=show)
 
 
 # $EDITOR
@@ -75,10 +58,6 @@ def ask_fields(
 
 def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = None) -> Step:
     """Ask about the parts of an entry's text that both sides changed, then write it."""
-    from memory.document import Entry
-    from memory.files.merging import open_entry
-    from widgets.dialogs.three_way import ThreeWay, ThreeWayQuestion
-
     fresh = fresh if fresh is not None else pane.find(pane.ref(item))
     theirs = None if fresh is None else getattr(fresh, "entry", None)
     if theirs is None:
@@ -86,7 +65,7 @@ def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = 
     try:
         merge = open_entry(item.entry, Entry.from_text(text.rstrip() + "\n"), theirs)
     except MemdeckError as error:
-        return Steps((Fail(error), Copy(text)))
+        return steps((context.fail(error), context.copy(text)))
 
     def write(answers: Answers) -> Step:
         try:
@@ -94,16 +73,16 @@ def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = 
             settled = merge.settled(texts)
             build = pane.from_source(fresh, settled.text, context.clock())
         except MemdeckError as error:
-            return Steps((Fail(error), Copy(text)))
+            return steps((context.fail(error), context.copy(text)))
 
         def otherwise(error: MemdeckError) -> Step:
             if isinstance(error, ConflictError):
-                return ReadAgain(lambda: ask_source(context, pane, item, text))
-            return Steps((Copy(text), Fail(error)))
+                return context.read_again(lambda: ask_source(context, pane, item, text))
+            return steps((context.copy(text), context.fail(error)))
 
         if build is None:
             return None
-        return ApplyEdit(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
+        return context.change(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
 
     questions = [
         ThreeWayQuestion(str(place), one.name, one.base, one.ours, one.theirs)
@@ -111,20 +90,18 @@ def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = 
     ]
     if not questions:
         return write({})
-    return OpenDialog(
+    return context.ask(
         ThreeWay(CHANGED, questions, note=str(getattr(item, "title", ""))),
         write,
-        left=lambda: Copy(text, "Nothing was written; your text is in the clipboard."),
+        left=lambda: context.copy(text, "Nothing was written; your text is in the clipboard."),
     )
 
 
 # Commands
 
 
-def ask_command(error: ConflictError, title: str, write: Callable[[Mapping[str, str]], Step]) -> Step:
+def ask_command(context: Context, error: ConflictError, title: str, write: Callable[[Mapping[str, str]], Step]) -> Step:
     """Ask about values that a command sets and that others set meanwhile; return None if the error says too little."""
-    from widgets.dialogs.three_way import ThreeWay, ThreeWayQuestion
-
     questions = [
         ThreeWayQuestion(str(one["field"]), str(one["field"]), one["base"], one["ours"], one["theirs"])
         for one in error.details.get("conflicts") or ()
@@ -135,9 +112,9 @@ def ask_command(error: ConflictError, title: str, write: Callable[[Mapping[str, 
     def answered(answers: Answers) -> Step:
         theirs = {one.name: one.theirs for one in questions}
         chosen = {name: text or "" for name, text in answers.items() if text != theirs[name]}
-        return write(chosen) if chosen else Say("It stays as it is.")
+        return write(chosen) if chosen else context.say("It stays as it is.")
 
-    return OpenDialog(ThreeWay(CHANGED, questions, note=title), answered, left=lambda: answered({}))
+    return context.ask(ThreeWay(CHANGED, questions, note=title), answered, left=lambda: answered({}))
 
 
 # Entries that are gone
@@ -156,7 +133,7 @@ def ask_gone(
     done: Callable[[], Step] = lambda: None,
 ) -> Step:
     """Handle an entry that was removed or renamed meanwhile: find out which in a worker, then offer choices."""
-    workspace, now = open_workspace(context), context.clock()
+    workspace, now = context.workspace, context.clock()
 
     def work() -> str | None:
         workspace.notice(now)
@@ -165,12 +142,13 @@ def ask_gone(
 
     def found(name: str | None) -> Step:
         fresh = None if name is None else pane.find(name)
-        return _choose(title, typed, fresh, renamed if fresh is not None else None, again, left, done)
+        return _choose(context, title, typed, fresh, renamed if fresh is not None else None, again, left, done)
 
-    return Find(work, found)
+    return context.find(work, found)
 
 
 def _choose(
+    context: Context,
     title: str,
     typed: str,
     fresh: Any,
@@ -179,10 +157,8 @@ def _choose(
     left: Callable[[], Step] | None,
     done: Callable[[], Step],
 ) -> Step:
-    from widgets.dialogs.choose import Choose
-
     def copy() -> Step:
-        return Steps((Copy(typed, "What you typed is in the clipboard."), done()))
+        return steps((context.copy(typed, "What you typed is in the clipboard."), done()))
 
     options: list[tuple[str, str, str, Callable[[], Step]]] = []
     if renamed is not None:
@@ -201,4 +177,4 @@ def _choose(
     options.append(("d", "Throw it away", "what you typed is lost", done))
     acts = {name: act for _, name, _, act in options}
     screen = Choose(head, [option[:3] for option in options], words)
-    return OpenDialog(screen, lambda choice: acts[choice](), left=left or copy)
+    return context.ask(screen, lambda choice: acts[choice](), left=left or copy)

@@ -7,19 +7,18 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.tui.commands.conditions import MONITOR_GROUPS, tasks_of
-from app.tui.commands.interface import ACTOR
-from app.tui.shell import Part, Shell
+from app.tui.commands.context import ACTOR
+from app.tui.shell import Part
 from memory.errors import MemdeckError, RefusedError
+from memory.systems import asks_of_all, entrust
+from memory.trust.consent import Ask, ConsentDecision, Trust
+from memory.trust.view import ConsentView, view_of, workspace_view
+from widgets.dialogs.consent import APPROVE, DENY, ConsentScreen
 
 if TYPE_CHECKING:
     from textual.events import Key
 
-    from app.tui.live.background import Schedule
-    from app.tui.live.edits import Edits
-    from app.tui.live.refresh import Refresher
-    from app.tui.overlays import Overlays
-    from memory.trust.consent import Ask, ConsentDecision, Trust
-    from memory.trust.view import ConsentView
+    from app.tui.app import MemdeckApp
 
 
 class ConsentQuestion(NamedTuple):
@@ -45,10 +44,9 @@ def _any(_: Ask) -> bool:
 class ConsentPart(Part):
     """Asks the user; everything it reads and writes is done in a worker."""
 
-    def __init__(self, app: Shell, refresher: Refresher, schedule: Schedule, overlays: Overlays, edits: Edits) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """No question is being prepared."""
         super().__init__(app)
-        self._refresher, self._schedule, self._overlays, self._edits = refresher, schedule, overlays, edits
         self._coming = False
 
     # Keys
@@ -71,9 +69,7 @@ class ConsentPart(Part):
         return self.app.is_web
 
     def review(self) -> None:
-        """Ask about the chosen monitors or tasks, or the state; else about all that waits, in Brief starting at its
-        row.
-        """
+        """Look at what the monitor or task wants to run, and approve or deny it; elsewhere at all that waits."""
         pane = self.app.pane
         if pane is not None and pane.pane_id == "state":
             self.first(set(), STATE_ROLES)
@@ -94,14 +90,14 @@ class ConsentPart(Part):
         self.first({(item.file, item.title) for item in items}, (), start=start)
 
     def review_all(self) -> None:
-        """Ask about everything that waits for a decision."""
+        """Look at everything that waits for an approval, one after the other."""
         self.first(set(), ())
 
     def first(
         self,
         chosen: set[tuple[str, str]],
         roles: tuple[str, ...],
-        then: Callable[[], None] | None = None,
+        then: Callable[[], object] | None = None,
         start: Callable[[Ask], bool] = _any,
     ) -> None:
         """Ask about the `chosen` things (file and name) in these roles, then go on; Escape ends it all.
@@ -113,9 +109,6 @@ class ConsentPart(Part):
             return
 
         def work() -> list[ConsentQuestion]:
-            from memory.systems import asks_of_all, entrust
-            from memory.trust.view import view_of
-
             trust, workspace = self._trust(), self.workspace
             entrust(workspace, trust, self.app.environ)
             found = []
@@ -130,7 +123,7 @@ class ConsentPart(Part):
 
         self._run(work, lambda questions: self._ask(questions, 0, then))
 
-    def _ask(self, questions: list[ConsentQuestion], index: int, then: Callable[[], None] | None = None) -> None:
+    def _ask(self, questions: list[ConsentQuestion], index: int, then: Callable[[], object] | None = None) -> None:
         """Show a question; its answer opens the next one, and after the last one `then` is called."""
         if index >= len(questions):
             if then is not None:
@@ -138,23 +131,22 @@ class ConsentPart(Part):
             elif not questions:
                 self.app.say("Nothing here waits for an approval.")
             return
-        from widgets.dialogs.consent import APPROVE, DENY, ConsentScreen
 
         question = questions[index]
 
         def answered(answer: str | None) -> None:
             if answer is None:
                 # Commands approved before may now run when they are due.
-                self._schedule.look_soon()
+                self.app.schedule.look_soon()
             elif answer in (APPROVE, DENY):
                 self._decide(question, answer == APPROVE, lambda: self._ask(questions, index + 1, then), then is None)
             else:
                 self._ask(questions, index + 1, then)
 
         place = f"{index + 1} of {len(questions)}" if len(questions) > 1 else ""
-        self._overlays.offer("The question", ConsentScreen(question.view, place=place), answered)
+        self.app.overlays.offer("The question", ConsentScreen(question.view, place=place), answered)
 
-    def _decide(self, question: ConsentQuestion, approved: bool, then: Callable[[], None], wakes: bool) -> None:
+    def _decide(self, question: ConsentQuestion, approved: bool, then: Callable[[], object], wakes: bool) -> None:
         """Save an answer; `wakes`: nothing runs the approved command right now, so the schedule checks at the next
         beat.
         """
@@ -169,9 +161,9 @@ class ConsentPart(Part):
         def done(words: str) -> None:
             self.app.say(words)
             # The header, the brief and the schedule are updated soon.
-            self._refresher.request()
+            self.app.refresher.request()
             if wakes:
-                self._schedule.look_soon()
+                self.app.schedule.look_soon()
             then()
 
         self._run(work, done)
@@ -179,14 +171,11 @@ class ConsentPart(Part):
     # The workspace
 
     def review_workspace(self) -> None:
-        """Ask about outgoing checks of public addresses, all at once."""
+        """Approve the workspace for checks of public addresses."""
         if self._is_refused():
             return
 
         def work() -> ConsentView | None:
-            from memory.systems import asks_of_all
-            from memory.trust.view import workspace_view
-
             trust, workspace = self._trust(), self.workspace
             if trust.opening() is not None:
                 return None
@@ -199,7 +188,6 @@ class ConsentPart(Part):
         if view is None:
             self.app.say("Outgoing checks are approved already; `memdeck trust revoke --workspace` takes it back.")
             return
-        from widgets.dialogs.consent import APPROVE, ConsentScreen
 
         def answered(answer: str | None) -> None:
             if answer != APPROVE:
@@ -210,12 +198,12 @@ class ConsentPart(Part):
                 lambda _: self.app.say("Approved: outgoing checks of public addresses."),
             )
 
-        self._overlays.offer("The question", ConsentScreen(view), answered)
+        self.app.overlays.offer("The question", ConsentScreen(view), answered)
 
     # Work
 
     def _trust(self) -> Trust:
-        trust = self._schedule.trust()
+        trust = self.app.schedule.trust()
         if trust is None:
             raise RefusedError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
         return trust
@@ -228,7 +216,7 @@ class ConsentPart(Part):
             self._coming = False
             then(result)
 
-        self._edits.ask(work, done, self._failed, group="consent")
+        self.app.edits.ask(work, done, self._failed, group="consent")
 
     def _failed(self, error: MemdeckError) -> bool:
         """Let keys count again; the error is shown as any other."""

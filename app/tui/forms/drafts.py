@@ -10,17 +10,19 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from app.tui.shell import Part, Shell, ThreadReport
+from app.tui.shell import Part, ThreadReport
 from memory.errors import MemdeckError
+from memory.storage.changes import new_id
+from memory.storage.private.drafts import Draft, Drafts, this_process
+from widgets.dialogs.dialogs import Confirm
+from widgets.input.form import Form
+from widgets.pane.base import Pane
+from widgets.pane.offers import FormPlan, Values
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from app.tui.pane_state import PaneState
-    from memory.storage.private.drafts import Draft, Drafts
-    from widgets.input.form import Form
-    from widgets.pane.base import Pane
-    from widgets.pane.offers import FormPlan, Values
+    from app.tui.app import MemdeckApp
 
 SAVE_SECONDS = 1.0
 """Seconds after a key at which the draft is written; also the interval while typing goes on."""
@@ -73,10 +75,9 @@ class Sheet:
 class FormDrafts(Part):
     """Writes drafts in a worker, and reopens those of programs that ended."""
 
-    def __init__(self, app: Shell, pane_state: PaneState) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """There are no drafts yet."""
         super().__init__(app)
-        self._pane_state = pane_state
         self._forms: dict[Form, Sheet] = {}
         self._waiting: dict[str, Draft] = {}
         self._ended: set[str] = set()
@@ -95,8 +96,6 @@ class FormDrafts(Part):
 
     @property
     def _drafts(self) -> Drafts | None:
-        from memory.storage.private.drafts import Drafts
-
         workspace = self.app.workspace
         return None if workspace is None or workspace.state is None else Drafts(workspace.state.folder)
 
@@ -104,8 +103,6 @@ class FormDrafts(Part):
 
     def begin(self, form: Form, sheet: Sheet) -> None:
         """Start the draft of a form that was opened."""
-        from memory.storage.changes import new_id
-
         if not sheet.draft_id:
             sheet.draft_id = new_id(self.app.clock())
         self._ended.discard(sheet.draft_id)
@@ -141,8 +138,6 @@ class FormDrafts(Part):
         self._forms.pop(form, None)
 
     def _draft(self, sheet: Sheet, values: Values) -> Draft:
-        from memory.storage.private.drafts import Draft, this_process
-
         item = sheet.item
         source, section = where(sheet)
         return Draft(
@@ -213,7 +208,7 @@ class FormDrafts(Part):
     def _found(self, drafts: tuple[Draft, ...]) -> None:
         """Offer the drafts without interrupting: one message for new ones; the brief lists them until they are gone."""
         self.app.left_drafts = drafts
-        told = self._pane_state.told_drafts
+        told = self.app.pane_state.told_drafts
         new = [draft for draft in drafts if _version(draft) not in told]
         if new:
             more = len(new) - 1
@@ -221,7 +216,7 @@ class FormDrafts(Part):
             key = self.app.key_of("draft.resume" if new[0] is drafts[0] else "pane.brief")
             does = "go on with it" if new[0] is drafts[0] else "see it in Brief"
             self.app.say(f"{words}. Press {key} to {does}.", title="Draft")
-        self._pane_state.tell_drafts(map(_version, drafts))
+        self.app.pane_state.tell_drafts(map(_version, drafts))
         self.show_left()
 
     def show_left(self) -> None:
@@ -252,9 +247,7 @@ class FormDrafts(Part):
         self._remove(draft.id)
 
     def discard(self, draft_id: str = "") -> None:
-        """Delete a draft, the newest one if none is named, after a question."""
-        from widgets.dialogs.dialogs import Confirm
-
+        """Throw away a form that was never saved; asks first."""
         draft = self.of(draft_id)
         if draft is None:
             return

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 
+from memory.base.programs import find_program
 from memory.errors import MemdeckError
+from memory.storage import fsio
+from memory.storage.private.run_folder import temporary_folder
 
 NAME = "entry.md"
 """The name of the scratch file; editors choose their colours by its extension."""
@@ -14,8 +19,6 @@ NAME = "entry.md"
 
 def editor_command(environ: Mapping[str, str]) -> list[str]:
     """Return the words of $VISUAL, else $EDITOR, else vi; MemdeckError `editor.command` if quotes do not match."""
-    import shlex
-
     value = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
     try:
         words = shlex.split(value)
@@ -39,12 +42,6 @@ def edit_text(
     `editor.command`; then nothing was changed. What an editor saved before it failed, such as when its terminal was
     closed, stays in the scratch file.
     """
-    import subprocess
-
-    from memory.base.programs import find_program
-    from memory.storage import fsio
-    from memory.storage.private.run_folder import temporary_folder
-
     command = editor_command(environ)
     program = find_program(command[0], environ.get("PATH") or os.defpath, outside=outside)
     if program is None:
@@ -81,9 +78,6 @@ def edit_text(
 
 def keep_text(text: str, name: str) -> str:
     """Save a text that could not be written among the machine's temporary files, and return its path."""
-    from memory.storage import fsio
-    from memory.storage.private.run_folder import temporary_folder
-
     path = os.path.join(temporary_folder("memdeck-kept-"), name)
     fsio.scratch_file(path, text.encode("utf-8", "surrogateescape"))
     return path
@@ -91,8 +85,6 @@ def keep_text(text: str, name: str) -> str:
 
 def _remove(folder: str) -> None:
     """Remove the scratch folder, including files that the editor left in it."""
-    from memory.storage import fsio
-
     with suppress(OSError):
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:

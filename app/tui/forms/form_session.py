@@ -5,28 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from app.tui.shell import Part, Shell
+from app.tui.shell import Part
+from memory.base.safe_text import clip, visible
+from memory.document import Entry
 from memory.errors import ConflictError, MemdeckError, NotFoundError
+from memory.files.edit import Edit
+from memory.files.restore import restore_version
+from memory.files.snapshot import Snapshot
+from memory.storage.private.drafts import Draft
+from memory.systems.acts import Act
+from widgets.input.form import Form
+from widgets.pane.base import Pane
+from widgets.pane.offers import Build, FileBuild, FormPlan, Values
+from widgets.panes.edit_chain import chain
 
 from .conflicts import ask_fields, ask_gone
 from .drafts import Sheet, where
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from app.tui.app import MemdeckApp
 
-    from app.tui.commands.interface import Context, Step
-    from app.tui.live.edits import Edits
-    from app.tui.live.refresh import Refresher
-    from app.tui.navigation import Navigation
-    from app.tui.overlays import Overlays
-    from memory.files.edit import Edit
-    from memory.files.snapshot import Snapshot
-    from memory.storage.private.drafts import Draft
-    from widgets.input.form import Form
-    from widgets.pane.base import Pane
-    from widgets.pane.offers import Build, FileBuild, FormPlan, Values
-
-    from .drafts import FormDrafts
 
 LONGEST_VALUE = 30
 """The most cells of a value in the note that others changed it."""
@@ -38,21 +36,9 @@ MOST_TRIES = 5
 class FormSession(Part):
     """Opens forms, writes them, and merges what others wrote first; no typed text is lost."""
 
-    def __init__(
-        self,
-        app: Shell,
-        context: Context,
-        refresher: Refresher,
-        edits: Edits,
-        form_drafts: FormDrafts,
-        navigation: Navigation,
-        overlays: Overlays,
-        perform: Callable[[Step], None],
-    ) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """`perform` does the steps of a question; no form is open yet."""
         super().__init__(app)
-        self._context, self._refresher, self._edits, self._form_drafts = context, refresher, edits, form_drafts
-        self._navigation, self._overlays, self._perform = navigation, overlays, perform
         self._open: tuple[Form, Sheet] | None = None
         """The form on the screen."""
 
@@ -71,7 +57,7 @@ class FormSession(Part):
                 "Removed or renamed by others.",
             )
             return
-        arrow = self._context.glyphs.right
+        arrow = self.app.glyphs.right
         theirs = [spec for spec in plan.fields if spec.value != sheet.given(spec.name)]
         if not theirs:
             form.say_changed("")
@@ -94,14 +80,12 @@ class FormSession(Part):
         """Show the form of a sheet with what was typed so far. If no key opened it, it waits until other dialogs are
         closed.
         """
-        if self._overlays.late:
-            self._overlays.once_free(lambda: self._show(sheet, typed, note))
+        if self.app.overlays.late:
+            self.app.overlays.once_free(lambda: self._show(sheet, typed, note))
         else:
             self._show(sheet, typed, note)
 
     def _show(self, sheet: Sheet, typed: Mapping[str, str] | None, note: str) -> None:
-        from widgets.input.form import Form
-
         plan = sheet.plan
         # Fields that the user did not touch follow the files; they are not changes of the user.
         kept = {} if typed is None else sheet.changes(typed)
@@ -112,16 +96,16 @@ class FormSession(Part):
             return found or self._try(sheet, values)
 
         def closed(values: Values | None) -> None:
-            self._form_drafts.closed(form)
+            self.app.form_drafts.closed(form)
             self._open = None
             if values is None:
-                self._form_drafts.end(sheet)
+                self.app.form_drafts.end(sheet)
             else:
                 self.save(sheet, values, shown=True)
 
         form = Form(plan.title, plan.fields, check=check, draft=kept, focus=plan.focus, note=note)
         self._open = (form, sheet)
-        self._form_drafts.begin(form, sheet)
+        self.app.form_drafts.begin(form, sheet)
         self.app.push_screen(form, closed)
 
     def _try(self, sheet: Sheet, values: Values) -> Mapping[str, str]:
@@ -130,7 +114,6 @@ class FormSession(Part):
         changed = {spec.name: values[spec.name] for spec in plan.fields if values[spec.name] != spec.value}
         if snapshot is None or not changed:
             return {}
-        from memory.systems.acts import Act
 
         try:
             build = plan.build(changed, values, self.app.clock())
@@ -151,14 +134,17 @@ class FormSession(Part):
     def save(self, sheet: Sheet, values: Values, *, shown: bool = False) -> None:
         """Write a form, after asking about fields that both sides changed; `shown`: the user saw the newest files."""
         if not sheet.changes(values):
-            self._form_drafts.end(sheet)
+            self.app.form_drafts.end(sheet)
             self.app.say("Nothing was changed.")
             return
         asked = ask_fields(
-            sheet, values, lambda: self.show(sheet, values), lambda answers: self.write(sheet, values, answers)
+            self.app.context,
+            sheet,
+            values,
+            lambda: self.show(sheet, values),
+            lambda answers: self.write(sheet, values, answers),
         )
         if asked is not None:
-            self._perform(asked)
             return
         if not shown and sheet.tries > MOST_TRIES:
             self.show(sheet, values, "Somebody else keeps changing this entry.")
@@ -175,7 +161,7 @@ class FormSession(Part):
         known = {spec.name: spec.value for spec in plan.fields}
         changed = {name: value for name, value in final.items() if value != known.get(name, "")}
         if not changed:
-            self._form_drafts.end(sheet)
+            self.app.form_drafts.end(sheet)
             self.app.say("It says that already; nothing was changed.")
             return
         try:
@@ -189,10 +175,10 @@ class FormSession(Part):
             self._failed(sheet, final, error)
             return True
 
-        self._edits.change(
+        self.app.edits.change(
             plan.operation,
             guarded(plan, changed, build),
-            then=lambda _: self._form_drafts.end(sheet),
+            then=lambda _: self.app.form_drafts.end(sheet),
             otherwise=otherwise,
             follow=True,
         )
@@ -202,9 +188,9 @@ class FormSession(Part):
         again.
         """
         if sheet.item is not None and isinstance(error, ConflictError):
-            self._refresher.request(lambda: self._again(sheet, values))
+            self.app.refresher.request(lambda: self._again(sheet, values))
         elif sheet.item is not None and isinstance(error, NotFoundError):
-            self._refresher.request(lambda: self._gone(sheet, values))
+            self.app.refresher.request(lambda: self._gone(sheet, values))
         else:
             self.app.say_error(error)
             self.show(sheet, values)
@@ -230,26 +216,20 @@ class FormSession(Part):
         source, section = where(sheet)
         sheet.section = section
         typed = "\n".join(f"{name}: {value}" for name, value in sheet.changes(values).items())
-        self._perform(
-            ask_gone(
-                self._context,
-                sheet.pane,
-                typed,
-                title=sheet.title,
-                ref=sheet.ref,
-                renamed=lambda fresh: self.follow(sheet, fresh, values),
-                again=None if source is None else lambda: self._put_back(sheet, values),
-                left=lambda: self._form_drafts.keep(sheet, values),
-                done=lambda: self._form_drafts.end(sheet),
-            )
+        ask_gone(
+            self.app.context,
+            sheet.pane,
+            typed,
+            title=sheet.title,
+            ref=sheet.ref,
+            renamed=lambda fresh: self.follow(sheet, fresh, values),
+            again=None if source is None else lambda: self._put_back(sheet, values),
+            left=lambda: self.app.form_drafts.keep(sheet, values),
+            done=lambda: self.app.form_drafts.end(sheet),
         )
 
     def _put_back(self, sheet: Sheet, values: Values) -> None:
         """Restore the removed entry with what was typed, in one change."""
-        from memory.document import Entry
-        from memory.files.restore import restore_version
-        from widgets.panes.edit_chain import chain
-
         entry: Entry = sheet.item.entry
         file, section = sheet.item.file, sheet.section
         changed = sheet.changes(values)
@@ -262,13 +242,13 @@ class FormSession(Part):
 
         def otherwise(error: MemdeckError) -> bool:
             self.app.say_error(error)
-            self._form_drafts.keep(sheet, values)
+            self.app.form_drafts.keep(sheet, values)
             return True
 
-        self._edits.change(
+        self.app.edits.change(
             sheet.plan.operation,
             chain([back, edit]),
-            then=lambda _: self._form_drafts.end(sheet),
+            then=lambda _: self.app.form_drafts.end(sheet),
             otherwise=otherwise,
             follow=True,
         )
@@ -276,17 +256,17 @@ class FormSession(Part):
     # Drafts
 
     def resume_left(self, draft_id: str = "") -> None:
-        """Open the form of a draft again, the newest one if none is named."""
-        draft = self._form_drafts.of(draft_id)
+        """Go on with a form that was never saved."""
+        draft = self.app.form_drafts.of(draft_id)
         if draft is None:
             return
 
         def shown() -> None:
-            self._form_drafts.take(draft)
+            self.app.form_drafts.take(draft)
             self.resume(draft)
 
-        self._navigation.open_pane(draft.pane)
-        self._edits.once_read(shown)
+        self.app.navigation.open_pane(draft.pane)
+        self.app.edits.once_read(shown)
 
     def resume(self, draft: Draft) -> None:
         """Open the form of a draft, with the current entry."""
@@ -327,32 +307,27 @@ class FormSession(Part):
                 sheet = Sheet(pane, plan, fresh, dict(draft.base), pane.ref(fresh), draft.title, draft.id)
                 self.show(sheet, dict(draft.values), "A draft; the entry was renamed since.")
 
-        self._perform(
-            ask_gone(
-                self._context,
-                pane,
-                typed,
-                title=draft.title,
-                ref=None if draft.new else draft.ref,
-                renamed=renamed,
-                again=(lambda: self._put_draft_back(draft)) if draft.file and draft.source is not None else None,
-                left=lambda: self._form_drafts.give_back(draft),
-                done=lambda: self._form_drafts.drop(draft),
-            )
+        ask_gone(
+            self.app.context,
+            pane,
+            typed,
+            title=draft.title,
+            ref=None if draft.new else draft.ref,
+            renamed=renamed,
+            again=(lambda: self._put_draft_back(draft)) if draft.file and draft.source is not None else None,
+            left=lambda: self.app.form_drafts.give_back(draft),
+            done=lambda: self.app.form_drafts.drop(draft),
         )
 
     def _put_draft_back(self, draft: Draft) -> None:
         """Restore the removed entry of a draft, then open its form with what was typed."""
-        from memory.document import Entry
-        from memory.files.restore import restore_version
-
         source, file, section = draft.source or "", draft.file, draft.section
 
         def otherwise(_: MemdeckError) -> bool:
-            self._form_drafts.give_back(draft)
+            self.app.form_drafts.give_back(draft)
             return False
 
-        self._edits.change(
+        self.app.edits.change(
             "restore",
             lambda snapshot: restore_version(snapshot, file, Entry.from_text(source), section, ()),
             then=lambda _: self.resume(draft),
@@ -362,8 +337,6 @@ class FormSession(Part):
 
 def short(value: str) -> str:
     """Return the beginning of a value, for one line of text."""
-    from memory.base.safe_text import clip, visible
-
     return clip(visible(value[:200].replace("\n", " ")), LONGEST_VALUE) or "none"
 
 

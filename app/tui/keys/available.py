@@ -10,22 +10,21 @@ from app.tui.commands import conditions
 from app.tui.commands.conditions import Condition, Situation
 from widgets.chrome.keys import with_keys
 
-from .registry import ACTIONS
+from .keymap import Keymap
+from .registry import COMMANDS, Command
 
 if TYPE_CHECKING:
     from textual.app import App
 
-    from .keymap import Keymap
-    from .registry import Action
 
-CONDITIONS = frozenset(action.needs for action in ACTIONS)
+CONDITIONS = frozenset(action.needs for action in COMMANDS)
 """The conditions of all actions."""
 
 
 OPEN = "list.open"
 """The key of lists that opens the row under the cursor."""
 
-NAMED = tuple(dict.fromkeys((action.needs, action.bulk) for action in ACTIONS if action.needs.named is not None))
+NAMED = tuple(dict.fromkeys((action.needs, action.bulk) for action in COMMANDS if action.needs.named is not None))
 """The conditions that decide whether the footer names their actions, each with whether the actions apply to all
 selected entries.
 """
@@ -58,7 +57,7 @@ def key_state(now: Situation) -> KeyState:
 @lru_cache(maxsize=64)
 def live_actions(state: KeyState) -> frozenset[str]:
     """Return the ids of the available actions."""
-    return frozenset([action.id for action in ACTIONS if action.needs in state.held])
+    return frozenset([action.id for action in COMMANDS if action.needs in state.held])
 
 
 @lru_cache(maxsize=64)
@@ -66,7 +65,7 @@ def hint_names(state: KeyState) -> Mapping[str, str]:
     """Return what the footer calls each action, by id; empty if it does not name it now."""
     named = dict(zip([asked for asked in NAMED if asked[0] in state.held], state.named, strict=True))
     found = {}
-    for action in ACTIONS:
+    for action in COMMANDS:
         needs = action.needs
         answer = named.get((needs, action.bulk)) if needs in state.held else False
         if answer is None:
@@ -78,7 +77,7 @@ def hint_names(state: KeyState) -> Mapping[str, str]:
     return found
 
 
-def is_special(state: KeyState, action: Action) -> bool:
+def is_special(state: KeyState, action: Command) -> bool:
     """Return whether an available action is specific to the open pane rather than common to all."""
     return bool(hint_names(state)[action.id]) if state.pane_id in action.panes else action.needs.special
 
@@ -94,13 +93,13 @@ _OF_PLANS = (
 
 def why_dead(app: App[Any], keymap: Keymap, now: Situation, key: str) -> str:
     """Return why a key does nothing in the open pane; empty if it does something, or never does anything."""
-    found = [action for action in ACTIONS if key in keymap.keys(action.id, action.keys)]
+    found = [action for action in COMMANDS if key in keymap.keys(action.id, action.keys)]
     if not found or now.pane is None or any(now.allows(action.needs) for action in found):
         return ""
     return with_keys(_words(found[0], now.pane_id), app)
 
 
-def _words(action: Action, pane_id: str) -> str:
+def _words(action: Command, pane_id: str) -> str:
     if action.needs in (conditions.SORTS, conditions.ARRANGES) and pane_id == "tasks":
         return CALENDAR
     return PLANS if pane_id == "plans" and action.needs in _OF_PLANS else action.needs.why

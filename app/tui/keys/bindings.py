@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 
 from .keymap import Keymap, key_of
-from .registry import ACTIONS
+from .registry import COMMANDS
 
 _ACTIONS = "actions"
 
@@ -101,7 +101,7 @@ def known_ids() -> frozenset[str]:
 
 
 def _of_actions() -> Iterator[KnownBinding]:
-    for action in ACTIONS:
+    for action in COMMANDS:
         yield KnownBinding(action.id, action.keys, action.description, action.group, _ACTIONS)
 
 

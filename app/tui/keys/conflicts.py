@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from widgets.chrome.keys import key_name
+
 from .bindings import TYPING, known_bindings, shared_keys
 from .keymap import Keymap, KeyProblem, is_character_name
 
@@ -36,7 +38,6 @@ def running(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 def conflicts(keymap: Keymap, environ: Mapping[str, str]) -> Iterator[KeyProblem]:
     """Yield everything that a user may want to fix, with the line of `keys.toml` if it comes from there."""
-    from widgets.chrome.keys import key_name
 
     def problem(binding_id: str, message: str) -> KeyProblem:
         line = keymap.lines.get(binding_id, 0)

@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 from app.tui.commands.conditions import Situation
+from app.tui.commands.context import Context
 from widgets.chrome.keys import UNBOUND, KeyHints, live_keys, name_of_keys, with_keys
 from widgets.chrome.sidebar import Sidebar
 from widgets.detail import LineView
@@ -17,6 +18,7 @@ from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.input.fields import FieldRow, FieldSpec
 from widgets.input.filter_bar import FilterBar
 from widgets.input.form import Form
+from widgets.pane.base import Pane
 from widgets.text.styled_text import Line, Piece, line, line_width, pad_line, wrap_line
 
 from .available import is_special, key_state
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.widget import Widget
 
-    from app.tui.commands.interface import Context
 
 Rows: TypeAlias = list[tuple[str, str]]
 """Keys as they are written in texts, and a sentence about what they do."""
@@ -67,7 +68,7 @@ def key_groups(screen: Screen[object]) -> dict[str, Rows]:
     """Return every available key as (keys, sentence), by group: the pane's own, entries, moving, the rest."""
     app = screen.app
     name_of = name_of_keys(app)
-    context: Context = app  # type: ignore[assignment]
+    context: Context = app.context  # type: ignore[attr-defined]
     state, pane = key_state(Situation(context)), context.pane
     own = "Here" if pane is None else pane.title
     # Keys of a part of the pane, such as its calendar, come before those of its entries.
@@ -221,8 +222,6 @@ class Help(Dialog, ModalScreen[None]):
 
 def widget_help(widget: Widget | None) -> tuple[str, list[Line], dict[str, Rows]]:
     """Return the name of the focused widget, what it is for, and the keys that only it has."""
-    from widgets.pane.base import Pane
-
     if widget is None:
         return "Help", [line("Nothing has the focus.")], {}
     screen = widget.screen

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 
+from memory.base.toml_text import read_toml
+from memory.errors import ConfigError
+from memory.storage.own_folders import config_home
+
+from .bindings import known_ids
 from .keymap import Keymap, KeyProblem, key_of
 
 NAME = "memdeck/keys.toml"
@@ -40,16 +46,12 @@ def read_keymap(folder: Path, workspace: Path | None = None) -> Keymap:
         return Keymap(problems=(KeyProblem(error.strerror or str(error), str(path)),), path=str(path))
     if len(data) > LONGEST:
         return Keymap(problems=(KeyProblem(f"more than {LONGEST:,} bytes", str(path)),), path=str(path))
-    from .bindings import known_ids
 
     return parse_keymap(data, str(path), known_ids())
 
 
 def parse_keymap(data: bytes, path: str, known: Collection[str]) -> Keymap:
     """Parse the bytes of the file; `known` are the ids that can be bound. Wrong entries are left out."""
-    from memory.base.toml_text import read_toml
-    from memory.errors import ConfigError
-
     try:
         toml = read_toml(data, path, times=_TIMES)
     except ConfigError as error:
@@ -94,8 +96,6 @@ def _entries(table: Mapping[str, object], before: tuple[str, ...] = ()) -> Itera
 
 
 def _unknown(binding_id: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches
-
     said = binding_id[:_LONGEST_ID]
     near = get_close_matches(said, list(known), 1)
     return f"nothing is called {said!r}" + (f", did you mean {near[0]}?" if near else "; see `memdeck keys`")
@@ -103,6 +103,4 @@ def _unknown(binding_id: str, known: Iterable[str]) -> str:
 
 def config_path(environ: Mapping[str, str]) -> str:
     """Return the path of the file, whether it exists or not."""
-    from memory.storage.own_folders import config_home
-
     return os.fspath(config_home(environ) / NAME)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from widgets.chrome.keys import UNBOUND
 
 MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
 
@@ -57,8 +60,6 @@ class Keymap:
 
     def for_textual(self) -> dict[str, str]:
         """Return the argument of `App.set_keymap`."""
-        from widgets.chrome.keys import UNBOUND
-
         return {binding_id: ",".join(keys) or UNBOUND for binding_id, keys in self.rebound.items()}
 
 
@@ -98,7 +99,6 @@ def is_character_name(name: str) -> bool:
         return True
     if name in _NAMED:
         return False
-    import unicodedata
 
     try:
         return unicodedata.lookup(name.replace("_", " ")).isprintable()

@@ -1,4 +1,8 @@
-"""The palette: every action with its key, narrowed as you type."""
+"""The palette: every action with its key, narrowed as you type.
+
+Textual's own palette searches in the background: Enter right after the last letter runs what was highlighted before it.
+Here keys typed ahead mean the command that their letters name.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from widgets.list.line_list import LineList
 from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
 
 from .keymap import Keymap
-from .registry import Action
+from .registry import Command
 
 NAMES = 18
 """Cells of the column of names, if the box has room for sentences beside it."""
@@ -67,7 +71,7 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.casefold())
 
 
-def score(query: str, action: Action) -> int:
+def score(query: str, action: Command) -> int:
     """Return how well an action matches the query; 0: not at all.
 
     Each word of the query must begin a word of the action. Its name counts most, then the beginning of its sentence,
@@ -119,7 +123,7 @@ class Palette(Dialog, ModalScreen[str | None]):
         Binding("pageup", "page(-1)", "page up", id="palette.page_up", tooltip="A page up", show=False),
     ]
 
-    def __init__(self, actions: Sequence[Action], keymap: Keymap, recent: Sequence[str] = ()) -> None:
+    def __init__(self, actions: Sequence[Command], keymap: Keymap, recent: Sequence[str] = ()) -> None:
         """`actions`: the available ones; `keymap`: the user's keys; `recent`: the actions chosen before, the latest
         first; they are listed first.
         """
@@ -127,7 +131,7 @@ class Palette(Dialog, ModalScreen[str | None]):
         self._keymap = keymap
         known = {action.id: action for action in actions}
         first = [known[name] for name in recent if name in known]
-        self._actions: dict[Hashable, Action] = {action.id: action for action in (*first, *actions)}
+        self._actions: dict[Hashable, Command] = {action.id: action for action in (*first, *actions)}
 
     def compose(self) -> ComposeResult:
         """The query, the matches, the keys."""
@@ -160,11 +164,11 @@ class Palette(Dialog, ModalScreen[str | None]):
         query = event.value.strip()
         if not query:
             self._say_nothing("")
-            listed.set_rows(tuple(self._actions), redraw=False)
+            listed.set_rows(tuple(self._actions))
             return
         scores = {key: score(query, action) for key, action in self._actions.items()}
         found = sorted((key for key in scores if scores[key]), key=lambda key: -scores[key])
-        listed.set_rows(found, redraw=False)
+        listed.set_rows(found)
         listed.action_first()
         self._say_nothing("" if found else query)
 

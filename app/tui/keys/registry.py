@@ -1,982 +1,357 @@
-"""Every action of the application, once: its stable id, its keys, what does it, and the words for users.
+"""Every command of the application, once: its stable id, its keys, what does it, and its word in the footer.
 
-Key bindings, the hints of the footer, the help, the palette and `docs/keys.md` derive from this table. An action is
-done by the function `method` of the module `app.tui.commands.<target>`, which gets the context and `arguments` and
-returns a step. If `target` is a part of the application, it is done by that method of the part. `needs` is the
-condition of the action; it also says why the action is not available.
+Key bindings, the hints of the footer, the help, the palette and `docs/keys.md` derive from this table. `does` names a
+function of a module in `app.tui.commands`, which gets the context, or a method of a part of the application. The first
+line of its docstring is the command's sentence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
-from app.tui.commands import conditions
+from app.tui.commands import conditions as on
 from app.tui.commands.conditions import Condition
 from widgets.panes import all_panes
 
-if TYPE_CHECKING:
-    from app.tui.commands.interface import Step
 
+class Command(NamedTuple):
+    """One command; `words` is its name in the footer.
 
-class Action(NamedTuple):
-    """One action; `words` is its name in the footer, `description` one sentence for help and palette.
-
-    `keys` are names as Textual writes them; without keys only the palette reaches it. `shown` adds it to the footer
-    while it is available, and only in `panes` if there are any: the key works in the others, too. `bulk`: it is done to
-    all selected entries; while some are selected, the footer shows such actions only. `said` has the action's name and
-    sentence for some panes. Actions with the same word in `together` are named once in the footer, with the keys of
-    all.
+    `keys` are names as Textual writes them; without keys only the palette reaches it. `needs` also says why the command
+    is not available. `shown` adds it to the footer while it is available, and only in `panes` if there are any: the key
+    works in the others, too. `bulk`: it is done to all selected entries; while some are selected, the footer shows such
+    commands only. `said` has the command's name and sentence for some panes. Commands with the same word in `together`
+    are named once in the footer, with the keys of all. `sentence`: instead of that of the docstring.
     """
 
     id: str
     keys: tuple[str, ...]
-    target: str
-    method: str
+    does: str
     words: str
-    description: str
+    needs: Condition
     group: str
     arguments: tuple[str | int, ...] = ()
-    needs: Condition = conditions.WORKSPACE
     shown: bool = False
     panes: tuple[str, ...] = ()
     bulk: bool = False
     said: tuple[tuple[str, str, str], ...] = ()
     together: str = ""
+    sentence: str = ""
+
+    @property
+    def description(self) -> str:
+        """What it does, in one sentence for help and palette."""
+        return self.sentence or (function_of(self.does).__doc__ or "").partition("\n")[0].rstrip(".")
+
+    @property
+    def part(self) -> str:
+        """The attribute of the application whose method does it; empty: a function of a module does it."""
+        name = self.does.partition(".")[0]
+        return name if name in PARTS else ""
 
     def words_in(self, pane: str) -> str:
         """Return its name in a pane."""
-        for name, words, _ in self.said:
-            if name == pane:
-                return words
-        return self.words
+        return next((words for name, words, _ in self.said if name == pane), self.words)
 
     def sentence_in(self, pane: str) -> str:
         """Return its sentence in a pane."""
         return next((sentence for name, _, sentence in self.said if name == pane), self.description)
 
 
-PARTS = frozenset(
-    {"navigation", "consent", "search_queries", "form_drafts", "form_session", "overlays", "jobs", "refresher", "fleet"}
-)
-"""The targets that are parts of the application."""
+PARTS = {
+    "context": "app.tui.commands.context:Context",
+    "consent": "app.tui.forms.consent:ConsentPart",
+    "edits": "app.tui.live.edits:Edits",
+    "fleet": "app.tui.live.fleet:AllWorkspaces",
+    "form_drafts": "app.tui.forms.drafts:FormDrafts",
+    "form_session": "app.tui.forms.form_session:FormSession",
+    "jobs": "app.tui.live.background:Jobs",
+    "navigation": "app.tui.navigation:Navigation",
+    "outside_changes": "app.tui.live.outside_changes:OutsideChanges",
+    "overlays": "app.tui.overlays:Overlays",
+    "overview": "app.tui.live.overview:OverviewPart",
+    "prompts": "app.tui.live.prompts:PromptSource",
+    "refresher": "app.tui.live.refresh:Refresher",
+    "schedule": "app.tui.live.background:Schedule",
+    "search_queries": "app.tui.search.queries:SearchQueries",
+    "type_ahead": "app.tui.keys.type_ahead:TypeAhead",
+}
+"""The parts of the application, each with its class; some of their methods do commands."""
+
+GROUPS = {
+    "task": "Tasks",
+    "list": "List",
+    "view": "List",
+    "state": "Project state",
+    "review": "History",
+    "run": "Running",
+    "trust": "Consent",
+    "upkeep": "Maintenance",
+    "app": "Application",
+    "facts": "Facts",
+    "typed": "Typed memory",
+    "curated": "Curated memory",
+    "prompt": "What agents are told",
+    "pane": "Panes",
+    "focus": "Panes",
+    "fleet": "Panes",
+}
+"""The groups of the help, by the first word of a command's id; the others are about entries."""
 
 
-def _pane_actions() -> Iterator[Action]:
+@cache
+def function_of(does: str) -> Callable[..., Any]:
+    """Return the function or method that does a command; its module is imported when it is first used."""
+    target, _, name = does.partition(".")
+    owner = found_at(PARTS[target]) if target in PARTS else import_module(f"app.tui.commands.{target}")
+    function: Callable[..., Any] = getattr(owner, name)
+    return function
+
+
+def found_at(place: str) -> Any:
+    """Return what `module:name` names; the module is imported when that is first asked."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _command(
+    id: str,  # noqa: A002
+    keys: str,
+    does: str,
+    words: str,
+    needs: Condition = on.WORKSPACE,
+    *,
+    group: str = "",
+    **more: Any,
+) -> Command:
+    return Command(
+        id, tuple(keys.split()), does, words, needs, group or GROUPS.get(id.split(".")[0], "Entries"), **more
+    )
+
+
+def _pane_commands() -> Iterator[Command]:
     for pane in all_panes():
-        yield Action(
-            f"pane.{pane.id}",
-            (pane.key,) if pane.key else (),
-            "navigation",
-            "open_pane",
-            pane.title,
-            f"Open the pane {pane.title}",
-            "Panes",
-            (pane.id,),
-        )
+        does, sentence = "navigation.open_pane", f"Open the pane {pane.title}"
+        yield _command(f"pane.{pane.id}", pane.key, does, pane.title, arguments=(pane.id,), sentence=sentence)
 
 
-_ENTRY, _TASK, _LIST, _HISTORY, _CONSENT = "Entries", "Tasks", "List", "History", "Consent"
-_UPKEEP, _PANE, _APP, _TYPED = "Maintenance", "Panes", "Application", "Typed memory"
-_RUN, _STATE, _CURATED, _PROMPT = "Running", "Project state", "Curated memory", "What agents are told"
-
-ACTIONS: tuple[Action, ...] = (
-    Action(
-        "view.leave",
-        ("escape",),
-        "navigation",
-        "leave",
-        "back",
-        "Leave the detail, then the filter; else take a message away",
-        _ENTRY,
-        needs=conditions.LEAVE,
-        shown=True,
-    ),
-    Action(
-        "state.recall",
-        ("n",),
-        "state",
-        "recall",
-        "recall",
-        "Take what events say into the state of the project; shows first what that changes",
-        _STATE,
-        needs=conditions.STATE,
-        shown=True,
-    ),
-    Action(
-        "review.accept",
-        ("full_stop",),
-        "review",
-        "accept",
-        "accept",
-        "Accept what an agent proposed, one or all that are selected; u takes it back",
-        _HISTORY,
-        needs=conditions.REVIEW,
-        shown=True,
-        bulk=True,
-    ),
-    Action(
-        "entry.add",
-        ("a",),
-        "entries",
-        "add",
-        "add",
-        "Add an entry with a form",
-        _ENTRY,
-        needs=conditions.ADDING,
-        shown=True,
-    ),
-    Action(
-        "entry.edit",
-        ("e",),
-        "entries",
-        "edit",
-        "edit",
-        "Edit the entry in a form",
-        _ENTRY,
-        needs=conditions.EDITING,
-        shown=True,
-    ),
-    Action(
-        "change.revert",
-        ("X",),
-        "revert",
-        "revert",
-        "take back",
-        "Take back the change under the cursor, whoever made it; shows first what that does",
-        _HISTORY,
-        needs=conditions.CHANGE,
-        shown=True,
-    ),
-    Action(
-        "entry.restore",
-        ("B",),
-        "revert",
-        "restore",
-        "bring back",
-        "Bring the archived entry back to where it came from, or the entries that another program removed",
-        _HISTORY,
-        needs=conditions.ARCHIVED,
-        shown=True,
-    ),
-    Action(
+COMMANDS: tuple[Command, ...] = (
+    _command("view.leave", "escape", "navigation.leave", "back", on.LEAVE, shown=True, group="Entries"),
+    _command("state.recall", "n", "state.recall", "recall", on.STATE, shown=True),
+    _command("review.accept", "full_stop", "review.accept", "accept", on.REVIEW, shown=True, bulk=True),
+    _command("entry.add", "a", "entries.add", "add", on.ADDING, shown=True),
+    _command("entry.edit", "e", "entries.edit", "edit", on.EDITING, shown=True),
+    _command("change.revert", "X", "revert.revert", "take back", on.CHANGE, shown=True, group="History"),
+    _command("entry.restore", "B", "revert.restore", "bring back", on.ARCHIVED, shown=True, group="History"),
+    _command(
         "run.now",
-        ("R",),
+        "R",
+        "run.run",
         "run",
-        "run",
-        "run",
-        "Run the monitor now, or the task's action; asks for consent first",
-        _RUN,
-        needs=conditions.RUN,
+        on.RUN,
         shown=True,
         bulk=True,
         said=(
             ("state", "run commands", "Run the validation commands, and note how they ended; asks for consent first"),
         ),
     ),
-    Action(
-        "run.mute",
-        ("m",),
-        "run",
-        "mute",
-        "mute",
-        "Send no messages about the monitor for a while",
-        _RUN,
-        needs=conditions.MONITOR,
-        shown=True,
-        bulk=True,
-    ),
-    Action(
+    _command("run.mute", "m", "run.mute", "mute", on.MONITOR, shown=True, bulk=True),
+    _command(
         "trust.review",
-        ("T",),
-        "consent",
-        "review",
+        "T",
+        "consent.review",
         "approve",
-        "Look at what the monitor or task wants to run, and approve or deny it; elsewhere at all that waits",
-        _CONSENT,
+        on.APPROVAL,
         shown=True,
+        bulk=True,
         panes=("monitors", "brief"),
-        needs=conditions.APPROVAL,
-        bulk=True,
     ),
-    Action(
-        "knowledge.move",
-        ("F",),
-        "journal",
-        "move_line",
-        "move",
-        "Move the line to another section or topic",
-        _ENTRY,
-        needs=conditions.FACT,
-        shown=True,
-        bulk=True,
-    ),
-    Action(
+    _command("knowledge.move", "F", "journal.move_line", "move", on.FACT, shown=True, bulk=True),
+    _command(
         "task.left",
-        ("less_than_sign", "shift+left"),
-        "tasks",
-        "move",
+        "less_than_sign shift+left",
+        "tasks.move",
         "move back",
-        "Move the card to the column before: reopen the task",
-        _TASK,
-        (-1,),
-        conditions.BOARD,
+        on.BOARD,
+        arguments=(-1,),
         shown=True,
         together="move",
+        sentence="Move the card to the column before: reopen the task",
     ),
-    Action(
+    _command(
         "task.right",
-        ("greater_than_sign", "shift+right"),
-        "tasks",
-        "move",
+        "greater_than_sign shift+right",
+        "tasks.move",
         "move on",
-        "Move the card to the next column: start or finish the task",
-        _TASK,
-        (1,),
-        conditions.BOARD,
+        on.BOARD,
+        arguments=(1,),
         shown=True,
         together="move",
+        sentence="Move the card to the next column: start or finish the task",
     ),
-    Action(
-        "task.start",
-        ("s",),
-        "tasks",
-        "start",
-        "start",
-        "Start the task",
-        _TASK,
-        needs=conditions.TASK_START,
-        shown=True,
-        bulk=True,
-    ),
-    Action(
-        "task.done",
-        ("d",),
-        "tasks",
-        "done",
-        "done",
-        "Finish the task; asks for the outcome",
-        _TASK,
-        needs=conditions.TASK_OPEN,
-        shown=True,
-        bulk=True,
-    ),
-    Action(
-        "task.progress",
-        ("p",),
-        "tasks",
-        "progress",
-        "progress",
-        "Say how far the task is, in percent, and a note",
-        _TASK,
-        needs=conditions.TASK_PROGRESS,
-        shown=True,
-        bulk=True,
-    ),
-    Action(
-        "task.reopen",
-        ("r",),
-        "tasks",
-        "reopen",
-        "reopen",
-        "Put a started or finished task back to Pending",
-        _TASK,
-        needs=conditions.TASK_REOPEN,
-        shown=True,
-        bulk=True,
-    ),
-    Action(
-        "list.filter",
-        ("slash",),
-        "filter_and_sort",
-        "filter_words",
-        "filter",
-        "Filter the list as you type",
-        _LIST,
-        needs=conditions.PANE,
-        shown=True,
-    ),
-    Action(
+    _command("task.start", "s", "tasks.start", "start", on.TASK_START, shown=True, bulk=True),
+    _command("task.done", "d", "tasks.done", "done", on.TASK_OPEN, shown=True, bulk=True),
+    _command("task.progress", "p", "tasks.progress", "progress", on.TASK_PROGRESS, shown=True, bulk=True),
+    _command("task.reopen", "r", "tasks.reopen", "reopen", on.TASK_REOPEN, shown=True, bulk=True),
+    _command("list.filter", "slash", "filter_and_sort.filter_words", "filter", on.PANE, shown=True),
+    _command(
         "app.search",
-        ("ctrl+f",),
-        "search_queries",
-        "open",
+        "ctrl+f",
+        "search_queries.open",
         "search",
-        "Search everything: all files and the archive",
-        _LIST,
-        needs=conditions.LOOK,
+        on.LOOK,
         shown=True,
         panes=("fleet",),
+        group="List",
         said=(("fleet", "search all", "Search all workspaces"),),
     ),
-    Action(
+    _command(
         "view.board",
-        ("b",),
-        "views",
+        "b",
+        "views.board",
         "board",
-        "board",
-        "Show the tasks as a board, the journal's day on its hours",
-        _LIST,
-        needs=conditions.BLOCKS,
+        on.BLOCKS,
         shown=True,
         said=(("tasks", "board", "Show the tasks as a board"), ("journal", "day", "Show the day on its hours")),
     ),
-    Action(
+    _command(
         "view.calendar",
-        ("c",),
-        "views",
+        "c",
+        "views.calendar",
         "calendar",
-        "calendar",
-        "Show the tasks as a calendar, the journal as a year",
-        _LIST,
-        needs=conditions.CALENDAR,
+        on.CALENDAR,
         shown=True,
         said=(("tasks", "calendar", "Show the tasks as a calendar"), ("journal", "year", "Show the year as a map")),
     ),
-    Action(
-        "draft.resume",
-        ("w",),
-        "form_session",
-        "resume_left",
-        "open draft",
-        "Go on with a form that was never saved",
-        _ENTRY,
-        needs=conditions.DRAFT,
-        shown=True,
-    ),
-    Action(
-        "view.arrange",
-        ("z",),
-        "views",
-        "arrange",
-        "group and sort",
-        "Group and sort",
-        _LIST,
-        needs=conditions.ARRANGES,
-        shown=True,
-        panes=("tasks",),
-    ),
-    Action(
-        "upkeep.archive",
-        ("A",),
-        "maintenance",
-        "archive",
-        "archive old",
-        "Archive tasks that were completed a while ago; shows its plan first",
-        _UPKEEP,
-        shown=True,
-        panes=("tasks",),
-    ),
-    Action(
-        "app.palette",
-        ("colon",),
-        "overlays",
-        "palette",
-        "command",
-        "Find any action by its name",
-        _APP,
-        needs=conditions.ALWAYS,
-        shown=True,
-    ),
-    Action(
-        "app.help",
-        ("question_mark",),
-        "overlays",
-        "help",
-        "help",
-        "Show what every key does here",
-        _APP,
-        needs=conditions.ALWAYS,
-        shown=True,
-    ),
-    Action(
-        "change.undo",
-        ("u",),
-        "revert",
-        "undo",
-        "undo",
-        "Take back your last change",
-        _ENTRY,
-        needs=conditions.UNDO,
-        shown=True,
-    ),
-    Action(
-        "change.redo",
-        ("U",),
-        "revert",
-        "redo",
-        "redo",
-        "Bring back what you undid last",
-        _ENTRY,
-        needs=conditions.REDO,
-        shown=True,
-    ),
-    Action(
+    _command("draft.resume", "w", "form_session.resume_left", "open draft", on.DRAFT, shown=True),
+    _command("view.arrange", "z", "views.arrange", "group and sort", on.ARRANGES, shown=True, panes=("tasks",)),
+    _command("upkeep.archive", "A", "maintenance.archive", "archive old", shown=True, panes=("tasks",)),
+    _command("app.palette", "colon", "overlays.palette", "command", on.ALWAYS, shown=True),
+    _command("app.help", "question_mark", "overlays.help", "help", on.ALWAYS, shown=True),
+    _command("change.undo", "u", "revert.undo", "undo", on.UNDO, shown=True),
+    _command("change.redo", "U", "revert.redo", "redo", on.REDO, shown=True),
+    _command(
         "entry.source",
-        ("E",),
-        "entries",
-        "edit_source",
+        "E",
+        "entries.edit_source",
         "edit source",
-        "Edit the entry's text in $EDITOR",
-        _ENTRY,
-        needs=conditions.SOURCE,
+        on.SOURCE,
         said=(("inbox", "edit", "Edit the text that a proposal would write in $EDITOR; it waits on"),),
     ),
-    Action(
+    _command(
         "entry.remove",
-        ("x",),
-        "entries",
+        "x",
+        "entries.remove",
         "remove",
-        "remove",
-        "Remove the selected entries; asks first",
-        _ENTRY,
-        needs=conditions.REMOVING,
+        on.REMOVING,
         bulk=True,
         said=(("inbox", "reject", "Reject the selected proposals; asks first"),),
     ),
-    Action(
-        "entry.follow",
-        ("o",),
-        "navigation",
-        "follow",
-        "follow link",
-        "Follow the first link of the entry",
-        _ENTRY,
-        needs=conditions.ITEM,
-    ),
-    Action(
-        "journal.mentions",
-        ("O",),
-        "journal",
-        "mentions",
-        "mentions",
-        "List every journal entry that mentions the task, plan or monitor",
-        _ENTRY,
-        needs=conditions.MENTIONED,
-    ),
-    Action(
-        "facts.inject",
-        ("i",),
-        "prompt",
-        "inject",
-        "inject",
-        "Show what a message would inject into a prompt",
-        "Facts",
-        needs=conditions.FACTS,
-        shown=True,
-    ),
-    Action(
-        "entry.history",
-        ("H",),
-        "versions",
-        "show",
-        "history",
-        "Show the versions of the entry, who made them, and bring one back",
-        _HISTORY,
-        needs=conditions.VERSIONS,
-    ),
-    Action(
-        "draft.discard",
-        (),
-        "form_drafts",
-        "discard",
-        "discard draft",
-        "Throw away a form that was never saved; asks first",
-        _ENTRY,
-        needs=conditions.DRAFT,
-    ),
-    Action(
+    _command("entry.follow", "o", "navigation.follow", "follow link", on.ITEM),
+    _command("journal.mentions", "O", "journal.mentions", "mentions", on.MENTIONED),
+    _command("facts.inject", "i", "prompt.inject", "inject", on.FACTS, shown=True),
+    _command("entry.history", "H", "versions.show", "history", on.VERSIONS, group="History"),
+    _command("draft.discard", "", "form_drafts.discard", "discard draft", on.DRAFT),
+    _command(
         "task.raise",
-        ("plus",),
-        "tasks",
-        "shift",
+        "plus",
+        "tasks.shift",
         "raise",
-        "Raise the task's priority",
-        _TASK,
-        (1,),
-        conditions.TASK,
+        on.TASK,
+        arguments=(1,),
         bulk=True,
+        sentence="Raise the task's priority",
     ),
-    Action(
+    _command(
         "task.lower",
-        ("minus",),
-        "tasks",
-        "shift",
+        "minus",
+        "tasks.shift",
         "lower",
-        "Lower the task's priority",
-        _TASK,
-        (-1,),
-        conditions.TASK,
+        on.TASK,
+        arguments=(-1,),
         bulk=True,
+        sentence="Lower the task's priority",
     ),
-    Action(
-        "task.due", ("D",), "tasks", "due", "due", "Set when the task is due", _TASK, needs=conditions.TASK, bulk=True
-    ),
-    Action(
-        "task.assign",
-        ("at",),
-        "tasks",
-        "assign",
-        "assign",
-        "Say who does the task",
-        _TASK,
-        needs=conditions.TASK,
-        bulk=True,
-    ),
-    Action(
-        "task.why", ("W",), "tasks", "why", "why", "Say how urgent the task is, and why", _TASK, needs=conditions.TASK
-    ),
-    Action("task.copy", (), "tasks", "duplicate", "duplicate", "Make a copy of the task", _TASK, needs=conditions.TASK),
-    Action(
-        "task.split",
-        (),
-        "tasks",
-        "split",
-        "split",
-        "Make several tasks of one, a line each",
-        _TASK,
-        needs=conditions.TASK,
-    ),
-    Action(
-        "task.plan", (), "tasks", "plan", "plan", "Say which plan the task belongs to", _TASK, needs=conditions.TASK
-    ),
-    Action(
-        "task.note", (), "tasks", "note", "note", "Write about the task into the journal", _TASK, needs=conditions.TASK
-    ),
-    Action(
-        "task.tags", ("t",), "tasks", "tags", "tags", "Set the task's tags", _TASK, needs=conditions.TASK, bulk=True
-    ),
-    Action(
-        "entry.copy_ref",
-        ("y",),
-        "entries",
-        "copy_ref",
-        "copy ref",
-        "Copy the ref of the entry",
-        _ENTRY,
-        needs=conditions.ITEM,
-        bulk=True,
-    ),
-    Action(
-        "entry.copy",
-        ("Y",),
-        "entries",
-        "copy_entry",
-        "copy entry",
-        "Copy the entry's text",
-        _ENTRY,
-        needs=conditions.ITEM,
-        bulk=True,
-    ),
-    Action(
-        "list.fields",
-        ("f",),
-        "filter_and_sort",
-        "filter_fields",
-        "filter by field",
-        "Filter by a field, for example tag:infra priority:high",
-        _LIST,
-        needs=conditions.FIELDS,
-    ),
-    Action(
-        "journal.capture", ("J",), "journal", "capture", "jot", "Write one line into the journal, from any pane", _ENTRY
-    ),
-    Action("task.quick", ("Q",), "tasks", "quick", "quick", "Add a task in one line, from any pane", _TASK),
-    Action(
-        "view.saved",
-        ("V",),
-        "views",
-        "saved",
-        "views",
-        "Open or keep a view under a name",
-        _LIST,
-        needs=conditions.KEEPS,
-    ),
-    Action(
-        "list.sort",
-        ("S",),
-        "filter_and_sort",
-        "sort",
-        "sort",
-        "Choose the order, also reversed",
-        _LIST,
-        needs=conditions.SORTS,
-    ),
-    Action(
-        "upkeep.prune",
-        ("P",),
-        "maintenance",
-        "prune",
-        "prune",
-        "Move old journal entries to the archive; shows its plan first",
-        _UPKEEP,
-    ),
-    Action(
-        "upkeep.maintain",
-        ("M",),
-        "maintenance",
-        "maintain",
-        "maintain",
-        "All maintenance rules at once, those of facts, agents and the project's state too; shows its plan first",
-        _UPKEEP,
-    ),
-    Action(
-        "run.stop",
-        ("K",),
-        "jobs",
-        "stop",
-        "stop",
-        "Stop the checks and actions that run now",
-        _RUN,
-        needs=conditions.JOBS,
-        shown=True,
-    ),
-    Action(
-        "trust.all",
-        (),
-        "consent",
-        "review_all",
-        "approve all one by one",
-        "Look at everything that waits for an approval, one after the other",
-        _CONSENT,
-    ),
-    Action(
-        "trust.workspace",
-        (),
-        "consent",
-        "review_workspace",
-        "approve outgoing checks",
-        "Approve the workspace for checks of public addresses",
-        _CONSENT,
-    ),
-    Action(
-        "typed.promote",
-        ("greater_than_sign",),
-        "typed",
-        "promote",
-        "promote",
-        "Move the file up to core, and list it in the Aidefile; asks where to",
-        _TYPED,
-        needs=conditions.TYPED,
-        shown=True,
-    ),
-    Action(
-        "typed.demote",
-        ("less_than_sign",),
-        "typed",
-        "demote",
-        "demote",
-        "Move the file down, and take it from the core files of the Aidefile; asks where to",
-        _TYPED,
-        needs=conditions.TYPED,
-        shown=True,
-    ),
-    Action(
-        "typed.lock",
-        ("L",),
-        "typed",
-        "lock",
-        "lock",
-        "Lock the file for other programs, or unlock what you locked",
-        _TYPED,
-        needs=conditions.TYPED,
-        shown=True,
-    ),
-    Action(
-        "typed.prune",
-        ("C",),
-        "typed",
-        "prune",
-        "prune agent",
-        "Delete what is too old of the agent's files; shows its plan first",
-        _TYPED,
-        needs=conditions.TYPED,
-        shown=True,
-    ),
-    Action(
-        "state.sync",
-        ("I",),
-        "state",
-        "sync",
-        "import",
-        "Import new sessions of the source under the cursor, elsewhere of all sources",
-        _STATE,
-        needs=conditions.STATE,
-        shown=True,
-    ),
-    Action(
-        "state.compare",
-        ("equals_sign",),
-        "state_checks",
-        "compare",
-        "compare",
-        "Compare two selected checkpoints, or the one under the cursor with the latest",
-        _STATE,
-        needs=conditions.STATE_POINT,
-        shown=True,
-        bulk=True,
-    ),
-    Action(
-        "state.update",
-        ("N",),
-        "state",
-        "update",
-        "renew",
-        "Renew the state from the repository as it is, or make the first one",
-        _STATE,
-        needs=conditions.STATE_ANY,
-        shown=True,
-    ),
-    Action(
-        "state.validate",
-        ("exclamation_mark",),
-        "state_checks",
-        "validate",
-        "check",
-        "Look at everything of the state, and list what is wrong by its code",
-        _STATE,
-        needs=conditions.STATE,
-        shown=True,
-    ),
-    Action(
-        "state.ask",
-        ("quotation_mark",),
-        "state_checks",
-        "ask",
-        "ask",
-        "Ask a question; it is answered from the state and its history, with citations",
-        _STATE,
-        needs=conditions.STATE,
-        shown=True,
-    ),
-    Action(
-        "state.repair",
-        ("asterisk",),
-        "state_checks",
-        "repair",
-        "repair",
-        "Mend what is damaged of the state; shows its plan first",
-        _STATE,
-        needs=conditions.STATE,
-        shown=True,
-    ),
-    Action(
-        "state.recall_part",
-        ("percent_sign",),
-        "state",
-        "recall_part",
-        "recall part",
-        "Recall imported sessions, local events or one section alone; shows first what that changes",
-        _STATE,
-        needs=conditions.STATE,
-        shown=True,
-    ),
-    Action(
-        "curated.search",
-        ("comma",),
-        "curated",
-        "search",
-        "search memories",
-        "Show what a question finds among curated memories, with every term of the score",
-        _CURATED,
-        needs=conditions.CURATED,
-        shown=True,
-    ),
-    Action(
-        "curated.revert",
-        ("underscore",),
-        "curated",
-        "revert",
-        "take back",
-        "Take back the decision under the cursor; asks first",
-        _CURATED,
-        needs=conditions.CURATED_DECISION,
-        shown=True,
-    ),
-    Action(
-        "curated.dream",
-        ("ampersand",),
-        "curated",
-        "dream",
-        "dream",
-        "Gather what was recalled most into one memory, where the gates are open",
-        _CURATED,
-        needs=conditions.CURATED,
-        shown=True,
-    ),
-    Action(
-        "prompt.pin",
-        ("number_sign",),
-        "prompt",
-        "pin",
-        "pin",
-        "Put the selected entries on top of what agents are told; again takes it back",
-        _PROMPT,
-        needs=conditions.PROMPT_ENTRY,
-        shown=True,
-        bulk=True,
-    ),
-    Action(
-        "prompt.mute",
-        ("dollar_sign",),
-        "prompt",
-        "mute",
-        "mute",
-        "Tell agents nothing of the selected entries; again takes it back",
-        _PROMPT,
-        needs=conditions.PROMPT_ENTRY,
-        shown=True,
-        bulk=True,
-    ),
-    Action(
-        "prompt.message",
-        ("left_parenthesis",),
-        "prompt",
-        "message",
-        "message",
-        "Show what an agent is told for a message; without one, at the start of a session",
-        _PROMPT,
-        needs=conditions.PROMPT,
-        shown=True,
-    ),
-    Action(
-        "prompt.agent",
-        ("right_parenthesis",),
-        "prompt",
-        "agent",
-        "agent",
-        "Choose the agent whose prompt is shown, and for whom entries are pinned and muted",
-        _PROMPT,
-        needs=conditions.PROMPT,
-        shown=True,
-    ),
-    *_pane_actions(),
-    Action(
+    _command("task.due", "D", "tasks.due", "due", on.TASK, bulk=True),
+    _command("task.assign", "at", "tasks.assign", "assign", on.TASK, bulk=True),
+    _command("task.why", "W", "tasks.why", "why", on.TASK),
+    _command("task.copy", "", "tasks.duplicate", "duplicate", on.TASK),
+    _command("task.split", "", "tasks.split", "split", on.TASK),
+    _command("task.plan", "", "tasks.plan", "plan", on.TASK),
+    _command("task.note", "", "tasks.note", "note", on.TASK),
+    _command("task.tags", "t", "tasks.tags", "tags", on.TASK, bulk=True),
+    _command("entry.copy_ref", "y", "entries.copy_ref", "copy ref", on.ITEM, bulk=True),
+    _command("entry.copy", "Y", "entries.copy_entry", "copy entry", on.ITEM, bulk=True),
+    _command("list.fields", "f", "filter_and_sort.filter_fields", "filter by field", on.FIELDS),
+    _command("journal.capture", "J", "journal.capture", "jot"),
+    _command("task.quick", "Q", "tasks.quick", "quick"),
+    _command("view.saved", "V", "views.saved", "views", on.KEEPS),
+    _command("list.sort", "S", "filter_and_sort.sort", "sort", on.SORTS),
+    _command("upkeep.prune", "P", "maintenance.prune", "prune"),
+    _command("upkeep.maintain", "M", "maintenance.maintain", "maintain"),
+    _command("run.stop", "K", "jobs.stop", "stop", on.JOBS, shown=True),
+    _command("trust.all", "", "consent.review_all", "approve all one by one"),
+    _command("trust.workspace", "", "consent.review_workspace", "approve outgoing checks"),
+    _command("typed.promote", "greater_than_sign", "typed.promote", "promote", on.TYPED, shown=True),
+    _command("typed.demote", "less_than_sign", "typed.demote", "demote", on.TYPED, shown=True),
+    _command("typed.lock", "L", "typed.lock", "lock", on.TYPED, shown=True),
+    _command("typed.prune", "C", "typed.prune", "prune agent", on.TYPED, shown=True),
+    _command("state.sync", "I", "state.sync", "import", on.STATE, shown=True),
+    _command("state.compare", "equals_sign", "state_checks.compare", "compare", on.STATE_POINT, shown=True, bulk=True),
+    _command("state.update", "N", "state.update", "renew", on.STATE_ANY, shown=True),
+    _command("state.validate", "exclamation_mark", "state_checks.validate", "check", on.STATE, shown=True),
+    _command("state.ask", "quotation_mark", "state_checks.ask", "ask", on.STATE, shown=True),
+    _command("state.repair", "asterisk", "state_checks.repair", "repair", on.STATE, shown=True),
+    _command("state.recall_part", "percent_sign", "state.recall_part", "recall part", on.STATE, shown=True),
+    _command("curated.search", "comma", "curated.search", "search memories", on.CURATED, shown=True),
+    _command("curated.revert", "underscore", "curated.revert", "take back", on.CURATED_DECISION, shown=True),
+    _command("curated.dream", "ampersand", "curated.dream", "dream", on.CURATED, shown=True),
+    _command("prompt.pin", "number_sign", "prompt.pin", "pin", on.PROMPT_ENTRY, shown=True, bulk=True),
+    _command("prompt.mute", "dollar_sign", "prompt.mute", "mute", on.PROMPT_ENTRY, shown=True, bulk=True),
+    _command("prompt.message", "left_parenthesis", "prompt.message", "message", on.PROMPT, shown=True),
+    _command("prompt.agent", "right_parenthesis", "prompt.agent", "agent", on.PROMPT, shown=True),
+    *_pane_commands(),
+    _command(
         "focus.next",
-        ("tab",),
-        "navigation",
-        "next_part",
+        "tab",
+        "navigation.next_part",
         "switch",
-        "Go from the list to its entry, through the links there, and back to the list",
-        _PANE,
-        (1,),
-        needs=conditions.PANE,
+        on.PANE,
+        arguments=(1,),
+        sentence="Go from the list to its entry, through the links there, and back to the list",
     ),
-    Action(
+    _command(
         "focus.previous",
-        ("shift+tab",),
-        "navigation",
-        "next_part",
+        "shift+tab",
+        "navigation.next_part",
         "switch back",
-        "Go the same way backwards",
-        _PANE,
-        (-1,),
-        needs=conditions.PANE,
+        on.PANE,
+        arguments=(-1,),
+        sentence="Go the same way backwards",
     ),
-    Action(
-        "focus.detail",
-        ("right", "l"),
-        "navigation",
-        "to_entry",
-        "entry",
-        "Go to the entry",
-        _PANE,
-        needs=conditions.PANE,
+    _command("focus.detail", "right l", "navigation.to_entry", "entry", on.PANE),
+    _command("pane.next", "", "navigation.next_pane", "next pane", arguments=(1,), sentence="Open the next pane"),
+    _command(
+        "pane.previous", "", "navigation.next_pane", "pane before", arguments=(-1,), sentence="Open the pane before"
     ),
-    Action("pane.next", (), "navigation", "next_pane", "next pane", "Open the next pane", _PANE, (1,)),
-    Action("pane.previous", (), "navigation", "next_pane", "pane before", "Open the pane before", _PANE, (-1,)),
-    Action(
-        "pane.back",
-        ("left_square_bracket",),
-        "navigation",
-        "back",
-        "back",
-        "Go back to where you were; at the start of the way, open the pane before",
-        _PANE,
-    ),
-    Action(
-        "pane.forward",
-        ("right_square_bracket",),
-        "navigation",
-        "forward",
-        "forward",
-        "Go forward again; at the end of the way, open the next pane",
-        _PANE,
-    ),
-    Action(
-        "fleet.back",
-        ("tilde",),
-        "fleet",
-        "back",
-        "fleet",
-        "Go back to the workspace that you came from, and its fleet",
-        _PANE,
-        needs=conditions.WAY,
-        shown=True,
-    ),
-    Action(
-        "view.zoom",
-        ("Z",),
-        "navigation",
-        "zoom",
-        "zoom",
-        "Give the list the whole width, or list and entry their parts again",
-        _PANE,
-        needs=conditions.PANE,
-    ),
-    Action(
-        "view.jump",
-        ("semicolon",),
-        "overlays",
-        "jump",
-        "jump",
-        "Go to a row, pane or link by the letters beside it",
-        _PANE,
-        needs=conditions.PANE,
-    ),
-    Action(
-        "view.widget_help",
-        ("f1",),
-        "overlays",
-        "widget_help",
-        "help here",
-        "Explain the focused part",
-        _APP,
-        needs=conditions.ALWAYS,
-    ),
-    Action(
-        "app.theme",
-        (),
-        "overlays",
-        "themes",
-        "theme",
-        "Choose the colours (theme): dark, light, high contrast and more",
-        _APP,
-        needs=conditions.ALWAYS,
-    ),
-    Action(
-        "app.problem",
-        (),
-        "navigation",
-        "problem",
-        "problem",
-        "Go to the first problem in the files",
-        _PANE,
-    ),
-    Action("app.reload", (), "refresher", "reload", "reload", "Read the files again now", _APP, needs=conditions.LOOK),
-    Action("app.quit", ("q",), "overlays", "quit", "quit", "Leave memdeck", _APP, needs=conditions.ALWAYS),
+    _command("pane.back", "left_square_bracket", "navigation.back", "back"),
+    _command("pane.forward", "right_square_bracket", "navigation.forward", "forward"),
+    _command("fleet.back", "tilde", "fleet.back", "fleet", on.WAY, shown=True),
+    _command("view.zoom", "Z", "navigation.zoom", "zoom", on.PANE, group="Panes"),
+    _command("view.jump", "semicolon", "overlays.jump", "jump", on.PANE, group="Panes"),
+    _command("view.widget_help", "f1", "overlays.widget_help", "help here", on.ALWAYS, group="Application"),
+    _command("app.theme", "", "overlays.themes", "theme", on.ALWAYS),
+    _command("app.problem", "", "navigation.problem", "problem", group="Panes"),
+    _command("app.reload", "", "refresher.reload", "reload", on.LOOK),
+    _command("app.quit", "q", "overlays.quit", "quit", on.ALWAYS),
 )
-"""All actions; those shown are in the order of the footer."""
+"""All commands; those shown are in the order of the footer."""
 
-BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
-"""Actions by their id."""
+BY_ID: dict[str, Command] = {command.id: command for command in COMMANDS}
+"""Commands by their id."""
 
 PINNED = ("view.leave", "entry.add", "entry.edit", "list.filter", "app.help", "app.palette")
 """Hints that stay in the footer at every width."""
-
-
-def command_of(action: Action) -> Callable[..., Step]:
-    """Return the function of an action; its module is imported with its first use."""
-    command: Callable[..., Step] = getattr(import_module(f"app.tui.commands.{action.target}"), action.method)
-    return command

@@ -18,20 +18,17 @@ from textual._xterm_parser import XTermParser
 from textual.events import Key
 from textual.widget import Widget
 
+from app.tui.shell import Part
 from widgets.chrome.keys import active_binding, behind, is_typing
 from widgets.input.filter_bar import FilterBar
 
-from .registry import ACTIONS
+from .registry import COMMANDS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from textual.dom import DOMNode
     from textual.message_pump import MessagePump
 
-    from app.tui.forms.consent import ConsentPart
-    from app.tui.live.edits import Edits
-    from app.tui.shell import Shell
+    from app.tui.app import MemdeckApp
 
 ESC, ALT = "\x1b", "alt+"
 
@@ -87,15 +84,12 @@ _AT_LAST = 1.0
 """Seconds after which held keys are looked after even if no picture was drawn since."""
 
 
-class TypeAhead:
+class TypeAhead(Part):
     """Holds keys back from the moment a key triggers an action until what it opened can receive keys."""
 
-    def __init__(
-        self, app: Shell, edits: Edits, consent: ConsentPart, pass_on: Callable[[Key], Awaitable[None]]
-    ) -> None:
-        """`pass_on` lets a key go on; no key is held yet."""
-        self._app = app
-        self._edits, self._consent, self._pass_on = edits, consent, pass_on
+    def __init__(self, app: MemdeckApp) -> None:
+        """No key is held yet."""
+        super().__init__(app)
         self._keys: list[Key] = []
         self._waits = False
         self._acted = False
@@ -103,7 +97,7 @@ class TypeAhead:
         self._turn = 0
         self._editor: Widget | None = None
         keymap = app.keymap
-        self._action_keys = frozenset(key for action in ACTIONS for key in keymap.keys(action.id, action.keys))
+        self._action_keys = frozenset(key for action in COMMANDS for key in keymap.keys(action.id, action.keys))
 
     @property
     def idle(self) -> bool:
@@ -118,10 +112,10 @@ class TypeAhead:
             self._keys.append(key)
             if len(self._keys) == 1:
                 # A screen that closes may take the callback for the next picture with it: keys are never held for ever.
-                self._app.set_timer(_AT_LAST, partial(self._look_at_last, self._turn))
+                self.app.set_timer(_AT_LAST, partial(self._look_at_last, self._turn))
             return True
         self._begin(key)
-        self._edits.went_past()
+        self.app.edits.went_past()
         return False
 
     def _begin(self, key: Key) -> None:
@@ -135,21 +129,21 @@ class TypeAhead:
                 self.acted()
             elif around is not None:
                 # Only once this key is handled itself: after it has passed all nodes up to the one with its binding.
-                self._app.call_later(behind, around, self.acted)
+                self.app.call_later(behind, around, self.acted)
             else:
-                screen = self._app.screen
-                way: list[MessagePump] = [screen, self._app]
+                screen = self.app.screen
+                way: list[MessagePump] = [screen, self.app]
                 if screen.focused is not None:
                     way = [screen.focused, *screen.focused.ancestors]
                 # Twice: after the key, and after the messages that widgets send up the same path because of it.
-                give_up = partial(self._app.call_later, self._give_up, self._turn)
-                self._app.call_later(behind, way * 2, give_up)
+                give_up = partial(self.app.call_later, self._give_up, self._turn)
+                self.app.call_later(behind, way * 2, give_up)
 
     def _moves_focus(self, key: Key) -> list[DOMNode] | None:
         """Return the nodes that a key passes if it may move the focus in a dialog, or close it; None: it does not."""
-        screen = self._app.screen
+        screen = self.app.screen
         focused = screen.focused
-        if screen is self._app.main_screen:
+        if screen is self.app.main_screen:
             return None
         if key.is_printable and getattr(screen, "letters_leave", False):
             return [screen] if focused is None else [focused, *focused.ancestors]
@@ -165,11 +159,11 @@ class TypeAhead:
         """Note that the action was done: once the screen is up to date, check whether what it opened is ready."""
         if self._waits:
             self._acted = True
-            self._app.call_after_refresh(self._look)
+            self.app.call_after_refresh(self._look)
 
     def _may_act(self, key: Key) -> bool:
         """Return whether a key triggers an action, or may once it is handled: its meaning may change until then."""
-        screen = self._app.screen
+        screen = self.app.screen
         if key.is_printable and is_typing(screen.focused):
             return False
         found = active_binding(screen, key.key)
@@ -183,16 +177,16 @@ class TypeAhead:
 
     async def _look(self) -> None:
         # Without a screen the application is ending, while a timer still runs.
-        if not self._waits or not self._app.screen_stack:
+        if not self._waits or not self.app.screen_stack:
             return
         self._looks += 1
         if self._opening() and self._looks * _LOOK_AGAIN < _LONGEST:
-            self._app.set_timer(_LOOK_AGAIN, self._look)
+            self.app.set_timer(_LOOK_AGAIN, self._look)
             return
-        if self._keys and self._edits.holds:
+        if self._keys and self.app.edits.holds:
             self._drop_what_was_for_it()
-        elif self._keys and self._edits.asks:
-            self._edits.went_past()
+        elif self._keys and self.app.edits.asks:
+            self.app.edits.went_past()
         await self._release()
 
     async def _look_at_last(self, turn: int) -> None:
@@ -202,17 +196,17 @@ class TypeAhead:
 
     def _left_editor(self, key: Key) -> Widget | None:
         """Return the filter's editor if this key moves the focus back to the list."""
-        focused = self._app.screen.focused
+        focused = self.app.screen.focused
         leaves = key.key in _LEAVING and focused is not None and isinstance(focused.parent, FilterBar)
         return focused if leaves else None
 
     def _opening(self) -> bool:
         """Return whether a dialog or a pane is opening, or the focus is about to leave the filter."""
-        app = self._app
+        app = self.app
         if self._editor is not None:
             return app.screen.focused is self._editor
         screen = app.screen
-        if self._edits.holds or (self._edits.asks and screen is app.main_screen):
+        if self.app.edits.holds or (self.app.edits.asks and screen is app.main_screen):
             return True
         if screen is not app.main_screen:
             return not screen.is_mounted or (screen.focused is None and bool(screen.focus_chain))
@@ -229,19 +223,19 @@ class TypeAhead:
     async def _release(self) -> None:
         """Pass the keys on, one after the other, until one of them opens something."""
         self._waits = False
-        if self._consent.is_deaf:
-            self._keys[:] = [key for key in self._keys if not self._consent.drops(key)]
+        if self.app.consent.is_deaf:
+            self._keys[:] = [key for key in self._keys if not self.app.consent.drops(key)]
         while self._keys and not self._waits:
             key = self._keys[0]
             self._begin(key)
             try:
-                await self._pass_on(key)
+                await self.app.pass_on(key)
             finally:
                 # Only now: as long as a key is left, keys that arrive queue up behind it.
                 del self._keys[0]
 
     def _drop_what_was_for_it(self) -> None:
         """Do not open what takes too long, and drop the keys typed for it, up to and including Esc."""
-        self._edits.went_past()
+        self.app.edits.went_past()
         names = [key.key for key in self._keys]
         del self._keys[: names.index("escape") + 1 if "escape" in names else len(names)]

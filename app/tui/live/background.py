@@ -14,34 +14,32 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from app.tui.shell import Part, Progress, Shell, ThreadReport, internal
+from textual.message import Message
+
+from app.tui.commands.context import JobView
+from app.tui.shell import Part, Progress, ThreadReport, internal
 from memory.errors import MemdeckError
+from memory.files.snapshot import Snapshot
+from memory.maintenance.report import summary
+from memory.monitoring.alerts.channels import Addresses
+from memory.monitoring.history.charts import Notice, notice, pictures
+from memory.monitoring.run.cancel import Cancel
+from memory.monitoring.run.leader import WATCH, Leader
+from memory.monitoring.run.report import Watch, WatchedMonitor
+from memory.monitoring.run.run import WatchServices, keep_watch
+from memory.monitoring.run.schedule import ACTOR, Ahead, look_ahead, maintain_if_due
+from memory.storage.own_folders import config_home
+from memory.systems import approvals_of, entrust, maintain_all
+from memory.trust.consent import Trust, trust_of
 from widgets.text.styled_text import Line, Piece, line
 
-from .refresh import Refresher
-
 if TYPE_CHECKING:
-    from textual.message import Message
-
-    from app.tui.commands.interface import JobView
-    from memory.files.snapshot import Snapshot
-    from memory.monitoring.alerts.channels import Addresses
-    from memory.monitoring.history.charts import Notice
-    from memory.monitoring.run.cancel import Cancel
-    from memory.monitoring.run.leader import Leader
-    from memory.monitoring.run.report import Watch, WatchedMonitor
-    from memory.monitoring.run.run import WatchServices
-    from memory.monitoring.run.schedule import Ahead
-    from memory.systems import Approval
-    from memory.trust.consent import Ask, Trust
-    from memory.workspace import Workspace
+    from app.tui.app import MemdeckApp
 
 FAREWELL = 0.5
 """Seconds that leaving waits for cancelled jobs; what takes longer is left behind."""
@@ -93,7 +91,7 @@ class Job:
 class Jobs(Part):
     """Starts jobs, shows them in the header, and ends them when the application does."""
 
-    def __init__(self, app: Shell) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """Nothing runs yet."""
         super().__init__(app)
         self._running: list[Job] = []
@@ -109,12 +107,10 @@ class Jobs(Part):
         self,
         words: str,
         work: Callable[[Job], Any],
-        then: Callable[[Any], None],
-        failed: Callable[[MemdeckError], None],
+        then: Callable[[Any], object],
+        failed: Callable[[MemdeckError], object],
     ) -> Job | None:
         """Run `work(job)` in a thread; `then` gets its result, `failed` its error, both in this thread."""
-        from memory.monitoring.run.cancel import Cancel
-
         if self._left:
             return None
         job = Job(words, Cancel(), lambda: self.post(Progress(self.show)))
@@ -150,8 +146,8 @@ class Jobs(Part):
         job: Job,
         result: Any,
         error: MemdeckError | None,
-        then: Callable[[Any], None],
-        failed: Callable[[MemdeckError], None],
+        then: Callable[[Any], object],
+        failed: Callable[[MemdeckError], object],
     ) -> None:
         """Pass on the result of a job, or its error."""
         if job in self._running:
@@ -178,7 +174,7 @@ class Jobs(Part):
         return line(Piece(words, "accent"))
 
     def stop(self) -> None:
-        """Cancel all running jobs."""
+        """Stop the checks and actions that run now."""
         for job in self._running:
             job.cancel.cancel()
         self.show()
@@ -198,107 +194,6 @@ class Jobs(Part):
                 job.thread.join(max(0.0, until - time.monotonic()))
 
 
-LASTS = timedelta(seconds=20)
-"""How long decisions are cached; to find out whether they changed, every command and its scripts are read."""
-
-
-class _Basis(NamedTuple):
-    """What the result depends on: when everything was last collected, and what is asked for."""
-
-    since: datetime
-    decisions: int
-    monitors: tuple[Ask, ...]
-    tasks: tuple[Ask, ...]
-    others: tuple[tuple[str, Ask], ...]
-
-
-class KnownApprovals:
-    """Caches the asks and the decisions about them; for one thread at a time."""
-
-    def __init__(self, trust: Callable[[], Trust | None], environ: Mapping[str, str], *, safe: bool = False) -> None:
-        """Nothing is collected yet. `trust` reads the user's decisions. `safe`: systems are not given the decisions."""
-        self._trust, self._environ, self._safe = trust, environ, safe
-        self._asked: dict[str, tuple[object, tuple[Ask, ...]]] = {}
-        self._others: tuple[int, tuple[tuple[str, Ask], ...]] = (0, ())
-        self._basis: _Basis | None = None
-        self._found: tuple[Approval, ...] = ()
-        self._kept: Trust | None = None
-
-    @property
-    def since(self) -> datetime | None:
-        """When everything was last collected from scratch."""
-        return None if self._basis is None else self._basis.since
-
-    def look(
-        self, workspace: Workspace, snapshot: Snapshot, now: datetime, decisions: int, other_changes: int
-    ) -> tuple[Approval, ...]:
-        """Return all asks with their decisions: the same object as before if nothing changed. Asks have no line number.
-
-        `decisions` counts the decisions made here, `other_changes` how often files other than those of entries may have
-        changed. Decisions made elsewhere, and other files that commands name, are noticed after `LASTS`.
-        """
-        from memory.files.system import monitors_want
-        from memory.systems import Approval
-        from memory.trust.asks import task_asks
-
-        before = self._basis
-        if before is None or before.decisions != decisions or not timedelta(0) <= now - before.since < LASTS:
-            before, since = None, now
-        else:
-            since = before.since
-        if before is None or self._others[0] != other_changes:
-            others = self._of_others(workspace)
-            # Equal asks keep the same object, so that they are not decided again.
-            self._others = (other_changes, others if others != self._others[1] else self._others[1])
-        monitors = self._own(
-            "monitors.md", snapshot, lambda: tuple(replace(ask, line=0) for ask in monitors_want(snapshot))
-        )
-        tasks = self._own(
-            "tasks.md", snapshot, lambda: tuple(replace(ask, line=0) for ask in task_asks(snapshot.tasks))
-        )
-        basis = _Basis(since, decisions, monitors, tasks, self._others[1])
-        if basis != before:
-            asks = (*(("files", ask) for ask in (*monitors, *tasks)), *self._others[1])
-            trust = self._decisions()
-            decided = [] if trust is None else trust.decide_all(ask for _, ask in asks)
-            found = tuple(Approval(name, ask, one) for (name, ask), one in zip(asks, decided, strict=trust is not None))
-            self._basis = basis
-            if found != self._found:
-                self._found = found
-        return self._found
-
-    def _own(self, file: str, snapshot: Snapshot, asks: Callable[[], tuple[Ask, ...]]) -> tuple[Ask, ...]:
-        """Return what a memory file asks for, collected again if its document is another one."""
-        document, known = snapshot.document(file), self._asked.get(file)
-        if known is None or known[0] is not document:
-            # An entry's line changes with each line above it, and no decision depends on it.
-            known = self._asked[file] = (document, asks())
-        return known[1]
-
-    def _of_others(self, workspace: Workspace) -> tuple[tuple[str, Ask], ...]:
-        """Return what the other systems ask for; nothing of a system that raises an error."""
-
-        found: list[tuple[str, Ask]] = []
-        trust = None if self._safe else self._decisions()
-        for system in workspace.systems():
-            if system.name == "files":
-                continue
-            with suppress(MemdeckError):
-                if trust is not None:
-                    system.entrust(trust, self._environ)
-                found += [(system.name, ask) for ask in system.wants()]
-        return tuple(found)
-
-    def _decisions(self) -> Trust | None:
-        """Return the decisions: the same object while the user's settings are the same, because it caches scripts it
-        read.
-        """
-        trust, kept = self._trust(), self._kept
-        if trust is None or kept is None or (kept.workspace, kept.settings) != (trust.workspace, trust.settings):
-            self._kept = trust
-        return self._kept
-
-
 BEAT = 1.0
 """Seconds between two checks of the clock."""
 SCHEDULING = frozenset({"monitors.md", "config.md"})
@@ -311,12 +206,11 @@ _NEWS = {"alert": "alerts", "recovered": "is well again", "flapping": "is flappi
 
 
 class Schedule(Part):
-    """Keeps the schedule. Nothing is imported before the first check of the clock, and no monitor before it is due."""
+    """Keeps the schedule of monitors, heartbeat and maintenance."""
 
-    def __init__(self, app: Shell, refresher: Refresher, jobs: Jobs) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """Nothing is watched yet."""
         super().__init__(app)
-        self._files, self._jobs = refresher, jobs
         self._begun = False
         self._looking = False
         self._left = False
@@ -327,9 +221,6 @@ class Schedule(Part):
         """Whether this application keeps the schedule of the workspace."""
         self._keeping: Job | None = None
         self._told: set[str] = set()
-        self._noticed: tuple[tuple[object, object, object], Notice] | None = None
-        self._approvals = KnownApprovals(self.trust, app.environ, safe=app.safe)
-        self._decided = 0
         self._lock = threading.Lock()
 
     @property
@@ -339,7 +230,9 @@ class Schedule(Part):
 
     def begin(self) -> None:
         """Start checking the clock; once, after the first frame."""
-        if self._begun or not self.app.setup.keeps_watch or self.app.workspace is None:
+        setup = self.app.setup
+        keeps = setup.watches if setup.keeps_watch is None else setup.keeps_watch
+        if self._begun or not keeps or self.app.workspace is None:
             return
         self._begun = True
         self.app.set_interval(BEAT, self.beat)
@@ -353,11 +246,6 @@ class Schedule(Part):
     def look_soon(self) -> None:
         """Look ahead again at the next beat, because files or approvals changed."""
         self._again = None
-        self._forget_notice()
-
-    def _forget_notice(self) -> None:
-        """Drop the cached notice after a decision: one that is being computed may not include it."""
-        self._decided += 1
 
     def beat(self) -> None:
         """Look ahead if it is time to, or if the clock jumped back."""
@@ -379,14 +267,12 @@ class Schedule(Part):
         error: MemdeckError | None = None
         others = False
         try:
-            from memory.monitoring.run.schedule import look_ahead
-
             ahead = look_ahead(self.workspace, self.trust(), now)
             if ahead.heartbeat:
                 others = not self._lead(keep=not self.app.safe)
         except Exception as found:
             error = found if isinstance(found, MemdeckError) else internal(found)
-        self._jobs.post(ThreadReport(partial(self._looked_ahead, ahead, now, error, others=others)))
+        self.app.jobs.post(ThreadReport(partial(self._looked_ahead, ahead, now, error, others=others)))
 
     def _lead(self, *, keep: bool) -> bool:
         """Take the lead if no one has it; with `keep=False` only check whether it is free."""
@@ -395,7 +281,6 @@ class Schedule(Part):
                 return True
             if self._left:
                 return False
-            from memory.monitoring.run.leader import WATCH, Leader
 
             state = self.workspace.state
             leader = Leader(None if state is None else state.folder, WATCH)
@@ -409,23 +294,15 @@ class Schedule(Part):
 
     def trust(self) -> Trust | None:
         """Return the user's decisions; a new object, for one thread."""
-        from memory.storage.own_folders import config_home
-        from memory.trust.consent import trust_of
-
         return trust_of(self.workspace, config_home(self.app.environ))
 
     def addresses(self) -> Addresses:
         """Return the addresses of the user's channels; nothing is read yet."""
-        from memory.monitoring.alerts.channels import Addresses
-        from memory.storage.own_folders import config_home
-
         environ, workspace = self.app.environ, self.app.workspace
         return Addresses(config_home(environ), environ, workspace=None if workspace is None else workspace.root)
 
     def services(self, job: JobView) -> WatchServices:
         """Return the services that a run of monitors uses; `job` shows its progress and can cancel it."""
-        from memory.monitoring.run.run import WatchServices
-
         environ = self.app.environ
         return WatchServices(
             environ,
@@ -448,17 +325,12 @@ class Schedule(Part):
                 failed = error
         watch = None
         if ahead.watch and not job.cancel.cancelled:
-            from memory.monitoring.run.run import keep_watch
-
             watch = keep_watch(self.workspace, self.trust(), now, self.services(job))
         if failed is not None:
             raise failed
         return words, watch
 
     def _maintain(self, now: datetime) -> str:
-        from memory.maintenance.report import summary
-        from memory.monitoring.run.schedule import ACTOR, maintain_if_due
-        from memory.systems import entrust, maintain_all
 
         workspace = self.workspace
         entrust(workspace, self.trust(), self.app.environ)
@@ -480,7 +352,7 @@ class Schedule(Part):
         self._again = min(ahead.again, now + RETRY) if others else ahead.again
         self._show(ahead, others)
         if self.leads and ahead.heartbeat and not self._left and (ahead.watch or ahead.upkeep):
-            self._keeping = self._jobs.start(
+            self._keeping = self.app.jobs.start(
                 "checking" if ahead.watch else "maintaining",
                 lambda job: self._keep(job, ahead, now),
                 self._kept,
@@ -506,18 +378,17 @@ class Schedule(Part):
     def _kept(self, result: tuple[str, Watch | None]) -> None:
         """Report what ran."""
         self._keeping = None
-        self._forget_notice()
         words, watch = result
         if words:
             self.app.say(words[:1].upper() + words[1:] + ".", beside=True)
         if watch is not None:
             self.told(watch, asked=False)
-        self._files.request()
+        self.app.refresher.request()
 
     def _failed(self, error: MemdeckError) -> None:
         self._keeping = None
         self._tell((error.message,))
-        self._files.request()
+        self.app.refresher.request()
 
     def _tell(self, warnings: tuple[str, ...]) -> None:
         """Show warnings, each once."""
@@ -541,7 +412,7 @@ class Schedule(Part):
             self._left = True
             leader, self._leader = self._leader, None
             self.leads = False
-        self._jobs.leave()
+        self.app.jobs.leave()
         if leader is not None:
             leader.close()
 
@@ -549,31 +420,15 @@ class Schedule(Part):
 
     def pictures(self, snapshot: Any, now: datetime) -> dict[str, Any]:
         """Return present and past states of the monitors by ref; for a thread, empty before the first frame."""
-        if self.app.workspace is None or not self._files.had_first_look:
+        if self.app.workspace is None or not self.app.refresher.had_first_look:
             return {}
-        from memory.monitoring.history.charts import pictures
 
         return dict(pictures(self.app.workspace, snapshot, now, self.trust()))
 
     def notice(self, snapshot: Snapshot, now: datetime) -> Notice:
-        """Return what waits for approval and what is muted; for a thread.
-
-        The same object as before as long as asks and decisions made here are the same. Decisions made elsewhere are
-        noticed with the next tick.
-        """
-        from memory.monitoring.history.charts import Notice, notice
-
-        workspace = self.app.workspace
-        if workspace is None:
-            return Notice()
-        decided = self._decided
-        approvals = self._approvals.look(workspace, snapshot, now, decided, self._files.other_changes)
-        # No file says what is muted: read it again whenever the approvals are collected, even if they are the same.
-        basis = (snapshot.document("monitors.md"), approvals, (decided, self._approvals.since))
-        known = self._noticed
-        if known is None or known[0][2] != basis[2] or known[0][0] is not basis[0] or known[0][1] is not basis[1]:
-            known = self._noticed = (basis, notice(workspace, snapshot, now, approvals))
-        return known[1]
+        """Return what waits for approval and what is muted; for a worker."""
+        approvals = approvals_of(self.workspace, None if self.app.safe else self.trust(), self.app.environ)
+        return notice(self.workspace, snapshot, now, approvals)
 
 
 def news_words(watch: Watch) -> list[str]:

@@ -7,24 +7,26 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from app.tui.commands.interface import ACTOR
-from app.tui.shell import Part, Shell, ThreadReport, in_one_line
+from app.tui.commands.context import ACTOR
+from app.tui.shell import Part, ThreadReport
 from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
+from memory.history.changes import file_name
+from memory.review import undo_redo
+from memory.review.model import place_words
+from memory.review.undo_redo import TakenBackChange
+from memory.systems.acts import Act
+from memory.workspace import Outcome
+from widgets.pane.offers import Build
+from widgets.panes import pane_of
+from widgets.text.words import until
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from app.tui.live.background import Schedule
-    from app.tui.live.outside_changes import OutsideChanges
-    from app.tui.live.refresh import Refresher
-    from app.tui.overlays import Overlays
-    from memory.review.undo_redo import TakenBackChange
-    from memory.workspace import Outcome
-    from widgets.pane.offers import Build
+    from app.tui.app import MemdeckApp
 
 T = TypeVar("T")
 
@@ -33,7 +35,7 @@ class _Asked(NamedTuple):
     """A change that waits to be written; `then`, `otherwise` and `taken_back` as in `Edits.change`."""
 
     write: Callable[[], Outcome]
-    then: Callable[[Outcome], None] | None
+    then: Callable[[Outcome], object] | None
     otherwise: Callable[[MemdeckError], bool] | None
     taken_back: bool
 
@@ -41,25 +43,16 @@ class _Asked(NamedTuple):
 class Edits(Part):
     """Writes all changes; no other part writes memory files."""
 
-    def __init__(
-        self,
-        app: Shell,
-        refresher: Refresher,
-        outside_changes: OutsideChanges,
-        schedule: Schedule,
-        overlays: Overlays,
-    ) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """Nothing is being written."""
         super().__init__(app)
-        self._refresher, self._outside_changes = refresher, outside_changes
-        self._schedule, self._overlays = schedule, overlays
         self.one = threading.Lock()
         """Held while something is written, so that only one change is written at a time."""
         self._asked: deque[_Asked] = deque()
         self._waiting = self._asking = self._passed = 0
         self._overtaken = False
         self._unseen = False
-        self._held: Callable[[], None] | None = None
+        self._held: Callable[[], object] | None = None
         self._made: set[str] = set()
         self._began = app.clock()
 
@@ -85,7 +78,7 @@ class Edits(Part):
             self._held = None
             self.app.say("The form took too long to open; ask for it again.")
 
-    def once_seen(self, act: Callable[[], None]) -> None:
+    def once_seen(self, act: Callable[[], object]) -> None:
         """Open a form of the entry on the screen; if a change is being written or read back, open it after that.
 
         Opened earlier, the form would show the entry as it was before the user's own change. If it takes so long that
@@ -96,10 +89,10 @@ class Edits(Part):
         else:
             self._held = act
 
-    def once_read(self, act: Callable[[], None]) -> None:
+    def once_read(self, act: Callable[[], object]) -> None:
         """Read the files again, then open a form of the current content; as `once_seen`."""
         self._held, self._unseen = act, True
-        self._refresher.request(self.seen)
+        self.app.refresher.request(self.seen)
 
     def seen(self) -> None:
         """Open the form that waits: what was written is on the screen, or cannot be read."""
@@ -107,8 +100,8 @@ class Edits(Part):
             self._unseen = False
             held, self._held = self._held, None
             if held is not None:
-                with self._overlays.coming_late(False):
-                    if self._overlays.has_room("The form"):
+                with self.app.overlays.coming_late(False):
+                    if self.app.overlays.has_room("The form"):
                         held()
 
     def change(
@@ -116,7 +109,7 @@ class Edits(Part):
         operation: str,
         build: Build,
         *,
-        then: Callable[[Outcome], None] | None = None,
+        then: Callable[[Outcome], object] | None = None,
         otherwise: Callable[[MemdeckError], bool] | None = None,
         taken_back: bool = False,
         follow: bool = False,
@@ -126,8 +119,6 @@ class Edits(Part):
         With `taken_back` the message says which key undoes the change. With `follow` the cursor goes to the changed
         entry, unless the user moved elsewhere meanwhile.
         """
-        from memory.systems.acts import Act
-
         workspace, now = self.app.workspace, self.app.clock()
         assert workspace is not None
 
@@ -195,7 +186,7 @@ class Edits(Part):
     def ask(
         self,
         work: Callable[[], T],
-        then: Callable[[T], None],
+        then: Callable[[T], object],
         otherwise: Callable[[MemdeckError], bool] | None = None,
         *,
         group: str = "change",
@@ -205,14 +196,14 @@ class Edits(Part):
         Keys wait for it for some seconds. A result that comes after the user did something else opens nothing: see
         `in_time`.
         """
-        late, passed = self._overlays.late, self._passed
+        late, passed = self.app.overlays.late, self._passed
 
         @contextmanager
         def told() -> Iterator[None]:
             self._asking -= 1
             self._overtaken = self._passed != passed
             try:
-                with self._overlays.coming_late(late or self._overtaken):
+                with self.app.overlays.coming_late(late or self._overtaken):
                     yield
             finally:
                 self._overtaken = False
@@ -243,9 +234,6 @@ class Edits(Part):
 
         The cursor goes to the entries that appear, unless the user moved elsewhere meanwhile.
         """
-        from memory.review import undo_redo
-        from memory.workspace import Outcome
-
         workspace, now = self.app.workspace, self.app.clock()
         assert workspace is not None
         turn = undo_redo.undo if back else undo_redo.redo
@@ -275,11 +263,6 @@ class Edits(Part):
         The command line, other memdecks and this one share one undo history: the user must see that undo went further
         back than what was just done here.
         """
-        from memory.history.changes import file_name
-        from memory.review.model import place_words
-        from widgets.panes import pane_of
-        from widgets.text.words import until
-
         change = turned.change
         number, workspace, current = change.undoes or change.redoes, self.app.workspace, self.app.pane
         if number is None or workspace is None or current is None:
@@ -304,13 +287,12 @@ class Edits(Part):
     def run(
         self,
         write: Callable[[], Outcome],
-        then: Callable[[Outcome], None] | None = None,
+        then: Callable[[Outcome], object] | None = None,
         otherwise: Callable[[MemdeckError], bool] | None = None,
         *,
         taken_back: bool = False,
     ) -> None:
         """Write in a worker; `then`, `otherwise` and `taken_back` as in `change`."""
-
         self._asked.append(_Asked(write, then, otherwise, taken_back))
         mine: list[_Asked] = []
 
@@ -336,31 +318,30 @@ class Edits(Part):
                 with suppress(Exception):  # No one is there to be told.
                     self._asked.popleft().write()
 
-    def _report(self, outcome: Outcome, then: Callable[[Outcome], None] | None, *, taken_back: bool) -> None:
+    def _report(self, outcome: Outcome, then: Callable[[Outcome], object] | None, *, taken_back: bool) -> None:
         self.app.post_message(ThreadReport(partial(self._changed, outcome, then, taken_back=taken_back)))
 
     # In the application's thread
 
-    def tell(self, outcome: Outcome, then: Callable[[Outcome], None] | None = None, *, taken_back: bool) -> None:
+    def tell(self, outcome: Outcome, then: Callable[[Outcome], object] | None = None, *, taken_back: bool) -> None:
         """Report what a job wrote like any other change, and refresh; `then` is called after that."""
         self.begin()
         self._report(outcome, then, taken_back=taken_back)
 
-    def _changed(self, outcome: Outcome, then: Callable[[Outcome], None] | None, *, taken_back: bool) -> None:
+    def _changed(self, outcome: Outcome, then: Callable[[Outcome], object] | None, *, taken_back: bool) -> None:
         """Report what was done, and refresh."""
-        self._outside_changes.changed()
+        self.app.outside_changes.changed()
         self.end()
-        columns = self.app.size.width
         words = outcome.summary if outcome.change.files else "Nothing was different."
         words = words[:1].upper() + words[1:]
         back = f". {self.app.key_of('change.undo')} takes it back." if taken_back and outcome.change.files else ""
         if outcome.secrets:
             self.app.say("\n".join((words, *outcome.secrets[:3])), title="Looks like a secret", severity="warning")
         else:
-            self.app.say(in_one_line(f"{words}{back}", columns))
+            self.app.say(f"{words}{back}")
         names = frozenset(posixpath.basename(file.path) for file in outcome.change.files)
         # Files changed by another system may contain commands, too.
-        self._schedule.files_changed(names if names <= frozenset(MEMORY_FILES) else frozenset())
+        self.app.schedule.files_changed(names if names <= frozenset(MEMORY_FILES) else frozenset())
         self._unseen = True
 
         def shown() -> None:
@@ -369,11 +350,11 @@ class Edits(Part):
             self.seen()
 
         # Without a snapshot it was a change of another system, or an undo, which may be one.
-        self._refresher.request(shown, names if outcome.snapshot is not None else frozenset())
+        self.app.refresher.request(shown)
 
     def _failed(self, error: MemdeckError, otherwise: Callable[[MemdeckError], bool] | None) -> None:
         """Say why nothing was written, unless `otherwise` handles the error."""
         self.end()
         if otherwise is None or not otherwise(error):
             self.app.say_error(error)
-        self._refresher.request()
+        self.app.refresher.request()

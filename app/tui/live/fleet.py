@@ -10,22 +10,22 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from app.tui.shell import Part, Shell, ThreadReport
+from app.tui.search.screen import SHOWN, SearchScreen
+from app.tui.shell import Destination, Part, ThreadReport
 from memory.errors import MemdeckError
+from memory.fleet import EmbeddedFleet
+from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, query_of
+from memory.fleet.model import Fleet, FleetHit, WorkspaceOverview
+from memory.search.hits import FoundEntry, Hit, SearchAnswer, marks_of_terms
+from memory.storage.own_folders import DATABASE, config_home, home, host_name, state_home
+from memory.storage.private.workspaces import WorkspaceList
+from memory.workspace import Workspace
 
 if TYPE_CHECKING:
-    from app.tui.navigation import Navigation
-    from app.tui.overlays import Overlays
-    from app.tui.search.screen import SearchScreen
-    from memory.fleet.local import WorkspaceFailure
-    from memory.fleet.model import Fleet, FleetHit, WorkspaceOverview
-    from memory.search.hits import FoundEntry, SearchAnswer
-    from memory.workspace import Workspace
+    from app.tui.app import MemdeckApp
 
-    from .background import Jobs
-    from .refresh import Refresher
 
 PANE = "fleet"
 SYSTEM = "fleet"
@@ -36,30 +36,16 @@ SHOW_SECONDS = 0.5
 """Seconds between updates of the pane while a refresh is running."""
 
 
-class Destination(NamedTuple):
-    """What to open instead of this workspace: a pane of it, and an entry (its file and ref).
-
-    `way` are the workspaces to go back to, the last one first.
-    """
-
-    root: Path
-    way: tuple[Path, ...]
-    pane: str | None = None
-    entry: tuple[str, str] | None = None
-
-
 def _state_home(workspace: Workspace, environ: Mapping[str, str]) -> Path:
-    from memory.storage.own_folders import state_home
-
     return state_home(environ) if workspace.state is None else workspace.state.folder.home
 
 
-class FleetSource:
+class FleetSource(Part):
     """The workspaces for the fleet pane; called in threads."""
 
-    def __init__(self, app: Shell) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """Nothing is opened yet."""
-        self._app = app
+        super().__init__(app)
         self._made: Fleet | None = None
         self._mutex = threading.Lock()
         self.stopped = threading.Event()
@@ -68,9 +54,7 @@ class FleetSource:
     @property
     def fleet(self) -> Fleet:
         """The fleet of the database that the environment names, else the fleet of this machine."""
-        from memory.storage.own_folders import DATABASE, config_home, home, host_name
-
-        environ, workspace = self._app.environ, self._app.workspace
+        environ, workspace = self.app.environ, self.app.workspace
         assert workspace is not None
         with self._mutex:
             if self._made is None and environ.get(DATABASE):
@@ -78,8 +62,6 @@ class FleetSource:
 
                 self._made = CentralFleet(environ[DATABASE])
             elif self._made is None:
-                from memory.fleet import EmbeddedFleet
-
                 self._made = EmbeddedFleet(
                     _state_home(workspace, environ),
                     host=host_name(environ),
@@ -91,15 +73,12 @@ class FleetSource:
 
     def is_wanted(self) -> bool:
         """Return whether there is any workspace besides this one."""
-        from memory.storage.own_folders import DATABASE
-        from memory.storage.private.workspaces import WorkspaceList
-
-        workspace = self._app.workspace
+        workspace = self.app.workspace
         if workspace is None:
             return False
         with suppress(MemdeckError):
-            return bool(self._app.environ.get(DATABASE)) or any(
-                one.path != workspace.root for one in WorkspaceList(_state_home(workspace, self._app.environ)).all()
+            return bool(self.app.environ.get(DATABASE)) or any(
+                one.path != workspace.root for one in WorkspaceList(_state_home(workspace, self.app.environ)).all()
             )
         return False
 
@@ -108,7 +87,7 @@ class FleetSource:
 
         An error is returned as a sentence.
         """
-        if not self._app.setup.watches:
+        if not self.app.setup.watches:
             for _ in self.fleet.refresh(now, self.goes_on):
                 pass
         try:
@@ -118,10 +97,8 @@ class FleetSource:
 
     def is_open(self, item: WorkspaceOverview) -> bool:
         """Return whether it is the workspace that the application shows."""
-        from memory.storage.own_folders import host_name
-
-        workspace = self._app.workspace
-        if workspace is None or self._app.shows_one_pane or item.host != host_name(self._app.environ):
+        workspace = self.app.workspace
+        if workspace is None or self.app.shows_one_pane or item.host != host_name(self.app.environ):
             return False
         return str(item.path) == os.path.realpath(workspace.root)
 
@@ -139,12 +116,9 @@ class FleetSource:
 class AllWorkspaces(Part):
     """Shows the fleet. Nothing is opened before the pane is; then one worker refreshes the workspaces."""
 
-    def __init__(
-        self, app: Shell, refresher: Refresher, jobs: Jobs, navigation: Navigation, overlays: Overlays
-    ) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """Nothing is known yet."""
         super().__init__(app)
-        self._refresher, self._jobs, self._navigation, self._overlays = refresher, jobs, navigation, overlays
         self.source = FleetSource(app)
         self._busy = False
         self._screen: SearchScreen | None = None
@@ -180,13 +154,13 @@ class AllWorkspaces(Part):
             found = True
             if monotonic() - shown > SHOW_SECONDS:
                 shown = monotonic()
-                self.app.post_message(ThreadReport(self._refresher.request))
+                self.app.post_message(ThreadReport(self.app.refresher.request))
         return found
 
     def _refreshed(self, found: bool) -> None:
         self._busy = False
         if found:
-            self._refresher.request()
+            self.app.refresher.request()
 
     def _not_refreshed(self, error: MemdeckError) -> None:
         self._busy = False
@@ -202,8 +176,6 @@ class AllWorkspaces(Part):
         self, item: WorkspaceOverview, pane: str | None = None, entry: tuple[str, str] | None = None
     ) -> None:
         """Open a workspace in place of this one, after checking that it can be opened."""
-        from memory.storage.own_folders import host_name
-
         workspace = self.app.workspace
         if workspace is None:
             return
@@ -219,7 +191,7 @@ class AllWorkspaces(Part):
             self.app.work(lambda: self._try(item.path), partial(self._tried, destination), group="open", exclusive=True)
 
     def back(self) -> None:
-        """Open the workspace again from which this one was opened, with its fleet pane."""
+        """Go back to the workspace that you came from, and its fleet."""
         if self.app.way and self._may_leave():
             *way, root = self.app.way
             destination = Destination(root, tuple(way), PANE)
@@ -227,24 +199,22 @@ class AllWorkspaces(Part):
 
     def _open_here(self, pane: str | None, entry: tuple[str, str] | None) -> None:
         if entry is not None:
-            self._navigation.jump(*entry)
+            self.app.navigation.jump(*entry)
         else:
-            self._navigation.open_pane(pane or self._navigation.first())
+            self.app.navigation.open_pane(pane or self.app.navigation.first())
 
     def _may_leave(self) -> bool:
         # The application is not shown by a terminal but by another program, such as a browser.
         if self.app.environ.get("TEXTUAL_DRIVER"):
             self.app.say("The browser shows one workspace: serve the other one, too.", severity="warning")
             return False
-        if self._jobs.running:
+        if self.app.jobs.running:
             self.app.say("A job still runs here; another workspace opens when it has ended.", severity="warning")
             return False
         return True
 
     def _try(self, root: Path) -> WorkspaceFailure | None:
         """Return why a workspace cannot be opened; None if it can."""
-        from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
-
         found = LocalWorkspaces(_state_home(self.workspace, self.app.environ), host="").one(root, lambda _: None)
         return found if isinstance(found, WorkspaceFailure) else None
 
@@ -252,7 +222,7 @@ class AllWorkspaces(Part):
         if failure is not None:
             self.app.say(failure["message"], title=destination.root.name, severity="error")
         # Text typed into a form meanwhile must not be lost with this application.
-        elif self._may_leave() and self._overlays.has_room(destination.root.name):
+        elif self._may_leave() and self.app.overlays.has_room(destination.root.name):
             self.destination = destination
             self.app.exit(0)
 
@@ -260,8 +230,6 @@ class AllWorkspaces(Part):
 
     def search(self) -> None:
         """Open the search screen over all workspaces; new content is indexed meanwhile."""
-        from app.tui.search.screen import SearchScreen
-
         if self._screen is None:
             self._screen = SearchScreen(
                 self._answer, lambda _: ("", self._reading > 0), place=self._place_of, over="in all workspaces"
@@ -285,10 +253,6 @@ class AllWorkspaces(Part):
             self._screen.ask_again()
 
     def _answer(self, text: str) -> SearchAnswer:
-        from app.tui.search.screen import SHOWN
-        from memory.fleet.local import query_of
-        from memory.search.hits import Hit, SearchAnswer, marks_of_terms
-
         now = self.app.clock()
         query = query_of(text, now, ())
 
@@ -309,8 +273,6 @@ class AllWorkspaces(Part):
         return path.name if len({host for host, _ in self._found}) == 1 else f"{host}:{path.name}"
 
     def _chosen(self, entry: FoundEntry | None) -> None:
-        from memory.fleet.model import WorkspaceOverview
-
         self._screen = None
         if entry is not None:
             host, path = self._found[entry.room]

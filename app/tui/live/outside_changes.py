@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+import threading
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.tui.commands.interface import ACTOR
-from app.tui.shell import Part, Shell, ThreadReport
+from app.tui.commands.context import ACTOR
+from app.tui.shell import Part, ThreadReport
 from memory.errors import MemdeckError
+from memory.files.plans.model import Plan
+from memory.history.changes import file_name, list_changes, views_of
+from memory.history.outside import LostFile, OutsideRemoval, lost_files, outside_removals
+from memory.history.versions import versions_of
+from memory.review import undo_redo
+from memory.storage.changes import ChangeRecord
+from memory.storage.log.history import unturned
+from memory.workspace import Workspace
+from widgets.pane.base import Pane
+from widgets.panes.changes.logged_change import ChangedEntry, LoggedChange
 
 if TYPE_CHECKING:
-    from app.tui.pane_state import PaneState
-    from memory.files.plans.model import Plan
-    from memory.files.snapshot import Snapshot
-    from memory.history.outside import LostFile, OutsideRemoval
-    from memory.storage.changes import ChangeRecord
-    from memory.workspace import Workspace
-    from widgets.pane.base import Pane
-    from widgets.panes.changes.logged_change import LoggedChange
-
-    from .refresh import Refresher
+    from app.tui.app import MemdeckApp
 
 GIVEN_SECONDS = 5.5
 """Seconds after which a just lost file is checked again: the log allows nearly as long for its return."""
@@ -37,12 +39,11 @@ QUIET = (ACTOR, "monitor")
 class OutsideChanges(Part):
     """Counts what others changed since Changes was last viewed, and reports each problem with the log once."""
 
-    def __init__(self, app: Shell, refresher: Refresher, pane_state: PaneState) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """Nothing changed yet."""
         super().__init__(app)
-        self._refresher, self._pane_state = refresher, pane_state
-        self.on_change: list[Callable[[], None]] = []
-        """Called when the count changed, or when a file is lost or back."""
+        self.log = LogSource(app)
+        self._one = threading.Lock()
         self.count = 0
         self._seen: int | None = None
         self._newest = 0
@@ -60,34 +61,19 @@ class OutsideChanges(Part):
         self.lost: tuple[LostFile, ...] = ()
         """Those of them that are recorded in the change log."""
 
-    def look_first(self, pane: Pane, now: datetime) -> None:
-        """Update the log before the Changes pane is read, because that pane shows the result."""
-        if pane.pane_id == "changes":
-            self.look(now)
-
-    def look_behind(self, pane: Pane, _snapshot: Snapshot, now: datetime) -> None:
-        """Update the log after any other pane was read."""
-        if pane.pane_id != "changes":
-            self.look(now)
-
     def look(self, now: datetime) -> bool:
         """Log what other programs did since the last call; return True if that was anything. For the reading thread."""
-        workspace = self.app.workspace
-        assert workspace is not None
-        with workspace.together.glance():
-            return self._look(workspace, now)
+        with self._one, self.workspace.together.glance():
+            return self._look(self.workspace, now)
 
     def _look(self, workspace: Workspace, now: datetime) -> bool:
         history = workspace.store.history
         found = 0
         with suppress(MemdeckError):
             if self._seen is None:
-                seen = self._pane_state.seen_change
+                seen = self.app.pane_state.seen_change
                 self._seen = history.state()[0] if seen is None else seen
             found = workspace.notice(now)
-        from memory.history.outside import lost_files, outside_removals
-        from memory.review import undo_redo
-
         count = self.count
         # Proposals accepted for memory outside the workspace are in another log.
         states = undo_redo.state(workspace, ACTOR)
@@ -116,11 +102,7 @@ class OutsideChanges(Part):
         self._seen = max(self._seen or 0, self._newest)
         if self.count:
             self.count = 0
-            self._say_change()
-
-    def _say_change(self) -> None:
-        for hook in self.on_change:
-            hook()
+            self.app.overview.show_badges()
 
     def lost_in(self, pane: Pane | None) -> LostFile | None:
         """Return the file of a pane that is missing or empty, else None."""
@@ -149,7 +131,7 @@ class OutsideChanges(Part):
         """Return whether there is something to undo or redo, or may be, because something is or was written since the
         refresh.
         """
-        settled = self._sure and not writing and self._refresher.idle
+        settled = self._sure and not writing and self.app.refresher.idle
         return not settled or self.can_undo_or_redo(way)
 
     def changed(self) -> None:
@@ -178,55 +160,49 @@ class OutsideChanges(Part):
             self.looked_at()
         elif count != self.count:
             self.count = count
-            self._say_change()
+            self.app.overview.show_badges()
         for warning in warnings:
             self.app.say(warning, title="History", severity="warning")
         if any(one.change is None for one in missing):
             # Too recent: programs leave such a state for a moment, and nothing triggers a refresh when it is over.
-            self.app.set_timer(GIVEN_SECONDS, self._refresher.request)
+            self.app.set_timer(GIVEN_SECONDS, self.app.refresher.request)
         lost = tuple(one for one in missing if one.change is not None)
         if lost != self.lost:
             self.lost = lost
             self.app.refresh_keys()
-            self._say_change()
+            self.app.overview.show_badges()
         self.say_lost()
         if removals != self.removals:
             self.removals = removals
             self.app.refresh_keys()
 
 
-class LogSource:
+class LogSource(Part):
     """The change log for the changes pane; called in threads."""
 
-    def __init__(self, app: Shell) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """Nothing is read yet."""
-        self._app = app
+        super().__init__(app)
         self._past: tuple[object, Sequence[tuple[datetime, str | None]]] = (None, ())
 
     def page(self, limit: int, before: int | None) -> Sequence[LoggedChange]:
         """Return the newest changes before a place in the log, newest first."""
-        from memory.history.changes import list_changes
-
-        workspace = self._app.workspace
+        workspace = self.app.workspace
         return [] if workspace is None else [logged(one) for one in list_changes(workspace, limit=limit, before=before)]
 
     def stamp(self) -> object:
         """Return a stamp: the newest change, how many there are, and how many are undone."""
-        workspace = self._app.workspace
+        workspace = self.app.workspace
         return None if workspace is None else workspace.store.history.state()
 
     def told(self, ref: str) -> Sequence[object]:
         """Return what a change did, entry by entry."""
-        from memory.history.changes import views_of
-
-        workspace = self._app.workspace
+        workspace = self.app.workspace
         return () if workspace is None else views_of(workspace, workspace.store.history.get(ref))
 
     def past(self, plan: Plan) -> Sequence[tuple[datetime, str | None]]:
         """Return the versions of a plan's entry, the oldest first; empty if the log cannot be read."""
-        from memory.history.versions import versions_of
-
-        workspace = self._app.workspace
+        workspace = self.app.workspace
         if workspace is None or workspace.state is None:
             return ()
         with suppress(MemdeckError, OSError):
@@ -241,10 +217,6 @@ class LogSource:
 
 def logged(record: ChangeRecord) -> LoggedChange:
     """Convert a change of the log to the form that the pane lists."""
-    from memory.history.changes import file_name
-    from memory.storage.log.history import unturned
-    from widgets.panes.changes.logged_change import ChangedEntry, LoggedChange
-
     return LoggedChange(
         record.id,
         record.seq,

@@ -6,76 +6,49 @@ away.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from app.tui.commands.interface import ACTOR
-from app.tui.shell import Part, Shell, ThreadReport
+from textual.worker import get_current_worker
+
+from app.tui.commands.context import ACTOR
+from app.tui.shell import Part, ThreadReport
 from memory.base.clock import Moment
+from memory.base.problems import Problem
 from memory.base.safe_text import visible
 from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
+from memory.files.snapshot import Snapshot
+from memory.files.status import Brief, brief
+from memory.history.changes import MOST_NEWS, News, news_of
+from memory.history.outside import OutsideRemoval
+from memory.maintenance.plan import plan_maintenance
+from memory.maintenance.run import ahead_of, held_words, restored_in
+from memory.monitoring.history.charts import Notice
+from memory.system import BriefLine, System
+from memory.systems import brief_lines_of
+from memory.systems.suspects import suspicious_problems
+from memory.workspace import Workspace
 from widgets.chrome.header import Alert
+from widgets.chrome.sidebar import SidebarEntry
+from widgets.pane.offers import Badge
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Piece, Tone, line
 from widgets.text.words import short_moment
 
 from .proposals import PANE as INBOX
+from .refresh import AT_ONCE, size_of
 
 if TYPE_CHECKING:
-    from app.tui.pane_state import PaneState
-    from memory.base.problems import Problem
-    from memory.files.snapshot import Snapshot
-    from memory.files.status import Brief
-    from memory.history.changes import News
-    from memory.history.outside import OutsideRemoval
-    from memory.monitoring.history.charts import Notice
-    from memory.system import BriefLine, System
-    from memory.workspace import Workspace
-    from widgets.pane.base import Pane
-    from widgets.pane.offers import Badge
-    from widgets.panes import PaneName
+    from app.tui.app import MemdeckApp
 
-    from .background import Schedule
-    from .outside_changes import OutsideChanges
-    from .proposals import InboxSource
-    from .refresh import Refresher
-
-
-class AwaySummary(Part):
-    """Reads the change log and the decisions. What cannot be read is left out, so that the brief never fails."""
-
-    def __init__(self, app: Shell, pane_state: PaneState) -> None:
-        """Nothing was asked yet."""
-        super().__init__(app)
-        self._pane_state = pane_state
-        self._since: datetime | None = None
-        self._noticed = False
-
-    def news(self, now: datetime) -> tuple[News, ...]:
-        """Return what others changed since the last session here, newest first; nothing in the first session."""
-        workspace = self.app.workspace
-        if workspace is None or workspace.state is None:
-            return ()
-        if not self._noticed:
-            # Read once: the saved value changes when this session ends.
-            self._noticed = True
-            self._since = self._pane_state.looked_last
-            if self._since is not None:
-                with suppress(MemdeckError, OSError):
-                    workspace.notice(now)
-        if self._since is None:
-            return ()
-        from memory.history.changes import MOST_NEWS, news_of
-
-        with suppress(MemdeckError, OSError):
-            return news_of(workspace.store.history.list(MOST_NEWS, since=self._since), mine=ACTOR)
-        return ()
-
+QUIET_SECONDS = 0.2
+"""Seconds without a key after which large workspaces are looked at."""
 
 CHECKED = 5_000
 """Workspaces with at most so many tasks and journal entries are checked for problems on each change."""
@@ -89,9 +62,6 @@ def is_small(brief: Brief) -> bool:
 
 def upkeep_of_files(workspace: Workspace, snapshot: Snapshot, now: datetime) -> tuple[tuple[str, str], ...]:
     """Return what the next maintenance would move: a file and a sentence each; nothing if a setting is wrong."""
-    from memory.errors import MemdeckError
-    from memory.maintenance.plan import plan_maintenance
-    from memory.maintenance.run import restored_in
 
     try:
         rules = plan_maintenance(snapshot, now, restored=restored_in(workspace)).rules
@@ -113,9 +83,6 @@ def upkeep_of(systems: Iterable[System], now: datetime) -> tuple[tuple[str, str,
 
     Systems that raise an error are skipped.
     """
-    from contextlib import suppress
-
-    from memory.errors import MemdeckError
 
     found: list[tuple[str, str, str]] = []
     for system in systems:
@@ -144,7 +111,6 @@ def not_read(errors: Iterable[Exception]) -> tuple[Alert, ...]:
 
 def _ahead(workspace: Workspace, now: datetime) -> datetime | None:
     """Return the last recorded time if the clock is behind it, so that maintenance writes nothing."""
-    from memory.maintenance.run import ahead_of
 
     with suppress(MemdeckError, OSError):
         return ahead_of(workspace, now)
@@ -189,120 +155,92 @@ def alerts_of(
     return tuple(parts)
 
 
-class _Others(NamedTuple):
-    """What the other systems report: their lines in Brief, their problems, and their upkeep."""
-
-    lines: tuple[BriefLine, ...]
-    problems: tuple[Problem, ...]
-    upkeep: tuple[tuple[str, ...], ...]
-
-
 class OverviewPart(Part):
-    """Counts in the reading thread, and shows the results."""
+    """The one pass over the workspace while nothing else is read: header, badges of the sidebar, Brief."""
 
-    def __init__(
-        self,
-        app: Shell,
-        refresher: Refresher,
-        outside_changes: OutsideChanges,
-        schedule: Schedule,
-        away_summary: AwaySummary,
-        proposals: InboxSource,
-    ) -> None:
-        """Nothing is counted yet."""
+    def __init__(self, app: MemdeckApp) -> None:
+        """Nothing was counted yet."""
         super().__init__(app)
-        self._refresher, self._proposals = refresher, proposals
-        self._outside_changes, self._schedule, self._away_summary = outside_changes, schedule, away_summary
         self._badges: dict[str, Badge] = {}
-        self._counts: dict[str, tuple[tuple[object, ...], Badge]] = {}
-        """The badges, each with what it was counted from: documents or the count of other changes, and the minute."""
-        self._others: tuple[tuple[object, ...], _Others] | None = None
-        """What the other systems report, with what it depends on."""
+        self._looked = False
+        self._since: datetime | None = None
+        self._pressed = 0.0
         self.problems: tuple[Problem, ...] = ()
-        """The problems in the files at the last refresh, if the files are few enough to be checked."""
+        """The problems in the files at the last pass, if the files are few enough to be checked."""
 
-    # In the reading thread
+    def request(self) -> None:
+        """Look at the workspace; a pass that is under way stops."""
+        self.app.run_worker(self._look, group="overview", thread=True, exclusive=True, exit_on_error=False)
 
-    def count(self, _pane: Pane, snapshot: Snapshot, now: datetime) -> None:
-        """Count what the panes contain."""
-        badges, minute = {}, _minute(now)
+    def pressed(self) -> None:
+        """Note a key press: a pass over a large workspace waits."""
+        self._pressed = time.monotonic()
+
+    def _look(self) -> None:
+        worker, workspace, now = get_current_worker(), self.workspace, self.app.clock()
+        try:
+            if size_of(workspace.memory, MEMORY_FILES) > AT_ONCE:
+                while (left := self._pressed + QUIET_SECONDS - time.monotonic()) > 0 and not worker.is_cancelled:
+                    time.sleep(left)
+            snapshot = workspace.snapshot().readable()
+            if not self._looked:
+                self._looked, self._since = True, self.app.pane_state.looked_last
+                self.app.fleet.look()
+                self.app.form_drafts.look()
+            self.app.outside_changes.look(now)
+            for step in (self._count, self._brief):
+                if not worker.is_cancelled:
+                    self.app.post_message(ThreadReport(step(snapshot, now)))
+        except Exception as error:
+            self.app.post_message(ThreadReport(partial(self.app.refresher.failed, error)))
+
+    def _count(self, snapshot: Snapshot, now: datetime) -> Callable[[], None]:
+        """Count for the sidebar; return what shows it."""
+        badges = {}
         for name in self.app.panes.names(self.app.workspace):
             try:
-                badges[name.id] = self._badge(name, snapshot, now, minute)
+                badges[name.id] = name.load().badge(snapshot, now)
             except Exception:  # A pane of another package must not break the numbers of the others.
                 if name.own:
                     raise
-        self.app.post_message(ThreadReport(partial(self._counted, badges)))
+        if INBOX in badges:
+            badges[INBOX] = replace(badges[INBOX], count=self.app.proposals.count() or None)
+        return partial(self._counted, badges)
 
-    def _badge(self, name: PaneName, snapshot: Snapshot, now: datetime, minute: datetime) -> Badge:
-        """Return the badge of a pane; counted again if a file of it may have changed, and each minute."""
-        if name.id == INBOX:
-            return replace(name.load().badge(snapshot, now), count=self._proposals.count() or None)
-        files = tuple(filter(MEMORY_FILES.__contains__, name.files))
-        shown: tuple[object, ...] = tuple(map(snapshot.found, files))
-        if None in shown and any(map(snapshot.refused, files)):
-            return replace(name.load().badge(snapshot, now), alert=True)
-        if name.system != "files":
-            shown = (self._refresher.other_changes,)
-        elif not files or len(files) < len(name.files):
-            return name.load().badge(snapshot, now)
-        basis = (*shown, minute)
-        known = self._counts.get(name.id)
-        if known is None or known[0] != basis:
-            known = self._counts[name.id] = (basis, name.load().badge(snapshot, now))
-        return known[1]
-
-    def brief(self, _pane: Pane, snapshot: Snapshot, now: datetime) -> None:
-        """Work out what needs attention."""
-        from memory.files.status import brief
-
-        workspace = self.app.workspace
-        assert workspace is not None
+    def _brief(self, snapshot: Snapshot, now: datetime) -> Callable[[], None]:
+        """Summarise the workspace for header and Brief; return what shows it."""
+        workspace, outside = self.workspace, self.app.outside_changes
         found = brief(snapshot, now)
-        notice = self._schedule.notice(snapshot, now)
-        refused = not_read(snapshot.refusals.values())
+        notice = self.app.schedule.notice(snapshot, now)
         latest = _ahead(workspace, now)
-        alerts = refused + clock_behind(latest) + alerts_of(found, now, snapshot.zone, self.app.glyphs, notice)
-        news = self._away_summary.news(now)
+        alerts = (
+            not_read(snapshot.refusals.values())
+            + clock_behind(latest)
+            + alerts_of(found, now, snapshot.zone, self.app.glyphs, notice)
+        )
         in_brief, small = "brief" in self.app.panes.mounted, is_small(found)
-        others = self._ask_others(workspace, now, in_brief=in_brief, small=small)
         problems: tuple[Problem, ...] = ()
         upkeep: tuple[tuple[str, ...], ...] = ()
+        systems = [system for system in workspace.systems() if system.name != "files"]
         if small:
-            lost = tuple(one.problem() for one in self._outside_changes.missing if one.change is not None)
-            problems = found.problems + lost + others.problems
-            if in_brief:
-                upkeep = upkeep_of_files(workspace, snapshot, now) + others.upkeep
+            lost = tuple(one.problem() for one in outside.missing if one.change is not None)
+            of_others = tuple(problem for system in systems for problem in system.check())
+            problems = (*found.problems, *lost, *of_others, *suspicious_problems(workspace))
         if in_brief and latest is not None:
-            from memory.maintenance.run import held_words
-
             upkeep = (("config.md", held_words(now, latest)),)
-        stand = (*self._proposals.brief_lines(), *others.lines) if in_brief else ()
-        self.app.post_message(
-            ThreadReport(
-                partial(self._briefed, alerts, notice, problems, upkeep, news, stand, self._outside_changes.waiting)
-            ),
-        )
+        elif in_brief and small:
+            upkeep = upkeep_of_files(workspace, snapshot, now) + upkeep_of(systems, now)
+        lines = (*self.app.proposals.brief_lines(), *brief_lines_of(workspace, now)) if in_brief else ()
+        return partial(self._briefed, alerts, notice, problems, upkeep, self._news(now), lines, outside.waiting)
 
-    def _ask_others(self, workspace: Workspace, now: datetime, *, in_brief: bool, small: bool) -> _Others:
-        """Return what the other systems report, asked again if their files may have changed.
-
-        Only Brief shows their lines and what maintenance would do, and those take most of the time. Files become old by
-        time alone, so they are asked again each minute.
-        """
-        from memory.systems import brief_lines_of
-        from memory.systems.suspects import suspicious_problems
-
-        basis = (self._refresher.other_changes, _minute(now), in_brief, small)
-        if self._others is None or self._others[0] != basis:
-            lines = brief_lines_of(workspace, now) if in_brief else ()
-            systems = [system for system in workspace.systems() if system.name != "files"] if small else []
-            found = [problem for system in systems for problem in system.check()]
-            # Texts that look suspicious, those of the memory files too: this runs less often than their own check.
-            problems = (*found, *(suspicious_problems(workspace) if small else ()))
-            upkeep = upkeep_of(systems, now) if in_brief else ()
-            self._others = (basis, _Others(lines, problems, upkeep))
-        return self._others[1]
+    def _news(self, now: datetime) -> tuple[News, ...]:
+        """Return what others changed since the last time the application was left; empty at the first start."""
+        if self._since is None or self.workspace.state is None:
+            return ()
+        with suppress(MemdeckError, OSError):
+            self.workspace.notice(now)
+            return news_of(self.workspace.store.history.list(MOST_NEWS, since=self._since), mine=ACTOR)
+        return ()
 
     # In the application's thread
 
@@ -315,9 +253,7 @@ class OverviewPart(Part):
         main_screen = self.app.main_screen
         if not main_screen.is_mounted or not self.app.is_running:
             return
-        from widgets.chrome.sidebar import SidebarEntry
-
-        outside_changes = self._outside_changes
+        outside_changes = self.app.outside_changes
         lost = {one.name for one in outside_changes.lost}
         entries = []
         for name in self.app.panes.names(self.app.workspace):
@@ -355,7 +291,3 @@ class OverviewPart(Part):
         pane = self.app.panes.mounted.get("brief")
         if pane is not None and pane.contents is not None:
             pane.say_more(problems, upkeep, notice, news, others, removals)  # type: ignore[attr-defined]
-
-
-def _minute(now: datetime) -> datetime:
-    return now.replace(second=0, microsecond=0)

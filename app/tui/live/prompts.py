@@ -6,30 +6,31 @@ from contextlib import ExitStack, closing
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from app.tui.shell import Part
 from memory.errors import MemdeckError
+from memory.prompts import PromptPreview
+from memory.systems import searcher_of
 
 if TYPE_CHECKING:
-    from app.tui.shell import Shell
-    from memory.prompts import PromptPreview
+    from app.tui.app import MemdeckApp
 
 PANE = "prompt"
 
 
-class PromptSource:
+class PromptSource(Part):
     """The prompt at the start of a session, or the one for a message; of all agents, or of one."""
 
-    def __init__(self, app: Shell) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """Nothing is read yet."""
-        self._app = app
+        super().__init__(app)
         self.message = ""
         self.agent = ""
 
     def look(self, now: datetime) -> PromptPreview | str:
         """Return what the hook sends now, byte for byte, or what the agent gets on request; a sentence for an error."""
         from app.hooks.preview import told
-        from memory.systems import searcher_of
 
-        workspace = self._app.workspace
+        workspace = self.app.workspace
         if workspace is None:
             return ""
         try:

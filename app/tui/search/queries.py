@@ -6,20 +6,19 @@ from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
 
-from app.tui.shell import Part, Shell
+from app.tui.live.fleet import PANE as FLEET
+from app.tui.shell import Part
+from memory.errors import MemdeckError
+from memory.search.hits import FoundEntry, SearchAnswer
+from memory.search.query import Query, read_day, read_query
+from memory.search.searcher import Searcher
+from memory.systems import searcher_of
 from widgets.panes import pane_of
 
+from .screen import SHOWN, SearchScreen
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from app.tui.navigation import Navigation
-    from app.tui.pane_state import PaneState
-    from memory.errors import MemdeckError
-    from memory.search.hits import FoundEntry, SearchAnswer
-    from memory.search.query import Query
-    from memory.search.searcher import Searcher
-
-    from .screen import SearchScreen
+    from app.tui.app import MemdeckApp
 
 LONGEST_HISTORY = 20
 """The most queries that are saved."""
@@ -31,33 +30,28 @@ AGAIN_SECONDS = 0.5
 class SearchQueries(Part):
     """Runs the search. Nothing is imported or opened before the first search."""
 
-    def __init__(self, app: Shell, navigation: Navigation, pane_state: PaneState) -> None:
+    def __init__(self, app: MemdeckApp) -> None:
         """Nothing was asked yet."""
         super().__init__(app)
-        self._navigation, self._pane_state = navigation, pane_state
         self._searcher: Searcher | None = None
         self._screen: SearchScreen | None = None
         self._updating = False
         self._again = False
         self._behind = False
         self._history: list[str] | None = None
-        self.instead: dict[str, Callable[[], None]] = {}
-        """Replacements for this search by pane id, such as for the fleet pane."""
 
     @property
     def history(self) -> list[str]:
         """Earlier queries, the newest first."""
         if self._history is None:
-            self._history = list(self._pane_state.searches)
+            self._history = list(self.app.pane_state.searches)
         return self._history
 
     def open(self) -> None:
-        """Open the search screen; content that is new since the last time is indexed meanwhile."""
-        from .screen import SearchScreen
-
+        """Search everything: all files and the archive."""
         pane = self.app.pane
-        if pane is not None and pane.pane_id in self.instead:
-            self.instead[pane.pane_id]()
+        if pane is not None and pane.pane_id == FLEET:
+            self.app.fleet.search()
             return
         if self._screen is not None:
             return
@@ -78,13 +72,11 @@ class SearchQueries(Part):
         if pane is not None and pane.contents is not None and ref and pane.find(ref) is None:
             # Its ref changed after it was indexed, because an entry with the same title came or went.
             ref = None
-        self._navigation.jump(entry.file, ref or f"line:{entry.line}")
+        self.app.navigation.jump(entry.file, ref or f"line:{entry.line}")
 
     # Queries
 
     def _answer(self, text: str) -> SearchAnswer | None:
-        from .screen import SHOWN
-
         searcher = self._ready()
         query = self._read(text)
         answer: SearchAnswer | None = searcher.ask(query, SHOWN)
@@ -98,15 +90,12 @@ class SearchQueries(Part):
         return answer
 
     def _read(self, text: str) -> Query:
-        from memory.search.query import read_day, read_query
 
         today = self.app.clock().astimezone(self.app.zone).date()
         return read_query(text, lambda day: read_day(day, today))
 
     def _ready(self) -> Searcher:
         if self._searcher is None:
-            from memory.systems import searcher_of
-
             self._searcher = searcher_of(self.workspace)
         return self._searcher
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -12,6 +12,8 @@ from textual.containers import Horizontal
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
+from app.tui.shell import Shell
+from memory.search.hits import FoundEntry, Hit, SearchAnswer
 from widgets.chrome.frame import Frame
 from widgets.chrome.keys import KeyHints, after_typing
 from widgets.dialogs.dialogs import Modal
@@ -19,11 +21,6 @@ from widgets.input.editors import SafeInput, SafeText
 from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation, Heading
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line, line_width, pad_line
-
-if TYPE_CHECKING:
-    from app.tui.shell import Shell
-    from memory.search.hits import FoundEntry, Hit, SearchAnswer
-
 
 LEAST, MOST = 3, 8
 """Least and most lines of the preview; with less room there is none."""
@@ -279,7 +276,7 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
 
     def _arrange(self) -> None:
         if self.answer is None:
-            self._listed.redraw()
+            self._listed.refresh()
             self._look()
             return
         rows: list[Hashable] = []

@@ -131,7 +131,7 @@ def merge_change(
                     clashes += both
     if clashes or reasons:
         return MergedChange("conflict", (), tuple(clashes), tuple(reasons))
-    if not states & {"ready", "moved"} or not found:
+    if not found or states == {"same"}:
         return MergedChange("gone")
     if "same" in states:
         # A part of it was already done in another way: doing the rest would add an entry a second time.

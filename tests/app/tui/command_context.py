@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
-from typing import Any
+from typing import Any, NamedTuple
 
 from textual.geometry import Size
 
-from app.tui.commands.interface import ApplyEdit, OpenDialog, Step
 from app.tui.keys.registry import BY_ID
 from app.tui.shell import panes_by_id
 from memory.workspace import Outcome, Workspace
 from tests.app.tui.tui_helpers import NOW
 from widgets.pane.base import Pane
 from widgets.text.glyphs import UNICODE, Glyphs
+
+
+class Done(NamedTuple):
+    """What a command did, by the name of the context's method."""
+
+    name: str
+    arguments: tuple[Any, ...]
+    options: dict[str, Any]
 
 
 @dataclass
@@ -32,10 +38,6 @@ class CommandContext:
     size: Size = field(default_factory=lambda: Size(120, 36))
     removals: Sequence[Any] = ()
     lost: Any = None
-    left_drafts: Sequence[Any] = ()
-    has_jobs: bool = False
-    shows_one_pane: bool = False
-    way: Sequence[Any] = ()
     views: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def clock(self) -> datetime:
@@ -46,28 +48,9 @@ class CommandContext:
         """The first key of an action."""
         return BY_ID[action_id].keys[0]
 
-    def can_undo_or_redo(self, way: str) -> bool:
-        """Nothing was done here yet."""
-        return False
-
-    def may_undo_or_redo(self, way: str) -> bool:
-        """Nothing was done here yet."""
-        return False
-
-    def saved_views(self, pane_id: str) -> dict[str, dict[str, str]]:
-        """The kept views of the pane."""
-        return {name: dict(view) for name, view in self.views.items()}
-
-    def writing(self) -> AbstractContextManager[None]:
-        """Nobody else writes."""
-        return nullcontext()
-
-    def trust(self) -> None:
-        """Nothing was decided."""
-
-    def services(self, job: object) -> Any:
-        """No monitor runs in these tests."""
-        raise AssertionError(job)
+    def __getattr__(self, name: str) -> Callable[..., Done]:
+        """What commands do is only recorded."""
+        return lambda *arguments, **options: Done(name, arguments, options)
 
 
 def context_over(workspace: Workspace, pane_id: str, *titles: str) -> CommandContext:
@@ -75,7 +58,7 @@ def context_over(workspace: Workspace, pane_id: str, *titles: str) -> CommandCon
     pane = panes_by_id()[pane_id].load()()
     contents = pane.read(workspace.snapshot(), NOW)
     pane.contents, pane.snapshot, pane.now, pane.zone = contents, contents.snapshot, NOW, UTC
-    pane.arrangement.put(contents.rows, contents.order, contents.sieve)
+    pane.arrangement.put(contents.rows, contents.order)
     pane.line_list.set_rows(contents.rows.keys)
     rows = [row for title in titles for row in contents.rows.rows if row.item.title == title]
     assert len(rows) == len(titles)
@@ -86,17 +69,18 @@ def context_over(workspace: Workspace, pane_id: str, *titles: str) -> CommandCon
     return CommandContext(workspace, pane)
 
 
-def answered(step: Step, answer: object) -> Step:
+def answered(done: Done, answer: object) -> Any:
     """What follows from an answer to a question."""
-    assert isinstance(step, OpenDialog), step
-    return step.follow(answer)
+    assert done.name == "ask", done
+    left = done.options.get("left", lambda: None)
+    return left() if answer is None or answer is False else done.arguments[1](answer)
 
 
-def written(context: CommandContext, step: Step) -> Outcome:
+def written(context: CommandContext, done: Done) -> Outcome:
     """Write an edit as the application does, under the name that the command gives it."""
-    assert isinstance(step, ApplyEdit), step
-    assert callable(step.build)
-    return context.workspace.change(step.operation, step.build, actor="human", now=NOW)
+    assert done.name == "change", done
+    operation, build = done.arguments
+    return context.workspace.change(operation, build, actor="human", now=NOW)
 
 
 def text_of(workspace: Workspace, name: str = "tasks.md") -> str:

@@ -1,4 +1,4 @@
-"""What the keys of tasks return, without an application: a question, an edit, a message."""
+"""What the keys of tasks do, without an application: a question, an edit, a message."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from app.tui.commands import journal, tasks
-from app.tui.commands.interface import ApplyEdit, OpenDialog, OpenForm, Say
 from memory.errors import ConflictError, MemdeckError
 from memory.workspace import Workspace
 from tests.app.tui.command_context import answered, context_over, text_of, written
@@ -29,8 +28,7 @@ def test_finishing_asks_for_the_outcome_and_moves_the_task(workspace: Workspace)
     """The words become the outcome, and the cursor goes along with the task."""
     context = context_over(workspace, "tasks", "Deploy")
     step = answered(tasks.done(context), " went well ")
-    assert isinstance(step, ApplyEdit)
-    assert (step.operation, step.follow) == ("tasks.done", True)
+    assert (step.arguments[0], step.options["follow"]) == ("tasks.done", True)
     outcome = written(context, step)
     done = text_of(workspace).partition("## Completed")[2]
     assert "Deploy" in done
@@ -59,7 +57,6 @@ def test_progress_takes_a_number_and_words(workspace: Workspace) -> None:
     """`60 and a note` is a percentage and the last update; other words are refused in the question."""
     context = context_over(workspace, "tasks", "Write")
     step = tasks.progress(context)
-    assert isinstance(step, OpenDialog)
     written(context, answered(step, "60% half of it"))
     assert "progress: 60%" in text_of(workspace)
     assert "half of it" in text_of(workspace)
@@ -89,17 +86,15 @@ def test_a_field_that_somebody_else_set_is_asked_about(workspace: Workspace) -> 
     """The edit compares with what was seen; the conflict leads to three columns, whose answer is written."""
     context = context_over(workspace, "tasks", "Sweep")
     step = answered(tasks.assign(context), "alice")
-    assert isinstance(step, ApplyEdit)
-    assert step.otherwise is not None
     path = workspace.memory / "tasks.md"
     path.write_text(TASKS.replace("### [LOW] Sweep\n", "### [LOW] Sweep\n- assigned: bob\n"), "utf-8")
     with pytest.raises(ConflictError) as caught:
         written(context, step)
-    asked = step.otherwise(caught.value)
+    asked = step.options["otherwise"](caught.value)
     written(context, answered(asked, {"assigned": "alice"}))
     assert "assigned: alice" in text_of(workspace)
-    assert answered(asked, None) == Say("It stays as it is.")
-    assert step.otherwise(MemdeckError("file.locked", "busy")) is None
+    assert answered(asked, None) == ("say", ("It stays as it is.",), {})
+    assert step.options["otherwise"](MemdeckError("file.locked", "busy")) is None
 
 
 def test_a_completed_card_is_not_started(workspace: Workspace) -> None:
@@ -107,25 +102,23 @@ def test_a_completed_card_is_not_started(workspace: Workspace) -> None:
     context = context_over(workspace, "tasks", "Read")
     (task,) = context.pane.selected()
     step = tasks.drop(context, task, "in-progress")
-    assert isinstance(step, Say)
-    assert step.severity == "warning"
+    assert (step.name, step.options["severity"]) == ("say", "warning")
     written(context, tasks.drop(context, task, "pending"))
     assert "Read" in text_of(workspace).partition("## In Progress")[0]
 
 
 def test_without_an_active_plan_there_is_none_to_belong_to(workspace: Workspace) -> None:
     """No menu of nothing: it is said."""
-    assert tasks.plan(context_over(workspace, "tasks", "Deploy")) == Say(
-        "There is no active plan that tasks could belong to."
-    )
+    done = tasks.plan(context_over(workspace, "tasks", "Deploy"))
+    assert done == ("say", ("There is no active plan that tasks could belong to.",), {})
 
 
 def test_a_task_is_split_in_a_form(workspace: Workspace) -> None:
     """The form has a line for each part; what it builds replaces the task by them."""
     context = context_over(workspace, "tasks", "Sweep")
     step = tasks.split(context)
-    assert isinstance(step, OpenForm)
-    build = step.plan.build({}, {"parts": "Kitchen\nCellar"}, context.clock())
+    assert step.name == "form"
+    build = step.arguments[1].build({}, {"parts": "Kitchen\nCellar"}, context.clock())
     assert callable(build)
     workspace.change("tasks.split", build, actor="human", now=context.clock())
     assert "Kitchen" in text_of(workspace)
@@ -138,8 +131,7 @@ def test_a_note_about_a_task_goes_into_the_journal(workspace: Workspace) -> None
     step = answered(tasks.note(context), "waits for Alice")
     written(context, step)
     assert '"Deploy": waits for Alice' in text_of(workspace, "journal.md")
-    assert isinstance(step, ApplyEdit)
-    assert not step.follow
+    assert not step.options["follow"]
 
 
 def test_a_captured_line_is_split_at_the_colon(workspace: Workspace) -> None:
@@ -149,5 +141,4 @@ def test_a_captured_line_is_split_at_the_colon(workspace: Workspace) -> None:
     written(context, step)
     assert "Call with Alice\n" in text_of(workspace, "journal.md")
     assert "she agreed" in text_of(workspace, "journal.md")
-    assert isinstance(step, ApplyEdit)
-    assert step.follow
+    assert step.options["follow"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -18,11 +17,10 @@ from app.tui.app import MemdeckApp
 from app.tui.keys.bindings import PARTS, known_bindings, known_ids
 from app.tui.keys.conflicts import TAKEN, all_problems
 from app.tui.keys.help import Help, help_lines, key_groups
-from app.tui.keys.jump import JumpLabel, JumpScreen
+from app.tui.keys.jump import JumpScreen
 from app.tui.keys.key_file import parse_keymap, read_keymap
 from app.tui.keys.keymap import Keymap, key_of
 from app.tui.keys.palette import Palette
-from app.tui.main_screen import MainScreen
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
@@ -62,15 +60,6 @@ def test_keys_are_written_as_people_know_them(written: str, name: str | None) ->
     assert key_of(written) == name
 
 
-def test_ids_may_be_quoted_dotted_or_in_tables() -> None:
-    """The three ways to write an id in TOML are the same, and a list may be empty."""
-    keymap = parse('task.done = "f5"\n"task.start" = ["s", "F6"]\n[upkeep]\nprune = []\n')
-    assert keymap.problems == ()
-    assert keymap.rebound == {"task.done": ("f5",), "task.start": ("s", "f6"), "upkeep.prune": ()}
-    assert keymap.for_textual() == {"task.done": "f5", "task.start": "s,f6", "upkeep.prune": "unbound"}
-    assert keymap.lines == {"task.done": 1, "task.start": 2, "upkeep.prune": 4}
-
-
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
@@ -88,11 +77,6 @@ def test_what_is_wrong_is_told_with_its_line(text: str, line: int, words: str) -
     assert (problem.file, problem.line) == ("keys.toml", line)
     assert words in problem.message
     assert str(problem).startswith(f"keys.toml:{line}: ")
-
-
-def test_one_wrong_entry_leaves_the_others() -> None:
-    """A spelling mistake does not throw away the rest of the file."""
-    assert parse('task.dome = "x"\ntask.done = "f5"\n').rebound == {"task.done": ("f5",)}
 
 
 @settings(deadline=None)
@@ -157,12 +141,6 @@ def test_conflicts_are_told(text: str, words: str) -> None:
     assert any(words in str(problem) for problem in all_problems(parse(text), {}))
 
 
-def test_keys_may_be_exchanged_without_a_conflict() -> None:
-    """Two actions that swap their keys are no conflict, nor is a key that goes from one to the other."""
-    assert all_problems(parse('task.done = "s"\ntask.start = "d"'), {}) == ()
-    assert all_problems(parse('task.done = "P"\nupkeep.prune = []'), {}) == ()
-
-
 def titles(workspace: Workspace, section: str) -> list[str]:
     """The titles in a section as the files have them now."""
     return [task.title for task in workspace.snapshot().tasks.tasks if task.section == section]
@@ -215,60 +193,6 @@ async def test_every_place_shows_the_live_keys(workspace: Workspace) -> None:
         assert application.navigation.pane.pane_id == "knowledge"
 
 
-async def test_a_bad_file_is_told_at_the_start(workspace: Workspace) -> None:
-    """The first moment says what is wrong and where; everything else works."""
-    application = make_app(workspace, keymap=parse('task.dome = "x"\ntask.done = "ctrl+a"\n'))
-    async with running(application) as pilot:
-        said = [notification.message for notification in application._notifications]
-        assert any("line 1: " in message and "line 2: task.done: " in message for message in said)
-        assert any("keys.toml" in notification.title for notification in application._notifications)
-        await press(pilot, "3")
-        assert application.navigation.pane.pane_id == "journal"
-
-
-async def test_empty_panes_name_the_key_that_was_chosen(tmp_path: Path) -> None:
-    """What an empty pane says follows the keys as well."""
-    from tests.app.tui.tui_helpers import make_workspace
-
-    empty = make_workspace(tmp_path, {"tasks.md": "---\ntype: task-list\n---\n"})
-    application = make_app(empty, keymap=parse('entry.add = "f5"'))
-    async with running(application):
-        assert "Press f5 to add the first task" in screen_text(application)
-
-
-def test_the_verb_lists_and_checks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`memdeck keys` shows live keys, `--check` exits with 4 and the places, as JSON too; doctor tells as well."""
-    from app.main import run
-
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    for name in ("TMUX", "STY", "ZELLIJ", "WEZTERM_PANE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    assert run(["keys", "--check"]) == 0
-    assert "nothing is wrong" in capsys.readouterr().out
-    (tmp_path / "memdeck").mkdir()
-    path = tmp_path / "memdeck" / "keys.toml"
-    path.write_text('task.done = "f5"\ntask.dome = "f6"\n')
-    assert run(["keys", "--check", "-o", "json"]) == 4
-    problem = json.loads(capsys.readouterr().out)["problems"][0]
-    assert (problem["file"], problem["line"]) == (str(path), 2)
-    assert run(["keys", "-o", "json"]) == 0
-    out = capsys.readouterr()
-    rows = {row["id"]: row for row in json.loads(out.out)["keys"]}
-    assert rows["task.done"]["keys"] == ["f5"]
-    assert rows["task.done"]["default"] == ["d"]
-    assert rows["task.done"]["changed"]
-    assert "task.dome" in out.err
-    assert run(["keys"]) == 0
-    assert "* f5" in capsys.readouterr().out
-    run(["doctor", "-o", "json"])
-    findings = json.loads(capsys.readouterr().out)["checks"]
-    assert any(found["name"] == "keys" and found["level"] == "warning" for found in findings)
-
-
 # Jump mode
 
 
@@ -315,55 +239,6 @@ async def test_labels_lead_to_panes_and_links(workspace: Workspace) -> None:
             label = next(one for one, place in screen._places.items() if place.x >= detail.x)
             await type_text(pilot, label)
             assert application.navigation.pane.pane_id != "tasks"
-
-
-async def test_jumping_is_left_without_a_trace(workspace: Workspace) -> None:
-    """Escape, a letter of no label, another size and a click beside all labels go nowhere."""
-    application = make_app(workspace)
-    async with running(application) as pilot:
-        before = application.navigation.pane.current()
-        for leave in ("escape", "exclamation_mark"):
-            await press(pilot, "semicolon", leave)
-            assert application.screen is application.main_screen
-        await press(pilot, "semicolon")
-        await pilot.click(offset=(60, 30))
-        await settle(pilot)
-        assert application.screen is application.main_screen
-        await press(pilot, "semicolon")
-        await pilot.resize_terminal(80, 24)
-        await settle(pilot)
-        assert application.screen is application.main_screen
-        assert application.navigation.pane.current() is before
-
-
-async def test_many_rows_get_labels_of_two_letters(workspace: Workspace) -> None:
-    """No label is the beginning of another; the first letter narrows, backspace takes it back."""
-    from widgets.chrome.jump import JumpPlace, labels
-
-    made = labels([JumpPlace(0, y, lambda: None) for y in range(200)])
-    assert len(set(made)) == 200
-    assert not any(one != other and other.startswith(one) for one in made for other in made)
-    went: list[int] = []
-    places = [JumpPlace(0, y, lambda y=y: went.append(y)) for y in range(60)]
-    application = make_app(workspace)
-    async with running(application) as pilot:
-        screen = JumpScreen(places, application.size)
-        chosen: list[JumpPlace | None] = []
-        application.push_screen(screen, chosen.append)
-        await settle(pilot)
-        label = labels(places)[-1]
-        assert len(label) == 2
-        await press(pilot, label[0])
-        shown = [widget.label for widget in screen.query(JumpLabel) if widget.display]
-        assert label in shown
-        assert all(name.startswith(label[0]) for name in shown)
-        await press(pilot, "backspace", *label)
-        assert chosen == [places[-1]]
-
-
-def test_the_desk_binds_every_action() -> None:
-    """An action without a key can be given one: it has a binding that nothing presses."""
-    assert {binding.id for binding in MainScreen.BINDINGS} >= {"app.theme", "app.reload"}
 
 
 def test_a_workspace_chooses_no_keys(tmp_path: Path) -> None:

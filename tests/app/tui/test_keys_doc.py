@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.tui.keys.reference import keys_page
-from app.tui.keys.registry import ACTIONS
+from app.tui.keys.registry import COMMANDS
 
 PAGE = Path(__file__).parents[3] / "docs" / "keys.md"
 
@@ -15,9 +15,9 @@ def test_the_page_of_keys_is_up_to_date() -> None:
     assert PAGE.read_text("utf-8") == keys_page()
 
 
-def test_every_action_is_on_the_page() -> None:
+def test_every_command_is_on_the_page() -> None:
     """No action is missing, and none has no words."""
     page = keys_page()
-    for action in ACTIONS:
+    for action in COMMANDS:
         assert f"`{action.id}`" in page
         assert action.description.strip()

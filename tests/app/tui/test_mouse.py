@@ -12,7 +12,6 @@ from app.tui.keys.palette import Palette
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle
 from tests.widgets.harness import screen_text
-from widgets.dialogs.dialogs import Confirm
 
 
 async def click(pilot: Pilot[int], words: str, *, times: int = 1, **modifiers: bool) -> None:
@@ -65,65 +64,4 @@ async def test_every_action_is_reached_from_the_footer(workspace: Workspace, siz
         await click(pilot, "? help")
         assert isinstance(app.screen, Help)
         await click(pilot, "Esc cancel")
-        assert app.screen is app.main_screen
-
-
-async def test_dialogs_and_branches_answer_the_mouse(workspace: Workspace) -> None:
-    """Buttons answer, a double click folds a branch and opens it again, a click in the sidebar opens a pane."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "x")
-        assert isinstance(app.screen, Confirm)
-        count = len(workspace.snapshot().tasks.tasks)
-        await click(pilot, "Keep")
-        assert app.screen is app.main_screen
-        assert len(workspace.snapshot().tasks.tasks) == count
-        await click(pilot, "4 Knowledge")
-        pane = app.navigation.pane
-        assert pane.pane_id == "knowledge"
-        rows = len(pane.line_list.rows)
-        await click(pilot, "User Preferences", times=2)
-        assert len(pane.line_list.rows) < rows
-        await click(pilot, "User Preferences", times=2)
-        assert len(pane.line_list.rows) == rows
-
-
-async def test_the_help_of_each_part_is_its_own(workspace: Workspace) -> None:
-    """F1 explains the list, the detail, the filter and the sidebar, each with its own keys."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        seen = {}
-        await press(pilot, "f1")
-        seen["list"] = screen_text(app)
-        await press(pilot, "escape", "enter", "f1")
-        seen["detail"] = screen_text(app)
-        await press(pilot, "escape", "escape", "slash", "f1")
-        seen["filter"] = screen_text(app)
-        await press(pilot, "escape", "escape")
-        app.main_screen.sidebar.focus()
-        await press(pilot, "f1")
-        seen["sidebar"] = screen_text(app)
-        assert "Start the task" in seen["list"]
-        assert "Mark the next link" in seen["detail"]
-        assert not any("next row" in text or "a line down" in text for text in seen.values())
-        assert "name:value asks one field" in seen["filter"]
-        assert "Tab and the numbers" in seen["sidebar"]
-
-
-async def test_help_comes_in_dialogs_too(workspace: Workspace) -> None:
-    """F1 explains the field of a form and gives the form back as it was; in the help it closes the help."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "a", "X", "f1")
-        assert isinstance(app.screen, Help)
-        shown = screen_text(app)
-        assert "The field title" in shown.replace("Title", "title")
-        assert "Save the values" in shown
-        await press(pilot, "f1")
-        assert not isinstance(app.screen, Help)
-        await press(pilot, "Y", "ctrl+s")
-        assert any(task.title == "XY" for task in workspace.snapshot().tasks.tasks)
-        await press(pilot, "colon", "f1")
-        assert "The next action" in screen_text(app)
-        await press(pilot, "escape", "escape")
         assert app.screen is app.main_screen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from datetime import UTC, timedelta
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,7 @@ import pytest
 
 from app.demo.siblings import add_beside
 from app.demo.workspace import demo_files
-from app.tui.live.background import KnownApprovals
 from memory.fleet import EmbeddedFleet
-from memory.systems import waiting_in
-from memory.trust.consent import Ask, ConsentDecision, Trust, trust_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, screen_text, settle
 from tests.commands import memdeck
@@ -104,53 +101,3 @@ async def test_what_waits_leads_where_it_stands(demo: Workspace, tmp_path: Path)
             assert pane is not None
             led[role] = pane.pane_id
         assert led == {"check": "monitors", "action": "tasks", "folders": "typed", "validation": "state"}
-
-
-def test_an_edit_that_asks_for_nothing_decides_nothing(
-    demo: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Asks are decided once until one of them changes; the files that they name are looked at now and then."""
-    looked: list[str] = []
-    real = Trust.decide
-
-    def decide(self: Trust, ask: Ask) -> ConsentDecision:
-        looked.append(ask.name)
-        return real(self, ask)
-
-    monkeypatch.setattr(Trust, "decide", decide)
-    known = KnownApprovals(lambda: trust_of(demo, tmp_path / "config"), {})
-    tasks = demo.memory / "tasks.md"
-
-    def look(seconds: int) -> int:
-        looked.clear()
-        return len(waiting_in(known.look(demo, demo.snapshot(), NOW + timedelta(seconds=seconds), 0, 0)))
-
-    def add(entry: str) -> None:
-        text = tasks.read_text(encoding="utf-8")
-        tasks.write_text(text.replace("## Pending\n", f"## Pending\n\n{entry}\n", 1), encoding="utf-8")
-
-    assert (look(0), len(looked)) == (11, 11)
-    add("### [HIGH] Without any")
-    assert (look(1), looked) == (11, [])
-    add("### [HIGH] With one\n- action: make")
-    assert (look(2), len(looked)) == (12, 12)
-    assert (look(3), looked) == (12, [])
-    assert (look(21), len(looked)) == (12, 12)
-    # What is done elsewhere is seen after a while: another file of a command, and a decision about it.
-    script = demo.root / "ops.sh"
-    script.write_text("echo one\n")
-    add("### [HIGH] With a file\n- action: sh ops.sh")
-    assert (look(22), len(looked)) == (13, 13)
-    script.write_text("echo two\n")
-    assert (look(30), looked) == (13, [])
-    assert (look(42), len(looked)) == (13, 13)
-    trust = trust_of(demo, tmp_path / "config")
-    assert trust is not None
-    asked = next(
-        one.ask
-        for one in known.look(demo, demo.snapshot(), NOW + timedelta(seconds=42), 0, 0)
-        if one.ask.name == "With a file"
-    )
-    trust.approve(asked, who="human", now=NOW)
-    assert (look(43), looked) == (13, [])
-    assert (look(70), len(looked)) == (12, 13)

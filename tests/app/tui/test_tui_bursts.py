@@ -8,171 +8,18 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
-from textual.messages import InvokeLater
 
 from app.demo.siblings import add_beside
 from app.demo.workspace import demo_files
-from app.tui.keys.help import Help
-from app.tui.keys.jump import JumpLabel, JumpScreen
-from app.tui.search.screen import SearchScreen
-from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import (
     NAMED,
     NAMES,
     NOW,
-    burst,
     make_app,
     make_workspace,
-    press,
     running,
     send,
-    settle,
-    type_text,
 )
-from widgets.dialogs.choose import Choose
-from widgets.dialogs.dialogs import Preview
-
-
-@pytest.mark.parametrize("keys", ["zj", "zjj", "!jj", "zjkj"])
-async def test_jump_mode_is_left_once(workspace: Workspace, keys: str) -> None:
-    """Letters that lead nowhere leave it, and those behind them are keys of what lies below."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "semicolon")
-        assert isinstance(app.screen, JumpScreen)
-        shown = {label.label for label in app.screen.query(JumpLabel)}
-        assert not any(label.startswith(keys[0]) for label in shown)
-        before = app.navigation.pane.line_list.position
-        await burst(pilot, keys)
-        assert app.screen is app.main_screen
-        assert app.is_running
-        assert app.navigation.pane.line_list.position == before + keys.count("j") - keys.count("k")
-
-
-async def test_a_label_and_the_next_command(workspace: Workspace) -> None:
-    """The label leads to its place, the key behind it acts there."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "semicolon")
-        label = next(one.label for one in app.screen.query(JumpLabel))
-        await burst(pilot, f"{label}3")
-        assert app.screen is app.main_screen
-        assert app.navigation.pane.pane_id == "journal"
-
-
-@pytest.mark.parametrize("details", ["", "What is the matter."])
-async def test_a_choice_is_made_once(workspace: Workspace, details: str) -> None:
-    """The second of two keys is none of the dialog that the first one left."""
-    app = make_app(workspace)
-    chosen: list[object] = []
-    async with running(app) as pilot:
-        before = app.navigation.pane.line_list.position
-        app.push_screen(Choose("Gone", [("p", "put", "put it back"), ("k", "keep", "")], details), chosen.append)
-        await pilot.pause()
-        await burst(pilot, "pj")
-        assert chosen == ["put"]
-        assert app.screen is app.main_screen
-        assert app.navigation.pane.line_list.position == before + 1
-
-
-async def test_a_plan_that_comes_late_says_so(workspace: Workspace) -> None:
-    """What was opened meanwhile stays, and nobody waits for a plan that was dropped."""
-    app = make_app(workspace)
-    chosen: list[object] = []
-    async with running(app) as pilot:
-        await press(pilot, "question_mark")
-        app.overlays.offer("The plan", Preview("Maintenance", ()), chosen.append)
-        await settle(pilot)
-        assert isinstance(app.screen, Help)
-        (said,) = [note.message for note in app._notifications]
-        assert said == "The plan was ready when something else was open; ask for it again."
-        assert not chosen
-
-
-async def test_a_screen_leaves_no_other_one(workspace: Workspace) -> None:
-    """However often something leaves it, the main screen stays, and the result comes once."""
-    app = make_app(workspace)
-    chosen: list[object] = []
-    async with running(app) as pilot:
-        screen = Choose("Gone", [("p", "put", "put it back")])
-        app.push_screen(screen, chosen.append)
-        await pilot.pause()
-        screen.dismiss("put")
-        screen.dismiss("keep")
-        await pilot.pause()
-        assert chosen == ["put"]
-        assert app.screen is app.main_screen
-
-
-async def test_enter_behind_a_query_means_this_query(workspace: Workspace) -> None:
-    """What was asked before is not taken for what is typed."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "ctrl+f")
-        await type_text(pilot, "weekly")
-        await press(pilot, "enter")
-        assert app.screen is app.main_screen
-        await burst(pilot, "ctrl+f", "redis cach", "enter")
-        assert app.screen is app.main_screen
-        assert app.navigation.pane.pane_id == "knowledge"
-        assert app.navigation.pane.current().text == "Using Redis for caching"
-        await burst(pilot, "ctrl+f", "tls")
-        assert isinstance(app.screen, SearchScreen)
-        assert app.screen.text == "tls"
-
-
-async def test_what_waits_for_a_picture_outlives_a_dialog(workspace: Workspace) -> None:
-    """What the application does after the next picture is done, though the screen on top closes before it is drawn."""
-    app = make_app(workspace)
-    done: list[str] = []
-
-    async def not_drawn() -> None:
-        """Stands for the picture that a dialog does not get any more."""
-
-    async with running(app) as pilot:
-        await press(pilot, "question_mark")
-        dialog = app.screen
-        assert isinstance(dialog, Help)
-        dialog._invoke_and_clear_callbacks = not_drawn  # type: ignore[method-assign]
-
-        def leave() -> None:
-            app._on_invoke_later(InvokeLater(lambda: done.append("of the application")))
-            app._on_invoke_later(InvokeLater(lambda: done.append("of the dialog")).set_sender(dialog))
-            dialog.dismiss()
-
-        app.call_later(leave)
-        await settle(pilot)
-        assert app.screen is app.main_screen
-        assert done == ["of the application"]
-
-
-async def test_keys_go_on_where_no_picture_comes(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A callback for the next picture that is never called holds the keys for a moment only."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        monkeypatch.setattr(app, "call_after_refresh", lambda *_: True)
-        await burst(pilot, "ctrl+f", "tls")
-        assert isinstance(app.screen, SearchScreen)
-        assert app.screen.text == "tls"
-
-
-async def test_g_and_what_follows_it(workspace: Workspace) -> None:
-    """`g` takes the next key, whatever else comes with it, and nothing waits behind the last one."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "3")
-        await burst(pilot, "gt")
-        assert app.navigation.pane.pane_id == "tasks"
-        await press(pilot, "3", "j")
-        await burst(pilot, "gg")
-        assert app.navigation.pane.line_list.position == 1
-        await burst(pilot, "gh")
-        assert [toast.message for toast in app._notifications] == ["No pane begins with 'h'."]
-        await burst(pilot, "ght th")
-        assert not app.navigation.pane.line_list._after_go
-        await burst(pilot, "gt")
-        assert app.navigation.pane.pane_id == "tasks"
-
 
 WHOLE = os.environ.get("MEMDECK_BURSTS") == "all"
 SEEDS, BURSTS = (range(40), 400) if WHOLE else (range(4), 80)
@@ -207,13 +54,3 @@ async def test_no_keys_end_it(tmp_path: Path, seed: int) -> None:
             assert app.is_running
             assert len(app.screen_stack) < 5
         app.exit()
-
-
-@pytest.mark.parametrize("seed", range(len(SEEDS) * 2))
-async def test_keys_mean_nothing_when_it_ends(workspace: Workspace, seed: int) -> None:
-    """What is pressed while screens are taken away ends nothing with an error; what it opens finds no widgets then."""
-    chance = random.Random(seed)
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        for _ in range(chance.randrange(60)):
-            send(pilot, chance.choice(KEYS))

@@ -10,7 +10,7 @@ from memory.files.tasks.edits import edit_task, progress_task, remove_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text
 from tests.reviewing import let_agents
-from tests.widgets.harness import HOSTILE, assert_safe, screen_text
+from tests.widgets.harness import screen_text
 from widgets.dialogs.choose import Choose
 from widgets.dialogs.dialogs import Prompt
 from widgets.dialogs.three_way import ThreeWay
@@ -180,27 +180,3 @@ async def test_a_removed_entry_leaves_a_choice(workspace: Workspace, key: str) -
             assert found == []
         assert bool(app.left_drafts) == (key == "escape")
         assert ("heartbeat!" in app.clipboard) == (key == "c")
-
-
-@pytest.mark.parametrize("size", [(120, 36), (40, 10)], ids=str)
-async def test_hostile_values_are_shown_as_they_are(workspace: Workspace, size: tuple[int, int]) -> None:
-    """Values of both sides that try to steer the terminal or to be markup are text in every size."""
-    app = make_app(workspace)
-    texts = [text.replace("\n", " ").replace("\r", " ")[:500] for text in HOSTILE.values()]
-    async with running(app, size) as pilot:
-        from widgets.dialogs.three_way import ThreeWayQuestion
-
-        questions = [
-            ThreeWayQuestion(str(number), text[:40], text, None, f"{text}\nsecond {text}", group=text[:60])
-            for number, text in enumerate(texts)
-        ]
-        screen = ThreeWay(texts[0], questions, note=texts[1])
-        app.push_screen(screen)
-        await pilot.pause()
-        for _ in questions:
-            await pilot.press("m")
-            assert_safe(screen_text(app))
-        assert not screen.view.open_questions
-        await pilot.press("k", "T", "G", "j", "enter")
-        await pilot.pause()
-        assert app.screen is app.main_screen

@@ -11,11 +11,10 @@ from textual.events import Key
 from app.tui.app import MemdeckApp
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, burst, make_app, make_workspace, press, running, send, settle, type_text
+from tests.app.tui.tui_helpers import NOW, burst, make_app, make_workspace, press, running, send, settle
 from tests.patience import within
 from tests.widgets.harness import screen_text
-from widgets.dialogs.consent import ConsentLines, ConsentScreen
-from widgets.text.styled_text import line_text
+from widgets.dialogs.consent import ConsentScreen
 
 
 def trust_in(workspace: Workspace) -> Trust:
@@ -68,27 +67,6 @@ async def test_the_question_shows_everything_and_y_approves(workspace: Workspace
         await press(pilot, "y")
         assert states(workspace)["check", "Disk Space"] == "approved"
         assert not isinstance(app.screen, ConsentScreen)
-
-
-async def test_a_question_is_whole_in_a_small_terminal(workspace: Workspace, tmp_path: Path) -> None:
-    """Two lines of it at 40x10, and all four keys; what has no room there stands at the top of the text."""
-    app = make_app(workspace)
-    async with running(app, (40, 10)) as pilot:
-        await open_question(pilot, app, "Disk Space")
-        shown = screen_text(app)
-        assert "Run this command to check “Disk" in shown
-        assert "Space”?" in shown
-        assert "n no  y approve  d never  Esc cancel" in shown
-    name = "Copy " + " ".join(f"word{number}" for number in range(20))
-    files = {"monitors.md": f"## Monitors\n\n### {name}\n- type: command\n- command: df\n- interval: 0 * * * *\n"}
-    app = make_app(make_workspace(tmp_path / "long", files))
-    async with running(app, (40, 10)) as pilot:
-        await open_question(pilot, app, name)
-        shown = screen_text(app).splitlines()
-        assert "…" in shown[2]
-        assert "n no" in screen_text(app)
-        text = " ".join(" ".join(line_text(one).split()) for one in app.screen.query_one(ConsentLines).shown_lines)
-        assert f"Run this command to check “{name}”?" in text
 
 
 @pytest.mark.parametrize("key", ["enter", "n", "escape", "q", "space", "Y", "a"])
@@ -220,23 +198,6 @@ async def test_what_changes_while_it_is_read_is_not_approved(workspace: Workspac
         assert states(workspace)["check", "Disk Space"] == "pending"
 
 
-async def test_the_palette_leads_to_everything_and_to_the_workspace(workspace: Workspace) -> None:
-    """From the palette: all that waits one by one, and outgoing checks of the workspace."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "colon")
-        await type_text(pilot, "everything that waits")
-        await press(pilot, "enter")
-        assert isinstance(app.screen, ConsentScreen)
-        await press(pilot, "escape", "colon")
-        await type_text(pilot, "workspace for checks")
-        await press(pilot, "enter")
-        assert "https://api.example.com/health" in screen_text(app)
-        await press(pilot, "y")
-        assert trust_in(workspace).opening() is not None
-        assert states(workspace)["url", "API Health Check"] == "approved"
-
-
 async def test_an_action_of_a_task_is_asked_for_in_its_pane(workspace: Workspace) -> None:
     """T on a task shows its action; on a task without one there is nothing to ask."""
     app = make_app(workspace)
@@ -251,14 +212,3 @@ async def test_an_action_of_a_task_is_asked_for_in_its_pane(workspace: Workspace
         assert pane.go_to(next(task.ref for task in tasks if task.action is None))
         await press(pilot, "T")
         assert said(app) == ["Nothing here waits for an approval."]
-
-
-@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10)])
-async def test_it_can_be_read_at_every_size(workspace: Workspace, size: tuple[int, int]) -> None:
-    """The question and its keys are there on small terminals too."""
-    app = make_app(workspace)
-    async with running(app, size) as pilot:
-        await open_question(pilot, app, "Disk Space")
-        shown = screen_text(app)
-        assert "df -h /" in shown
-        assert "n no" in shown

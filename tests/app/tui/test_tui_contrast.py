@@ -26,7 +26,6 @@ from tests.pilots import quiet
 from widgets.text.contrast import FAINT, TEXT, contrast
 from widgets.text.depth import OWN, Depth, depth_of, offered
 from widgets.text.fallback import numbered
-from widgets.text.glyphs import ASCII, UNICODE, Glyphs
 from widgets.text.theme import palette
 
 XTERM = """000000 cd0000 00cd00 cdcd00 0000ee cd00cd 00cdcd e5e5e5
@@ -153,7 +152,7 @@ async def all_pairs(depth: Depth, folder: Path) -> dict[Pair, str]:
     app = make_app(story(folder), clock=lambda: NOW, depth=depth)
     # Of sixteen colours two make all grounds but the cursor's, and what is on a ground of its own is drawn otherwise.
     one = dict.fromkeys(GROUNDS, MARKED["background"]) if depth == "16" else {}
-    app.register_theme(palette("markers", dark=True, **{**MARKED, **one}))
+    app.register_theme(palette("markers", {**MARKED, **one}, dark=True))
     app.theme = "markers"
     found: dict[Pair, str] = {}
     async with running(app) as pilot:
@@ -248,30 +247,3 @@ async def test_what_differs_in_meaning_differs_in_looks(depth: Depth, tmp_path: 
 def test_the_terminal_says_how_many_colours_it_has(environ: dict[str, str], depth: Depth) -> None:
     """`COLORTERM` counts, then the end of `TERM`, and what Textual was told before both."""
     assert depth_of(environ) == depth
-
-
-@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
-async def test_focus_is_seen_without_any_colour(
-    glyphs: Glyphs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With NO_COLOR the part with the focus, and the cursor's row in it, are drawn in other signs and attributes."""
-    monkeypatch.setenv("NO_COLOR", "1")
-    app = make_app(story(tmp_path), clock=lambda: NOW, glyphs=glyphs)
-    async with running(app) as pilot:
-
-        def frame(name: str) -> str:
-            strips = app.screen._compositor.render_strips(app.size)
-            region = app.screen.query_one(f"#pane-tasks {name}").region
-            return strips[region.bottom - 1].crop(*region.column_span).text
-
-        def rows() -> list[str]:
-            return [segment.text for segment in drawn(app) if segment.style and segment.style.reverse]
-
-        lists, details = frame(".pane--list-frame"), frame(".pane--detail-frame")
-        reversed_rows = rows()
-        assert any("Deploy" in text for text in reversed_rows), reversed_rows
-        await press(pilot, "enter")
-        assert frame(".pane--list-frame") != lists
-        assert frame(".pane--detail-frame") != details
-        assert len(rows()) < len(reversed_rows)
-        assert all(segment.style is None or not segment.style.color for segment in drawn(app))

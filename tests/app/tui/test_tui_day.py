@@ -8,11 +8,9 @@ from app.tui.app import MemdeckApp
 from memory.files.journal.edits import add_entry
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
-from tests.widgets.harness import assert_safe, screen_text
-from tests.widgets.panes.looking import ONE_LINE
+from tests.widgets.harness import screen_text
 from widgets.calendar.day import DayScreen
 from widgets.pane.rows import RowKey
-from widgets.text.glyphs import ASCII
 
 SIZES = [(120, 36), (80, 24), (40, 10)]
 
@@ -110,20 +108,6 @@ async def test_the_change_log_says_who_wrote(workspace: Workspace) -> None:
         assert "agent:dba" in row
 
 
-async def test_a_day_in_ascii(workspace: Workspace) -> None:
-    """Without Unicode every sign of the dialog is ASCII."""
-    app = make_app(workspace, pane="journal", glyphs=ASCII)
-    async with running(app) as pilot:
-        await press(pilot, "b")
-        rows = [line for line in screen_text(app).split("\n") if ":" in line and " | " in line]
-        assert rows
-        day = day_screen(app)
-        for key in day.list.rows:
-            if isinstance(key, int):
-                drawn = "".join(piece.text for piece in day.list.render_row(key, 50)[:4])
-                assert drawn.isascii()
-
-
 async def test_the_journal_is_filtered_by_kind_and_author(workspace: Workspace) -> None:
     """kind: and from: leave what fits, together as well; f says the names, and right completes a kind."""
     app = make_app(workspace, pane="journal")
@@ -159,32 +143,3 @@ async def test_one_key_lists_what_mentions_a_task(workspace: Workspace) -> None:
         assert {entry.ref for entry in found} <= {
             key.item.ref for key in app.navigation.pane.line_list.rows if isinstance(key, RowKey)
         }
-
-
-async def test_what_nobody_mentioned_says_so(workspace: Workspace) -> None:
-    """A task that no entry mentions leaves the person where they are, with a sentence."""
-    app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
-        text = (workspace.memory / "journal.md").read_text()
-        lonely = next(task for task in workspace.snapshot().tasks if f'"{task.title}"' not in text)
-        app.navigation.pane.go_to(lonely.ref)
-        await press(pilot, "O")
-        assert app.navigation.pane.pane_id == "tasks"
-        assert any("No entry of the journal mentions" in note.message for note in app._notifications)
-
-
-async def test_nothing_in_a_journal_drives_the_terminal(workspace: Workspace) -> None:
-    """Control characters, markup and wide characters in titles, lines and names are drawn as what they are."""
-    entries = "".join(
-        f"### 0{number}:00 — {text}\n- From: {text}\n- {text}\n\n" for number, text in enumerate(ONE_LINE[:10])
-    )
-    (workspace.memory / "journal.md").write_text(
-        f"## 2024-01-15\n\n{entries}", "utf-8", errors="surrogatepass", newline=""
-    )
-    app = make_app(workspace, pane="journal")
-    async with running(app, (80, 24)) as pilot:
-        await press(pilot, "b")
-        for key in ("j", "j", "left", "right", "enter"):
-            assert_safe(screen_text(app))
-            await press(pilot, key)
-        assert_safe(screen_text(app))

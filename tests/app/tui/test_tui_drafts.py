@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,8 +12,8 @@ from textual.pilot import Pilot
 from memory.files.tasks.edits import edit_task, remove_task
 from memory.storage.private.drafts import Draft, Drafts, is_running, this_process
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, press, running, send, settle, type_text
-from tests.patience import PATIENCE, within
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
+from tests.patience import within
 from tests.reviewing import let_agents
 from tests.widgets.harness import screen_text
 from widgets.dialogs.choose import Choose
@@ -25,7 +23,6 @@ from widgets.input.form import Form
 from widgets.pane.rows import RowKey
 
 FIRST = "Deploy v2.1 to staging"
-ASSIGNED = ("down", "down", "down", "down")
 
 
 def drafts_of(workspace: Workspace) -> Drafts:
@@ -115,48 +112,6 @@ async def test_a_draft_is_offered_without_getting_in_the_way(workspace: Workspac
         assert not app.form_drafts.left
 
 
-async def test_a_draft_is_told_of_once(workspace: Workspace) -> None:
-    """Later starts say nothing of it, the brief lists it all the same; a word comes again for what was typed since."""
-
-    async def start(remembers: bool = True) -> tuple[list[str], str]:
-        app = make_app(workspace, pane="brief", remembers=remembers)
-        async with running(app):
-            return [note.message for note in app._notifications], screen_text(app)
-
-    draft = a_draft(workspace, title=f"{FIRST} now")
-    said = f"Edited task: {FIRST} was never saved. Press w to go on with it."
-    assert (await start(remembers=False))[0] == [said]
-    assert (await start())[0] == [said]
-    for _ in range(2):
-        messages, shown = await start()
-        assert messages == []
-        assert "DRAFTS" in shown
-        assert "w open draft" in shown
-    other = replace(draft, id="02DRAFT", title="Another", time=NOW - timedelta(days=1))
-    drafts_of(workspace).put(other)
-    assert (await start())[0] == ["Edited task: Another was never saved. Press 1 to see it in Brief."]
-    drafts_of(workspace).put(replace(draft, time=NOW + timedelta(minutes=1)))
-    assert (await start())[0] == [said]
-    assert (await start())[0] == []
-
-
-async def test_a_draft_takes_the_place_of_no_key_of_its_pane(workspace: Workspace) -> None:
-    """In 80 cells the footer is as without it; where there is room, and in the brief, it names the key."""
-    footers = []
-    for drafted in (False, True):
-        if drafted:
-            a_draft(workspace, title=f"{FIRST} now")
-        app = make_app(workspace)
-        async with running(app, size=(80, 24)):
-            footers.append(screen_text(app).split("\n")[-1])
-    assert "b board" in footers[0]
-    assert footers[0] == footers[1]
-    for pane, size in (("tasks", (120, 36)), ("brief", (80, 24))):
-        app = make_app(workspace, pane=pane)
-        async with running(app, size=size):
-            assert "w open draft" in screen_text(app).split("\n")[-1]
-
-
 async def test_a_draft_meets_newer_values(workspace: Workspace) -> None:
     """Others changed another field (it stays) and the same one (it is asked) since the draft was typed."""
     a_draft(workspace, assigned="mine")
@@ -235,20 +190,6 @@ async def test_an_error_keeps_what_is_typed(workspace: Workspace) -> None:
     assert len(files_of(workspace)) == 1
 
 
-async def test_a_draft_can_be_thrown_away(workspace: Workspace) -> None:
-    """The palette's action asks, shows what was typed, and removes it for good."""
-    a_draft(workspace, title="Something else")
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        app.action_do("draft.discard")
-        await settle(pilot)
-        assert isinstance(app.screen, Confirm)
-        assert "Something else" in screen_text(app)
-        await press(pilot, "y")
-        assert files_of(workspace) == []
-        assert not app.form_drafts.left
-
-
 async def test_x_throws_the_draft_under_the_cursor_away(workspace: Workspace) -> None:
     """Rows of drafts say what kind of entry they are; x asks about the one under the cursor and leaves the others."""
     older = a_draft(workspace, title="Something else")
@@ -295,27 +236,3 @@ def test_damaged_drafts_are_left_out(workspace: Workspace) -> None:
     drafts_of(workspace).remove("01DRAFT")
     drafts_of(workspace).remove("01DRAFT")
     assert drafts_of(workspace).left() == ()
-
-
-async def test_what_is_typed_behind_the_key_of_a_draft(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The files are read anew for the form of a draft: the letters typed meanwhile are its own."""
-    a_draft(workspace, title=f"{FIRST}!")
-    goes_on = threading.Event()
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        pane = app.navigation.pane
-        read = pane.read
-
-        def held(*arguments: object) -> object:
-            assert goes_on.wait(PATIENCE)
-            return read(*arguments)
-
-        monkeypatch.setattr(pane, "read", held)
-        for key in "wjx":
-            send(pilot, key)
-        await pilot.pause()
-        assert app.screen is app.main_screen
-        goes_on.set()
-        await settle(pilot)
-        assert isinstance(app.screen, Form)
-        assert app.screen.values()["title"] == f"{FIRST}jx!"

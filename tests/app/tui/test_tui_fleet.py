@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
-from app.tui import launch
 from app.tui.app import MemdeckApp
-from app.tui.keys.registry import ACTIONS
+from app.tui.keys.registry import COMMANDS
 from memory.fleet import EmbeddedFleet
-from memory.fleet.local import WorkspaceFailure
 from memory.storage.private.workspaces import WorkspaceList
 from memory.workspace import Workspace
 from screenshots.make import rest
-from tests.examples import examples
 from tests.patience import within
 from tests.postgres import cluster, database
 from tests.widgets.harness import screen_text
 from widgets.panes.fleet import FleetPane
 
 from .tui_helpers import NOW, make_app, press, running, settle, type_text
-
-__all__ = ["cluster", "database"]
 
 TASKS = """## Pending
 
@@ -39,6 +33,8 @@ TASKS = """## Pending
 ### [LOW] Water the plants of {name}
 - created: 2024-01-01 09:00
 """
+
+__all__ = ["cluster", "database"]
 
 
 @pytest.fixture
@@ -93,25 +89,6 @@ async def test_one_row_a_workspace(here: Workspace) -> None:
         assert any("derelict" in one and "there is no memory" in one for one in lines)
 
 
-async def test_the_open_one_is_marked_and_the_footer_says_what_enter_does(here: Workspace) -> None:
-    """The row of the workspace that is open says so, and Enter is named where it does more than show the row."""
-    app = make_app(here, pane="fleet")
-    async with running(app) as pilot:
-        lines = screen_text(app).splitlines()
-        assert [any(f"{name} ←" in line for line in lines) for name in ("atelier", "bakery")] == [True, False]
-        assert "Enter open" in screen_text(app).splitlines()[-1]
-        await press(pilot, "2")
-        assert "Enter" not in screen_text(app).splitlines()[-1]
-
-
-async def test_a_workspace_with_problems_says_so(here: Workspace) -> None:
-    """What is wrong in the files of one stands in its row."""
-    (here.root.parent / "bakery/.aiter/memory/tasks.md").write_bytes(b"\xff\xfe")
-    app = make_app(here, pane="fleet")
-    async with running(app):
-        assert any("bakery" in one and "1 problem" in one for one in screen_text(app).splitlines())
-
-
 async def test_the_fleet_alone_changes_nothing(here: Workspace) -> None:
     """Without a workspace there is one pane: no other opens, no row does, and no key that writes means anything."""
     environ = {"XDG_STATE_HOME": str(here.state.folder.home), "MEMDECK_HOST": "laptop"}  # type: ignore[union-attr]
@@ -127,26 +104,10 @@ async def test_the_fleet_alone_changes_nothing(here: Workspace) -> None:
             await press(pilot, *keys)
             assert isinstance(app.navigation.pane, FleetPane)
             assert app.screen is app.main_screen
-        live = {one.id for one in ACTIONS if app._allows(one)}
+        live = {one.id for one in COMMANDS if app.allows(one)}
         assert not [one for one in live if one.partition(".")[0] in ("task", "trust", "upkeep", "change", "journal")]
     assert app.fleet.destination is None
     assert not nowhere.root.exists()
-
-
-async def test_rows_are_sorted_and_filtered(here: Workspace) -> None:
-    """S sorts by what needs a person, / filters by words and by what is wrong."""
-    path = here.root.parent / "bakery/.aiter/memory/tasks.md"
-    path.write_text(path.read_text() + "\n### [HIGH] Pay\n- due: 2024-01-02\n- created: 2024-01-01 09:00\n")
-    app = make_app(here, pane="fleet")
-    async with running(app) as pilot:
-        pane = app.navigation.pane
-        assert pane is not None
-        pane.set_sort("overdue")
-        await settle(pilot)
-        assert names(app)[0] == "bakery"
-        await press(pilot, "slash")
-        await type_text(pilot, "is:broken")
-        assert names(app) == ["derelict"]
 
 
 async def test_the_pane_comes_with_another_workspace(here: Workspace, tmp_path: Path) -> None:
@@ -177,39 +138,6 @@ async def test_enter_leaves_for_the_workspace(here: Workspace) -> None:
     assert (app.fleet.destination.root.name, app.fleet.destination.way) == ("bakery", (here.root,))
 
 
-async def test_a_form_that_was_opened_meanwhile_is_not_left(here: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a person opened something else before it was known that a workspace can be opened, it stays open."""
-    app = make_app(here, pane="fleet")
-    looked, known = threading.Event(), threading.Event()
-    looks = app.fleet._try
-
-    def held(root: Path) -> WorkspaceFailure | None:
-        looked.set()
-        assert known.wait(60)
-        return looks(root)
-
-    monkeypatch.setattr(app.fleet, "_try", held)
-    async with running(app, says=True) as pilot:
-        await press(pilot, "home", "j")
-        await app._press_keys(["enter"])
-        assert await asyncio.to_thread(looked.wait, 60)
-        await app._press_keys(["question_mark"])
-        known.set()
-        await settle(pilot)
-        assert app.fleet.destination is None
-        assert "bakery was ready when something else was open" in screen_text(app)
-
-
-async def test_enter_on_the_open_one_goes_to_its_panes(here: Workspace) -> None:
-    """The workspace that is open already is not opened once more."""
-    app = make_app(here, pane="fleet")
-    async with running(app) as pilot:
-        await press(pilot, "home", "enter")
-        assert app.navigation.pane is not None
-        assert app.navigation.pane.pane_id == "tasks"
-        assert app.fleet.destination is None
-
-
 async def test_a_search_over_all(here: Workspace) -> None:
     """ctrl+f in the pane finds entries of all workspaces, and Enter goes to the one in its workspace."""
     with EmbeddedFleet(here.state.folder.home, host="x") as fleet:  # type: ignore[union-attr]
@@ -229,7 +157,7 @@ async def test_a_search_over_all(here: Workspace) -> None:
 async def test_the_entry_that_was_chosen_is_under_the_cursor(here: Workspace) -> None:
     """The application that opens for a find begins at it, and a key leads back."""
     app = make_app(here, pane="fleet")
-    app.setup = app.setup._replace(way=(here.root.parent / "bakery",), entry=("tasks.md", "line:6"))
+    app.setup = replace(app.setup, way=(here.root.parent / "bakery",), entry=("tasks.md", "line:6"))
     async with running(app) as pilot:
         pane = app.navigation.pane
         assert pane is not None
@@ -238,37 +166,6 @@ async def test_the_entry_that_was_chosen_is_under_the_cursor(here: Workspace) ->
         await press(pilot, "tilde")
     assert app.fleet.destination is not None
     assert (app.fleet.destination.root.name, app.fleet.destination.pane) == ("bakery", "fleet")
-
-
-def test_there_and_back_leaves_nothing_open(here: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Going to another workspace and back, several times, ends every thread and closes every file of the old one."""
-    walked: list[str] = []
-    counts: list[tuple[int, int]] = []
-    times = examples(20, 6)
-
-    def run(self: MemdeckApp, **_: object) -> int:
-
-        async def go() -> None:
-            async with running(self) as pilot:
-                assert self.workspace is not None
-                walked.append(self.workspace.root.name)
-                if len(walked) >= times:
-                    self.exit(0)
-                elif self.way:
-                    await press(pilot, "tilde")
-                else:
-                    await press(pilot, "g", "w", "home", "j", "enter")
-
-        asyncio.run(go())
-        counts.append((threading.active_count(), len(os.listdir("/proc/self/fd"))))
-        return 0
-
-    monkeypatch.setattr(MemdeckApp, "run", run)
-    environ = {"XDG_STATE_HOME": str(here.state.folder.home), "HOME": str(here.root.parent)}  # type: ignore[union-attr]
-    assert launch.run(str(here.root), NOW.isoformat(), environ=environ) == 0
-    assert walked == ["atelier", "bakery"] * (times // 2)
-    assert counts[-1][0] <= counts[3][0]
-    assert counts[-1][1] <= counts[3][1]
 
 
 @pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10)], ids=["usual", "small", "tiny"])
@@ -308,12 +205,3 @@ async def test_the_catalogue_where_a_database_is_configured(here: Workspace, dat
         await found(pilot, "Renew bakery")
         await press(pilot, "escape")
     assert app.fleet.destination is None
-
-
-async def test_a_database_that_is_down_is_told(here: Workspace, tmp_path: Path) -> None:
-    """The pane says so, and the application goes on."""
-    app = make_app(here, pane="fleet", environ={"MEMDECK_DATABASE": f"postgresql://nobody@/none?host={tmp_path}"})
-    async with running(app) as pilot:
-        assert "cannot be reached" in screen_text(app)
-        await press(pilot, "2")
-        assert "Renew atelier" in screen_text(app)

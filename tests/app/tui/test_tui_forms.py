@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from textual.widgets import Input
 
-from app.tui.keys import type_ahead as typing_ahead
-from app.tui.keys.help import Help
+from app.tui.shell import Changed
 from app.tui.welcome import StartScreen
 from memory.files.tasks.edits import edit_task, remove_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NAMES, NOW, make_app, press, running, send, settle, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.dialogs.dialogs import Confirm
 from widgets.dialogs.three_way import ThreeWay
@@ -150,7 +148,7 @@ async def test_a_form_survives_an_outside_change(workspace: Workspace) -> None:
         await type_text(pilot, " today")
         path = workspace.memory / "tasks.md"
         path.write_text(path.read_text().replace("Update README with", "Rewrite README with"))
-        app.refresher.files_changed(frozenset({"tasks.md"}))
+        app.post_message(Changed(frozenset({"tasks.md"})))
         await settle(pilot)
         assert isinstance(app.screen, Form)
         assert app.screen.query(Input).first().value == f"{FIRST} today"
@@ -215,65 +213,4 @@ async def test_a_folder_without_memory_offers_to_make_it(tmp_path: Path) -> None
         assert app.navigation.pane.pane_id == "tasks"
         assert "Press a" in screen_text(app)
         await press(pilot, "a")
-        assert isinstance(app.screen, Form)
-
-
-@pytest.mark.parametrize("size", [(40, 10), (30, 12), (80, 24)], ids=str)
-async def test_the_start_screen_names_its_keys_in_small_terminals(tmp_path: Path, size: tuple[int, int]) -> None:
-    """Both choices and their keys are on the screen at once."""
-    app = make_app(None, path=str(tmp_path), environ={"XDG_STATE_HOME": str(tmp_path / "state")})
-    async with running(app, size):
-        shown = screen_text(app)
-        assert all(words in shown for words in ("Create it here", "Look at a demo", "c create", "d demo"))
-
-
-async def test_leaving_the_start_screen_makes_nothing(tmp_path: Path) -> None:
-    """q at the first start leaves the folder as it was."""
-    app = make_app(None, path=str(tmp_path), environ={"XDG_STATE_HOME": str(tmp_path / "state")})
-    async with running(app) as pilot:
-        await press(pilot, "q")
-    assert list(tmp_path.iterdir()) == []
-
-
-async def test_a_form_right_behind_a_save_begins_with_what_was_saved(workspace: Workspace) -> None:
-    """While a change is still being written, e waits for it: the form knows the new title."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "e")
-        await type_text(pilot, "one")
-        with app.edits.one:
-            await pilot.press("ctrl+s")
-            await pilot.pause()
-            assert app.screen is app.main_screen
-            assert not app.edits.idle
-            for key in "etwo":
-                send(pilot, key)
-            await pilot.pause(0.1)
-            assert app.screen is app.main_screen
-        await settle(pilot)
-        assert isinstance(app.screen, Form)
-        await press(pilot, "ctrl+s")
-        assert app.screen is app.main_screen
-        assert task_of(workspace, f"{FIRST}onetwo")
-
-
-async def test_a_form_that_comes_late_covers_nothing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A save takes so long that keys no longer wait for it: the form does not come over what was opened meanwhile."""
-    monkeypatch.setattr(typing_ahead, "_LONGEST", 0.01)
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "e")
-        await type_text(pilot, "one")
-        with app.edits.one:
-            await pilot.press("ctrl+s")
-            await pilot.pause()
-            for key in "eee?":
-                await pilot.press(NAMES.get(key, key))
-                await pilot.pause(0.1)
-            assert isinstance(app.screen, Help)
-            said = [note.message for note in app._notifications]
-            assert said == ["The form took too long to open; ask for it again."]
-        await settle(pilot)
-        assert [type(screen) for screen in app.screen_stack] == [type(app.main_screen), Help]
-        await press(pilot, "escape", "e")
         assert isinstance(app.screen, Form)

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from memory.files.tasks.edits import edit_task, remove_task
 from memory.history.changes import list_changes
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle
 from tests.patience import within
 from tests.reviewing import let_agents
 from tests.widgets.harness import screen_text
@@ -19,7 +19,6 @@ from widgets.dialogs.entry_history import EntryHistory
 from widgets.dialogs.three_way import ThreeWay
 from widgets.panes.changes.logged_change import LoggedChange
 from widgets.panes.changes.pane import PAGE
-from widgets.panes.changes.words import short_actor
 
 FIRST = "Deploy v2.1 to staging"
 AGENT = "agent:builder"
@@ -78,36 +77,6 @@ async def test_the_log_of_every_writer_is_listed(workspace: Workspace) -> None:
         assert app.outside_changes.count == 0
 
 
-async def test_who_it_was_is_said_shortly_on_a_small_screen(workspace: Workspace) -> None:
-    """The row of a change names agent, person and command line beside what they did; the detail says it in full."""
-    edit(workspace, FIRST, days=0, assigned="Alice")
-    edit(workspace, FIRST, actor="cli", assigned="Bob")
-    edit(workspace, FIRST, actor="agent:incident-responder", assigned="Carol")
-    edit(workspace, FIRST, actor="agent:you", assigned="Dan")
-    app = make_app(workspace)
-    async with running(app, size=(40, 10)) as pilot:
-        await press(pilot, "s", "0")
-        text = screen_text(app)
-        for said in (
-            "10:30 you        started",
-            "10:30 agent:you  ",
-            "10:30 incident-… ",
-            "10:30 cli  ",
-            "10:30 builder  ",
-        ):
-            assert said in text
-        await press(pilot, "down", "down", "enter")
-        assert "agent:incident-responder" in screen_text(app)
-
-
-def test_an_actor_is_named_shortly_but_never_like_another_one() -> None:
-    """Agents lose what all of them begin with, unless they were taken for a person or a program then."""
-    named = ("human", "cli", "maintain", "outside", "agent:builder", "agent:cli", "agent:you", "agent:")
-    assert [short_actor(name) for name in named] == [
-        *("you", "cli", "maintain", "outside", "builder", "agent:cli", "agent:you", "agent:")
-    ]
-
-
 async def test_the_number_beside_changes_is_what_others_did_until_somebody_looks(workspace: Workspace) -> None:
     """One's own changes do not count; opening Changes clears it, also for the next start."""
     app = make_app(workspace, remembers=True)
@@ -152,50 +121,6 @@ async def test_what_undoes_and_redoes_a_change_stands_in_its_row(workspace: Work
         assert (first.operation, first.undone_by, len(first.turns)) == ("tasks.start", None, 4)
         await press(pilot, "X", "enter")
         assert task_of(workspace, FIRST).section == "pending"
-
-
-async def test_what_is_undone_on_another_day_stays_a_row_of_that_day(workspace: Workspace) -> None:
-    """Each day shows what happened on it; the change of the other day says that it was taken back."""
-    edit(workspace, FIRST, days=7, assigned="Alice")
-    app = make_app(workspace, pane="changes")
-    async with running(app) as pilot:
-        await press(pilot, "X", "enter")
-        assert [(one.operation, bool(one.undone_by)) for one in listed(app)] == [
-            ("revert", False),
-            ("tasks.edit", True),
-            ("init", False),
-        ]
-
-
-async def test_a_filter_of_the_log_that_fits_nothing_says_so(workspace: Workspace) -> None:
-    """It does not say that nothing ever changed, and names a field that there is not, and which there are."""
-    app = make_app(workspace, pane="changes")
-    async with running(app) as pilot:
-        app.navigation.pane.set_filter("zzz")
-        await rested(pilot)
-        shown = screen_text(app)
-        assert "Nothing fits “zzz”. Esc shows everything again." in shown
-        assert "Nothing changed yet" not in shown
-        assert "0 of 1" in shown
-        app.navigation.pane.set_filter("by:human")
-        await rested(pilot)
-        assert "by: is no field; there are actor:, file:" in " ".join(screen_text(app).split())
-
-
-async def test_the_log_says_who_it_was_and_what_is_about_what(workspace: Workspace) -> None:
-    """An agent's name stands in full, a title without the signs of its file, before the file that it stands in."""
-    edit(workspace, FIRST, actor="agent:incident-bot", assigned="Alice")
-    workspace.notice(NOW)
-    path = workspace.memory / "tasks.md"
-    path.write_text(path.read_text().replace("assigned: Alice", "assigned: Bob", 1))
-    app = make_app(workspace, pane="changes")
-    async with running(app, (160, 36)) as pilot:
-        await settle(pilot)
-        shown = screen_text(app)
-        assert "agent:incident-bot" in shown
-        assert f"edited '{FIRST}'" in shown
-        assert f"EDITED  {FIRST}" in shown
-        assert "[HIGH]" not in shown
 
 
 async def test_the_filter_asks_actor_file_entry_and_time(workspace: Workspace) -> None:
@@ -325,37 +250,6 @@ async def test_an_earlier_version_comes_back(workspace: Workspace) -> None:
         assert task_of(workspace, "Deploy v2.2").assigned == "Bob"
 
 
-async def test_a_removed_entry_comes_back_from_the_log(workspace: Workspace) -> None:
-    """H on the change that removed an entry leads to its versions, and B brings one back."""
-    let_agents(workspace.store)
-    ref = ref_of(workspace, FIRST)
-    workspace.change("tasks.remove", lambda snapshot: remove_task(snapshot, ref, now=NOW), actor=AGENT, now=NOW)
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "0", "H")
-        assert isinstance(app.screen, EntryHistory)
-        await press(pilot, "B")
-        assert task_of(workspace, FIRST).assigned == "heartbeat"
-
-
-async def test_a_setting_has_a_history_of_its_line(workspace: Workspace) -> None:
-    """H on a row that is no entry lists the changes of its line."""
-    path = workspace.memory / "config.md"
-    workspace.notice(NOW)
-    path.write_text(path.read_text().replace("pruneJournalAfterDays: 30", "pruneJournalAfterDays: 40"))
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "8")
-        app.navigation.pane.go_to("pruneJournalAfterDays")
-        await press(pilot, "H")
-        assert isinstance(app.screen, EntryHistory)
-        text = screen_text(app)
-        assert "pruneJournalAfterDays: 40" in text
-        assert "outside" in text
-        await press(pilot, "escape")
-        assert app.screen is app.main_screen
-
-
 async def test_an_archived_task_comes_back(workspace: Workspace, tmp_path: Path) -> None:
     """B in the archive brings the entry back to where it came from; u takes that back."""
     archive = workspace.memory / "archive" / "tasks-2023-11.md"
@@ -377,17 +271,6 @@ async def test_an_archived_task_comes_back(workspace: Workspace, tmp_path: Path)
         assert b"Old thing" not in archive.read_bytes()
         await press(pilot, "u")
         assert archive.read_bytes() == before
-
-
-async def test_the_filter_bar_names_the_fields(workspace: Workspace) -> None:
-    """f in the log says which fields can be asked."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "0", "f")
-        assert "actor: file: entry: date:" in screen_text(app)
-        await type_text(pilot, "actor:test")
-        await rested(pilot)
-        assert [one.actor for one in listed(app)] == ["test"]
 
 
 async def test_what_another_program_removed_is_brought_back_in_brief(workspace: Workspace) -> None:

@@ -6,22 +6,14 @@ import pytest
 
 from app.tui.app import MemdeckApp
 from app.tui.commands import conditions
-from app.tui.commands.conditions import Condition, Situation
-from app.tui.keys.available import hint_names, key_state, live_actions
 from app.tui.keys.help import Help
-from app.tui.keys.palette import Palette, score
-from app.tui.keys.registry import ACTIONS, BY_ID, PARTS, command_of
+from app.tui.keys.palette import Palette
+from app.tui.keys.registry import BY_ID, COMMANDS, function_of
 from memory.workspace import Workspace
-from tests.app.tui.command_context import context_over
 from tests.app.tui.tui_helpers import NAMES, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.chrome.frame import Frame
 from widgets.detail import Link
 from widgets.dialogs.dialogs import Confirm, Prompt
-from widgets.dialogs.pick import Pick
-from widgets.input.filter_bar import LastWord
-from widgets.list.line_list import LineList
-from widgets.pane.rows import RowKey
 from widgets.panes import panes_for
 
 FIRST = "Deploy v2.1 to staging"
@@ -113,22 +105,6 @@ async def test_tab_goes_from_the_list_through_the_links_and_back(workspace: Work
             seen.append(place())
         assert seen == ["One", "Two", "list", "One", "list"]
         assert app.navigation.pane is pane
-
-
-@pytest.mark.parametrize("pane", [pane for pane in panes_for(()) if pane.id != "brief"], ids=lambda pane: pane.id)
-async def test_tab_comes_back_to_the_list_of_each_pane(workspace: Workspace, pane: object) -> None:
-    """Tab reaches the entry of each pane, and after its last link the list; h goes back at once."""
-    app = make_app(workspace, pane=pane.id)
-    async with running(app) as pilot:
-        shown = app.navigation.pane
-        await press(pilot, "tab")
-        assert shown.detail_view.has_focus
-        for _ in range(len(shown.detail_view.links) or 1):
-            await press(pilot, "tab")
-        assert shown.line_list.has_focus
-        await press(pilot, "tab", "h")
-        assert shown.line_list.has_focus
-        assert app.navigation.pane is shown
 
 
 async def test_start_done_and_reopen_move_a_task(workspace: Workspace) -> None:
@@ -276,66 +252,7 @@ async def test_keys_without_a_meaning_say_why(workspace: Workspace) -> None:
         conditions.PANE,
         conditions.LOOK,
     }
-    assert {action.needs for action in ACTIONS if not action.needs.why} <= always
-
-
-async def test_filter_leaves_out_and_takes_phrases(workspace: Workspace) -> None:
-    """A minus says what must not fit, a minus alone is a letter, quotes hold words together while typed."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        pane = app.navigation.pane
-
-        def left() -> set[str]:
-            return {row.item.title for row in pane.line_list.rows if isinstance(row, RowKey)}
-
-        every = left()
-        await press(pilot, "slash")
-        for words, titles in (
-            ("-weekly", every - {"Generate weekly report"}),
-            ("-priority:high", every - {FIRST, RUNNING}),
-            ('"weekly rep', {"Generate weekly report"}),
-            ('"report weekly"', set()),
-            ('-"weekly report" gener', set()),
-        ):
-            await press(pilot, "ctrl+u")
-            await type_text(pilot, words)
-            assert left() == titles, words
-        await press(pilot, "ctrl+u")
-        await type_text(pilot, "-")
-        assert left() == every
-
-
-async def test_a_value_that_no_entry_can_have_is_answered(workspace: Workspace) -> None:
-    """Below `Nothing fits` stands which values a field has, and what a date may look like."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "slash")
-        for words, said in (
-            ("priority:higg", "priority: is high, normal or low."),
-            ("due:gibberish", "due: takes today, overdue, week, later"),
-        ):
-            await press(pilot, "ctrl+u")
-            await type_text(pilot, words)
-            assert said in " ".join(screen_text(app).split())
-        await press(pilot, "ctrl+u")
-        await type_text(pilot, "due:2031-02")
-        assert "Nothing fits" in screen_text(app)
-        assert "due: takes" not in screen_text(app)
-
-
-async def test_filter_reads_beginnings_of_fields_and_dates(workspace: Workspace) -> None:
-    """The unique beginning of a field's name is enough, and a due date is found however it is written."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "slash")
-        for words in ("due:15jan", "due:15_jan", "due:15.1.", "due:2024-01-15", "due:today"):
-            await press(pilot, "ctrl+u")
-            await type_text(pilot, words)
-            rows = [row.item.title for row in app.navigation.pane.line_list.rows if hasattr(row, "item")]
-            assert rows == [FIRST, "Generate weekly report"], words
-        await press(pilot, "ctrl+u")
-        await type_text(pilot, "prio:high assigned:heart")
-        assert [row.item.title for row in app.navigation.pane.line_list.rows if hasattr(row, "item")] == [FIRST]
+    assert {action.needs for action in COMMANDS if not action.needs.why} <= always
 
 
 async def test_sort_cycles_inside_the_sections(workspace: Workspace) -> None:
@@ -392,33 +309,6 @@ async def test_palette_finds_and_does_an_action(workspace: Workspace) -> None:
         assert app.screen is app.main_screen
 
 
-async def test_palette_finds_by_other_words_and_remembers(workspace: Workspace) -> None:
-    """Ids and other words find an action, its name stands first, and what was chosen before is on top."""
-    by_id = {action.id: action for action in ACTIONS}
-    for query, action_id in (
-        *(("trust", "trust.review"), ("trust", "trust.all"), ("approve", "trust.review"), ("dark", "app.theme")),
-        *(
-            ("undo", "change.undo"),
-            ("history", "entry.history"),
-            ("archive", "upkeep.archive"),
-            ("delete", "entry.remove"),
-        ),
-        *(("maintenance", "upkeep.prune"), ("deadline", "task.due"), ("exit", "app.quit")),
-    ):
-        assert score(query, by_id[action_id]) > 0, query
-    assert score("take back", by_id["change.revert"]) > score("take back", by_id["change.undo"]) > 0
-    assert score("xrust", by_id["trust.review"]) == 0
-    app = make_app(workspace)
-    async with running(app, (120, 36)) as pilot:
-        await press(pilot, "colon")
-        await type_text(pilot, "theme")
-        await press(pilot, "enter", "escape", "colon")
-        listed = app.screen.query_one(LineList)
-        assert listed.rows[0] == "app.theme"
-        assert sorted(map(str, listed.rows)).count("app.theme") == 1
-        assert "theme              Choose the colours (theme): dark, light, high contrast and more" in screen_text(app)
-
-
 async def test_help_lists_live_keys(workspace: Workspace) -> None:
     """? shows every key that does something here, F1 those of the focused widget; Escape closes both."""
     app = make_app(workspace)
@@ -444,16 +334,6 @@ async def test_enter_opens_the_detail_and_escape_comes_back(workspace: Workspace
         assert app.focused is app.navigation.pane.line_list
 
 
-async def test_ends_and_pages(workspace: Workspace) -> None:
-    """G goes to the last task, g g to the first."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "G")
-        assert current_title(app) == FINISHED
-        await press(pilot, "g", "g")
-        assert current_title(app) == FIRST
-
-
 async def test_quit_remembers_where_you_were(workspace: Workspace) -> None:
     """q leaves with code 0; pane, position, filter and sort are there at the next start."""
     app = make_app(workspace)
@@ -469,87 +349,20 @@ async def test_quit_remembers_where_you_were(workspace: Workspace) -> None:
         assert current_title(app) == title
 
 
-async def test_themes_change_by_palette(workspace: Workspace) -> None:
-    """An action without a key is reached from the palette."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        before = app.theme
-        await press(pilot, "colon")
-        await type_text(pilot, "dark")
-        await press(pilot, "enter")
-        assert isinstance(app.screen, Pick)
-        assert "Enter choose" in screen_text(app)
-        await press(pilot, "j")
-        assert app.theme == "memdeck-light"
-        await press(pilot, "escape")
-        assert app.theme == before
-        await press(pilot, "colon")
-        await type_text(pilot, "theme")
-        await press(pilot, "enter", "j", "j", "enter")
-        assert app.theme == "memdeck-high-contrast"
-        assert [note.message for note in app._notifications] == ["Colours: high contrast."]
-
-
-async def test_a_palette_without_a_match_says_so(workspace: Workspace) -> None:
-    """Letters in the middle of words are no match; Enter stays, and what fits again is listed again."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "colon")
-        await type_text(pilot, "arch")
-        shown = screen_text(app)
-        assert "Archive tasks that were completed" in shown
-        assert "Open the pane Archive" in shown
-        assert "Take back your last change" not in shown
-        await type_text(pilot, "xyzzy")
-        assert "No action fits “archxyzzy”." in screen_text(app)
-        await press(pilot, "enter")
-        assert isinstance(app.screen, Palette)
-        await press(pilot, *["backspace"] * 9)
-        assert "No action fits" not in screen_text(app)
-
-
-async def test_a_prompt_is_typed_over(workspace: Workspace) -> None:
-    """What stands in a question for a line goes with the first character; what is no date shows what is one."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "D")
-        await type_text(pilot, "blursday")
-        await press(pilot, "enter")
-        shown = " ".join(screen_text(app).split())
-        assert "'blursday' is not a date" in shown
-        assert "tomorrow 14:00" in shown
-
-
-async def test_the_footer_can_be_clicked(workspace: Workspace) -> None:
-    """A click on a hint does what its key does; a click in the sidebar opens the pane."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await pilot.click("KeyHints", offset=(2, 0))
-        await settle(pilot)
-        assert app.screen is not app.main_screen
-        await press(pilot, "escape")
-        await pilot.click("Sidebar", offset=(5, 2))
-        await settle(pilot)
-        assert app.navigation.pane.pane_id == "journal"
-
-
-def test_action_ids_are_unique_and_methods_exist(workspace: Workspace) -> None:
+def test_command_ids_are_unique_and_functions_exist() -> None:
     """Every action has a target with its method, one id, and keys that no other action has where it means something."""
-    app = make_app(workspace)
-    assert len(BY_ID) == len(ACTIONS)
+    assert len(BY_ID) == len(COMMANDS)
     # A board is of tasks, never of typed memory.
-    keys = [(key, action.needs is conditions.TYPED) for action in ACTIONS for key in action.keys]
+    keys = [(key, action.needs is conditions.TYPED) for action in COMMANDS for key in action.keys]
     assert len(set(keys)) == len(keys)
     twice = {key for key, _ in keys if len([one for one, _ in keys if one == key]) > 1}
-    assert {action.needs for action in ACTIONS for key in action.keys if key in twice} == {
+    assert {action.needs for action in COMMANDS for key in action.keys if key in twice} == {
         conditions.BOARD,
         conditions.TYPED,
     }
-    for action in ACTIONS:
-        if action.target in PARTS:
-            assert callable(getattr(getattr(app, action.target), action.method)), action.id
-        else:
-            assert callable(command_of(action)), action.id
+    for action in COMMANDS:
+        assert callable(function_of(action.does)), action.id
+        assert action.description, action.id
 
 
 async def test_filter_completes_the_values_of_the_list(workspace: Workspace) -> None:
@@ -563,70 +376,3 @@ async def test_filter_completes_the_values_of_the_list(workspace: Workspace) -> 
         assert app.navigation.pane.filter_bar.text == "assigned:heartbeat"
         await press(pilot, "escape", "f")
         assert "title: tag: priority:" in screen_text(app)
-
-
-async def test_the_filter_takes_no_line_of_the_list(workspace: Workspace) -> None:
-    """It lies on the lower edge of the list's frame; what its keys do stands below, the first key of each."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        pane = app.navigation.pane
-        before = [(widget, widget.region) for widget in (pane.line_list, pane.detail_view, *pane.query(Frame))]
-        await press(pilot, "slash")
-        assert pane.filter_bar.region.y == pane.query_one(".pane--list-frame").region.bottom - 1
-        assert pane.filter_bar.region.x == pane.line_list.region.x
-        assert [(widget, widget.region) for widget, _ in before] == before
-        assert screen_text(app).splitlines()[-1].strip() == "Enter choose  Esc back"
-
-
-async def test_filter_completes_the_names_of_fields(workspace: Workspace) -> None:
-    """From two letters on the beginning of a field's name shows the rest; right and end take it, then values follow."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        bar = app.navigation.pane.filter_bar
-        for key in ("right", "end"):
-            await press(pilot, "slash")
-            await type_text(pilot, "deploy p")
-            await press(pilot, key)
-            assert bar.text == "deploy p"
-            await type_text(pilot, "r")
-            assert "deploy priority:" in screen_text(app)
-            await press(pilot, key)
-            assert bar.text == "deploy priority:"
-            await type_text(pilot, "h")
-            await press(pilot, key)
-            assert bar.text == "deploy priority:high"
-            await press(pilot, "escape")
-
-
-async def test_a_name_in_a_filter_is_completed_without_a_look_at_any_row() -> None:
-    """What rows hold is asked for only behind a colon, and once; a word that begins no field stays as it is."""
-    asked = []
-
-    def words() -> list[str]:
-        asked.append(1)
-        return ["priority:high", "assigned:bob"]
-
-    last = LastWord(words, ("title", "priority", "phase"))
-    typed = ["pr", "ti", "p", "zz", "title", "a phas", "pr x", "a -pr", "-", "--pr"]
-    assert [await last.get_suggestion(text) for text in typed] == [
-        *("priority:", "title:", None, None, "title:", "a phase:", None, "a -priority:", None, None)
-    ]
-    assert not asked
-    assert await last.get_suggestion("ti priority:h") == "ti priority:high"
-    assert await last.get_suggestion("assigned:") == "assigned:bob"
-    assert len(asked) == 1
-
-
-def test_each_condition_is_asked_once_for_all_actions(workspace: Workspace) -> None:
-    """However many actions need the same, a look at the keys asks once; the next look asks again."""
-    asked: list[str] = []
-    context = context_over(workspace, "tasks", FIRST)
-    condition = Condition(lambda now: asked.append(now.pane_id) or now.tasks)
-    for _ in range(2):
-        now = Situation(context)
-        assert now.allows(condition)
-        assert now.allows(condition)
-    assert asked == ["tasks", "tasks"]
-    assert live_actions(key_state(Situation(context))) >= {"task.start", "task.done", "entry.edit"}
-    assert hint_names(key_state(Situation(context)))["task.start"] == "start"
-    assert hint_names(key_state(Situation(context)))["task.reopen"] == ""

@@ -9,13 +9,12 @@ import pytest
 
 from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, press, running
 from tests.widgets.harness import screen_text
 from tests.widgets.panes.looking import DEMO, detail_words
 from widgets.list.outline import Branch
 from widgets.pane.base import Pane
 from widgets.pane.rows import RowKey
-from widgets.text.glyphs import ASCII
 
 
 @pytest.fixture
@@ -58,21 +57,6 @@ async def test_marks_lead_to_what_is_said_twice(shop: Workspace) -> None:
         assert pane_of(app).current().text.startswith("On Fridays")
 
 
-async def test_the_detail_says_why_something_is_stale(shop: Workspace) -> None:
-    """The day, how long ago that is, and the setting that makes it too long."""
-    app = make_app(shop, pane="knowledge")
-    async with running(app) as pilot:
-        await press(pilot, "f")
-        assert "is:" in screen_text(app)
-        await type_text(pilot, "is:st")
-        await press(pilot, "right", "enter")
-        assert pane_of(app).filter == "is:stale"
-        assert texts(app) == ["Hosting stays with Vercel"]
-        await press(pilot, "G")
-        words = detail_words(pane_of(app))
-        assert "stale its date is 1 Dec 2022, 410 days ago; knowledgeStaleAfterDays is 180" in words
-
-
 async def test_filter_words(shop: Workspace) -> None:
     """is: tells what is said twice, facts and decisions; decisions stand newest first."""
     app = make_app(shop, pane="knowledge")
@@ -91,31 +75,3 @@ async def test_filter_words(shop: Workspace) -> None:
         assert dates == sorted(dates, reverse=True)
         pane_of(app).set_filter("is:fact")
         assert len(texts(app)) == len(shop.snapshot().knowledge.items) - 6
-
-
-@pytest.mark.parametrize("size", [(80, 24), (40, 10)], ids=str)
-async def test_marks_in_little_room_and_in_ascii(shop: Workspace, size: tuple[int, int]) -> None:
-    """Where there is no room for the word the sign stays; in ASCII it is another one."""
-    app = make_app(shop, pane="knowledge", glyphs=ASCII)
-    async with running(app, size):
-        pane_of(app).set_filter("is:twice")
-        pane_of(app).go_to(next(item.ref for item in shop.snapshot().knowledge if item.text.startswith("Never")))
-        row = next(line for line in screen_text(app).split("\n") if "Never" in line)
-        assert ("= twice" in row) == (size[0] == 80)
-        assert " =" in row
-
-
-async def test_an_old_file_says_it_of_all_its_facts(shop: Workspace) -> None:
-    """Where the file was not changed for long, what has no date is stale, and the detail says that it is the file."""
-    path = shop.memory / "knowledge.md"
-    lines = path.read_text("utf-8").split("\n")
-    path.write_text(
-        "\n".join("updated: 2023-01-01" if line.startswith("updated:") else line for line in lines), "utf-8"
-    )
-    app = make_app(shop, pane="knowledge")
-    async with running(app) as pilot:
-        pane_of(app).set_filter("is:stale is:fact")
-        assert len(texts(app)) == 25
-        await press(pilot, "g", "g", "j")
-        words = detail_words(pane_of(app))
-        assert "it has no date, and knowledge.md says that it was changed last on 1 Jan 2023, 379 days ago" in words

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
-from threading import Event
 
 import pytest
 
-from app.tui.live import refresh
-from memory.facts.system import Facts
-from memory.files.snapshot import Snapshot
+from app.tui.shell import Changed
 from memory.history.changes import list_changes
-from memory.systems import system_of
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle
-from tests.patience import PATIENCE, within
+from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
+from tests.patience import within
 from tests.widgets.harness import HOSTILE, assert_safe, screen_text
 from widgets.dialogs.dialogs import Preview
-from widgets.pane.base import Badge, Contents, Pane
 from widgets.panes import panes_for
-from widgets.panes.journal.pane import JournalPane
-from widgets.panes.knowledge.pane import KnowledgePane
-from widgets.panes.tasks.pane import TasksPane
 
 
 async def test_an_outside_change_keeps_cursor_and_selection(workspace: Workspace) -> None:
@@ -37,7 +26,7 @@ async def test_an_outside_change_keeps_cursor_and_selection(workspace: Workspace
         cursor, selected = pane.current().title, [item.title for item in pane.selected()]
         path = workspace.memory / "tasks.md"
         path.write_text(path.read_text().replace("## Pending\n", "## Pending\n\n### [HIGH] From outside\n", 1))
-        app.refresher.files_changed(frozenset({"tasks.md"}))
+        app.post_message(Changed(frozenset({"tasks.md"})))
         await settle(pilot)
         assert pane.current().title == cursor
         assert [item.title for item in pane.selected()] == selected
@@ -54,31 +43,13 @@ async def test_own_changes_are_not_taken_for_foreign_ones(workspace: Workspace) 
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "s")
-        app.refresher.files_changed(frozenset({"tasks.md", "journal.md"}))
+        app.post_message(Changed(frozenset({"tasks.md", "journal.md"})))
         await settle(pilot)
         assert [change.actor for change in list_changes(workspace) if change.operation != "init"] == ["human"]
         await press(pilot, "u")
-        app.refresher.files_changed(frozenset({"tasks.md", "journal.md"}))
+        app.post_message(Changed(frozenset({"tasks.md", "journal.md"})))
         await settle(pilot)
         assert [change.actor for change in list_changes(workspace) if change.operation != "init"] == ["human", "human"]
-
-
-async def test_a_finished_task_sends_nobody_to_other_systems(workspace: Workspace) -> None:
-    """What a key changes in the memory files leaves all other systems as they were; an undo may have been theirs."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await settle(pilot)
-        before = app.refresher.other_changes
-        await press(pilot, "d", "enter")
-        await settle(pilot)
-        assert len(workspace.snapshot().tasks.in_section("completed")) == len(
-            app.pane.contents.snapshot.tasks.in_section("completed")
-        )
-        assert list_changes(workspace)[0].operation == "tasks.done"
-        assert app.refresher.other_changes == before
-        await press(pilot, "u")
-        await settle(pilot)
-        assert app.refresher.other_changes > before
 
 
 async def test_nothing_is_watched_once_it_ended(workspace: Workspace) -> None:
@@ -158,16 +129,6 @@ async def test_maintenance_shows_its_plan_first(
         assert not (workspace.memory / archive).exists()
 
 
-async def test_a_plan_with_nothing_to_do_cannot_be_applied(workspace: Workspace) -> None:
-    """Enter on an empty plan does nothing; Escape closes it."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "A", "enter")
-        assert isinstance(app.screen, Preview)
-        await press(pilot, "escape")
-        assert app.screen is app.main_screen
-
-
 SIZES = [(120, 36), (40, 10), (1, 1)]
 
 
@@ -239,134 +200,3 @@ async def test_hostile_content_neither_crashes_nor_reaches_the_terminal(tmp_path
         app.say("[/nope] \x1b[31m", title="[bold]\x9b", severity="error")
         await settle(pilot)
         assert_safe(screen_text(app))
-
-
-async def test_a_pane_that_takes_long_to_read_has_the_focus_then(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The list says that its files are being read, and keys are its own all the while."""
-    read, there = JournalPane.read, Event()
-
-    def slow(self: JournalPane, snapshot: Snapshot, now: datetime) -> Contents:
-        assert there.wait(PATIENCE)
-        return read(self, snapshot, now)
-
-    monkeypatch.setattr(JournalPane, "read", slow)
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        try:
-            await pilot.press("3")
-            async with within(lambda: screen_text(app)):
-                while "Reading the files" not in screen_text(app):
-                    await pilot.pause(0.02)
-            assert app.main_screen.focused is app.navigation.pane.line_list
-        finally:
-            there.set()
-        await settle(pilot)
-        assert app.main_screen.focused is app.navigation.pane.line_list
-
-
-async def test_a_badge_is_counted_again_where_its_file_changed(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another task counts the tasks again, and nothing of a pane whose files are the same."""
-    counted: list[str] = []
-
-    def counting(pane: type[Pane]) -> Callable[[Snapshot, datetime], Badge]:
-        badge = pane.badge
-
-        def count(snapshot: Snapshot, now: datetime) -> Badge:
-            counted.append(pane.pane_id)
-            return badge(snapshot, now)
-
-        return count
-
-    for pane in (TasksPane, JournalPane, KnowledgePane):
-        monkeypatch.setattr(pane, "badge", staticmethod(counting(pane)))
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        assert {"tasks", "journal", "knowledge"} <= set(counted)
-        before = app.main_screen.sidebar._entries["tasks"].count
-        counted.clear()
-        path = workspace.memory / "tasks.md"
-        path.write_bytes(path.read_bytes().replace(b"## Pending\n", b"## Pending\n\n### [LOW] One more\n", 1))
-        app.refresher.files_changed(frozenset({"tasks.md"}))
-        await settle(pilot)
-        assert counted == ["tasks"]
-        assert app.main_screen.sidebar._entries["tasks"].count == before + 1
-
-
-async def test_another_system_is_asked_again_where_more_than_entries_may_have_changed(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A task of somebody else asks it nothing for Brief, header and sidebar; its file, a setting, a wish does."""
-    asked: list[str] = []
-
-    def counting(hook: str) -> Callable[..., object]:
-        answer = getattr(Facts, hook)
-
-        def count(*given: object, **named: object) -> object:
-            asked.append(hook)
-            return answer(*given, **named)
-
-        return count
-
-    facts = system_of(workspace, "facts", Facts)
-    facts.store.store("We deploy on Fridays", actor="agent", now=NOW)
-    for hook in ("check", "maintain", "brief_lines"):
-        monkeypatch.setattr(Facts, hook, counting(hook))
-    app = make_app(workspace, pane="brief")
-    async with running(app) as pilot:
-        assert set(asked) == {"check", "maintain", "brief_lines"}
-        asked.clear()
-        path = workspace.memory / "tasks.md"
-        path.write_bytes(path.read_bytes().replace(b"## Pending\n", b"## Pending\n\n### [LOW] One more\n", 1))
-        app.refresher.files_changed(frozenset({"tasks.md"}))
-        await settle(pilot)
-        assert asked == []
-        for names in ({"tasks.md", ".aegis/memory/memories.jsonl"}, {"config.md"}, {"archive/tasks-2026-01.md"}, set()):
-            app.refresher.files_changed(frozenset(names))
-            await settle(pilot)
-            assert set(asked) == {"check", "maintain", "brief_lines"}, names
-            asked.clear()
-
-
-async def test_the_next_look_at_much_leaves_the_first_key_alone(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where the files are long, nothing competes with who presses a key as soon as the titles stand."""
-    monkeypatch.setattr(refresh, "AT_ONCE", (workspace.memory / "tasks.md").stat().st_size)
-    app = make_app(workspace)
-    rested: list[float] = []
-    app.refresher.hooks.before.append(lambda *_: rested.append(time.monotonic() - app.refresher._pressed))
-    async with running(app):
-        assert rested
-        assert rested[0] >= refresh.QUIET_SECONDS
-
-
-async def test_what_can_wait_leaves_the_first_key_in_a_pane_alone(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where the files are long, what follows the first rows of a pane waits a while from when they stand."""
-    monkeypatch.setattr(refresh, "AT_ONCE", 0)
-    app = make_app(workspace)
-    stood: list[float] = []
-    went_on: list[float] = []
-
-    def shown(pane: Pane) -> None:
-        if pane.pane_id == "journal":
-            time.sleep(refresh.QUIET_SECONDS)  # So many rows take long to put.
-            stood.append(time.monotonic())
-
-    def behind(pane: Pane, *_: object) -> None:
-        if pane.pane_id == "journal":
-            went_on.append(time.monotonic())
-
-    async with running(app) as pilot:
-        app.refresher.hooks.shown_first.append(shown)
-        app.refresher.hooks.behind.append(behind)
-        await pilot.press("3")
-        async with within(lambda: stood):
-            while not went_on:
-                await pilot.pause(0.02)
-        assert went_on[0] - stood[0] >= refresh.QUIET_SECONDS

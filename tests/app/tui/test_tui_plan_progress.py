@@ -56,15 +56,6 @@ async def test_progress_by_dates(shop: Workspace) -> None:
         assert "last done Stock reservation, today By the dates of tasks." in words
 
 
-async def test_a_log_that_cannot_be_read_tells_nothing(shop: Workspace) -> None:
-    """The state folder lies inside of the workspace, where no log is believed: dates tell, and nothing fails."""
-    app = make_app(Workspace(shop.root, state_home=shop.root / ".state", machine_zone=UTC), pane="plans")
-    async with running(app) as pilot:
-        await press(pilot, "g", "g")
-        await looked_back(pilot, app)
-        assert "By the dates of tasks." in detail_words(pane_of(app))
-
-
 async def test_the_change_log_tells_what_it_saw(shop: Workspace) -> None:
     """A task that somebody marks as completed counts from that moment on, without any date in the file."""
     path = shop.memory / "orchestration.md"
@@ -80,24 +71,6 @@ async def test_the_change_log_tells_what_it_saw(shop: Workspace) -> None:
         words = detail_words(pane_of(app))
         assert "tasks _-=+ 4 of 8 done" in words
         assert "1 seen in the change log, 3 by the dates of tasks." in words
-
-
-async def test_progress_fits_little_room(shop: Workspace) -> None:
-    """Enter goes to the detail of a plan, which scrolls; left folds the plan."""
-    app = make_app(shop, pane="plans")
-    async with running(app, (80, 24)) as pilot:
-        await press(pilot, "g", "g")
-        await looked_back(pilot, app)
-        await press(pilot, "enter")
-        assert not pane_of(app).is_open
-        assert pane_of(app).detail_view.has_focus
-        assert "1 of 4 done" in detail_words(pane_of(app))
-        count = len(pane_of(app).line_list.rows)
-        await pilot.resize_terminal(40, 10)
-        await settle(pilot)
-        assert pane_of(app).is_open
-        await press(pilot, "escape", "h")
-        assert len(pane_of(app).line_list.rows) < count
 
 
 async def test_the_log_calls_plans_by_their_own_refs(shop: Workspace) -> None:

@@ -123,31 +123,6 @@ async def test_the_prompt_of_one_agent_is_shown_and_chosen_for(workspace: Worksp
         assert any("pinned for all agents" in note.message for note in app._notifications)
 
 
-async def test_an_agent_without_hooks_is_said_to_have_none(workspace: Workspace) -> None:
-    """For Zed the pane says that nothing is sent, and shows what the tool answers."""
-    app = make_app(workspace, pane="prompt")
-    async with running(app) as pilot:
-        await press(pilot, "right_parenthesis", "7")
-        await settle(pilot)
-        assert "Zed has no hooks" in screen_text(app)
-        assert "Sent" not in screen_text(app)
-        assert look(app) == brief(workspace, NOW, agent="zed")
-        verb = json.loads(outside(workspace, "prompt", "--client", "zed", "-o", "json"))
-        assert (verb["by"], verb["text"]) == ("tool", look(app).text)
-
-
-async def test_choices_that_cannot_be_read_are_said(workspace: Workspace) -> None:
-    """The pane says why agents are told nothing, and stays open."""
-    assert workspace.state is not None
-    app = make_app(workspace, pane="prompt")
-    async with running(app) as pilot:
-        await press(pilot, "number_sign")
-        workspace.state.folder.path.joinpath("prompts", "choices.json").write_text("{")
-        app.refresher.request()
-        await settle(pilot)
-        assert "Agents are told nothing" in screen_text(app)
-
-
 LOOKS = {"usual": (120, 36), "small": (80, 24)}
 
 

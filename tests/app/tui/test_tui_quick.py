@@ -41,31 +41,6 @@ async def test_a_task_in_one_line_from_every_pane(workspace: Workspace, pane: st
     assert (task.due, task.recurring) == ("2024-01-19 09:00", "0 9 19 * *")
 
 
-@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10)])
-async def test_every_part_is_seen_at_every_size(workspace: Workspace, size: tuple[int, int]) -> None:
-    """On a small screen the parts share lines, and the keys stay below them."""
-    app = make_app(workspace, pane="tasks")
-    async with running(app, size) as pilot:
-        await press(pilot, "Q")
-        await type_text(pilot, LINE)
-        shown = screen_text(app)
-        for words in ("Buy stamps", "2024-01-19 09:00", "monthly on day 19", "HIGH", "Alice", "office", "Enter", "Esc"):
-            assert words in shown
-
-
-async def test_a_line_that_is_no_task_stays_open(workspace: Workspace) -> None:
-    """What cron cannot say is told, and nothing is written."""
-    before = len(workspace.snapshot().tasks)
-    app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
-        await press(pilot, "Q")
-        await type_text(pilot, "Pay rent every 2 weeks")
-        await press(pilot, "enter")
-        assert "cron cannot say 'every 2 weeks'" in screen_text(app)
-        await press(pilot, "escape")
-    assert len(workspace.snapshot().tasks) == before
-
-
 async def test_a_form_takes_a_recurrence_in_words(workspace: Workspace) -> None:
     """Its meaning and five next runs stand below it while it is typed, out from the date; the file gets cron."""
     app = make_app(workspace, pane="tasks")
@@ -82,24 +57,6 @@ async def test_a_form_takes_a_recurrence_in_words(workspace: Workspace) -> None:
         await press(pilot, "ctrl+s")
     (task,) = [task for task in workspace.snapshot().tasks if task.title == "Water plants"]
     assert (task.due, task.recurring) == ("2024-01-19 09:00", "0 9 * * FRI")
-
-
-async def test_rows_show_the_next_date_and_the_sign(tmp_path: Path) -> None:
-    """What recurs has its sign before the next date, whether the file names one or not, and what is late as well."""
-    text = (
-        "## Pending\n### [HIGH] Dated\n- due: 2024-01-19 09:00 (recurring: 0 9 * * FRI)\n"
-        "### [HIGH] Undated\n- due: recurring: 0 17 * * WED\n"
-        "### [HIGH] Late\n- due: 2024-01-12 09:00 (recurring: 0 9 * * FRI)\n"
-    )
-    app = make_app(make_workspace(tmp_path, {"tasks.md": text}), pane="tasks")
-    async with running(app):
-        shown = screen_text(app).splitlines()
-        for title, words in (
-            ("HIGH   Dated", "↻ Fri 09:00"),
-            ("HIGH   Undated", "↻ Wed 17:00"),
-            ("HIGH   Late", "↻ 3 d ago"),
-        ):
-            assert any(title in line and words in line for line in shown)
 
 
 def _under_cursor(app: MemdeckApp) -> str | None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
-from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
-from app.tui.search.screen import SHOWN, SearchScreen
+from app.tui.search.screen import SearchScreen
 from memory.files.journal.edits import add_entry
 from memory.search.searcher import Searcher
 from memory.systems import searcher_of
@@ -149,58 +146,6 @@ async def test_enter_waits_for_what_is_still_being_read(
         assert app.navigation.pane.current().title == "Zebra seen"
 
 
-@pytest.mark.parametrize("key", ["down", "s"])
-async def test_another_enter_takes_what_is_there(
-    held: tuple[threading.Event, threading.Event], workspace: Workspace, key: str
-) -> None:
-    """Who sees what they want while the rest is read need not wait; arrows and letters take the first Enter back."""
-    may_read, may_answer = held
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await ask_and_enter(pilot, "redis", may_answer)
-        await pilot.press("enter")
-        await until(pilot, lambda: app.screen is app.main_screen)
-        await ask_and_enter(pilot, "redis", may_answer)
-        await pilot.press(key)
-        may_answer.set()
-        may_read.set()
-        await settle(pilot)
-        assert isinstance(app.screen, SearchScreen)
-
-
-@pytest.mark.parametrize("part", ["#search-input", "#search-note", "Frame", "LineList"])
-async def test_an_answer_may_come_while_the_screen_goes(workspace: Workspace, part: str) -> None:
-    """An application that ends takes its screens away part by part; what is found then is shown nowhere."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "ctrl+f")
-        await type_text(pilot, "redis")
-        screen = app.screen
-        assert isinstance(screen, SearchScreen)
-        answer = screen.answer
-        assert answer is not None
-        await screen.query_one(part).remove()
-        screen.show(answer, 1_000)
-        screen.ask_again()
-        await settle(pilot)
-        assert app.is_running
-        await press(pilot, "escape")
-
-
-async def test_a_word_that_is_being_typed_may_go_on(workspace: Workspace) -> None:
-    """Two letters are a whole word where there is one, else the beginning of what comes."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "ctrl+f")
-        await type_text(pilot, "xe in:knowledge ca")
-        assert found(app) == []
-        await press(pilot, *["backspace"] * 18)
-        await type_text(pilot, "in:knowledge ca")
-        assert "Using Redis for caching" in found(app)
-        await type_text(pilot, " ")
-        assert found(app) == []
-
-
 async def test_queries_are_remembered(workspace: Workspace) -> None:
     """What led somewhere is offered the next time, also in another run; ctrl+r puts it into the line."""
     app = make_app(workspace)
@@ -237,30 +182,6 @@ async def test_what_changes_meanwhile_is_found(workspace: Workspace) -> None:
         assert found(app) == ["Zebra seen"]
 
 
-async def test_notes_and_moves(workspace: Workspace) -> None:
-    """Typos are forgiven and said; odd queries are explained; the keys move in the list."""
-    app = make_app(workspace)
-    async with running(app, (80, 24)) as pilot:
-        await press(pilot, "ctrl+f")
-        await type_text(pilot, "deplyo before:x")
-        text = screen_text(app)
-        assert "also fits: deploy" in text
-        assert "does not understand 'x'" in text
-        await press(pilot, "down", "down", "up", "pagedown", "pageup")
-        assert len(found(app)) <= SHOWN
-
-
-async def test_without_a_state_folder(tmp_path: Path) -> None:
-    """Where no index can be kept everything is read for each answer."""
-    files = {path.name: path.read_text("utf-8") for path in sorted(SAMPLE.glob("*.md"))}
-    place = Workspace.init(tmp_path / "shop", NOW, actor="t", machine_zone=UTC, files=files)[0]
-    app = make_app(place)
-    async with running(app) as pilot:
-        await press(pilot, "ctrl+f")
-        await type_text(pilot, "redis")
-        assert found(app)[0] == "Using Redis for caching"
-
-
 async def test_content_never_drives_the_screen(tmp_path: Path) -> None:
     """Markup and control characters in what is found are shown as they are."""
     files = {"tasks.md": "## Pending\n### [HIGH] [/nope] \x1b[31mred zebra\n- notes: zebra \u202e[bold]x\n"}
@@ -271,87 +192,3 @@ async def test_content_never_drives_the_screen(tmp_path: Path) -> None:
         text = screen_text(app)
         assert "[/nope] \\x1b[31mred zebra" in text
         assert "\\u202e[bold]x" in text
-
-
-def test_nothing_is_imported_before_the_first_search() -> None:
-    """The application starts without the parts of search."""
-    code = (
-        "import sys, app.tui.app; "
-        "assert not {'sqlite3', 'app.tui.search.screen', 'memory.search', 'memory.search.searcher'} & set(sys.modules), "  # noqa: E501
-        "sorted(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3], timeout=PATIENCE)
-
-
-async def test_a_line_divides_what_fits_some_words(workspace: Workspace) -> None:
-    """Below what holds all words stands what holds some, under a heading that the cursor skips; Enter goes there."""
-    app = make_app(workspace)
-    async with running(app, (100, 40)) as pilot:
-        await press(pilot, "ctrl+f")
-        await type_text(pilot, "monitor latency")
-        text = screen_text(app)
-        all_words = found(app)
-        assert "Some of the words" in text
-        assert text.index(all_words[0]) < text.index("Some of the words")
-        await type_text(pilot, " xyzzyplugh?")
-        assert found(app) == []
-        text = screen_text(app)
-        assert "nothing holds all words" in text
-        assert text.index("Some of the words") < text.index("Monitor API latency")
-        await press(pilot, "enter")
-        assert app.navigation.pane.current().title == "Monitor API latency"
-        assert app.search_queries.history[0] == "monitor latency xyzzyplugh?"
-
-
-async def test_what_holds_all_words_stays_while_typing(workspace: Workspace) -> None:
-    """With each letter it stands on top, in the order it has when nothing else is looked for."""
-    app = make_app(workspace)
-    async with running(app, (100, 40)) as pilot:
-        await press(pilot, "ctrl+f")
-        divided = 0
-        for letter in "deploy stag":
-            await type_text(pilot, letter)
-            screen = app.screen
-            assert isinstance(screen, SearchScreen)
-            answer = screen.answer
-            assert answer is not None
-            assert list(screen._hits.values()) == [*answer.hits, *answer.partial]
-            if answer.hits and len(answer.query.text.split()[-1]) > 2:
-                alone = app.search_queries._ready().ask(answer.query, len(answer.hits))
-                assert alone is not None
-                assert alone.hits == answer.hits
-            divided += bool(answer.hits and answer.partial)
-        assert divided
-
-
-async def test_keys_and_order_are_said(workspace: Workspace) -> None:
-    """The arrows stand among the keys, and the title says how the finds are ordered."""
-    app = make_app(workspace)
-    async with running(app, (100, 24)) as pilot:
-        await press(pilot, "ctrl+f")
-        await type_text(pilot, "deploy")
-        text = screen_text(app)
-        assert "best first" in text
-        assert "Enter open" in text
-        assert "↑ ↓ choose" in text
-        await type_text(pilot, " in:nonsense")
-        assert "in: does not know 'nonsense'; write tasks, journal" in " ".join(screen_text(app).split())
-        await press(pilot, *["backspace"] * 40)
-        await type_text(pilot, "in:journal")
-        assert "newest first" in screen_text(app)
-
-
-async def test_a_look_at_the_find_where_there_is_room(workspace: Workspace) -> None:
-    """Lines of the entry under the cursor stand below a short list, and none where they have no room."""
-    app = make_app(workspace)
-    async with running(app, (120, 36)) as pilot:
-        await press(pilot, "ctrl+f")
-        await type_text(pilot, "in:tasks staging")
-        await settle(pilot)
-        assert "- assigned: heartbeat" in screen_text(app)
-        await press(pilot, *["backspace"] * 40)
-        assert "- assigned: heartbeat" not in screen_text(app)
-        await type_text(pilot, "in:tasks staging")
-        await pilot.resize_terminal(80, 6)
-        await settle(pilot)
-        assert "- assigned: heartbeat" not in screen_text(app)

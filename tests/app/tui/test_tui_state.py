@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from app.tui.app import MemdeckApp
+from app.tui.shell import Changed
 from memory.history.changes import list_changes
 from memory.state.files.model import ANALYSED, EVENTS, SOURCES, STATE
-from memory.workspace import Workspace
 from tests.app.tui.projects import project
 from tests.app.tui.tui_helpers import jobs_done, make_app, press, running, settle, type_text
 from tests.memory.state.states import Repository
-from tests.patience import within
 from tests.widgets.harness import screen_text
 from tests.widgets.panes.looking import detail_words
 from widgets.dialogs.dialogs import Preview
@@ -101,18 +100,6 @@ async def test_a_recall_is_shown_before_anything_is_written(shop: Repository) ->
         assert "recalled 3 events" in screen_text(pilot.app)
 
 
-async def test_nothing_to_recall_is_said(shop: Repository) -> None:
-    """The preview says that no event waits, and Enter applies nothing."""
-    shop.recall()
-    before = bytes_of(shop)
-    async with running(opened(shop)) as pilot:
-        await pressed(pilot, "n")
-        assert "No event of all sources waits" in screen_text(pilot.app)
-        assert "Enter apply" not in screen_text(pilot.app)
-        await pressed(pilot, "enter", "escape")
-        assert bytes_of(shop) == before
-
-
 async def test_what_changes_behind_a_preview_is_not_lost(shop: Repository) -> None:
     """Another program writes while the preview is open: Enter writes nothing, says so and shows the new preview."""
     async with running(opened(shop)) as pilot:
@@ -127,36 +114,6 @@ async def test_what_changes_behind_a_preview_is_not_lost(shop: Repository) -> No
         assert "4 events of all sources" in screen_text(pilot.app)
         await pressed(pilot, "enter")
         assert "Prices are rounded to cents" in shop.path("docs/agent-memory/current-focus.md").read_text()
-
-
-async def test_findings_fill_a_small_screen(shop: Repository) -> None:
-    """Where only one of list and detail has room, the findings are what is seen; Escape goes back."""
-    async with running(opened(shop), (40, 10)) as pilot:
-        await pressed(pilot, "exclamation_mark")
-        assert "VALIDATED" in screen_text(pilot.app)
-        await pressed(pilot, "escape")
-        assert "BUNDLE" in screen_text(pilot.app)
-
-
-async def test_keys_of_the_state_say_so_elsewhere(shop: Repository) -> None:
-    """In another pane they do nothing and say why; on a row that is no checkpoint, too."""
-    async with running(opened(shop)) as pilot:
-        await press(pilot, "equals_sign")
-        assert said(pilot) == "Only checkpoints of a state are compared."
-        before = bytes_of(shop)
-        await press(pilot, "2")
-        for key in ("n", "N", "I", "exclamation_mark", "percent_sign", "Q", "asterisk"):
-            await pressed(pilot, key)
-            assert "state" in said(pilot)
-        assert bytes_of(shop) == before
-
-
-async def test_the_settings_show_the_lines_of_the_diff(shop: Repository) -> None:
-    """Where recall.preview.showDiffByDefault is on, the preview has the lines as well."""
-    shop.set("recall.preview.showDiffByDefault", "true")
-    async with running(opened(shop)) as pilot:
-        await pressed(pilot, "n", "G")
-        assert "LINE BY LINE" in screen_text(pilot.app)
 
 
 async def test_an_import_takes_what_is_new_and_tells_what_failed(shop: Repository) -> None:
@@ -288,32 +245,6 @@ async def test_both_edits_of_a_gotcha_are_asked_about(shop: Repository) -> None:
         assert shop.memory.bundle["gotchas"][1]["cause"] == "THEIRS"
 
 
-async def test_a_gotcha_that_went_keeps_what_was_typed(shop: Repository) -> None:
-    """Somebody else removed it while the form was open: that is said, and what was typed can be copied or kept."""
-    async with running(opened(shop)) as pilot:
-        assert pane_of(pilot).go_to("state#gotcha-2")
-        await press(pilot, "e", "end", "!")
-        shop.system.edit("gotchas", shop.memory.bundle["gotchas"][:1], None, actor="script", now=shop.later())
-        await press(pilot, "ctrl+s")
-        shown = screen_text(pilot.app)
-        assert "not there any more" in shown
-        assert "timeout!" in shown
-        await press(pilot, "k")
-        assert len(shop.memory.bundle["gotchas"]) == 1
-
-
-async def test_lists_of_a_section_are_edited_line_by_line(shop: Repository) -> None:
-    """The form of the current focus has a line for each entry; nothing else of it changes."""
-    async with running(opened(shop)) as pilot:
-        assert pane_of(pilot).go_to("state#current-focus")
-        before = shop.memory.bundle["currentFocus"]
-        await press(pilot, "e", "tab", "tab")
-        await type_text(pilot, "The replica lags")
-        await press(pilot, "enter", "ctrl+s")
-        after = shop.memory.bundle["currentFocus"]
-        assert after == {**before, "knownRisks": ["The replica lags", *before["knownRisks"]]}
-
-
 def editor(tmp_path: Path, script: str) -> dict[str, str]:
     """An environment whose editor is a program that rewrites its file."""
     file = tmp_path / "editor.py"
@@ -338,24 +269,6 @@ async def test_a_section_is_edited_in_the_editor(shop: Repository, tmp_path: Pat
         assert "One process" in shop.path("docs/agent-memory/project-map.md").read_text()
         await press(pilot, "u")
         assert shop.path(STATE).read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("script", "words"),
-    [
-        ("open(p, 'w').write(text[:-3])", "this is not JSON"),
-        ("open(p, 'w').write('{}')", "has not the form"),
-    ],
-)
-async def test_what_an_editor_breaks_is_not_written(shop: Repository, tmp_path: Path, script: str, words: str) -> None:
-    """What is no JSON, or has not the section's shape, is said; the text goes to the clipboard, the files stay."""
-    before = bytes_of(shop)
-    async with running(opened(shop, environ=editor(tmp_path, script))) as pilot:
-        assert pane_of(pilot).go_to("state#project-map")
-        await press(pilot, "E")
-        assert words in " ".join(screen_text(pilot.app).split())
-        await press(pilot, "n")
-        assert bytes_of(shop) == before
 
 
 async def test_the_state_is_renewed_from_the_repository(shop: Repository) -> None:
@@ -397,24 +310,13 @@ async def test_an_outside_change_appears_and_keeps_the_cursor(shop: Repository) 
         event["signals"] = {kind: [] for kind in event["signals"]}
         with open(shop.path(EVENTS), "ab") as file:
             file.write(json.dumps(event, separators=(",", ":")).encode() + b"\n")
-        pilot.app.refresher.files_changed(frozenset({EVENTS}))
+        pilot.app.post_message(Changed(frozenset({EVENTS})))
         await settle(pilot)
         assert "Work on something else" in screen_text(pilot.app)
         assert "4 waiting" in screen_text(pilot.app)
         assert pane.current().title == "chk-000002"
         assert [row.item.title for row in pane.line_list.flashing] == ["Work on something else"]
         assert [change.actor for change in list_changes(shop.workspace, actor="outside")]
-
-
-async def test_the_watcher_sees_the_state(shop: Repository) -> None:
-    """A real change on disk reaches the screen through the watcher's thread."""
-    async with running(opened(shop, watches=True, keeps_watch=False)) as pilot:
-        Workspace(shop.root, state_home=shop.state_home, home=shop.home).system("state").edit(
-            "gotchas", [], None, actor="script", now=shop.later()
-        )
-        async with within(lambda: screen_text(pilot.app)):
-            while "Payment retries storm" in screen_text(pilot.app):
-                await pilot.pause(0.02)
 
 
 async def test_the_brief_and_maintenance_know_the_state(shop: Repository) -> None:

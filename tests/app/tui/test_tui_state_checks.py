@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from memory.state.files.model import EVENTS, STATE
 from memory.state.operations import edit
 from tests.app.tui.projects import project
 from tests.app.tui.test_tui_state import bytes_of, opened, pane_of, pressed, said
@@ -44,16 +43,6 @@ async def test_a_recall_of_one_section(shop: Repository) -> None:
         await pressed(pilot, "enter")
     after = shop.memory.bundle
     assert [key for key in before if before[key] != after[key]] == ["gotchas"]
-
-
-async def test_a_recall_of_one_source(shop: Repository) -> None:
-    """Imports alone are recalled, and an event of this project goes on waiting."""
-    shop.note("Use Rust")
-    async with running(opened(shop)) as pilot:
-        await pressed(pilot, "percent_sign", "1")
-        assert "3 events of imported sessions" in screen_text(pilot.app)
-        await pressed(pilot, "enter")
-    assert [event["sourceId"] for event in shop.memory.unrecalled()] == ["notes"]
 
 
 async def test_a_question_is_answered_with_citations(shop: Repository) -> None:
@@ -95,31 +84,6 @@ async def test_a_repair_shows_its_plan(shop: Repository) -> None:
         assert "Enter apply" not in screen_text(pilot.app)
         await pressed(pilot, "escape", "u")
         assert bytes_of(shop) == damaged
-
-
-async def test_a_repair_is_planned_anew_where_files_changed(shop: Repository) -> None:
-    """Another program damages more while the plan is open: Enter writes nothing and shows the new plan."""
-    shop.path("docs/agent-memory/gotchas.md").unlink()
-    async with running(opened(shop)) as pilot:
-        await pressed(pilot, "asterisk")
-        shop.path("docs/agent-memory/next-steps.md").unlink()
-        damaged = bytes_of(shop)
-        await pressed(pilot, "enter")
-        assert bytes_of(shop) == damaged
-        assert "this is the new plan" in said(pilot)
-        assert "docs/agent-memory/next-steps.md" in screen_text(pilot.app)
-        await pressed(pilot, "enter")
-    assert shop.codes() == []
-
-
-async def test_a_state_that_cannot_be_read_is_mended(shop: Repository) -> None:
-    """The first row says so with the key, and the repair takes the latest checkpoint."""
-    shop.path(STATE).write_text("{")
-    async with running(opened(shop)) as pilot:
-        await pressed(pilot, "asterisk", "enter")
-        assert "Repaired" in said(pilot)
-    assert shop.codes() == []
-    assert len(shop.event_lines()) == len(shop.path(EVENTS).read_bytes().splitlines())
 
 
 def with_commands(shop: Repository) -> None:

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from memory.typed.ops import record_failure
-from memory.typed.stores import store_of
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
+from tests.app.tui.tui_helpers import make_app, press, running, settle
 from tests.memory.typed.conftest import NOW, put
-from tests.widgets.harness import assert_safe, screen_text
+from tests.widgets.harness import screen_text
 from tests.widgets.panes.looking import detail_words
-from widgets.panes import panes_for
 from widgets.panes.typed import TypedPane, TypedRow
 from widgets.text.styled_text import line_text
 
@@ -84,20 +81,6 @@ async def test_files_stand_under_agent_and_type_with_age_bars(workspace: Workspa
         assert "pruned never" in detail_words(pane)
 
 
-async def test_a_failure_log_shows_its_weeks(workspace: Workspace, ada: Path) -> None:
-    """The detail of failures.md counts by reason and by week, above its beginning."""
-    for reason in ("timeout", "partial", "timeout"):
-        assert record_failure(ada, reason, "Migrate the database", 9, now=NOW, store=store_of(ada, None))
-    async with running(_open(workspace)) as pilot:
-        pane = _pane(pilot)
-        assert pane.go_to("ada:memory/procedural/failures.md")
-        await settle(pilot)
-        words = detail_words(pane)
-        assert "reasons timeout 2, partial 1" in words
-        assert "2026-W16 3 ━━━━━━━━━━" in words
-        assert "Migrate the database" in words
-
-
 async def test_promote_and_demote_change_the_aidefile(workspace: Workspace, ada: Path) -> None:
     """> asks where to, moves the file and lists it; < moves it down again; u takes each back, comments stay."""
     async with running(_open(workspace)) as pilot:
@@ -133,47 +116,6 @@ async def test_prune_shows_its_plan_and_is_undone(workspace: Workspace, ada: Pat
         assert len(_lines(_pane(pilot))) == 4
         await press(pilot, "u")
         assert (ada / "memory/episodic/old.md").read_text() == "old\n"
-
-
-async def test_lock_by_key_is_taken_back_by_the_same_key(workspace: Workspace, ada: Path) -> None:
-    """L makes the sentinel, L removes one's own; another's stays, and who holds it is said."""
-    async with running(_open(workspace)) as pilot:
-        pane = _pane(pilot)
-        assert pane.go_to("ada:memory/episodic/new.md")
-        await press(pilot, "L")
-        assert (ada / "memory/episodic/new.md.lock").exists()
-        assert _lines(pane)[3].startswith("L memory/episodic/new.md")
-        await press(pilot, "L")
-        assert not (ada / "memory/episodic/new.md.lock").exists()
-        assert pane.go_to("ada:memory/episodic/held.md")
-        await press(pilot, "L")
-        assert "unknown program" in _said(pilot)
-        assert (ada / "memory/episodic/held.md.lock").exists()
-
-
-async def test_what_cannot_be_done_is_said(workspace: Workspace, ada: Path) -> None:
-    """A place that is taken or outside of the agent's folder changes nothing."""
-    async with running(_open(workspace)) as pilot:
-        pane = _pane(pilot)
-        assert pane.go_to("ada:memory/episodic/new.md")
-        await press(pilot, "greater_than_sign")
-        await press(pilot, "ctrl+u")
-        await type_text(pilot, "../out.md")
-        await press(pilot, "enter")
-        assert "outside of the agent" in _said(pilot)
-        assert (ada / "memory/episodic/new.md").exists()
-
-
-async def test_hostile_names_and_texts_are_only_shown(workspace: Workspace, ada: Path) -> None:
-    """Control characters, markup and bytes that are no text reach the screen as what they are."""
-    put(ada, "memory/episodic/[red]\x1b[31m\u202e.md", "[/x] \x1b]52;c;aGk=\x07 \u202e")
-    (ada / "memory/episodic/raw.md").write_bytes(b"\xff\xfe\x00")
-    async with running(_open(workspace)) as pilot:
-        pane = _pane(pilot)
-        for _ in range(8):
-            assert_safe(screen_text(pilot.app))
-            pane.line_list.action_move(1)
-            await settle(pilot)
 
 
 async def test_filter_sort_and_an_agent_in_trouble(workspace: Workspace, ada: Path) -> None:
@@ -217,28 +159,6 @@ def all_three(ada: Path, workspace: Workspace, tmp_path: Path) -> Workspace:
     return Workspace.open(ada, state_home=tmp_path / "state", machine_zone=UTC, home=workspace.home)
 
 
-async def test_every_pane_is_found_as_it_was_left(all_three: Workspace) -> None:
-    """What all of them show, also those of other systems, is remembered when memdeck is left."""
-    left = {}
-    app = make_app(all_three, clock=lambda: NOW)
-    async with running(app) as pilot:
-        for name in panes_for(all_three.system_names()):
-            app.navigation.open_pane(name.id)
-            await settle(pilot)
-            pane = app.navigation.pane
-            pane.set_sort(pane.sorts[-1])
-            pane.set_filter("t")
-            left[name.id] = pane.view()
-        assert {"tasks", "facts", "typed"} <= left.keys()
-        app.exit()
-    app = make_app(all_three, clock=lambda: NOW)
-    async with running(app) as pilot:
-        for pane_id, view in left.items():
-            app.navigation.open_pane(pane_id)
-            await settle(pilot)
-            assert app.navigation.pane.view() == view, pane_id
-
-
 async def test_maintenance_covers_all_systems(all_three: Workspace, ada: Path) -> None:
     """M shows one plan of tasks, facts and agents' files; Escape leaves them, Enter does it, u undoes it."""
     app = make_app(all_three, clock=lambda: NOW)
@@ -260,38 +180,3 @@ async def test_maintenance_covers_all_systems(all_three: Workspace, ada: Path) -
         assert "in 3 steps" in _said(pilot)
         await press(pilot, "u", "u", "u")
         assert {path: path.read_bytes() for path in before} == before
-
-
-async def test_a_file_that_cannot_go_does_not_hold_up_the_others(all_three: Workspace, ada: Path) -> None:
-    """What the plan says of one file is no reason to refuse the whole of it."""
-    put(ada, "memory/episodic/twice.md", "t\n", days=30)
-    (ada / "memory/episodic/thrice.md").hardlink_to(ada / "memory/episodic/twice.md")
-    app = make_app(all_three, clock=lambda: NOW)
-    async with running(app) as pilot:
-        await press(pilot, "M", "enter")
-        assert not (ada / "memory/episodic/old.md").exists()
-        assert (ada / "memory/episodic/twice.md").exists()
-
-
-async def test_the_brief_shows_the_other_systems(all_three: Workspace, ada: Path) -> None:
-    """How many facts and files there are and what is due; each row leads to its pane, also what maintenance will do."""
-    app = make_app(all_three, clock=lambda: NOW)
-    async with running(app, (120, 50)) as pilot:
-        await press(pilot, "1")
-        pane = app.navigation.pane
-        found = {row.ref.partition(":")[0] + " " + row.file: row for row in _brief_rows(pane)}
-        text = screen_text(app)
-        assert "5 of 3 facts" in text
-        assert "2 over the limit" in text
-        assert "5 files" in text
-        assert "1 due for pruning" in text
-        for name, shown in (("beside facts", "facts"), ("beside typed", "typed"), ("upkeep typed", "typed")):
-            await press(pilot, "1")
-            pane.go_to(found[name].ref)
-            await press(pilot, "enter")
-            assert app.navigation.pane.pane_id == shown
-        assert _pane(pilot).current().file.path == "memory/episodic/old.md"
-
-
-def _brief_rows(pane) -> list:  # type: ignore[no-untyped-def, type-arg]
-    return [row.item for row in pane.line_list.rows if hasattr(getattr(row, "item", None), "group")]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from textual._xterm_parser import XTermParser
 from textual.events import Key
 
 from app.tui.app import MemdeckApp
 from app.tui.commands import versions
-from app.tui.keys import type_ahead as typing_ahead
 from app.tui.keys.keymap import Keymap
 from app.tui.keys.type_ahead import EscapeParser, apart
 from app.tui.shell import ThreadReport
@@ -21,8 +18,8 @@ from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import edit_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, press, running, send, settle
-from tests.patience import PATIENCE, within
+from tests.app.tui.tui_helpers import NOW, make_app, running, send, settle
+from tests.patience import PATIENCE
 from widgets.input.form import Form
 
 
@@ -112,27 +109,6 @@ async def test_a_key_that_means_something_only_when_it_arrives(workspace: Worksp
         assert app.screen.values()["title"].endswith("now")
 
 
-async def test_keys_wait_for_a_key_however_late_it_arrives(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A list that is busy for longer than keys wait takes `a` late; the letters behind it are those of the form."""
-    monkeypatch.setattr(typing_ahead, "_LONGEST", 0.01)
-    monkeypatch.setattr(typing_ahead, "_LOOK_AGAIN", 0.0)
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        goes_on, late = asyncio.Event(), asyncio.Event()
-        app.navigation.pane.line_list.call_later(goes_on.wait)
-        for key in "anew":
-            send(pilot, key)
-        app.set_timer(0.05, late.set)
-        async with within():
-            await late.wait()
-        goes_on.set()
-        await settle(pilot)
-        assert isinstance(app.screen, Form)
-        assert app.screen.values()["title"] == "new"
-
-
 @pytest.mark.parametrize("after", ["d", "D", "3", "/", "?", ":", " ", "\r", "\x13", "é", "dj", "d\x1bj", ":\x1b/\x1b3"])
 def test_escape_is_read_also_with_the_next_key_at_once(after: str) -> None:
     """What a busy machine reads at once is Esc and the keys behind it, or with a letter what `apart` takes apart."""
@@ -141,17 +117,6 @@ def test_escape_is_read_also_with_the_next_key_at_once(after: str) -> None:
     keys = [key for key in read if isinstance(key, Key)]
     found = [one.character for key in keys for one in apart(key) or (key,)]
     assert found == ["\x1b", *after]
-
-
-@pytest.mark.parametrize("sequence", ["\x1b[A", "\x1bOP", "\x1b[100;3u", "\x1b[27u", "\x1b\x1b", "\x1b[1;3D"])
-def test_sequences_of_keys_stay_what_they_are(sequence: str) -> None:
-    """Arrows, function keys and Alt of terminals that tell it apart are read as Textual reads them."""
-    read = []
-    for parser in (EscapeParser(), XTermParser()):
-        keys = [key for key in [*parser.feed(sequence), *parser.feed("")] if isinstance(key, Key)]
-        assert not any(map(apart, keys))
-        read.append([key.key for key in keys])
-    assert read[0] == read[1] != []
 
 
 async def test_alt_and_a_letter_is_escape_and_the_letter_unless_it_means_something(workspace: Workspace) -> None:
@@ -165,26 +130,3 @@ async def test_alt_and_a_letter_is_escape_and_the_letter_unless_it_means_somethi
             await settle(pilot)
             assert isinstance(app.screen, Form) == leads
             assert app.navigation.pane.line_list.position == before + (not leads)
-
-
-async def test_what_takes_too_long_does_not_open_under_the_hands(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Keys wait no longer for a form: those typed for it mean nothing, those behind Esc go on, and it opens no more."""
-    monkeypatch.setattr(typing_ahead, "_LONGEST", 0.01)
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        before = app.navigation.pane.line_list.position
-        with writing(app):
-            for key in ("e", "x", "enter", "escape", "j"):
-                send(pilot, key)
-            await pilot.pause()
-            async with within():
-                while app.edits.holds or not app.type_ahead.idle:
-                    await pilot.pause()
-            assert app.screen is app.main_screen
-        await settle(pilot)
-        assert app.screen is app.main_screen
-        assert app.navigation.pane.line_list.position == before + 1
-        await press(pilot, "e")
-        assert isinstance(app.screen, Form)

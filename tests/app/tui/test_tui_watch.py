@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -18,11 +14,10 @@ from textual.pilot import Pilot
 from app.tui.app import MemdeckApp
 from memory.monitoring.run.leader import WATCH, Leader
 from memory.monitoring.run.ledger import MonitorLedger
-from memory.monitoring.run.run import WatchServices, keep_watch
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
-from tests.patience import PATIENCE, Stopwatch, within
+from tests.patience import within
 from tests.widgets.harness import screen_text
 from widgets.dialogs.choose import Choose
 from widgets.dialogs.consent import ConsentScreen
@@ -151,83 +146,6 @@ async def test_what_nobody_approved_waits_in_header_and_brief(tmp_path: Path) ->
         assert "lastCheck" not in text(workspace, "monitors.md")
 
 
-ALERT = DISK + "- lastCheck: 2024-01-15T10:00:00Z\n- lastStatus: alert (93% used)\n"
-WELL = DISK.replace("Disk", "Web") + "- lastCheck: 2024-01-15T10:00:00Z\n- lastStatus: healthy\n"
-
-
-async def test_a_blocked_monitor_is_not_called_well_and_keeps_its_alert(tmp_path: Path) -> None:
-    """The title counts what is blocked; the alert stands first; its times do not contradict each other."""
-    workspace = make_workspace(tmp_path, {**monitors(WELL, DISK.replace("Disk", "New"), ALERT), "config.md": ""})
-    clock = Clock()
-    app = make_app(workspace, keeps_watch=True, clock=clock, pane="monitors")
-    async with running(app) as pilot:
-        shown = screen_text(app)
-        assert "1 not healthy, 3 blocked" in shown
-        assert "all healthy" not in shown
-        assert "▲ alert, blocked, 93% used" in " ".join(shown.split())
-        assert [row.item.name for row in monitor_rows(app)] == ["Disk", "Web", "New"]
-        assert "next run    none while it is blocked" in shown
-        assert "in 5 min" not in shown
-        assert "next: Disk" not in shown
-        await press(pilot, "R")
-        await press(pilot, "n")
-        keep_watch(workspace, app.schedule.trust(), NOW, WatchServices({}), everything=True)
-        clock.now += timedelta(hours=1)
-        keep_watch(workspace, app.schedule.trust(), clock.now, WatchServices({}), everything=True)
-        app.refresher.request()
-        await settle(pilot)
-        shown = screen_text(app)
-        # Two that are only blocked; the one that alerts says when that was found out.
-        assert shown.count("since 10:30") == 2
-        assert "UPTIME" not in shown
-        assert "1 not healthy, 3 blocked" in shown
-        await press(pilot, "1")
-        assert "NEXT RUNS" not in screen_text(app)
-
-
-def monitor_rows(app: MemdeckApp) -> list[RowKey]:
-    """Return the rows of the open pane that are items."""
-    assert app.navigation.pane is not None
-    return [row for row in app.navigation.pane.line_list.rows if isinstance(row, RowKey)]
-
-
-async def test_uptime_is_told_only_over_what_was_measured(tmp_path: Path) -> None:
-    """Two checks of today are no uptime of thirty days, and how many they were is said."""
-    workspace = make_workspace(tmp_path, monitors(DISK))
-    approve(workspace)
-    app = make_app(workspace, pane="monitors")
-    async with running(app) as pilot:
-        for _ in range(2):
-            await press(pilot, "R")
-            await until(pilot, lambda: not app.jobs.running, "it ran")
-        await until(pilot, lambda: "2 checks" in screen_text(app), "the number of checks is shown")
-        assert "24h 100%  7d –  30d –  2 checks" in screen_text(app)
-        assert "all healthy" in screen_text(app)
-
-
-async def test_t_asks_what_the_header_counts_beginning_at_the_row(tmp_path: Path) -> None:
-    """In the brief the question is about the row, and the others follow; elsewhere they are all asked for."""
-    files = monitors(DISK, SLOW, **{"tasks.md": "## Pending\n\n### [HIGH] Deploy\n- action: echo deployed\n"})
-    workspace = make_workspace(tmp_path, files)
-    app = make_app(workspace, pane="brief")
-    async with running(app) as pilot:
-        await until(pilot, lambda: "3 wait for approval" in screen_text(app), "the header counts them")
-        pane = app.navigation.pane
-        assert pane is not None
-        row = next(row.item for row in monitor_rows(app) if row.item.group == "waiting" and row.item.title == "Slow")
-        assert pane.go_to(pane.ref(row))
-        await press(pilot, "T")
-        assert "check “Slow”? (1 of 3)" in " ".join(screen_text(app).split())
-        await press(pilot, "n")
-        assert "“Deploy”? (2 of 3)" in " ".join(screen_text(app).split())
-        await press(pilot, "n")
-        assert "check “Disk”? (3 of 3)" in " ".join(screen_text(app).split())
-        await press(pilot, "escape", "6", "T")
-        assert "(1 of 3)" in screen_text(app)
-        await press(pilot, "escape", "2", "T")
-        assert "Run this action of the task “Deploy”?" in screen_text(app)
-
-
 async def test_r_asks_first_and_then_runs(tmp_path: Path) -> None:
     """R shows the consent screen; y runs it and says how it came out; no runs nothing; the remedy is not asked for."""
     workspace = make_workspace(tmp_path, monitors(DISK + "- folder: .\n- autoRemediate: touch mended\n"))
@@ -248,22 +166,6 @@ async def test_r_asks_first_and_then_runs(tmp_path: Path) -> None:
         assert not isinstance(app.screen, ConsentScreen)
 
 
-async def test_r_and_y_run_a_due_monitor_once(tmp_path: Path) -> None:
-    """The schedule does not run it again for the time for which the person ran it."""
-    workspace = make_workspace(tmp_path, monitors(DISK.replace("echo 72", f"echo run >> {tmp_path}/ran; echo 72")))
-    app = make_app(workspace, keeps_watch=True, pane="monitors")
-    async with running(app) as pilot:
-        await until(pilot, lambda: app.schedule.leads and app.schedule.idle, "it keeps watch")
-        await press(pilot, "R")
-        await press(pilot, "y")
-        await until(pilot, lambda: "Disk: healthy, 72" in said(app), "the result is said")
-        app.schedule.look_soon()
-        app.schedule.beat()
-        await until(pilot, lambda: app.schedule.idle and not app.jobs.running, "the schedule looked again")
-        assert (tmp_path / "ran").read_text() == "run\n"
-        assert len(changes(workspace)) == 1
-
-
 async def test_progress_is_shown_and_k_stops_it(tmp_path: Path) -> None:
     """The header says which check runs; K ends it, which is no crash, and the rest of the application goes on."""
     workspace = make_workspace(tmp_path, monitors(DISK, SLOW))
@@ -280,21 +182,6 @@ async def test_progress_is_shown_and_k_stops_it(tmp_path: Path) -> None:
         await until(pilot, lambda: not app.jobs.running, "it has ended")
         assert "checking" not in screen_text(app)
         assert "K stop" not in screen_text(app)
-
-
-async def test_leaving_waits_for_nothing(tmp_path: Path) -> None:
-    """Leaving in the middle of a check takes less than a second, and another application can take the lead."""
-    workspace = make_workspace(tmp_path, monitors(SLOW))
-    approve(workspace)
-    app = make_app(workspace, keeps_watch=True, pane="monitors")
-    async with running(app) as pilot:
-        await until(pilot, lambda: "checking Slow" in screen_text(app), "it runs")
-        watch = Stopwatch()
-        app.exit(0)
-        assert watch.seconds() < 1.0
-    assert workspace.state is not None
-    with closing(Leader(workspace.state.folder, WATCH)) as leader:
-        assert leader.take()
 
 
 async def test_only_one_application_keeps_the_schedule(tmp_path: Path) -> None:
@@ -383,34 +270,6 @@ async def test_maintenance_runs_by_its_schedule(tmp_path: Path) -> None:
         assert [one for one in changes(workspace) if one[0] != "monitor"] == [("maintain", "maintain")]
 
 
-async def test_what_runs_by_itself_is_told_beside_the_answer_to_a_key(tmp_path: Path) -> None:
-    """What a key said a moment ago stays on the screen when the schedule reports what it did."""
-    old = "## Completed\n\n### [NORMAL] Long done\n- completed: 2023-11-02\n\n## Pending\n\n### [NORMAL] Call\n"
-    config = HEARTBEAT + "\n## Memory Maintenance\n- maintenanceSchedule: 0 11 * * *\n- archiveCompletedAfterDays: 7\n"
-    clock = Clock()
-    app = make_app(make_workspace(tmp_path, {"tasks.md": old, "config.md": config}), keeps_watch=True, clock=clock)
-    async with running(app, says=True) as pilot:
-        await until(pilot, lambda: app.schedule.leads and app.schedule.idle, "it looked")
-        await press(pilot, "y")
-        clock.now += timedelta(hours=1)
-        await until(pilot, lambda: "Archived 1 task" in said(app), "it is told")
-        assert "Copied tasks#" in said(app)
-        assert "Copied tasks#" in screen_text(app)
-
-
-async def test_a_failure_of_the_worker_is_a_message(tmp_path: Path) -> None:
-    """A state folder that nobody can rely on is said; the application goes on."""
-    workspace = make_workspace(tmp_path, monitors(DISK))
-    assert workspace.state is not None
-    app = make_app(workspace, keeps_watch=True)
-    folder = workspace.state.folder.path
-    os.chmod(folder, 0o777)
-    async with running(app) as pilot:
-        await until(pilot, lambda: "state" in said(app).casefold(), "it is said")
-        await press(pilot, "7")
-        assert "Disk" in screen_text(app)
-
-
 async def test_the_form_shows_the_fields_of_the_type_and_what_the_threshold_means(tmp_path: Path) -> None:
     """Another type asks for other things; the threshold says what it means, or what is wrong and where."""
     workspace = make_workspace(tmp_path, monitors(DISK))
@@ -443,36 +302,3 @@ async def test_the_form_shows_the_fields_of_the_type_and_what_the_threshold_mean
         assert written.strip().split("\n") == [
             "- type: file", "- interval: */5 * * * *", "- alertPriority: normal", "- path: backup.tar"
         ]  # fmt: skip
-
-
-def test_nothing_is_imported_before_it_is_due(tmp_path: Path) -> None:
-    """An application over monitors that may not run loads nothing that runs, asks or sends."""
-    make_workspace(tmp_path, {**monitors(DISK), "config.md": ""})
-    script = (
-        "import asyncio, sys\n"
-        "from pathlib import Path\n"
-        "from memory.workspace import Workspace\n"
-        "from tests.app.tui.tui_helpers import make_app, running, settle\n"
-        "async def main():\n"
-        "    folder = Path(sys.argv[1])\n"
-        "    app = make_app(Workspace.open(folder / 'shop', state_home=folder / 'state'), keeps_watch=True)\n"
-        "    assert 'memory.monitoring.run.schedule' not in sys.modules\n"
-        "    async with running(app) as pilot:\n"
-        "        while not (app.main_screen.header.keeper and app.schedule.idle):\n"
-        "            await pilot.pause(0.02)\n"
-        "        print(*[name for name in ('httpx', 'apprise', 'memory.monitoring.run.run', 'memory.monitoring.process.shell',\n"  # noqa: E501
-        "            'memory.monitoring.checks.check', 'memory.monitoring.run.consequences') if name in sys.modules])\n"
-        "asyncio.run(main())\n"
-    )
-    house = Path(__file__).parents[3]
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path)],
-        cwd=house,
-        env={**os.environ, "PYTHONPATH": str(house)},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == []

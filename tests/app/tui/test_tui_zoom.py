@@ -41,16 +41,3 @@ async def test_the_room_of_lists_is_remembered(workspace: Workspace) -> None:
     app = make_app(workspace, pane="tasks")
     async with running(app):
         assert app.navigation.pane.query_one(".pane--detail-frame").display
-
-
-async def test_a_filter_shows_its_first_hits(workspace: Workspace) -> None:
-    """A cursor far down comes to the first hit, and the heading above it is seen; one near stays where it is."""
-    app = make_app(workspace, pane="journal")
-    async with running(app, (60, 14)) as pilot:
-        await press(pilot, "G", "slash")
-        assert app.navigation.pane.line_list.scroll_y > 0
-        app.navigation.pane.filter_bar.open("202")
-        await press(pilot, "4")
-        pane = app.navigation.pane
-        assert pane.line_list.scroll_y == 0
-        assert 0 <= pane.line_list.position < pane.line_list.size.height

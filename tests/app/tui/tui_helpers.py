@@ -12,6 +12,7 @@ from textual.events import Key
 from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
+from app.tui.shell import Setup
 from memory.workspace import Workspace
 from tests.examples import WHOLE
 from tests.patience import within
@@ -32,7 +33,7 @@ def make_workspace(folder: Path, files: Mapping[str, str]) -> Workspace:
 def make_app(workspace: Workspace | None, **options: object) -> MemdeckApp:
     """The application with a clock that stands still, without a watcher and with an editor that needs no terminal."""
     options = {"clock": lambda: NOW, "watches": False, "hand_over": nullcontext, "environ": {}, **options}
-    return MemdeckApp(workspace, **options)  # type: ignore[arg-type]
+    return MemdeckApp(workspace, Setup(**options))  # type: ignore[arg-type]
 
 
 async def settle(pilot: Pilot[int]) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.widgets.panes.looking import DEMO, NOW, ONE_LINE, Files, settled, showing, shown, walked
-from widgets.panes.archive import ArchivePane, month_name
+from tests.widgets.panes.looking import NOW, Files, settled, showing, shown
+from widgets.panes.archive import ArchivePane
 
 TASKS = """---
 type: task-archive
@@ -92,55 +90,3 @@ async def test_entries_are_shown_in_full_and_cannot_be_changed() -> None:
         assert pane.adding(NOW) is None
         assert pane.editing(pane.current(), NOW) is None
         assert pane.removing([pane.current()]) is None
-
-
-async def test_the_cursor_stays_when_maintenance_adds_entries() -> None:
-    """New entries on top of a file move the rows, not the cursor."""
-    pane, files = ArchivePane(), archive()
-    async with showing(pane, files) as (pilot, app):
-        pane.go_to(files.look().archived_tasks()[0].tasks[0].ref)
-        more = Files(
-            {
-                "a": TASKS.format(title="Newest task", month="2023-11").replace(
-                    "## Completed\n", "## Completed\n### [LOW] Brand new\n- completed: 2023-11-30\n"
-                )
-            }
-        )
-        files.documents["archive/tasks-2023-11.md"] = more.documents["a"]
-        pane.show(files.look(), NOW)
-        await settled(pilot, app)
-        assert "Brand new" in shown(app)
-        assert pane.current().title == "Newest task"
-
-
-async def test_the_sample_workspace_and_the_empty_state() -> None:
-    """The sample's archive opens with plans; a workspace without one says what fills it."""
-    pane = ArchivePane()
-    async with showing(pane, DEMO) as (pilot, app):
-        pane.set_filter("a")
-        await settled(pilot, app)
-        assert "Plans" in shown(app)
-    pane = ArchivePane()
-    async with showing(pane, {"tasks.md": ""}) as (_, app):
-        assert "Maintenance moves here what is done" in shown(app)
-
-
-@pytest.mark.parametrize(
-    ("month", "name"),
-    [("2024-01", "January 2024"), ("2024-13", "2024-13"), ("old", "old"), ("2023-12", "December 2023")],
-)
-def test_months_have_names(month: str, name: str) -> None:
-    """A month is said as people say it; other names of files stay."""
-    assert month_name(month) == name
-
-
-async def test_hostile_entries_are_only_text() -> None:
-    """Titles, outcomes and texts from a file cannot steer the terminal."""
-    pane = ArchivePane()
-    async with showing(pane, {}, (80, 24)) as (pilot, app):
-        for hostile in ONE_LINE:
-            files = {
-                "archive/tasks-2023-11.md": TASKS.format(title=hostile, month="2023-11") + f"- notes: {hostile}\n",
-                "archive/journal-2023-11.md": JOURNAL.format(title=hostile, month="2023-11") + f"- {hostile}\n",
-            }
-            await walked(pane, files, pilot, app)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 
 from memory.base.problems import Problem
-from tests.widgets.panes.looking import DEMO, NOW, ONE_LINE, Files, settled, showing, shown, walked
+from tests.widgets.panes.looking import Files, settled, showing, shown
 from widgets.list.rows import Heading
 from widgets.pane.base import Pane
 from widgets.pane.rows import RowKey
@@ -94,24 +92,6 @@ async def test_every_row_leads_to_its_entry(group: str, file: str, key: str) -> 
         assert jump.ref in refs  # type: ignore[attr-defined]
 
 
-async def test_the_ref_of_a_row_is_that_of_its_entry() -> None:
-    """What is copied from the brief is understood by the command line."""
-    pane, files = BriefPane(), Files(FILES)
-    async with showing(pane, files):
-        assert pane.copied_ref(rows(pane, "overdue")[0]) == files.look().tasks.tasks[0].ref
-        assert [pane.copied_ref(row) for row in rows(pane, "run") if row.title == "Heartbeat"] == [""]
-
-
-async def test_runs_lead_to_what_sets_them() -> None:
-    """Heartbeat and maintenance lead to their keys in config.md, monitors to the monitor."""
-    pane = BriefPane()
-    async with showing(pane, FILES):
-        runs = {row.title: row for row in rows(pane, "run")}
-        assert (runs["Heartbeat"].file, runs["Heartbeat"].target) == ("config.md", "expression")
-        assert (runs["Maintenance"].file, runs["Maintenance"].target) == ("config.md", "maintenanceSchedule")
-        assert runs["API"].file == "monitors.md"
-
-
 async def test_problems_and_maintenance_come_when_they_are_known() -> None:
     """What a worker found is added without losing the cursor: errors high up, warnings below, notes not at all."""
     pane = BriefPane()
@@ -137,55 +117,3 @@ async def test_problems_and_maintenance_come_when_they_are_known() -> None:
         await pilot.pause()
         (jump,) = app.of(Pane.Jump)
         assert (jump.file, jump.ref) == ("config.md", "line:1")  # type: ignore[attr-defined]
-
-
-async def test_a_long_group_is_cut_with_a_count() -> None:
-    """A group shows its first rows and says how many more there are."""
-    tasks = "## Pending\n" + "".join(f"### [HIGH] Task {number}\n- due: 2024-01-02\n" for number in range(9))
-    pane = BriefPane()
-    async with showing(pane, {"tasks.md": tasks}) as (_, app):
-        assert headings(pane) == [("OVERDUE", "9  the most urgent first, W says why")]
-        assert "… and 3 more" in shown(app)
-
-
-async def test_a_quiet_workspace_says_so() -> None:
-    """Nothing due, running or wrong is good news, and the pane says which key begins."""
-    pane = BriefPane()
-    async with showing(pane, {}, (60, 10)) as (_, app):
-        assert "All is quiet" in shown(app)
-        assert "Press 2 and then a" in shown(app)
-
-
-@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10), (3, 2)], ids=str)
-async def test_the_sample_fits_every_screen(size: tuple[int, int]) -> None:
-    """The brief takes the whole pane on every screen, without a detail beside it."""
-    pane = BriefPane()
-    async with showing(pane, DEMO, size) as (pilot, app):
-        assert len(shown(app).split("\n")) == size[1]
-        await pilot.press("G", "k")
-        assert not pane.query_one(".pane--detail-frame").display
-
-
-async def test_the_same_look_is_not_computed_twice() -> None:
-    """Telling problems costs no second brief of the files; a later moment does."""
-    pane, files = BriefPane(), Files(FILES)
-    async with showing(pane, files):
-        count = len(files.reads)
-        pane.say_more([Problem("error", "tasks.md", 0, "x", "whole file")])
-        assert len(files.reads) == count
-        pane.show(files.look(), NOW + timedelta(hours=4))
-        assert ("OVERDUE", "2") in [(title, note.split()[0]) for title, note in headings(pane) if note]
-
-
-async def test_hostile_entries_are_only_text() -> None:
-    """Titles, assignees, states and messages cannot steer the terminal."""
-    pane = BriefPane()
-    async with showing(pane, FILES, (80, 24)) as (pilot, app):
-        for hostile in ONE_LINE:
-            files = {
-                "tasks.md": f"## Pending\n### [HIGH] {hostile}\n- due: 2024-01-01\n- assigned: {hostile}\n",
-                "journal.md": f"## 2024-01-15\n### 10:20 — {hostile}\n",
-                "monitors.md": f"## Monitors\n### {hostile}\n- lastCheck: {hostile}\n- lastStatus: {hostile}\n",
-            }
-            pane.say_more([Problem("error", "tasks.md", 1, "x", hostile)])
-            await walked(pane, files, pilot, app)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fixture_files import sample
-from tests.widgets.panes.looking import NOW, ONE_LINE, Files, detail_words, settled, showing, shown, walked
+from tests.widgets.panes.looking import NOW, Files, detail_words, settled, showing, shown
 from widgets.panes.config.pane import ConfigPane
 
 CONFIG = """---
@@ -22,24 +21,6 @@ setupComplete: true
 - colour: blue
 - expression: 0 * * * *
 """
-
-
-async def test_every_key_of_the_format_fits_the_screen() -> None:
-    """The sample shows one key per row under its own name, grouped by section, without scrolling."""
-    pane = ConfigPane()
-    async with showing(pane, {"config.md": sample("config.md")}, (120, 36)) as (_, app):
-        screen = shown(app)
-        for words in (
-            "setupComplete",
-            "Heartbeat",
-            "*/30 * * * *  every 30 min",
-            "primaryChannel",
-            "channel-abc123  (Telegram)",
-            "Memory Maintenance",
-            "maxJournalEntries",
-        ):
-            assert words in screen
-        assert pane.line_list.max_scroll_y == 0
 
 
 async def test_a_bad_value_is_marked_with_its_place() -> None:
@@ -130,38 +111,3 @@ async def test_keys_are_added_and_removed() -> None:
         assert removal.details == "colour"
         files.apply(removal.build(NOW))
         assert "colour" not in files.text("config.md")
-
-
-async def test_filter_and_empty_state() -> None:
-    """The filter looks at keys, values and sections; without settings the pane says how to begin."""
-    pane = ConfigPane()
-    async with showing(pane, {"config.md": CONFIG}) as (pilot, app):
-        pane.set_filter("maintenance 30")
-        await settled(pilot, app)
-        assert "pruneJournalAfterDays" in shown(app)
-        assert "colour" not in shown(app)
-    pane = ConfigPane()
-    async with showing(pane, {}) as (_, app):
-        assert "Press a to add the first setting." in shown(app)
-
-
-async def test_hostile_values_are_only_text() -> None:
-    """Keys, values, remarks and sections from a file cannot steer the terminal."""
-    pane = ConfigPane()
-    async with showing(pane, {}, (80, 24)) as (pilot, app):
-        for hostile in ONE_LINE:
-            source = f"## {hostile}\n- timezone: {hostile}\n- maxJournalEntries: 5 ({hostile})\n- other: {hostile}\n"
-            await walked(pane, {"config.md": source}, pilot, app)
-
-
-async def test_a_jump_counts_for_more_than_where_the_pane_was_left() -> None:
-    """A jump into a pane that was not open yet arrives, whatever position and filter are remembered."""
-    pane = ConfigPane()
-    files = Files({"config.md": CONFIG})
-    async with showing(pane, {}):
-        pane.contents = None
-        assert not pane.go_to("line:8")
-        pane.show(files.look(), NOW)
-        pane.restore({"at": "colour", "filter": "colour"})
-        assert pane.current().key == "pruneJournalAfterDays"
-        assert pane.filter == ""

@@ -15,12 +15,12 @@ from memory.base.safe_text import visible
 from memory.document import Document
 from memory.document.nodes import Entry
 from memory.files import MEMORY_FILES
+from memory.files.tasks.reading import PlainTask, plain_task
 from tests.examples import examples
 from tests.fixture_files import sample
 from tests.memory_files import snapshot_of
 from tests.strategies import markdown_documents
 from widgets.list.rows import Heading, Note
-from widgets.pane.rows import Run
 from widgets.panes import all_panes
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -47,13 +47,13 @@ def missing(file: str, data: str | bytes) -> Counter[str]:
     snapshot = snapshot_of({file: data})
     pane = next(name for name in all_panes() if file in name.files).load()()
     parts = pane.rows(snapshot, NOW)
-    rows = [row for part in parts for row in (part.items if isinstance(part, Run) else [part])]
+    rows = list(parts)
     document = snapshot.document(file)
-    left = Counter(visible(entry.title) for entry in _entries(document))
-    objects = {id(entry): entry for entry in _entries(document)}
+    read = plain_task if file == "tasks.md" else PlainTask
+    left = Counter(visible(read(entry).entry.title) for entry in _entries(document))
     for row in rows:
         entry = getattr(row, "entry", None)
-        if isinstance(entry, Entry) and id(entry) in objects:
+        if isinstance(entry, Entry):
             left[visible(entry.title)] -= 1
         elif isinstance(row, Note):
             left[row.text.partition("  line ")[2].partition("  ")[2]] -= 1

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.fixture_files import sample
-from tests.widgets.panes.looking import NOW, ONE_LINE, Files, detail_words, showing, shown, walked
+from tests.widgets.panes.looking import NOW, Files, detail_words, showing, shown
 from widgets.list.outline import Branch
 from widgets.panes.knowledge.pane import KnowledgePane
 from widgets.text.styled_text import line_text
@@ -128,44 +125,6 @@ async def test_a_fact_is_added_where_the_cursor_stands() -> None:
         assert "- 2024-01-14: Use uv (fast)\n" in files.text("knowledge.md")
 
 
-@pytest.mark.parametrize(
-    ("changed", "line"),
-    [
-        ({"text": "Chose PASETO"}, "- 2024-01-10: Chose PASETO (stateless)"),
-        ({"date": "2024-01-11"}, "- 2024-01-11: Chose JWT (stateless)"),
-        ({"reason": "simple"}, "- 2024-01-10: Chose JWT (simple)"),
-        ({"reason": ""}, "- 2024-01-10: Chose JWT"),
-    ],
-    ids=str,
-)
-async def test_a_decision_is_edited(changed: dict[str, str], line: str) -> None:
-    """Each field of a decision changes alone, on its own line."""
-    pane, files = KnowledgePane(), Files({"knowledge.md": KNOWLEDGE})
-    async with showing(pane, files):
-        pane.go_to(next(item.ref for item in files.look().knowledge.items if item.text == "Chose JWT"))
-        plan = pane.editing(pane.current(), NOW)
-        assert plan is not None
-        values = {field.name: field.value for field in plan.fields}
-        files.apply(plan.build(changed, values | changed, NOW))
-        assert files.text("knowledge.md") == KNOWLEDGE.replace("- 2024-01-10: Chose JWT (stateless)", line)
-
-
-async def test_a_fact_can_be_edited_as_source() -> None:
-    """The editor gets the bullet's words and gives back any others, also without a reason."""
-    pane, files = KnowledgePane(), Files({"knowledge.md": KNOWLEDGE})
-    async with showing(pane, files):
-        assert pane.source_text(pane.current()) is None
-        assert pane.copied_ref(pane.current()) == ""
-        pane.go_to(next(item.ref for item in files.look().knowledge.items if item.text == "Chose JWT"))
-        assert pane.source_text(pane.current()) == "2024-01-10: Chose JWT (stateless)\n"
-        build = pane.from_source(pane.current(), "2024-01-11: Chose PASETO\n", NOW)
-        assert build is not None
-        files.apply(build)
-        assert files.text("knowledge.md") == KNOWLEDGE.replace(
-            "2024-01-10: Chose JWT (stateless)", "2024-01-11: Chose PASETO"
-        )
-
-
 async def test_facts_are_removed_together_and_branches_never() -> None:
     """Several facts go in one change; a section cannot be removed or edited here."""
     pane, files = KnowledgePane(), Files({"knowledge.md": KNOWLEDGE})
@@ -178,49 +137,3 @@ async def test_facts_are_removed_together_and_branches_never() -> None:
         assert removal.question == "Remove 2 facts?"
         files.apply(removal.build(NOW))
         assert [item.text for item in files.look().knowledge.items][:1] == ["Two of them"]
-
-
-async def test_a_change_from_outside_flashes_only_what_is_new() -> None:
-    """The cursor stays on its fact and folds stay folded when the file changes above them."""
-    pane, files = KnowledgePane(), Files({"knowledge.md": KNOWLEDGE})
-    async with showing(pane, files) as (pilot, _):
-        pane.go_to(next(item.ref for item in files.look().knowledge.items if item.text == "Frontend: React"))
-        await pilot.pause()
-        files.documents |= Files(
-            {"knowledge.md": KNOWLEDGE.replace("## Projects", "- Brand new\n## Projects")}
-        ).documents
-        pane.show(files.look(), NOW)
-        await pilot.pause()
-        assert pane.current().text == "Frontend: React"
-        assert [row.item.text for row in pane.line_list.flashing] == ["Brand new"]  # type: ignore[attr-defined]
-
-
-async def test_the_sample_and_the_empty_state() -> None:
-    """The format's own sample opens; without knowledge the pane says what it is for and how to begin."""
-    pane = KnowledgePane()
-    async with showing(pane, {"knowledge.md": sample("knowledge.md")}, (40, 10)) as (_, app):
-        assert "User Preferences" in shown(app)
-    pane = KnowledgePane()
-    async with showing(pane, {}) as (_, app):
-        assert "Press a to write down the first fact." in shown(app)
-        plan = pane.adding(NOW)
-        assert plan is not None
-        assert plan.fields[0].value == ""
-
-
-async def test_a_jump_opens_what_hides_the_fact() -> None:
-    """A link to a fact in a folded topic opens its branches."""
-    pane, files = KnowledgePane(), Files({"knowledge.md": KNOWLEDGE})
-    async with showing(pane, files) as (pilot, _):
-        await pilot.press("z")
-        assert pane.go_to(next(item.ref for item in files.look().knowledge.items if item.topic == "Shop"))
-        assert pane.current().text == "Frontend: React"
-
-
-async def test_hostile_facts_are_only_text() -> None:
-    """Sections, topics, facts, dates and reasons from a file cannot steer the terminal."""
-    pane = KnowledgePane()
-    async with showing(pane, {}, (80, 24)) as (pilot, app):
-        for hostile in ONE_LINE:
-            source = f"## {hostile}\n- {hostile}\n### {hostile}\n- 2024-01-10: {hostile} ({hostile})\n"
-            await walked(pane, {"knowledge.md": source}, pilot, app)

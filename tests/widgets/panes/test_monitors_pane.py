@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory.errors import UsageError
-from tests.fixture_files import sample
-from tests.widgets.panes.looking import NOW, ONE_LINE, Files, detail_words, settled, showing, shown, walked
+from tests.widgets.panes.looking import NOW, Files, showing, shown
 from widgets.panes.monitors.pane import MonitorsPane
 from widgets.text.styled_text import line_text
 
@@ -55,30 +54,6 @@ async def test_each_row_says_how_it_is_by_sign_and_word() -> None:
         assert "1 not healthy, 1 not checked yet" in shown(app)
     badge = MonitorsPane.badge(Files({"monitors.md": MONITORS}).look(), NOW)
     assert (badge.count, badge.alert) == (3, True)
-
-
-@pytest.mark.parametrize(
-    ("keys", "words"),
-    [
-        ("j", ["interval every 5 min (*/5 * * * *)", "next run 2024-01-15 10:35, in 5 min", "remedy pm2 restart api"]),
-        (
-            "j",
-            ["url https://api.example.com/health", "OTHER FIELDS owner Bob", "last check 2024-01-15 10:25, 5 min ago"],
-        ),
-        ("", ["▲ alert, 93% used", "command df -h / | awk 'NR==2 {print $5}' folder .", "remedy notify only"]),
-        ("jj", ["○ unknown", "last check never", "next run this is no cron expression"]),
-    ],
-    ids=["times", "fields", "alert", "never"],
-)
-async def test_the_detail_says_everything(keys: str, words: list[str]) -> None:
-    """What is checked, when, and what an alert does; commands and addresses are text."""
-    pane = MonitorsPane()
-    async with showing(pane, {"monitors.md": MONITORS}) as (pilot, app):
-        await pilot.press(*keys)
-        await settled(pilot, app)
-        for expected in words:
-            assert expected in detail_words(pane)
-        assert all(link.text != "https://api.example.com/health" for link in pane.detail_view.links)
 
 
 async def test_a_monitor_is_added() -> None:
@@ -142,29 +117,3 @@ async def test_sorting_brings_what_is_not_healthy_up() -> None:
         assert [row[2:6].strip() for row in rows(pane, 54)] == ["Disk", "New", "API"]
         pane.set_sort("name")
         assert [row[2:6].strip() for row in rows(pane, 54)] == ["API", "Disk", "New"]
-
-
-async def test_filter_sample_and_empty_state() -> None:
-    """The filter knows states; the format's sample is all healthy; without monitors the pane says how to begin."""
-    pane = MonitorsPane()
-    async with showing(pane, {"monitors.md": MONITORS}) as (_, app):
-        pane.set_filter("status:unknown")
-        assert rows(pane, 30)[0].startswith("○ New")
-    pane = MonitorsPane()
-    async with showing(pane, {"monitors.md": sample("monitors.md")}, (40, 10)) as (_, app):
-        assert "all healthy" in shown(app)
-    pane = MonitorsPane()
-    async with showing(pane, {}) as (_, app):
-        assert "Press a to add the first monitor." in shown(app)
-
-
-async def test_hostile_monitors_are_only_text() -> None:
-    """Names, commands, states and unknown fields from a file cannot steer the terminal."""
-    pane = MonitorsPane()
-    async with showing(pane, {}, (80, 24)) as (pilot, app):
-        for hostile in ONE_LINE:
-            source = (
-                f"## Monitors\n### {hostile}\n- type: {hostile}\n- command: {hostile}\n- interval: {hostile}\n"
-                f"- lastCheck: {hostile}\n- lastStatus: {hostile} ({hostile})\n- own: {hostile}\n"
-            )
-            await walked(pane, {"monitors.md": source}, pilot, app)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.fixture_files import sample
-from tests.widgets.panes.looking import DEMO, NOW, ONE_LINE, Files, detail_words, settled, showing, shown, walked
+from tests.widgets.panes.looking import NOW, Files, detail_words, settled, showing, shown
 from widgets.pane.base import Pane
 from widgets.panes.plans.pane import PlansPane
 from widgets.text.styled_text import line_text
@@ -48,38 +45,6 @@ async def test_a_plan_is_a_tree_of_phases() -> None:
             "    ○ t4   Loose end",
         ]
         assert "1 active" in shown(app)
-
-
-async def test_only_what_is_stuck_is_in_colour() -> None:
-    """A blocked task is marked, a running or finished one is not."""
-    pane = PlansPane()
-    async with showing(pane, {"orchestration.md": PLAN}):
-        marked = [
-            line_text(pane.draw_row(row.item, 48)).split()[1]
-            for row in pane.line_list.rows
-            if hasattr(row, "item") and {piece.tone for piece in pane.draw_row(row.item, 48)} & {"warn", "alert"}
-        ]
-        assert marked == ["t3"]
-    assert not PlansPane.badge(Files({"orchestration.md": PLAN}).look(), NOW).alert
-    stuck = PLAN.replace("status: running", "status: blocked")
-    assert PlansPane.badge(Files({"orchestration.md": stuck}).look(), NOW).alert
-
-
-async def test_the_detail_of_a_plan() -> None:
-    """State, dates, a bar per phase, what the file says otherwise, and what is wrong."""
-    pane = PlansPane()
-    async with showing(pane, {"orchestration.md": PLAN}) as (pilot, app):
-        await settled(pilot, app)
-        words = detail_words(pane)
-        for expected in (
-            "◐ running",
-            "projects api, web",
-            "created 2024-01-12 09:00, 3 d ago",
-            "stated 10% in the file",
-            "Phase 1 ━━━━━━━━━━━━ 100%",
-            "'t9', which is not in the plan",
-        ):
-            assert expected in words
 
 
 async def test_the_detail_of_a_task_names_what_it_waits_for() -> None:
@@ -126,43 +91,3 @@ async def test_plans_fold_filter_and_keep_the_cursor() -> None:
         await settled(pilot, app)
         assert pane.current().task.id == "t2"
         assert pane.current().task.status == "completed"
-
-
-async def test_nothing_here_can_be_changed() -> None:
-    """Agents write plans; the pane offers no form, and copies the plan's source."""
-    pane = PlansPane()
-    async with showing(pane, {"orchestration.md": PLAN}) as (pilot, _):
-        assert pane.adding(NOW) is None
-        assert pane.editing(pane.current(), NOW) is None
-        assert pane.removing([pane.current()]) is None
-        await pilot.press("j", "j")
-        assert (pane.source_text(pane.current()) or "").startswith("### Shop\n")
-
-
-@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10), (2, 2)], ids=str)
-async def test_samples_and_the_empty_state(size: tuple[int, int]) -> None:
-    """Completed plans stand below active ones on every screen; without plans the pane says who writes them."""
-    pane = PlansPane()
-    async with showing(pane, DEMO, size) as (pilot, app):
-        await pilot.press("G")
-        assert len(shown(app).split("\n")) == size[1]
-    pane = PlansPane()
-    async with showing(pane, {"orchestration.md": sample("orchestration.md")}, size) as (_, app):
-        assert rows(pane)
-    pane = PlansPane()
-    async with showing(pane, {}) as (_, app):
-        assert "An agent that writes a plan" in shown(app)
-
-
-async def test_hostile_plans_are_only_text() -> None:
-    """Titles, ids, states and projects from a file cannot steer the terminal."""
-    pane = PlansPane()
-    async with showing(pane, {}, (80, 24)) as (pilot, app):
-        for hostile in ONE_LINE:
-            cell = hostile.replace("|", "/")
-            source = (
-                f"## Active Plans\n### {hostile}\n- planId: {hostile}\n- status: {hostile}\n- projects: {hostile}\n\n"
-                "| id | project | title | phase | dependsOn | status | progress |\n|-|-|-|-|-|-|-|\n"
-                f"| {cell} | {cell} | {cell} | {cell} | {cell} | {cell} | {cell} |\n"
-            )
-            await walked(pane, {"orchestration.md": source}, pilot, app)

@@ -5,33 +5,32 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from memory.base.problems import Problem
 from memory.base.safe_text import cell_width, visible
+from memory.files.snapshot import Snapshot
+from memory.files.status import Brief, NextRun, brief
+from memory.files.tasks.model import Task
+from memory.files.tasks.urgency import urgency_of
+from memory.history.changes import News
+from memory.history.outside import OutsideRemoval
+from memory.monitoring.history.charts import Notice
+from memory.system import BriefLine
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Contents, Pane
+from widgets.pane.filter import Needles
 from widgets.pane.rows import RowKey
 from widgets.text.styled_text import Line
 from widgets.text.words import until
 
 from .shortened_groups import DOORS, KEPT, MORE, cut, more_words, shown_of
 from .words import BEHIND, WIDEST_LEAD, BriefRow, days_since, note_of, row_line
-
-if TYPE_CHECKING:
-    from memory.base.problems import Problem
-    from memory.files.snapshot import Snapshot
-    from memory.files.status import Brief, NextRun
-    from memory.files.tasks.model import Task
-    from memory.history.changes import News
-    from memory.history.outside import OutsideRemoval
-    from memory.monitoring.history.charts import Notice
-    from memory.system import BriefLine
-    from widgets.pane.filter import Needles
 
 STALE_DAYS = 7
 """Days after which a task in progress is listed as stale."""
@@ -194,8 +193,6 @@ class BriefPane(Pane):
     @staticmethod
     def _urgent(brief: Brief, tasks: Sequence[Task]) -> Sequence[Task]:
         """Sort the first `MOST_WEIGHED` tasks by urgency, the most urgent first; the others keep their order."""
-        from memory.files.tasks.urgency import urgency_of
-
         zone = brief.snapshot.zone
         head = sorted(tasks[:MOST_WEIGHED], key=lambda task: -urgency_of(task, brief.now, zone).points)
         return [*head, *tasks[MOST_WEIGHED:]]
@@ -203,8 +200,6 @@ class BriefPane(Pane):
     def _brief(self, snapshot: Snapshot, now: datetime) -> Brief:
         known = self._known
         if known is None or known[0] is not snapshot or known[1] != now:
-            from memory.files.status import brief
-
             known = self._known = (snapshot, now, brief(snapshot, now))
         return known[2]
 
@@ -322,7 +317,7 @@ class BriefPane(Pane):
             self.post_message(self.More(group))
         else:
             self._opened.add(group)
-            self._arrange(redraw=False)
+            self._arrange()
 
     def on_click(self, event: events.Click) -> None:
         """Let a single click follow a row that leads to its whole group."""

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.base.safe_text import cell_width, visible
 from memory.files.tasks.values import moment_or_none
+from memory.trust.records import NOT_OPEN, short_reason
+from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import PRIORITY_TONES, due_words, progress_line, short_moment, since, until
 
 from .shortened_groups import MORE
-
-if TYPE_CHECKING:
-    from widgets.text.glyphs import Glyphs
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +91,9 @@ def _lead_line(item: BriefRow, note: Piece, width: int, lead: int) -> Line:
     """A title with its note right after it; in groups usually read as a list, the notes are aligned."""
     cells = cell_width(visible(item.title[:80]))
     gap = 2 + (max(0, lead - cells) if item.group in BEHIND[:2] else 0)
-    if item.group == "waiting":
-        from memory.trust.records import NOT_OPEN, short_reason
-
-        # If one reason needs its short form, all get it: one column should not mix two wordings of the same.
-        if cells + gap + max(len(note.text), len(NOT_OPEN)) > width:
-            note = Piece(short_reason(note.text), "muted")
+    # If one reason needs its short form, all get it: one column should not mix two wordings of the same.
+    if item.group == "waiting" and cells + gap + max(len(note.text), len(NOT_OPEN)) > width:
+        note = Piece(short_reason(note.text), "muted")
     if cells + gap + len(note.text) > width:
         gap = 2
     return line(item.title, Piece(" " * gap), note)

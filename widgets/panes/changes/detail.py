@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from memory.files.diff import ChangeView
 from memory.files.snapshot import plain_title
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
+from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, Tone, line
-
-if TYPE_CHECKING:
-    from memory.files.diff import ChangeView
-    from widgets.text.glyphs import Glyphs
 
 SHOWN_LINES = 200
 """The most lines of one entry that are shown."""

@@ -7,12 +7,15 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from textual.timer import Timer
 from textual.worker import Worker, WorkerState
 
-from memory.files.snapshot import plain_title
+from memory.base.clock import BadMoment
+from memory.base.dates import time_bound
+from memory.files.diff import ChangeView
+from memory.files.snapshot import Snapshot, plain_title
 from widgets.chrome.frame import Frame
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
@@ -26,10 +29,6 @@ from widgets.text.styled_text import Line, Piece, line_text
 from .detail import view_lines
 from .logged_change import LoggedChange
 from .words import MANY_CELLS, folded, layout_for, layouts, plain_actor, summary_line, turned_lines
-
-if TYPE_CHECKING:
-    from memory.files.diff import ChangeView
-    from memory.files.snapshot import Snapshot
 
 PAGE = 200
 """How many changes are read at a time."""
@@ -182,8 +181,6 @@ class ChangesPane(TellingPane):
             case _:
                 return super().field_text(item, name)
 
-    judged_fields = ("since", "until")
-
     def field_fits(self, item: LoggedChange, name: str, value: str) -> bool | None:
         """`since` and `until` compare times: a day, a day and time, `today`, `yesterday`, `monday`, `-3d`."""
         if name not in ("since", "until"):
@@ -194,9 +191,6 @@ class ChangesPane(TellingPane):
         return item.time >= bound if name == "since" else item.time <= bound
 
     def _bound(self, value: str, *, end: bool) -> datetime | None:
-        from memory.base.clock import BadMoment
-        from memory.base.dates import time_bound
-
         text = value.replace("_", " ")
         try:
             return time_bound(text.upper() if text[:1].isdigit() else text, self.now, self.zone, end=end)
@@ -249,10 +243,10 @@ class ChangesPane(TellingPane):
         self._layouts = layouts(item for _, item, _ in contents.rows.items)
         super().put(contents, flash=flash and self._wanted == PAGE and not self.filter)
 
-    def set_filter(self, text: str, *, typed: bool = False) -> None:
+    def set_filter(self, text: str) -> None:
         """Filter, and once the keys rest search the older changes as well, page by page."""
         changed = text != self.filter
-        super().set_filter(text, typed=typed)
+        super().set_filter(text)
         if changed:
             self._wanted = PAGE
             if self._typing is not None:

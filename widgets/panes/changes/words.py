@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import tzinfo
 
 from memory.base.safe_text import cell_width, visible
 from memory.files.snapshot import plain_title
 from widgets.detail import Labelled
 from widgets.text.styled_text import Column, Columns, Line, Piece, line, line_width
 
-if TYPE_CHECKING:
-    from datetime import tzinfo
-
-    from .logged_change import LoggedChange
+from .logged_change import LoggedChange
 
 OUTSIDE = "outside"
 """The actor of a change made without memdeck."""

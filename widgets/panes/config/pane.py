@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from memory.base.values import split_field
-from memory.files.config import BOOLEAN_KEYS, CRON_KEYS, value_problem
+from memory.files.config import BOOLEAN_KEYS, CRON_KEYS, Config, Setting, set_setting, unset_setting, value_problem
+from memory.files.snapshot import Snapshot
 from memory.files.unread import unread_settings
 from widgets.detail import DetailLine, Labelled, Prose, Spacer, Title
 from widgets.input.date_fields import cron_field
@@ -16,12 +17,9 @@ from widgets.input.fields import FieldSpec
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane, Removal
 from widgets.pane.unread import unread_rows
+from widgets.panes.edit_chain import chain, question
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import next_run, until
-
-if TYPE_CHECKING:
-    from memory.files.config import Config, Setting
-    from memory.files.snapshot import Snapshot
 
 HELP = {
     "timezone": "The zone of times that are written without one: an IANA name such as Europe/Berlin. Without it the "
@@ -209,8 +207,6 @@ class ConfigPane(Pane):
             return {"value": error} if error else {}
 
         def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
-            from memory.files.config import set_setting
-
             key, value, section = (values[name].strip() for name in ("key", "value", "section"))
             return lambda snapshot: set_setting(snapshot, key, value, section=section or None, now=now)
 
@@ -232,8 +228,6 @@ class ConfigPane(Pane):
             field = FieldSpec("value", "value", value=value, validate=lambda text: value_error(key, text), hint=means)
 
         def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
-            from memory.files.config import set_setting
-
             return lambda snapshot: set_setting(snapshot, key, values["value"].strip(), now=now)
 
         def current(snapshot: Snapshot) -> dict[str, str] | None:
@@ -244,9 +238,6 @@ class ConfigPane(Pane):
 
     def removing(self, items: Sequence[Setting]) -> Removal | None:
         """Remove keys, all in one change."""
-        from memory.files.config import unset_setting
-        from widgets.panes.edit_chain import chain, question
-
         keys = [item.key for item in items]
 
         def build(now: datetime) -> Build:

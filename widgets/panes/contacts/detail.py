@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from datetime import tzinfo
-from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local
 from memory.files.contacts.channel_order import channels_of, is_gone, unreachable
-from memory.files.contacts.model import Channel
+from memory.files.contacts.model import Channel, Contact, Contacts
+from memory.monitoring.alerts.channels import Reach
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Piece, line
-
-if TYPE_CHECKING:
-    from memory.files.contacts.model import Contact, Contacts
-    from memory.monitoring.alerts.channels import Reach
 
 NTH = ("1st", "2nd", "3rd")
 """The first ordinals; later ones are `4th` and so on."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from memory.base.safe_text import cell_width, visible
 from memory.files.contacts.channel_order import is_gone, is_same, mentions
+from memory.files.contacts.model import Contacts, add_contact, edit_contact, find_contact, remove_contact
+from memory.files.snapshot import Snapshot
 from memory.files.unread import unread_contacts
 from memory.monitoring.alerts.channels import Addresses, Reach, reach_of
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
@@ -17,13 +19,10 @@ from widgets.list.outline import INDENT, Branch, OutlinePane
 from widgets.list.rows import Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
 from widgets.pane.unread import unread_rows
+from widgets.panes.edit_chain import removal
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, line, line_width
 
 from .detail import notification, reached_by, row_mark, status_line
-
-if TYPE_CHECKING:
-    from memory.files.contacts.model import Contacts
-    from memory.files.snapshot import Snapshot
 
 GROUPS = (("channel", "Channels"), ("route", "Message Routes"), ("person", "People"))
 """The kinds of contacts in file order, with the names of their groups."""
@@ -269,8 +268,6 @@ class ContactsPane(OutlinePane):
         kind = group.kind if isinstance(group, Branch) else "channel"
 
         def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
-            from memory.files.contacts.model import add_contact
-
             given = {key: value.strip() for key, value in values.items()}
             return lambda snapshot: add_contact(snapshot, kind, given, now=now)
 
@@ -286,8 +283,6 @@ class ContactsPane(OutlinePane):
         ref = item.ref
 
         def build(changed: dict[str, str], _values: dict[str, str], now: datetime) -> Build:
-            from memory.files.contacts.model import edit_contact
-
             given = {key: value.strip() for key, value in changed.items()}
             return lambda snapshot: edit_contact(snapshot, ref, given, now=now)
 
@@ -331,9 +326,6 @@ class ContactsPane(OutlinePane):
 
     def removing(self, items: Sequence[Any]) -> Removal | None:
         """Remove contacts, all in one change; groups cannot be removed."""
-        from memory.files.contacts.model import find_contact, remove_contact
-        from widgets.panes.edit_chain import removal
-
         found = [item for item in items if not isinstance(item, Branch)]
         if not found:
             return None

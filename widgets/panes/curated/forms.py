@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from memory.systems.acts import act
+from memory.workspace import Outcome
 from widgets.input.fields import FieldSpec
 from widgets.pane.offers import Build, FormPlan, Removal
 from widgets.panes.edit_chain import question
@@ -15,7 +17,6 @@ from .rows import MemoryRow
 if TYPE_CHECKING:
     from memory.curated.model import Root
     from memory.curated.system import CuratedMemory
-    from memory.workspace import Outcome
 
 BY_TYPE = "by its type"
 """The scope that follows from the type."""
@@ -98,7 +99,6 @@ def proposal(verb: str, values: dict[str, Any], seen: str | None = None) -> Buil
 
 def _act(do: Callable[[CuratedMemory, str, datetime], Outcome]) -> Build:
     from memory.curated.system import CuratedMemory
-    from memory.systems.acts import act
 
     return act("curated", CuratedMemory, do)
 

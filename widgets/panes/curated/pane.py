@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from memory.files.snapshot import Snapshot
 from widgets.chrome.keys import with_keys
 from widgets.detail import DetailLine, Link
 from widgets.list.outline import OutlinePane
@@ -14,21 +15,10 @@ from widgets.text.styled_text import Line
 
 from .detail import detail_lines
 from .lines import LineContext, row_line
-from .rows import (
-    DecisionRow,
-    DreamRow,
-    HealthRow,
-    InboxRow,
-    InvalidRow,
-    MemoryRow,
-    ShadowRow,
-    memory_ref,
-    rows_of,
-)
+from .rows import DecisionRow, DreamRow, HealthRow, InboxRow, InvalidRow, MemoryRow, ShadowRow, memory_ref, rows_of
 
 if TYPE_CHECKING:
     from memory.curated.system import CuratedLook
-    from memory.files.snapshot import Snapshot
 
 
 def _look(snapshot: Snapshot) -> CuratedLook | None:

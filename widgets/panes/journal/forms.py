@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from memory.base.clock import format_local
+from memory.base.clock import BadMoment, format_local
+from memory.base.dates import parse_when
+from memory.files.journal.edits import add_entry, edit_entry
+from memory.files.journal.model import JournalEntry
+from memory.files.snapshot import Snapshot
 from widgets.input.fields import FieldSpec, usage_error
 from widgets.pane.offers import Build, FormPlan, Values
-
-if TYPE_CHECKING:
-    from memory.files.journal.model import JournalEntry
-    from memory.files.snapshot import Snapshot
 
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?")
 
@@ -59,8 +59,6 @@ def adding(snapshot: Snapshot, now: datetime) -> FormPlan:
     )
 
     def build(changed: Values, values: Values, now: datetime) -> Build:
-        from memory.files.journal.edits import add_entry
-
         at = _written_time(values["time"], now, zone) if "time" in changed else None
         return lambda snapshot: add_entry(
             snapshot, values["title"].strip(), split_lines(values["lines"]), at=at or None, now=now
@@ -79,7 +77,6 @@ def editing(item: JournalEntry) -> FormPlan:
     ref, base = item.ref, item.entry
 
     def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
-        from memory.files.journal.edits import edit_entry
 
         given: dict[str, Any] = {name: changed[name].strip() for name in ("title", "time") if name in changed}
         if "lines" in changed:
@@ -98,9 +95,6 @@ def _clock_error(text: str) -> str | None:
 
 def _written_time(text: str, now: datetime, zone: tzinfo) -> str:
     """The time of an entry as it is stored: a time alone means today, a day needs a time. Raises BadMoment."""
-    from memory.base.clock import BadMoment
-    from memory.base.dates import parse_when
-
     text = text.strip()
     if not text or _CLOCK.fullmatch(text):
         return text

@@ -6,25 +6,24 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from memory.files.journal.edits import remove_entry, replace_entry_text
 from memory.files.journal.kinds import KINDS, author_of, came_from, kind_of
 from memory.files.journal.mentions import mentions, names_in, subject
+from memory.files.journal.model import JournalEntry, find_entry
+from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
+from widgets.panes.edit_chain import removal
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
-
-if TYPE_CHECKING:
-    from memory.files.journal.model import JournalEntry
-    from memory.files.snapshot import Snapshot
 
 ROW = Columns(Column("time", 5, importance=1), Column("title"))
 """The columns of an entry: time, and title with the first lines."""
 
 SHOWN_LINES = 4
 """How many lines of an entry follow its title, as far as there is room."""
-_DASH = "\u2014".encode()  # Between time and title in every heading; lower case does not change it.
 
 
 def day_title(day: str, today: date) -> str:
@@ -49,7 +48,6 @@ class JournalPane(Pane):
     filter_fields: ClassVar[tuple[str, ...]] = ("date", "title", "time", "from", "kind", "about")
     filter_words: ClassVar[tuple[str, ...]] = tuple(f"kind:{kind}" for kind in KINDS)
     filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {"kind": KINDS}
-    draws_alone: ClassVar[bool] = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,8 +113,6 @@ class JournalPane(Pane):
             case _:
                 return super().field_text(item, name)
 
-    judged_fields = ("about",)
-
     def field_fits(self, item: JournalEntry, name: str, value: str) -> bool | None:
         """For `about:` with the digits of a ref: whether the entry mentions the title of the item with that ref."""
         if name != "about" or self.snapshot is None:
@@ -127,13 +123,6 @@ class JournalPane(Pane):
             self._about = (self.snapshot, value, places)
         places = self._about[2]
         return None if places is None else item.at in places
-
-    def haystack(self, item: JournalEntry) -> str:
-        """The haystack of date and entry; usually made directly from the bytes."""
-        raw = item.entry.raw
-        if not raw or not (raw.isascii() or raw.replace(_DASH, b"").isascii()):
-            return super().haystack(item)
-        return f"{item.date} {raw.lower().decode('latin-1')}"
 
     def adding(self, now: datetime) -> FormPlan | None:
         """The form of a new entry, at this moment."""
@@ -150,10 +139,6 @@ class JournalPane(Pane):
 
     def removing(self, items: Sequence[JournalEntry]) -> Removal | None:
         """Remove entries, all in one change."""
-        from memory.files.journal.edits import remove_entry
-        from memory.files.journal.model import find_entry
-        from widgets.panes.edit_chain import removal
-
         titles = [f"{item.date} {item.time or ''} {item.title}" for item in items]
         return removal(
             "entry",
@@ -167,7 +152,5 @@ class JournalPane(Pane):
 
     def from_source(self, item: JournalEntry, text: str, now: datetime) -> Build | None:
         """Replace the entry's source."""
-        from memory.files.journal.edits import replace_entry_text
-
         ref, base = item.ref, item.entry
         return lambda snapshot: replace_entry_text(snapshot, ref, text, base=base, now=now)

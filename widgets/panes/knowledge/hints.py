@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from memory.files.knowledge.hints import KEY
+from memory.files.knowledge.hints import KEY, KnowledgeHints, StaleHint
+from memory.files.knowledge.model import KnowledgeItem
 from widgets.detail import Caption, DetailLine, Labelled, Link, Spacer
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, line
-
-if TYPE_CHECKING:
-    from memory.files.knowledge.hints import KnowledgeHints, StaleHint
-    from memory.files.knowledge.model import KnowledgeItem
 
 ROOMY = 44
 """Cells from which the mark of a row has a word beside it."""

@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from threading import current_thread, main_thread
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from memory.files.knowledge.hints import KnowledgeHints, hints_of
+from memory.files.knowledge.model import KnowledgeItem, add_knowledge, edit_knowledge, find_knowledge, remove_knowledge
+from memory.files.snapshot import Snapshot
 from widgets.detail import DetailLine, Labelled, Prose, Spacer, Title
 from widgets.input.date_fields import as_written, by_use, date_field
 from widgets.input.fields import FieldSpec, Kind
 from widgets.list.outline import Branch, OutlinePane
 from widgets.list.rows import Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
+from widgets.panes.edit_chain import removal
 from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
 from widgets.text.words import dated
 
 from .hints import WORDS, hint_lines, row_mark, states_of
-
-if TYPE_CHECKING:
-    from memory.files.knowledge.model import KnowledgeItem
-    from memory.files.snapshot import Snapshot
 
 TEXT, REASON = "what is known, in a sentence", "why, in a few words"
 """The placeholders of the fields for text and reason."""
@@ -163,8 +162,6 @@ class KnowledgePane(OutlinePane):
         fields = self._fields(section, topic, now, decision)
 
         def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
-            from memory.files.knowledge.model import add_knowledge
-
             date = as_written(values.get("date", ""), "", now, self.zone, past=True)[:10] or None
             return lambda snapshot: add_knowledge(
                 snapshot,
@@ -208,8 +205,6 @@ class KnowledgePane(OutlinePane):
         ref, before = item.ref, item.date or ""
 
         def build(changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
-            from memory.files.knowledge.model import edit_knowledge
-
             date = as_written(values.get("date", ""), before, now, self.zone, past=True)[:10] or None
             reason = changed["reason"].strip() if "reason" in changed else None
             text = values["text"].strip()
@@ -227,9 +222,6 @@ class KnowledgePane(OutlinePane):
 
     def removing(self, items: Sequence[Any]) -> Removal | None:
         """Remove facts, all in one change; branches cannot be removed."""
-        from memory.files.knowledge.model import find_knowledge, remove_knowledge
-        from widgets.panes.edit_chain import removal
-
         facts = [item for item in items if not isinstance(item, Branch)]
         if not facts:
             return None
@@ -251,7 +243,6 @@ class KnowledgePane(OutlinePane):
         """Replace a fact by the text from the editor."""
         if isinstance(item, Branch):
             return None
-        from memory.files.knowledge.model import edit_knowledge
 
         ref = item.ref
         return lambda snapshot: edit_knowledge(snapshot, ref, text.strip(), reason="", now=now)

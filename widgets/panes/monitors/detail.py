@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING
 
 from memory.base.clock import Moment, format_local
+from memory.files.monitors import Monitor
+from memory.monitoring.history.charts import Picture
+from memory.monitoring.history.results import Past
+from memory.monitoring.settings import kind_of
+from memory.monitoring.thresholds.threshold import BadThreshold, meaning, parse_threshold
+from memory.monitoring.thresholds.units import say_time
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Spacer, Title
 from widgets.text.glyphs import Glyphs, sparkline
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
 from widgets.text.words import beside, dated, next_run, until
-
-if TYPE_CHECKING:
-    from memory.files.monitors import Monitor
-    from memory.monitoring.history.charts import Picture
-    from memory.monitoring.history.results import Past
 
 _PARTS: dict[str, tuple[int, Tone]] = {
     "": (0, "muted"),
@@ -214,9 +214,6 @@ def _result(past: Past, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
 
 
 def _what(monitor: Monitor) -> Iterator[DetailLine]:
-    from memory.monitoring.settings import kind_of
-    from memory.monitoring.thresholds.threshold import BadThreshold, meaning, parse_threshold
-
     parts = (("type", monitor.type), ("url", monitor.url), ("command", monitor.command), ("folder", monitor.folder))
     for label, value in parts:
         if value:
@@ -262,6 +259,4 @@ def _percent(value: float | None, glyphs: Glyphs) -> str:
 
 
 def _time(seconds: float) -> str:
-    from memory.monitoring.thresholds.units import say_time
-
     return say_time(seconds)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING
 
+from memory.files.monitors import Monitor, add_monitor, edit_monitor
+from memory.monitoring.problems import runnable
+from memory.monitoring.settings import kind_of
+from memory.monitoring.thresholds.threshold import BadThreshold, meaning, parse_threshold
 from widgets.input.date_fields import cron_field
 from widgets.input.fields import FieldSpec, usage_error
 from widgets.pane.offers import Build, FormPlan
-
-if TYPE_CHECKING:
-    from memory.files.monitors import Monitor
 
 TYPES = ("http", "command", "tcp", "file", "heartbeat")
 """The types of monitors."""
@@ -80,9 +80,6 @@ def adding(now: datetime, zone: tzinfo) -> FormPlan:
     ]
 
     def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
-        from memory.files.monitors import add_monitor
-        from memory.monitoring.problems import runnable
-
         given = {key: value.strip() for key, value in _fitting(values).items() if key != "name" and value.strip()}
         return runnable(lambda snapshot: add_monitor(snapshot, values["name"].strip(), given, now=now))
 
@@ -91,8 +88,6 @@ def adding(now: datetime, zone: tzinfo) -> FormPlan:
 
 def editing(monitor: Monitor, now: datetime, zone: tzinfo) -> FormPlan:
     """The form of a monitor; unknown fields come below the known ones."""
-    from memory.monitoring.settings import kind_of
-
     known = {key for key, *_ in _OF_TYPES}
     values = {key: monitor.entry.fields.get(key) or "" for key in known if key in monitor.extra}
     values |= {"url": monitor.url or "", "command": monitor.command or ""}
@@ -117,9 +112,6 @@ def editing(monitor: Monitor, now: datetime, zone: tzinfo) -> FormPlan:
     ref, base = monitor.ref, monitor.entry
 
     def build(changed: dict[str, str], _values: dict[str, str], now: datetime) -> Build:
-        from memory.files.monitors import edit_monitor
-        from memory.monitoring.problems import runnable
-
         given = {key: value.strip() for key, value in changed.items() if value.strip()}
         gone = tuple(key for key, value in changed.items() if not value.strip())
         return runnable(lambda snapshot: edit_monitor(snapshot, ref, set=given, unset=gone, base=base, now=now))
@@ -147,13 +139,9 @@ def _threshold(value: str, chosen: _Chosen) -> FieldSpec:
     """The field for when it alerts: as it is typed, it shows an error with its column, or the meaning."""
 
     def validate(text: str) -> str | None:
-        from memory.monitoring.thresholds.threshold import parse_threshold
-
         return usage_error(lambda: parse_threshold(text, chosen.kind)) if text.strip() else None
 
     def hint(text: str) -> str:
-        from memory.monitoring.thresholds.threshold import BadThreshold, meaning, parse_threshold
-
         try:
             return meaning(parse_threshold(text, chosen.kind), chosen.kind)
         except BadThreshold:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from memory.files.monitors import Monitor, find_monitor, remove_monitor, replace_monitor_text
+from memory.files.snapshot import Snapshot
 from memory.files.unread import unread_monitors
+from memory.monitoring.history.charts import Picture
+from memory.monitoring.problems import runnable
 from widgets.detail import DetailLine
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
 from widgets.pane.unread import unread_rows
+from widgets.panes.edit_chain import removal
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import from_when, next_run, since, until
 
-from .detail import alerts, is_blocked, is_unknown, state_pieces
-
-if TYPE_CHECKING:
-    from memory.files.monitors import Monitor
-    from memory.files.snapshot import Snapshot
-    from memory.monitoring.history.charts import Picture
+from .detail import alerts, is_blocked, is_unknown, monitor_detail, state_pieces
 
 ROW = Columns(
     Column("sign", 1, importance=9),
@@ -132,8 +132,6 @@ class MonitorsPane(Pane):
 
     def detail(self, item: Monitor) -> Sequence[DetailLine]:
         """The state and history, what is checked and when, and what an alert does."""
-        from .detail import monitor_detail
-
         # A cell of padding at the left, one for the scrollbar at the right.
         room = max(8, (self.detail_view.scrollable_content_region.width or self.size.width) - 2)
         return monitor_detail(item, self._pictures.get(item.ref), self.now, self.zone, self.glyphs, room)
@@ -154,9 +152,6 @@ class MonitorsPane(Pane):
 
     def removing(self, items: Sequence[Monitor]) -> Removal | None:
         """Remove monitors, all in one change."""
-        from memory.files.monitors import find_monitor, remove_monitor
-        from widgets.panes.edit_chain import removal
-
         return removal(
             "monitor",
             [item.name for item in items],
@@ -169,8 +164,5 @@ class MonitorsPane(Pane):
 
     def from_source(self, item: Monitor, text: str, now: datetime) -> Build | None:
         """Replace the source of a monitor."""
-        from memory.files.monitors import replace_monitor_text
-        from memory.monitoring.problems import runnable
-
         ref, base = item.ref, item.entry
         return runnable(lambda snapshot: replace_monitor_text(snapshot, ref, text, base=base, now=now))

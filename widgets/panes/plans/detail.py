@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from datetime import date, datetime, tzinfo
-from typing import TYPE_CHECKING
 
+from memory.files.plans.critical_path import critical_path
+from memory.files.plans.model import Plan
+from memory.files.plans.parts import PlanTask
+from memory.files.plans.progress import PlanProgress
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, Tone, line
 from widgets.text.words import dated, progress_line
-
-if TYPE_CHECKING:
-    from memory.files.plans.model import Plan
-    from memory.files.plans.parts import PlanTask
-    from memory.files.plans.progress import PlanProgress
 
 STATE_TONES: dict[str, Tone] = {
     "blocked": "warn",
@@ -93,8 +91,6 @@ def plan_detail(
 
 def _path(plan: Plan, glyphs: Glyphs) -> list[DetailLine]:
     """The chain of open tasks that determines how long the plan takes, and its length."""
-    from memory.files.plans.critical_path import critical_path
-
     path = critical_path([task for phase in plan.phases for task in phase.tasks])
     if path is None or len(path.tasks) < 2:
         return []

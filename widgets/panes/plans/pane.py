@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from textual.message import Message
 
+from memory.files.plans.model import Plan
+from memory.files.plans.parts import PlanTask
+from memory.files.plans.progress import PlanProgress, done_by_dates, done_in_log, plan_progress
+from memory.files.snapshot import Snapshot
 from widgets.detail import DetailLine, Labelled, Lines, Link, Spacer, Title
 from widgets.list.line_list import LineList
 from widgets.list.outline import INDENT, Branch, OutlinePane
@@ -20,12 +24,6 @@ from widgets.text.styled_text import Column, Columns, Line, Piece, line, line_wi
 from widgets.text.words import progress_line
 
 from .detail import STATE_TONES, is_done, phase_name, phase_words, plan_detail, state_sign
-
-if TYPE_CHECKING:
-    from memory.files.plans.model import Plan
-    from memory.files.plans.parts import PlanTask
-    from memory.files.plans.progress import PlanProgress
-    from memory.files.snapshot import Snapshot
 
 Past: TypeAlias = "Iterable[tuple[datetime, str | None]]"
 """Versions of an entry: the time of each, and its text (None: no longer stored, or the entry did not exist)."""
@@ -245,8 +243,6 @@ class PlansPane(OutlinePane):
 
     def _look_back(self, plan: Plan) -> None:
         """Find a plan's progress over time; in a worker, once the cursor rests on it."""
-        from memory.files.plans.progress import done_by_dates, done_in_log, plan_progress
-
         assert self.snapshot is not None
         zone = self.snapshot.zone
         logged = {} if self._past is None else done_in_log(self._past(plan), zone)

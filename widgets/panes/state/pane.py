@@ -101,7 +101,7 @@ class StatePane(OutlinePane):
         """Show what a validation found, in the detail of the status row."""
         self._found = (self.state(), findings)
         self.go_to(StatusRow.ref)
-        self.line_list.redraw()
+        self.line_list.refresh()
         if self.has_class("-single"):
             self.open_detail()
         self._show_detail()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from datetime import date, timedelta
 from itertools import islice
-from math import inf
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -16,11 +15,10 @@ from textual.message import Message
 from memory.files.tasks.agenda import Agenda, Occasion, month_of
 from widgets.calendar.month import Month
 from widgets.pane.base import Pane, PaneList
-from widgets.pane.filter import Fits
 from widgets.pane.rows import RowKey
 from widgets.text.styled_text import Line, Piece, line
 
-from .days import DayRow, MonthDays, occasion_line
+from .days import DayRow, Fits, MonthDays, occasion_line
 
 WIDE, NARROW = 92, 56
 """Cells from which days have room for three dots, and from which the month is shown at all."""
@@ -94,7 +92,6 @@ class Calendar(Horizontal):
         self._fits: Fits | None = None
         self._days: MonthDays | None = None
         self._new = False
-        self._begun: date | None = None
         self._left: Hashable | None = None
 
     def compose(self) -> ComposeResult:
@@ -102,35 +99,19 @@ class Calendar(Horizontal):
         yield self.month
         yield self.list
 
-    def put(
-        self,
-        agenda: Agenda,
-        rows: Mapping[int, RowKey],
-        fits: Fits | None,
-        *,
-        redraw: bool,
-        to_top: bool = False,
-        whole: bool = True,
-    ) -> None:
-        """Show an agenda: `rows` by the `id()` of their task; `fits` tests which rows match the filter, if any.
-
-        Only few rows are tested: those in the month, the overdue ones, and the next ones as far as they are shown. In a
-        full month only the rows in view are tested, unless `whole`.
-        """
-        self._new = self._new or agenda is not self._agenda or rows is not self._rows
-        others = self._new or redraw or to_top or fits is not self._fits
-        if others or (whole and self._begun is not None):
-            self._agenda, self._rows, self._fits = agenda, rows, fits
-            if self.day is None:
-                self.day = agenda.today
-            # The listed days stay, even where the cursor went from a day without tasks to one with tasks.
-            self._arrange(redraw=redraw, to_top=to_top, whole=whole, stands=None if others else self._begun)
+    def put(self, agenda: Agenda, rows: Mapping[int, RowKey], fits: Fits | None, *, to_top: bool = False) -> None:
+        """Show an agenda: `rows` by the `id()` of their task; `fits` tests which rows match the filter, if any."""
+        self._new = True
+        self._agenda, self._rows, self._fits = agenda, rows, fits
+        if self.day is None:
+            self.day = agenda.today
+        self._arrange(to_top=to_top)
 
     def go_to(self, day: date) -> None:
         """Choose a day; the cursor goes to its first task."""
         before, self.day = self.day, day
-        if before is None or self._begun is not None or not (self._stands(before) and self._stands(day)):
-            self._arrange(redraw=False)
+        if before is None or not (self._stands(before) and self._stands(day)):
+            self._arrange()
         first = next((key for key in self.list.rows if isinstance(key, DayRow) and key.occasion.day == day), None)
         if first is not None:
             self.list.cursor = first
@@ -179,21 +160,16 @@ class Calendar(Horizontal):
         """Whether a day of the shown month has rows, which then need not be made again."""
         return self._days is not None and self._days.holds(day)
 
-    def _arrange(self, *, redraw: bool, to_top: bool = False, whole: bool = True, stands: date | None = None) -> None:
-        """Make the rows of the agenda; `stands` is a day to list even without matching tasks, by default the chosen."""
+    def _arrange(self, *, to_top: bool = False) -> None:
+        """Make the rows of the agenda."""
         agenda, day = self._agenda, self.day
         if agenda is None or day is None:
             return
         if self._new or self._days is None or not self._days.first <= day <= self._days.last:
             self._days = MonthDays(agenda, day, self._rows, self._days)
             self._new = False
-        self._begun = day if self._days.is_full and not whole else None
-        # One row more than fits, so that the scrollbar stays.
-        wanted = inf if self._begun is None else self.list.size.height + 1
         before = self.list.cursor
-        self.list.set_rows(self._days.keys(self._fits, stands or day, wanted), redraw=redraw, to_top=to_top)
-        if redraw:
-            self.list.redraw()
+        self.list.set_rows(self._days.keys(self._fits, day), to_top=to_top)
         # If the cursor moved to a matching task, the day follows it.
         self._left = None if to_top and self.list.cursor is not before else self.list.cursor
         self._show_month()
@@ -204,7 +180,7 @@ class Calendar(Horizontal):
 
     def _show_month(self) -> None:
         agenda, day = self._agenda, self.day
-        if agenda is None or day is None or self._days is None or self._begun is not None:
+        if agenda is None or day is None or self._days is None:
             return
         self.month.show(day, agenda.today, self._days.loads)
         room = self.size.height - len(self.month.rows) - 1

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import date
-from math import inf
 
 from memory.base.cron import describe
 from memory.files.tasks.agenda import Agenda, Occasion, month_bounds
 from widgets.calendar.month import Load
 from widgets.list.rows import Heading, Note
-from widgets.pane.filter import Fits
 from widgets.pane.rows import RowKey
 from widgets.panes.journal.pane import day_title
 from widgets.text.glyphs import Glyphs
@@ -20,9 +17,6 @@ from widgets.text.words import PRIORITY_TONES
 
 LONGEST_DAY = 100
 """The most rows of one day; more are counted in a note."""
-
-MANY = 2_000
-"""Above so many tasks a month is filtered in two steps: what is in view, and the rest."""
 
 OFTEN = "RECURRING OFTEN"
 """The heading of tasks that recur every few days; they are listed once, not on each day."""
@@ -52,9 +46,7 @@ OFTEN_ROW, NARROW_OFTEN_ROW = (
 )
 """The columns of a task that recurs often: sign, title, how often."""
 
-MOST_CHOSEN = 8
-"""How many filters are remembered with their results, so that deleting a letter needs no new search."""
-
+Fits = Callable[[RowKey], bool]
 Place = tuple[Occasion, RowKey]
 """A task on a day, and its row in the list."""
 
@@ -98,17 +90,6 @@ def occasion_line(occasion: Occasion, width: int, glyphs: Glyphs, *, often: bool
     )
 
 
-@dataclass(slots=True)
-class Chosen:
-    """A filter's result in a month: tasks overdue from before, the days searched so far, and what recurs often."""
-
-    late: list[Place]
-    days: dict[date, list[Place]] = field(default_factory=dict)
-    often: list[Place] = field(default_factory=list)
-    loads: Mapping[date, Load] | None = None
-    """The load of each day, set together with `often`; None: not all days were searched yet."""
-
-
 class MonthDays:
     """The tasks of one month, computed once; a filter then only selects from them."""
 
@@ -123,86 +104,58 @@ class MonthDays:
             self._days.setdefault(place[0].day, []).append(place)
         self._often = [(one, rows[id(one.task)]) for one in span.often if id(one.task) in rows]
         self._often_days = span.often_days
-        self.is_full = len(places) > MANY
         late = agenda.overdue if self.first <= agenda.today <= self.last else ()
         self._late = [(one, rows[id(one.task)]) for one in late if one.day < self.first and id(one.task) in rows]
         self._made: dict[Hashable, DayRow] = {} if before is None else before._used
         self._used: dict[Hashable, DayRow] = {}
-        self._row_of_place: dict[int, DayRow] = {}
-        self._titles: dict[date, str] = {}
         self.loads: Mapping[date, Load] = {}
-        self._chosen: dict[Fits | None, Chosen] = {}
 
     def holds(self, day: date) -> bool:
         """Whether a day is in this month and has matching tasks."""
         return day in self.loads
 
-    def keys(self, fits: Fits | None, chosen: date, wanted: float = inf) -> list[Hashable]:
+    def keys(self, fits: Fits | None, chosen: date) -> list[Hashable]:
         """The rows of the agenda: tasks overdue from before, each day with tasks, and what recurs often.
 
-        `fits` is a filter, None for no filter; `chosen` is a day that is listed even without tasks. The days stop after
-        `wanted` rows; then what recurs often is not listed and `loads` is not updated.
+        `fits` is a filter, None for no filter; `chosen` is a day that is listed even without tasks.
         """
-        found = self._chosen.get(fits)
-        if found is None:
-            while len(self._chosen) >= MOST_CHOSEN:
-                del self._chosen[next(iter(self._chosen))]
-            found = self._chosen[fits] = Chosen(fitting(self._late, fits))
-        days = found.days
         keys: list[Hashable] = []
-        if found.late:
-            keys += self._part("OVERDUE SINCE BEFORE", found.late, 0)
-        for day in sorted({*self._days, chosen}):
-            if len(keys) >= wanted:
-                return keys
-            if day not in days:
-                days[day] = fitting(self._days.get(day, []), fits)
-            places = days[day]
-            if not places and day != chosen:
-                continue
-            keys += self._part(self._title(day), places, len(keys))
+        if late := fitting(self._late, fits):
+            keys += self._part("OVERDUE SINCE BEFORE", late, 0)
+        days = {day: places for day in self._days if (places := fitting(self._days[day], fits))}
+        for day in sorted({*days, chosen}):
+            places = days.get(day, [])
+            keys += self._part(day_title(day.isoformat(), self._today), places, len(keys))
             if not places:
                 words = "only what recurs often" if day in self._often_days else "nothing stands on this day"
                 keys.append(Note(words, len(keys)))
-        if found.loads is None:
-            found.loads = {day: load_of(places) for day, places in days.items() if places}
-            found.often = fitting(self._often, fits)
-        self.loads = found.loads
-        if found.often:
-            keys += self._part(OFTEN, found.often, len(keys), often=True)
+        self.loads = {day: load_of(places) for day, places in days.items()}
+        if often := fitting(self._often, fits):
+            keys += self._part(OFTEN, often, len(keys), often=True)
         return keys
-
-    def _title(self, day: date) -> str:
-        """The heading of a day, cached because it is the same with each letter of a filter."""
-        title = self._titles.get(day)
-        if title is None:
-            title = self._titles[day] = day_title(day.isoformat(), self._today)
-        return title
 
     def _part(self, title: str, places: Sequence[Place], above: int, *, often: bool = False) -> list[Hashable]:
         """A heading and its rows; `above` is how many rows precede them."""
         keys: list[Hashable] = [Note(number=above)] if above else []
         keys.append(Heading(title, str(len(places)) if places else ""))
-        keys += [
-            self._row_of_place.get(id(place)) or self._make_row(place, often=often) for place in places[:LONGEST_DAY]
-        ]
+        keys += [self._row_of(place, often=often) for place in places[:LONGEST_DAY]]
         if len(places) > LONGEST_DAY:
             keys.append(Note(f"… and {len(places) - LONGEST_DAY} more", above))
         return keys
 
-    def _make_row(self, place: Place, *, often: bool) -> DayRow:
+    def _row_of(self, place: Place, *, often: bool) -> DayRow:
         """The row of a place; the former one if there was one."""
         one, row = place
         name = (row, one.day, one.kind, often)
-        key = self._made.get(name) or DayRow(one, row.mark, often=often)
+        key = self._used.get(name) or self._made.get(name) or DayRow(one, row.mark, often=often)
         key.occasion, key.item, key.mark = one, one.task, row.mark
-        self._used[name] = self._row_of_place[id(place)] = key
+        self._used[name] = key
         return key
 
 
 def fitting(places: list[Place], fits: Fits | None) -> list[Place]:
     """The places that match a filter; all of them where there is none."""
-    return places if fits is None else fits.pairs(places)
+    return places if fits is None else [place for place in places if fits(place[1])]
 
 
 def load_of(places: Sequence[Place]) -> Load:

@@ -46,7 +46,6 @@ class TasksPane(TaskViews):
         "section": ("pending", "in-progress", "completed"),
     }
     item_name: ClassVar[str] = "task"
-    draws_alone: ClassVar[bool] = True
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many are open, as the sidebar counts them."""
@@ -89,8 +88,6 @@ class TasksPane(TaskViews):
                 return f"{item.section} {item.heading}"
             case _:
                 return super().field_text(item, name)
-
-    judged_fields = ("due",)
 
     def field_fits(self, item: Task, name: str, value: str) -> bool | None:
         """Let `due` also accept a day as people write it: `due:2dec`, `due:tomorrow`, `due:next_week`."""

@@ -17,7 +17,6 @@ from widgets.text.styled_text import Line, Piece, clip_line, line
 from widgets.text.words import CARD_LINES
 
 if TYPE_CHECKING:
-    from textual.geometry import Region
     from textual.strip import Strip
     from textual.widget import Widget
 
@@ -48,7 +47,6 @@ class CardList(PaneList):
     def __init__(self, pane: TaskViews) -> None:
         super().__init__(pane)
         self._views = pane
-        self._height = 0
 
     def render_row(self, key: Hashable, width: int) -> Line:
         """The lines of a card."""
@@ -69,24 +67,12 @@ class CardList(PaneList):
             return states
         return tuple(state for state in states if not state.startswith("line-list--cursor"))
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw what is in view; its height is looked up once per frame."""
-        self._height = self.scrollable_content_region.height
-        return super().render_lines(crop)
-
-    def draw_lines(self, places: range, width: int) -> list[Strip]:
-        """Draw some lines of the view; only the first and the last one may belong to a cut card."""
-        drawn = super().draw_lines(places, width)
-        for y in {0, self._height - 1}:
-            if y in places:
-                drawn[y - places.start] = self.draw_line(y, width)
-        return drawn
-
-    def draw_line(self, y: int, width: int) -> Strip:
-        """Draw one line of the view; the line of a cut card is muted, with an arrow to where the card continues."""
+    def render_line(self, y: int) -> Strip:
+        """One line of the view; a cut card has an arrow at the edge of the view where it goes on."""
         sign = self._cut(y)
         if not sign:
-            return super().draw_line(y, width)
+            return super().render_line(y)
+        width = self.scrollable_content_region.width
         content = self.render_row(self.rows[y + round(self.scroll_y)], max(0, width - GUTTER - MARGIN))
         return self.draw(line(f"{sign:<{GUTTER}}", *(Piece(piece.text, "muted") for piece in content)), width)
 
@@ -95,7 +81,7 @@ class CardList(PaneList):
         board = self._views.board
         if board is None or board.is_dense:
             return ""
-        height = self._height
+        height = self.scrollable_content_region.height
         if height < CARD_LINES - 1 or 0 < y < height - 1:
             return ""
         position = y + round(self.scroll_y)
@@ -137,13 +123,10 @@ class TaskViews(Pane):
         self.calendar: Calendar | None = None
         """The calendar, while it is shown."""
         self._agenda: tuple[Snapshot, Agenda] | None = None
-        self._by_task: tuple[Any, Mapping[int, RowKey]] = (None, {})
         self._passed: tuple[RowKey, Hashable | None, date | None] | None = None
         """The task under the cursor when the calendar, which does not contain it, was opened; and the calendar's cursor
         and day at that time.
         """
-        self.wants_agenda = False
-        """Whether the next read includes all dates, because the calendar is about to be shown."""
 
     def draw_card(self, item: Task, number: int, width: int) -> Line:
         """A line of a card on the board, from 0."""
@@ -159,6 +142,7 @@ class TaskViews(Pane):
                 rows.append(Note(number=len(rows)))
             wrong = self.group == GROUPS[0] and tasks[0].heading is not None
             rows.append(Heading(title, f"{len(tasks)}  {WRONG_HEADING}" if wrong else str(len(tasks))))
+            # Of many thousands of tasks few are shown: only those are made.
             rows.extend(tasks)
         return rows
 
@@ -181,7 +165,7 @@ class TaskViews(Pane):
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Read the rows; the dates of all tasks are read here too, in the worker, where no key waits."""
         contents = super().read(snapshot, now)
-        if self.view_name == "calendar" or self.wants_agenda:
+        if self.view_name == "calendar":
             # Put together with the rows: until then keys apply to the shown rows and their dates.
             agenda = None if self._agenda is None else self._agenda[1]
             # Most refreshes come from the clock: if nothing changed, the dates of all tasks need not be read again.
@@ -224,7 +208,7 @@ class TaskViews(Pane):
         super().set_sort(name)
         if self.sort != before:
             for cards in self._lists:
-                cards.redraw()
+                cards.refresh()
 
     def set_group(self, name: str) -> None:
         """Group by one of `groups`."""
@@ -257,13 +241,12 @@ class TaskViews(Pane):
         self.view_name = name
         self.board = self._board if name == "board" else None
         self.calendar = self._calendar if name == "calendar" else None
-        self.wants_agenda = False
         self.remove_class("-open")
         for view in VIEWS[1:]:
             self.set_class(view == name, f"-{view}")
         self.set_class(name != "list", "-full")
         if self.contents is not None:
-            self._arrange(redraw=True)
+            self._arrange()
             if wanted is not None:
                 placed = self.place_cursor(wanted)
                 if self.calendar is not None:
@@ -324,38 +307,18 @@ class TaskViews(Pane):
         """The rows of all columns."""
         return [key for cards in self._lists for key in cards.rows]
 
-    @property
-    def rows_of_picture(self) -> int | None:
-        """How many rows fill the view: None (all) for a board's columns, 0 for a calendar, which filters its month."""
-        if self.board is not None:
-            return None
-        return super().rows_of_picture if self.calendar is None else 0
-
-    def put_keys(self, keys: Sequence[Hashable], *, redraw: bool, to_top: bool) -> None:
+    def put_keys(self, keys: Sequence[Hashable], *, to_top: bool) -> None:
         """Give the rows to the view that is shown."""
         if self.board is not None:
-            self.board.put(self._lanes(keys), redraw=redraw, to_top=to_top)
+            self.board.put(self._lanes(keys), to_top=to_top)
         elif self.calendar is not None:
             assert self.snapshot is not None
             if self._agenda is None or self._agenda[0] is not self.snapshot:
                 self._agenda = (self.snapshot, self._make_agenda(self.snapshot, self.now))
-            if self._by_task[0] is not self.arrangement.rows:
-                self._by_task = (self.arrangement.rows, {id(item): row for row, item, _ in self.arrangement.rows.items})
-            arrangement = self.arrangement
-            self.calendar.put(
-                self._agenda[1],
-                self._by_task[1],
-                arrangement.fits,
-                redraw=redraw,
-                to_top=to_top,
-                whole=arrangement.is_whole,
-            )
+            rows = {id(item): row for row, item, _ in self.arrangement.rows.items}
+            self.calendar.put(self._agenda[1], rows, self.arrangement.fits, to_top=to_top)
         else:
-            super().put_keys(keys, redraw=redraw, to_top=to_top)
-
-    def rows_look_the_same(self, contents: Contents) -> bool:
-        """Only in the list view: the columns of a board and the days of a calendar depend on more than each task."""
-        return self.view_name == VIEWS[0] and super().rows_look_the_same(contents)
+            super().put_keys(keys, to_top=to_top)
 
     def say_instead(self, words: str) -> None:
         """Show a message below the names of the board's columns, or above a calendar that has no files yet.
@@ -371,13 +334,7 @@ class TaskViews(Pane):
 
     def _lanes(self, keys: Sequence[Hashable]) -> Mapping[str, Sequence[RowKey]]:
         """The rows by the section of their tasks; where rows are grouped by section, whole groups are used."""
-        groups = self.arrangement.groups_of(keys) if self.group == GROUPS[0] else None
         lanes: dict[str, list[RowKey]] = {lane: [] for lane, _ in LANES}
-        if groups is not None:
-            for rows in groups:
-                if rows:
-                    lanes.setdefault(rows[0].item.section, []).extend(rows)
-            return lanes
         for key in keys:
             if isinstance(key, RowKey):
                 lanes.setdefault(key.item.section, []).append(key)
@@ -398,7 +355,6 @@ class TaskViews(Pane):
         row = self.arrangement.row_of(ref)
         if row is None:
             return False
-        self.narrowing.finish()
         if not self.place_cursor(row):
             self.set_filter("")
             self.filter_bar.close()
