@@ -93,18 +93,21 @@ def records_of_memory_files(snapshot: Snapshot, folder: Path) -> Iterator[FileRe
 
 def _of_file(snapshot: Snapshot, name: str, kind: str) -> Sequence[Record]:
     snapshot.document(name)  # raises here if it cannot be read
+    found: list[Record] = []
     if name.startswith("archive/"):
         for tasks in snapshot.archived_tasks() if kind == "tasks" else ():
             if tasks.file == name:
-                return [task_record(task) for task in tasks.tasks]
+                found += map(task_record, tasks.tasks)
         for journal in snapshot.archived_journals() if kind == "journal" else ():
             if journal.file == name:
-                return [journal_record(entry) for entry in journal.entries()]
+                found += map(journal_record, journal.entries())
     elif kind == "tasks":
-        return [task_record(task) for task in snapshot.tasks.tasks]
+        found += map(task_record, snapshot.tasks.tasks)
     elif kind == "journal":
-        return [journal_record(entry) for entry in snapshot.journal.entries()]
-    return [record for record in records(snapshot, (kind,)) if record.file == name]
+        found += map(journal_record, snapshot.journal.entries())
+    if kind not in ("tasks", "journal"):
+        return [record for record in records(snapshot, (kind,)) if record.file == name]
+    return [*found, *unread_records(snapshot, name, kind)]
 
 
 def records(snapshot: Snapshot, kinds: Collection[str] = FILE_KINDS) -> Iterator[Record]:

@@ -64,7 +64,9 @@ _OPENS = ("open", "openat", "openat2", "creat")
 _SENDS = ("connect", "sendto", "sendmsg", "sendmmsg", "bind")
 _TWO = ("rename", "renameat", "renameat2", "link", "linkat", "symlinkat", "symlink")
 _SECRET = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/root/.ssh", "/root/.aws", "/root/.netrc")
-_PROC = re.compile(r"^/proc/(?:self|\d+)/(?:stat|status|maps|mountinfo|fd|task|cmdline|cgroup|statm|limits)(?:/|$)")
+_PROC = re.compile(
+    r"^/proc/(?:self|\d+)/(?:stat|status|maps|mountinfo|fd|task|cmdline|cgroup|statm|limits)(?:/|$)|^/proc/stat$"
+)
 _SYSTEM = (
     "/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/etc/", "/sys/", "/var/lib/", "/proc/loadavg", "/proc/meminfo",
     "/proc/cpuinfo", "/proc/sys/", "/proc/mounts", "/proc/filesystems", "/dev/null", "/dev/urandom", "/dev/tty",
@@ -194,8 +196,11 @@ class Judge:
         own = os.path.realpath(program) == os.path.realpath(sys.executable)
         if own and (arguments[1:4] == ["-I", "-S", "-B"] or arguments[1:2] == [self.script]):
             return True
-        if program == "/bin/sh" and arguments[1:2] == ["-c"] and arguments[2] in self.allowed["runs"]:
-            return True
+        if program == "/bin/sh" and arguments[1:2] == ["-c"]:
+            # A command runs in a shell that sets its limits first.
+            text = arguments[-1] if arguments[2].startswith("{ ulimit ") else arguments[2]
+            if text in self.allowed["runs"]:
+                return True
         if "doctor" in verb and arguments == [program, "-l"]:
             return (
                 os.path.isabs(program) and os.path.basename(program) == "crontab" and not program.startswith(self.top)

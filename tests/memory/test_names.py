@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import unicodedata
 from itertools import chain, starmap
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.base.values import alike, unsettled
+from memory.base.values import alike
 
 
 def _folded(name: str) -> str:
@@ -19,15 +17,12 @@ def _folded(name: str) -> str:
 
 
 def test_every_letter_is_folded_as_unicode_has_it() -> None:
-    """Of no letter the short way makes anything else, and none that becomes ASCII is overlooked."""
+    """No letter becomes anything else than Unicode says."""
     # Inside of the long rows of Chinese and Korean all are alike, and behind these planes there is none.
     rows = ((0, 0x3410), (0x4DB0, 0x4E10), (0x9FF0, 0xAC10), (0xD7A0, 0x20010), (0x2F800, 0x2FA20), (0xE0000, 0xE0200))
     for code in chain.from_iterable(starmap(range, rows)):
         letter = chr(code)
-        folded = _folded(letter)
-        assert alike(letter) == folded, hex(code)
-        becomes = code > 127 and any(one.isascii() for one in letter.casefold() + folded)
-        assert not becomes or unsettled(letter), hex(code)
+        assert alike(letter) == _folded(letter), hex(code)
 
 
 PARTS = (
@@ -55,13 +50,3 @@ PARTS = (
 def test_names_are_folded_as_unicode_has_it(name: str) -> None:
     """Letters beside each other are folded as the standard library does."""
     assert alike(name) == _folded(name)
-
-
-def test_usual_names_need_no_tables_of_letters() -> None:
-    """Accents, dashes, pictures, Chinese and its colon are folded without the module that has all letters."""
-    code = (
-        "import sys; from memory.base.values import alike; "
-        "print(alike('Über die Straße — 🚀'), alike('更新：Café'), 'unicodedata' in sys.modules)"
-    )
-    said = subprocess.run([sys.executable, "-X", "utf8", "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.split("\n")[0] == "über die strasse — 🚀 更新:café False"

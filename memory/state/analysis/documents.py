@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from functools import cache
+from typing import TYPE_CHECKING
 
 from memory.state.projections.markdown import one_line
 
 from .tree import Tree
 
-_MARKDOWN = MarkdownIt("commonmark").enable("table")
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
 _MOST_CHARACTERS = 40_000
 _MOST_LINE = 2000
 _MOST_MARKS = 400
@@ -68,6 +70,14 @@ class Section:
         return [block if isinstance(block, str) else ended(block.text) for block in self.blocks]
 
 
+@cache
+def _markdown() -> MarkdownIt:
+    # It is loaded where a document is read: verbs that only list take half as long without it.
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable("table")
+
+
 def sections_of(text: str, path: str = "") -> list[Section]:
     """Return the sections of a document, without code, HTML, tables, badges and alerts."""
     text = "\n".join(_bounded(line) for line in text[:_MOST_CHARACTERS].split("\n"))
@@ -77,12 +87,12 @@ def sections_of(text: str, path: str = "") -> list[Section]:
         text = text.replace("``", "`")
     found = [Section("", 0)]
     depth = 0
-    tokens = _MARKDOWN.parse(text)
-    for before, token in zip([Token("", "", 0), *tokens], tokens, strict=False):
+    tokens = _markdown().parse(text)
+    for number, token in enumerate(tokens):
         depth += token.nesting if token.type.startswith("list_item") else 0
         if token.type != "inline":
             continue
-        said = _said(token)
+        said, before = _said(token), tokens[number - 1]
         if before.type == "heading_open":
             level = int(before.tag[1:])
             around = [*enumerate(found[-1].above, 1), (found[-1].level, found[-1].title)]
@@ -119,7 +129,7 @@ def _shows(child: Token) -> bool:
 
 def plain(markdown: str) -> str:
     """Return inline Markdown as one line of text: without images, tags and emphasis, links as their text."""
-    return _said(_MARKDOWN.parseInline(_bounded(one_line(markdown)))[0])
+    return _said(_markdown().parseInline(_bounded(one_line(markdown)))[0])
 
 
 def opening_of(sections: list[Section], most: int, *, strict: bool = False) -> str:

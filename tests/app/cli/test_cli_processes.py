@@ -81,7 +81,7 @@ def test_maintenance_imports_nothing_heavy(shop: Path) -> None:
     )
     loaded = set(done.stderr.split("\n"))
     assert "memory.maintenance.run" in loaded
-    assert loaded & {*HEAVY, "memory.document.merge"} == set()
+    assert loaded & {*HEAVY} == set()
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ def test_query_answers_with_citations(state: Callable[..., Answer], sessions: Pa
     imported(state)
     state("recall", "--yes")
     answer = state("query", "why", "SQLite", "for the cache")
-    assert answer.out.startswith("Use SQLite for the cache [state-2, docs/agent-memory/current-focus.md]")
+    assert answer.out.startswith("Use SQLite for the cache [state-1, docs/agent-memory/current-focus.md]")
     assert "citations:" in answer.out
     assert state("query", "zebra quantum", "-o", "json").data["enoughEvidence"] is False
     assert state("config", "query.defaultOutput", "json").code == 0

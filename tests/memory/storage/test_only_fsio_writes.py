@@ -23,6 +23,9 @@ ALLOWED: dict[str, set[str]] = {
         "mkdtemp",
         "rmtree",
     },  # an empty folder for one command, outside workspaces
+    "memory/search/rank.py": {"connect"},  # in memory
+    "memory/search/searcher.py": {"connect"},  # in memory, where the private state folder cannot be used
+    "memory/state/analysis/manifests.py": {"link"},  # the address of a link in a README
     "memory/curated/index/catalog.py": {"connect"},  # in memory, where the private state folder cannot be used
     "app/demo/agent.py": {"open", "truncate"},  # plays a program that knows nothing of memdeck, in the demo
     "app/tui/commands/filter_and_sort.py": {"open"},  # the filter bar
