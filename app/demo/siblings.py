@@ -12,7 +12,8 @@ from memory.errors import MemdeckError
 from memory.facts.model import FILE
 from memory.facts.store import NewFact, encode_lines
 from memory.facts.system import Facts
-from memory.state.files.model import stamp
+from memory.state.files.json_text import digest
+from memory.state.files.model import CHECKPOINTS, STATE, stamp
 from memory.storage import Store
 from memory.storage.fsio import set_time
 from memory.systems import system_of
@@ -26,6 +27,7 @@ SAMPLE = Path(__file__).parent / "sample" / "project.json"
 """The files by path, as they were created at `BASE` in the folder `ROOT`."""
 BASE = datetime(2024, 1, 15, 9, 30, tzinfo=UTC)
 ROOT = "{root}"
+_HASH = re.compile("[0-9a-f]{64}")
 _TIME = re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z")
 _DAY = timedelta(days=1)
 _FACTS: tuple[tuple[float, str, str, tuple[str, ...]], ...] = (
@@ -124,16 +126,22 @@ def demo_agent(now: datetime) -> Mapping[str, tuple[str, timedelta]]:
 def demo_project(root: str, now: datetime) -> Mapping[str, str]:
     """Return the files of the sample's project state and of its repository, by path relative to `root`.
 
-    Times are shifted so that each is as far from `now` (aware) as it was from the sample's own time; no hash covers
-    one.
+    Times are shifted so that each is as far from `now` (aware) as it was from the sample's own time, and the hashes of
+    bundles follow.
     """
     shift = now.astimezone(UTC).replace(microsecond=0) - BASE
     files: dict[str, str] = json.loads(SAMPLE.read_text("utf-8"))
     named = json.dumps(root)[1:-1]
-    return {
+    shifted = {
         path: _TIME.sub(lambda found: stamp(datetime.fromisoformat(found[0]) + shift), text.replace(ROOT, named))
         for path, text in files.items()
     }
+    hashes = {}
+    for path, text in shifted.items():
+        if path == STATE or path.startswith(CHECKPOINTS):
+            state = json.loads(text)
+            hashes[state["bundleHash"]] = digest(state["bundle"])
+    return {path: _HASH.sub(lambda found: hashes.get(found[0], found[0]), text) for path, text in shifted.items()}
 
 
 def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:
