@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -145,8 +146,6 @@ def differences(before: EntryItem, after: EntryItem) -> list[Json]:
         if was != now:
             found.append({"field": key, "was": was, "is": now})
     if before.text != after.text and not found:
-        import difflib
-
         lines = difflib.unified_diff(before.text.splitlines(), after.text.splitlines(), lineterm="", n=0)
         found.append({"field": "text", "diff": [line for line in lines if not line.startswith(("---", "+++", "@@"))]})
     return found

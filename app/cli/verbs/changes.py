@@ -18,6 +18,7 @@ from memory.operations import Group, Whole, argument, option, under, verb
 from memory.review import refuse_agents, undo_redo
 from memory.review.model import place_words
 from memory.review.undo_redo import TakenBackChange, find_change
+from memory.review.undo_redo import list_changes as find
 from memory.storage import Change
 from memory.storage.changes import ChangeRecord
 from memory.storage.log.history import History
@@ -57,8 +58,6 @@ def list_changes(
     Changes of your own memory ($AGH_HOME, the scope global) are listed too, with their folder.
     With --actor NAME only those by human, cli, maintain, outside, agent:NAME, or agent:*.
     """
-    from memory.review.undo_redo import list_changes as find
-
     first = None if since is None else _instant(session, since, end=False)
     last = None if until is None else _instant(session, until, end=True)
     session.workspace.notice(session.now)
@@ -86,7 +85,6 @@ def list_changes(
 
 def _instant(session: Session, text: str, *, end: bool) -> datetime:
     """Return the aware time that a text means; a day alone means its beginning, or its end."""
-
     return time_bound(text, session.now, session.snapshot.zone, end=end)
 
 
@@ -99,7 +97,6 @@ def _instant(session: Session, text: str, *, end: bool) -> datetime:
 @_id
 def show(session: Session, change_id: str) -> None:
     """Show one change entry by entry; ID is its id or the beginning of it."""
-
     session.workspace.notice(session.now)
     session.look_outside()
     session.warn()
@@ -171,7 +168,6 @@ def revert(session: Session, change_id: str, removed: bool) -> None:
 @_id
 def keep(session: Session, change_id: str) -> None:
     """Leave what another program removed as it is, and be reminded of it no more."""
-
     refuse_agents(session.actor, "leave it so")
     change = session.workspace.store.history.get(change_id).id
     words = keep_removal(session.workspace, change, actor=session.actor, now=session.now)
@@ -187,14 +183,12 @@ def undo(session: Session) -> None:
     back only its own. A change whose entries maintenance has archived since cannot be taken back directly: undo says
     how, and the next undo takes back an older change.
     """
-
     _took_back(session, undo_redo.undo(session.workspace, actor=session.actor, now=session.now))
 
 
 @verb("redo", serves="change", examples=("memdeck redo",))
 def redo(session: Session) -> None:
     """Do again what was undone last; a new change in your name ends that."""
-
     _took_back(session, undo_redo.redo(session.workspace, actor=session.actor, now=session.now))
 
 
@@ -210,7 +204,6 @@ def restore(session: Session, ref: str, before: str | None) -> None:
 
     A task goes back to Completed, a journal entry to its day, a plan to Completed Plans.
     """
-
     workspace = session.workspace
     if before is None:
         outcome = workspace.restore(ref, actor=session.actor, now=session.now)

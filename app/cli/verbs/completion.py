@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from click.shell_completion import ShellComplete, get_completion_class
 
+from app.cli.root import root
 from app.cli.session import Session
 from memory.operations import Choice, argument, shows, verb
 
@@ -21,8 +22,6 @@ from memory.operations import Choice, argument, shows, verb
 @argument("shell", type=Choice(("bash", "zsh", "fish")))
 def completion(session: Session, shell: str) -> None:
     """Print a script that completes verbs, options and refs in bash, zsh or fish."""
-
-    from app.cli.root import root
 
     kind = get_completion_class(shell)
     assert kind is not None

@@ -17,6 +17,8 @@ from memory.errors import UsageError
 from memory.operations import Choice, argument, option, verb
 from memory.storage.own_folders import home, state_home
 
+from .opening import init
+
 _scope = option(
     "--scope",
     type=Choice(("project", "user")),
@@ -73,8 +75,6 @@ def _offer_memory(session: Session) -> None:
     if session.root is None and session.asks_person:
         session.writer.lines(["There is no memory here yet for an agent to work with."])
         if session.agreed("Create it (memdeck init)?"):
-            from .opening import init
-
             init.run(session, None)
 
 

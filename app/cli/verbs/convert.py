@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from app.cli.session import Session
 from memory.base.safe_text import visible
 from memory.convert import ConversionReport
+from memory.convert import convert as run
 from memory.operations import argument, option, verb
 
 _SHOWN, _EACH = 20, 3
@@ -35,8 +36,6 @@ def convert(session: Session, source: str, target: str, dry_run: bool, into: str
     tool: claude-code, basic-memory, backlog, taskwarrior, todotxt or jrnl, as FORMAT:PATH. TO is a system of this
     workspace. Nothing in FROM changes, and what TO holds already is left out.
     """
-    from memory.convert import convert as run
-
     report = run(
         session.workspace,
         source,

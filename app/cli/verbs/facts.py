@@ -20,6 +20,8 @@ from memory.operations import Choice, Group, Whole, argument, option, under
 from memory.systems import system_of
 from memory.workspace import Workspace
 
+from .check import as_json, lines_of
+
 REFUSED = 1
 _LONGEST_MESSAGE = 10_000_000
 _BAR = 24
@@ -32,7 +34,6 @@ def _store(session: Session) -> FactStore:
 
 
 def _facts(workspace: Workspace) -> Facts:
-    from memory.facts.system import Facts
 
     return system_of(workspace, "facts", Facts)
 
@@ -109,7 +110,6 @@ def search(session: Session, query: str | None, tag: str | None) -> None:
 @option("--limit", type=Whole(0), default=0, metavar="N", help="The newest N (default: 0, all).")
 def list_facts(session: Session, tag: str | None, scope: str | None, limit: int) -> None:
     """List facts, the newest first."""
-
     found = find_facts(_store(session).read(), None, tag, limit=0)
     if scope is not None:
         found = tuple(fact for fact in found if fact.scope == scope)
@@ -213,8 +213,6 @@ def check(session: Session) -> int:
 
     Exit code 4 when there is an error; warnings and notes alone are none.
     """
-    from .check import as_json, lines_of
-
     problems = _facts(session.workspace).check()
     session.listing("problems", lambda: map(as_json, problems), lambda: lines_of(session, problems))
     return PROBLEMS if any(problem.level == "error" for problem in problems) else 0
@@ -239,7 +237,6 @@ def import_facts(session: Session, file: str, form: Form | None) -> int:
     Texts that are there already are left out. Each line passes the checks of `facts store`; refused lines are listed,
     and the exit code is 1, but the others are stored.
     """
-
     data = file.encode() if session.served else _bytes(file)
     rows = read_rows(data, form or ("csv" if file.endswith(".csv") else "jsonl"))
     found = _store(session).take_in(rows, actor=session.actor, now=session.now)
@@ -276,6 +273,5 @@ def _bytes(file: str) -> bytes:
 @_form
 def export_facts(session: Session, form: Form | None) -> None:
     """Print all facts, the oldest first, as JSONL or CSV for `facts import`."""
-
     for piece in export(_store(session).read().ranked, form or "jsonl"):
         session.writer.text(piece)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from app.cli.printing import tell
 from app.cli.session import PROBLEMS, Session
-from app.connect.git import GitSetup
+from app.connect.git import GitSetup, install, uninstall
 from memory.errors import UsageError
+from memory.files.merge_driver import merge_versions
 from memory.operations import Group, Whole, argument, option, under, verb
 from memory.storage.replace import read_file, replace_file
 
@@ -24,8 +25,6 @@ def install_git(session: Session, everywhere: bool) -> None:
 
     Only git's own files change: .git/config and .git/info/attributes of the repository, or with --global the person's.
     """
-    from app.connect.git import install
-
     done = install(Path(session.folder or "."), everywhere=everywhere)
     session.answer(done.json, lambda: _told(session, done, "git merges memory files by their entries"))
 
@@ -34,8 +33,6 @@ def install_git(session: Session, everywhere: bool) -> None:
 @_everywhere
 def uninstall_git(session: Session, everywhere: bool) -> None:
     """Take away what `git install` set; git's files are as they were before."""
-    from app.connect.git import uninstall
-
     done = uninstall(Path(session.folder or "."), everywhere=everywhere)
     session.answer(done.json, lambda: _told(session, done, "git merges memory files by lines again"))
 
@@ -58,7 +55,6 @@ def merge(session: Session, base: str, ours: str, theirs: str, path: str | None,
     It is what git calls after `memdeck git install`. Only where both sides changed the same field, line or row there
     is a conflict: OURS has git's markers around these lines then, and the exit code is 4.
     """
-    from memory.files.merge_driver import merge_versions
 
     def side(name: str) -> bytes:
         data = read_file(Path(os.path.abspath(name)))

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli.printing import tell
 from app.cli.session import PROBLEMS, Session
+from app.tui.keys.bindings import known_bindings
+from app.tui.keys.conflicts import all_problems
 from app.tui.keys.key_file import config_path, read_keymap
 from memory.operations import option, shows, verb
 from memory.storage.own_folders import config_home
+from widgets.chrome.keys import key_name
 
 if TYPE_CHECKING:
     from app.tui.keys.keymap import Keymap, KeyProblem
@@ -27,8 +30,6 @@ def keys(session: Session, check: bool) -> int:
 
     A changed key is marked; what has none is reached from the palette. See docs/keys.md for the file.
     """
-    from app.tui.keys.conflicts import all_problems
-
     keymap = read_keymap(config_home(os.environ), session.root)
     problems = all_problems(keymap, os.environ)
     if check:
@@ -42,8 +43,6 @@ def keys(session: Session, check: bool) -> int:
 
 
 def _rows(keymap: Keymap) -> Iterator[dict[str, Any]]:
-    from app.tui.keys.bindings import known_bindings
-    from widgets.chrome.keys import key_name
 
     for known in known_bindings():
         live = keymap.keys(known.id, known.keys)

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from app.cli.session import PROBLEMS, Session
 from memory.errors import MemdeckError, UsageError
 from memory.maintenance import JOURNAL_RULES, TASK_RULES, Report, render
+from memory.maintenance import maintain as run
 from memory.monitoring.alerts.channels import Addresses
 from memory.monitoring.run.report import Watch
 from memory.monitoring.run.run import ACTOR, WatchServices, keep_watch
@@ -54,7 +55,6 @@ def maintain(session: Session, folder: str | None, dry_run: bool, no_exec: bool,
 @_force
 def archive(session: Session, dry_run: bool, force: bool) -> int:
     """Move tasks completed more than archiveCompletedAfterDays (7) days ago to archive/tasks-YYYY-MM.md."""
-
     return apply(session, TASK_RULES, dry_run=dry_run, force=force)
 
 
@@ -66,14 +66,11 @@ def prune(session: Session, dry_run: bool, force: bool) -> int:
 
     Those more than pruneJournalAfterDays (30) days old, and the oldest beyond maxJournalEntries (500).
     """
-
     return apply(session, JOURNAL_RULES, dry_run=dry_run, force=force)
 
 
 def apply(session: Session, rules: Collection[str], *, dry_run: bool, force: bool) -> int:
     """Apply some of the rules to the memory files and print what moved; 4 if the clock held it back."""
-    from memory.maintenance import maintain as run
-
     report = run(session.workspace, session.now, actor=session.actor, dry_run=dry_run, force=force, rules=rules)
     session.made = "moved entries" if report.change else None
     session.answer_change(report.json, lambda: _lines(session, report))
@@ -88,7 +85,6 @@ def _lines(session: Session, report: Report) -> Iterator[str]:
 
 def keep_small(session: Session, folder: str | None, *, dry_run: bool, no_exec: bool, force: bool) -> int:
     """Apply all rules, run due monitors unless `no_exec`, print the results; return the exit code."""
-
     if folder is not None and session.folder is not None and os.path.abspath(folder) != os.path.abspath(session.folder):
         raise UsageError("usage.arguments", "DIR and --workspace name two folders", "give one of them")
     session.folder = folder or session.folder
@@ -127,7 +123,6 @@ def watch(
     session: Session, *, names: list[str] | None = None, everything: bool = False, heartbeat: bool = True
 ) -> Watch:
     """Run one watch over the monitors, with the actor of this run or of the monitors themselves."""
-
     addresses = Addresses(config_home(os.environ), os.environ, workspace=session.workspace.root)
     return keep_watch(
         session.workspace,

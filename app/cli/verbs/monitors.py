@@ -26,6 +26,8 @@ from memory.monitoring.thresholds.threshold import parse_threshold
 from memory.operations import Choice, Group, Pairs, Ref, argument, option, under
 from memory.operations.result import fields_of as facts
 
+from .maintenance import refuse_safe, watch
+
 if TYPE_CHECKING:
     from app.cli.session import Session
 
@@ -53,7 +55,6 @@ def list_monitors(session: Session, alerting: bool, match: str | None) -> None:
 
 def _standings(session: Session) -> tuple[MonitorStanding, ...]:
     """Return the state of the workspace's monitors, and which of them may not run."""
-
     return standings(session.workspace, session.snapshot, session.now, session.trust)
 
 
@@ -110,8 +111,6 @@ def check(session: Session, names: tuple[str, ...], everything: bool) -> int:
     What no person approved does not run: it is blocked, listed, and the exit code is 3. Exit code 0 says that all
     could run, whether they are healthy or not; their states are in the answer.
     """
-    from .maintenance import refuse_safe, watch
-
     refuse_safe(session)
     if names and everything:
         raise UsageError("usage.arguments", "names and --all say two things", "give one of them")
@@ -132,7 +131,6 @@ def check(session: Session, names: tuple[str, ...], everything: bool) -> int:
 @argument("name", type=Ref(("monitors",)))
 def ping(session: Session, name: str) -> None:
     """Tell a heartbeat monitor that what it watches is alive; write it at the end of a backup script."""
-
     monitor = find_monitor(session.snapshot, name)
     ledger = _ledger(session)
     ledger.ping(key_of(monitor.name), session.now)
@@ -159,7 +157,6 @@ def ping(session: Session, name: str) -> None:
 @option("--off", is_flag=True, help="Let it be heard again.")
 def mute(session: Session, name: str | None, span: str | None, off: bool) -> None:
     """Send no message about a monitor (default: any) for a while; it is checked all the same."""
-
     if off and span:
         raise UsageError("usage.arguments", "--off and --for say two things", "give one of them")
     until = None if off else session.now + _span(span or "1h")
@@ -178,7 +175,6 @@ def mute(session: Session, name: str | None, span: str | None, off: bool) -> Non
 @under(monitors, "export", serves="look", examples=("memdeck monitors export",))
 def export(session: Session) -> None:
     """Print how the monitors stand in the text format of Prometheus."""
-
     found = _standings(session)
     session.listing("monitors", lambda: map(_row, found), lambda: prometheus(found).splitlines())
 
@@ -219,7 +215,6 @@ def _say(session: Session, done: str, monitor: Monitor) -> None:
 
 def _check_threshold(text: str | None, kind: str) -> None:
     """Reject a threshold that cannot be parsed, with the column of the error."""
-
     if text is not None and text.strip() and not is_absent(text):
         parse_threshold(text, kind.strip().casefold())
 
@@ -270,7 +265,6 @@ def add(
     changes: tuple[str, ...],
 ) -> None:
     """Add a monitor; what it would run is text until a person approves it."""
-
     values = given(
         type=kind,
         url=url,
@@ -287,7 +281,6 @@ def add(
 
 def _fields() -> tuple[str, ...]:
     """Return the names that `--set` accepts."""
-
     return (*FIELD_KEYS, "name")
 
 
@@ -303,7 +296,6 @@ def _fields() -> tuple[str, ...]:
 @option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
 def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str, ...]) -> None:
     """Change fields of a monitor; each changes its own line and no other."""
-
     values = pairs(changes)
     something((values, unset))
     if values.get("threshold"):
@@ -320,5 +312,4 @@ def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str,
 @_ref
 def remove(session: Session, ref: str) -> None:
     """Remove a monitor from the file; it is printed as it was."""
-
     _say(session, "removed", session.remove("monitors.remove", ref, find_monitor, remove_monitor))

@@ -12,10 +12,14 @@ from difflib import get_close_matches
 
 from app.cli.forms import first_word
 from app.cli.session import Session, at_terminal
+from app.demo.workspace import make_demo
+from app.tui.launch import run
 from memory.errors import UsageError
 from memory.operations import Whole, argument, option, shows, verb
 from memory.storage.own_folders import home, state_home
 from memory.workspace import MEMORY_FOLDER, Workspace
+
+from . import VERBS
 
 
 @verb("init", serves="machine", examples=("memdeck init", "memdeck init ~/src/shop"))
@@ -25,7 +29,6 @@ def init(session: Session, folder: str | None) -> None:
 
     Seven files and the folder archive/ in .aiter/memory. Files that are there are never touched.
     """
-
     session.folder = session.folder or folder
     workspace, created = Workspace.init(
         folder or session.folder or ".",
@@ -73,7 +76,6 @@ def demo(session: Session, folder: str | None, no_open: bool, agent: bool, seed:
 @contextmanager
 def _agent(root: str, seed: int, now: datetime) -> Iterator[None]:
     """Run the scripted agent; it ends when its standard input closes, however the application ends."""
-
     shift = (now - datetime.now(UTC)).total_seconds()
     command = [sys.executable, "-P", "-m", "app.demo.agent", root, str(seed), "1", str(shift)]
     process = subprocess.Popen(
@@ -96,7 +98,6 @@ def _agent(root: str, seed: int, now: datetime) -> Iterator[None]:
 
 
 def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[str, ...]]:
-    from app.demo.workspace import make_demo
 
     if folder is not None and os.path.exists(os.path.join(folder, MEMORY_FOLDER)):
         raise UsageError(
@@ -142,8 +143,6 @@ def open_workspace(session: Session, folders: tuple[str, ...], pane: str | None)
 
 def _no_folder(name: str) -> UsageError:
 
-    from . import VERBS
-
     if os.sep in name or os.path.exists(name):
         return UsageError("workspace.no_folder", f"{name!r} is not a folder", "name a folder", folder=name)
     meant = PANE_VERBS.get(name.casefold())
@@ -163,6 +162,5 @@ def _need_terminal(instead: str) -> None:
 def _open(session: Session, folder: str | None, *, pane: str | None = None, demo: bool = False) -> int:
     if session.no_color:
         os.environ["NO_COLOR"] = "1"  # Textual reads it when it is imported.
-    from app.tui.launch import run
 
     return run(folder, session.now_option, pane=pane, demo=demo, safe=session.safe)

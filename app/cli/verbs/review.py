@@ -11,10 +11,12 @@ from app.cli.session import Session
 from memory.base.clock import format_local
 from memory.errors import UsageError
 from memory.files.diff import ChangeView
+from memory.history.changes import row as change_row
 from memory.operations import Choice, Group, Whole, argument, option, under
 from memory.review import Inbox, row
+from memory.review.model import WORDS as STANDINGS
 from memory.storage.changes import Change
-from memory.storage.log.merging import MergedChange
+from memory.storage.log.merging import MergedChange, taking
 from memory.storage.review.policy import KINDS, USUAL, WORDS, Policy, checked_rule
 from memory.storage.review.proposals import Proposal
 
@@ -45,7 +47,6 @@ def _row(proposal: Proposal) -> dict[str, Any]:
 @option("--limit", type=Whole(least=0), default=50, help="At most so many (default: 50; 0: all).")
 def list_proposals(session: Session, state: str, limit: int) -> None:
     """List what agents want to change, newest first. With --actor NAME only the proposals of that agent."""
-
     inbox = _inbox(session)
     states = () if state == "all" else (state,)
     found = inbox.list(states, actor=session.actor_option, limit=limit)
@@ -87,7 +88,6 @@ def show(session: Session, proposal_id: str) -> None:
 
 
 def _told(session: Session, proposal: Proposal, views: tuple[ChangeView, ...], standing: MergedChange) -> Iterator[str]:
-    from memory.review.model import WORDS as STANDINGS
 
     paint = session.paint
     time = proposal.time.astimezone(session.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
@@ -129,9 +129,6 @@ def accept(session: Session, proposal_ids: tuple[str, ...], take: Literal["propo
     `undo` takes the newest back. Where the files moved on it is merged. Where the same was changed since, nothing
     is written: exit code 4, `review.conflict`, with the three sides; --take chooses one.
     """
-    from memory.history.changes import row as change_row
-    from memory.storage.log.merging import taking
-
     inbox = _inbox(session)
     done = list[tuple["Proposal", "Change"]]()
     for number in _all_of(inbox, proposal_ids):
@@ -220,7 +217,6 @@ def policy(session: Session, name: str | None, kind: str | None, decision: str |
     wrote), agents (what other agents wrote), own, or * for all. DECISION is apply, review or deny. The most exact rule
     counts. The rules lie in the private state folder, not in the workspace.
     """
-
     inbox = _inbox(session)
     if name is None:
         rules = inbox.policy()

@@ -7,8 +7,13 @@ import re
 from collections.abc import Mapping
 
 from app.cli.session import Session
+from app.tui.launch import terminal_encoding
+from app.tui.pane_text import picture_of
 from memory.errors import UsageError
 from memory.operations import argument, option, shows, verb
+from widgets.panes import all_panes
+from widgets.text.fallback import plain_text
+from widgets.text.glyphs import ASCII, UNICODE, glyphs_for
 
 DEFAULT_SIZE = "120x36"
 LARGEST = 1000
@@ -36,13 +41,9 @@ def screen(session: Session, pane: str, size: str, at: str | None, words: str | 
     Nothing is changed and nothing is remembered. JSON has the lines, and the entries in view with their refs.
     """
     columns, rows = _size(size)
-    from widgets.panes import all_panes
 
     if pane not in {name.id for name in all_panes()}:
         raise UsageError("usage.pane", f"there is no pane {pane!r}", ", ".join(name.id for name in all_panes()))
-    from app.tui.pane_text import picture_of
-    from widgets.text.fallback import plain_text
-    from widgets.text.glyphs import ASCII, UNICODE
 
     wide = session.output != "human" or (session.writer.utf8 and _is_wide(os.environ))
     picture = picture_of(
@@ -78,9 +79,6 @@ def screen(session: Session, pane: str, size: str, at: str | None, words: str | 
 
 def _is_wide(environ: Mapping[str, str]) -> bool:
     """Return whether the locale has more than ASCII, by the same rule as the application."""
-    from app.tui.launch import terminal_encoding
-    from widgets.text.glyphs import UNICODE, glyphs_for
-
     named = terminal_encoding(environ)
     return named is None or glyphs_for(named) is UNICODE
 

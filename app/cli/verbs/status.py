@@ -15,6 +15,7 @@ from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
 from memory.files.status import Brief, NextRun, brief
 from memory.files.tasks.values import moment_or_none
+from memory.history.outside import lost_files
 from memory.maintenance.run import ahead_of, held_words
 from memory.monitoring.history.overview import has_record, standings
 from memory.operations import verb
@@ -31,7 +32,6 @@ _SHORT = 4_000_000
 @verb("status", serves="look", examples=("memdeck status", "memdeck status -o json"))
 def status(session: Session) -> None:
     """Say how things stand: counts, what is due and overdue, monitors, last maintenance, problems."""
-
     if _is_short(session):
         session.look_outside()
     found = brief(session.snapshot.readable(), session.now)
@@ -48,7 +48,6 @@ def _waiting(session: Session) -> tuple[int, int]:
 
     A folder that cannot be read counts as empty: doctor reports what is wrong with it.
     """
-
     proposals = approvals = 0
     with suppress(MemdeckError):
         proposals = Inbox(session.workspace).count()
@@ -59,7 +58,6 @@ def _waiting(session: Session) -> tuple[int, int]:
 
 def _is_short(session: Session) -> bool:
     """Return whether the files are fast to read: for very long ones, other verbs log what other programs did."""
-
     size = 0
     for name in MEMORY_FILES:
         with suppress(OSError):
@@ -69,7 +67,6 @@ def _is_short(session: Session) -> bool:
 
 def _runs(session: Session, found: Brief) -> list[NextRun]:
     """Return what runs next; monitors that are not approved do not run."""
-
     runs = list(found.next_runs)
     if not any(run.kind == "monitor" for run in runs):
         return runs
@@ -83,7 +80,6 @@ def _runs(session: Session, found: Brief) -> list[NextRun]:
 
 def _alerts(session: Session, found: Brief) -> list[dict[str, Any]]:
     """Return the monitors that alert: by the record, and by the file if the record does not know them."""
-
     by_file = {monitor.at for monitor in found.alerts}
     if not has_record(session.workspace):
         return [monitor.json() for monitor in found.alerts]
@@ -103,7 +99,6 @@ def _last_maintenance(session: Session) -> datetime | None:
 
 def _ahead(session: Session) -> datetime | None:
     """Return the last recorded time if the clock is behind it, so that maintenance writes nothing."""
-
     with suppress(MemdeckError):
         return ahead_of(session.workspace, session.now)
     return None
@@ -142,7 +137,6 @@ def _document(
 
 def _systems(session: Session) -> dict[str, Any]:
     """Return the status of the systems besides the memory files."""
-
     found: dict[str, Any] = {}
     for system in session.workspace.systems():
         if system.name == "files":
@@ -204,7 +198,6 @@ def _lines(
 
 def _local(text: str | None, zone: tzinfo) -> str:
     """Return a time of a file in the workspace's zone, in the same format as other times; other texts unchanged."""
-
     moment = moment_or_none(text, zone)
     return (text or "") if moment is None or moment.instant is None else format_local(moment.instant, zone)
 
@@ -220,8 +213,6 @@ def _far(task: Any) -> str:
 
 def _serious(session: Session, found: Brief) -> list[Problem]:
     """Return errors and warnings, missing files first; `check` has the notes too."""
-    from memory.history.outside import lost_files
-
     lost = [one.problem() for one in lost_files(session.workspace)]
     return lost + [problem for problem in found.problems if problem.level != "note"]
 

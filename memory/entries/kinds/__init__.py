@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from memory.entries.model import Made, derived_ref
 from memory.errors import NotFoundError, RefusedError, UsageError
+from memory.files.snapshot import kind_of
 from memory.registry import kinds, registered
+from memory.systems import records_of_all
 
 from .kind import EntryCall, EntryKind
 from .values import passes
@@ -36,8 +38,6 @@ class PlainEntries:
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
         """Yield the records that pass the filter, in the system's order."""
-        from memory.systems import records_of_all
-
         for record in records_of_all(call.workspace, (self.name,)):
             if record.kind == self.name and passes(record, filter):
                 yield record
@@ -94,6 +94,5 @@ def kind_of_ref(ref: str) -> str:
         )
     if scope in _PLACES or scope in ALIASES or scope in kinds():
         return ALIASES.get(scope, scope)
-    from memory.files.snapshot import kind_of
 
     return kind_of(scope if scope.endswith(".md") else f"{scope}.md") or scope

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from memory.entries.model import Check, Made, derived_ref, item_of
 from memory.errors import NotFoundError, RefusedError, UsageError
+from memory.files import config
 from memory.files.contacts.model import find_contact
 from memory.files.contacts.operations import contacts
 from memory.files.journal.model import find_entry
 from memory.files.journal.operations import journal
 from memory.files.knowledge.model import find_knowledge
 from memory.files.knowledge.operations import knowledge
+from memory.files.monitors import add_monitor, edit_monitor, find_monitor, remove_monitor, replace_monitor_text
 from memory.files.operations import Call, EntryGroup, when
 from memory.files.plans.model import find_plan
 from memory.files.plans.operations import orchestration
@@ -22,6 +24,7 @@ from memory.files.refs import identity_hex
 from memory.files.tasks import operations as tasks
 from memory.files.tasks.due_filter import due_when
 from memory.files.tasks.model import find_task
+from memory.monitoring.problems import runnable
 from memory.operations import Operation
 from memory.search.records import (
     Record,
@@ -333,24 +336,16 @@ class MonitorEntries(InFiles):
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a monitor."""
-        from memory.files.monitors import find_monitor
-
         return monitor_record(find_monitor(snapshot, ref))
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add a monitor with this name."""
-        from memory.files.monitors import add_monitor
-        from memory.monitoring.problems import runnable
-
         if text and text.strip():
             raise UsageError("entry.field", "a monitor has no text", "use fields")
         return runnable(lambda looked: add_monitor(looked, title, texts_of(fields), now=now))(snapshot)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set and unset fields, or replace the source."""
-        from memory.files.monitors import edit_monitor, replace_monitor_text
-        from memory.monitoring.problems import runnable
-
         if (source := sent_source(record, changes)) is not None:
             return runnable(lambda looked: replace_monitor_text(looked, ref, source, now=now))(snapshot)
         values = texts_of(changes.set)
@@ -358,8 +353,6 @@ class MonitorEntries(InFiles):
 
     def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
         """Remove a monitor."""
-        from memory.files.monitors import remove_monitor
-
         return remove_monitor(snapshot, ref, now=now)
 
 
@@ -384,8 +377,6 @@ class ConfigEntries(InFiles):
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Set a new key."""
-        from memory.files import config
-
         refuse_unknown(fields, ("value", "section"), "a setting")
         values = texts_of(fields)
         value = values.get("value") or (text or "")
@@ -398,8 +389,6 @@ class ConfigEntries(InFiles):
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set its value."""
-        from memory.files import config
-
         refuse_unknown(changes.values, ("value",), "a setting")
         value = changes.text if changes.text is not None else changes.set.get("value")
         if value is None:
@@ -409,12 +398,9 @@ class ConfigEntries(InFiles):
 
     def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
         """Remove the key."""
-        from memory.files import config
-
         return config.unset_setting(snapshot, self.located(snapshot, ref).title, now=now)
 
 
 def _with_ref(edit: Edit, key: str) -> Edit:
-    from memory.files import config
 
     return edit._replace(ref=f"config#{identity_hex('config', config.FILE, key)}")

@@ -13,12 +13,15 @@ from memory.curated.curated import Curated
 from memory.curated.identity import find_root
 from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import OPERATIONS, Operation
+from memory.curated.system import CuratedMemory
 from memory.errors import MemdeckError, UsageError
 from memory.operations import Group, Kind, Parameter, Serves, Whole, argument, option, under
 from memory.storage.own_folders import agh_home, config_home, home, state_home
 from memory.systems import system_of
 from memory.trust.consent import trust_of
 from memory.workspace import Workspace
+
+from .human import lines
 
 curated = Group(
     "curated",
@@ -44,8 +47,6 @@ _LARGEST = 1_000_000
 
 def opened(session: Session) -> Curated:
     """Return the curated memory that a run's folder sees; that of the folder itself if no workspace is around it."""
-    from memory.curated.system import CuratedMemory
-
     start = session.folder or "."
     if not os.path.isdir(start):
         raise UsageError("workspace.no_folder", f"{start!r} is not a folder", "name a folder")
@@ -81,8 +82,6 @@ def _run(session: Session, operation: Operation, values: dict[str, Any]) -> None
     elif session.output != "human":
         session.writer.document(done)
     else:
-        from .human import lines
-
         session.writer.lines(session.paint.line(line) for line in lines(operation.name, done))
 
 

@@ -11,6 +11,7 @@ from memory.operations import option, verb
 from memory.storage.own_folders import state_home
 
 from .environment import DoctorFinding, crontab, machine, of_keys, of_workspace, scheduled
+from .timetable import timetable, watch_expression
 
 
 @verb("doctor", serves="look", examples=("memdeck doctor", "memdeck doctor --schedule", "memdeck doctor -o json"))
@@ -57,8 +58,6 @@ def _lines(session: Session, found: list[DoctorFinding]) -> Iterator[str]:
 
 
 def _print_schedule(session: Session) -> None:
-
-    from .timetable import timetable, watch_expression
 
     log = state_home(os.environ) / "memdeck" / "maintain.log"
     snapshot = session.snapshot

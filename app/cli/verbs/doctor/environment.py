@@ -16,9 +16,14 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from app.cli.session import at_terminal
+from app.hooks.sessions import failures
+from app.tui.keys.conflicts import all_problems, running
+from app.tui.keys.key_file import read_keymap
+from app.version import __version__
 from memory.base.programs import find_program
 from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
+from memory.history.outside import lost_files
 from memory.maintenance.run import ahead_of
 from memory.monitoring.words import plural
 from memory.review import Inbox
@@ -31,6 +36,8 @@ from memory.systems import approvals_of, check_all, failures_of, load_problems, 
 from memory.systems.suspects import suspects_of
 from memory.trust.consent import trust_of
 from memory.workspace import Workspace
+
+from .timetable import executable
 
 Level = Literal["ok", "note", "warning", "person"]
 _LIBRARIES = ("textual", "rich", "click", "pyyaml", "markdown-it-py", "croniter", "watchdog")
@@ -50,9 +57,6 @@ class DoctorFinding(NamedTuple):
 
 def machine() -> Iterator[DoctorFinding]:
     """Check what is independent of a workspace."""
-    from app.version import __version__
-
-    from .timetable import executable
 
     yield DoctorFinding("memdeck", "ok", f"{__version__}, {' '.join(executable())}")
     yield DoctorFinding("python", "ok", f"{sys.version.split()[0]}, {sys.executable}")
@@ -116,9 +120,6 @@ def _watcher() -> DoctorFinding:
 
 def of_keys(root: Path | None) -> Iterator[DoctorFinding]:
     """Check the keys that the user chose, and the keys that programs around this terminal take."""
-    from app.tui.keys.conflicts import all_problems, running
-    from app.tui.keys.key_file import read_keymap
-
     keymap = read_keymap(config_home(os.environ), root)
     # The default keys are covered by tests; checking them takes as long as all the rest.
     looks = keymap.path or running(os.environ)
@@ -168,7 +169,6 @@ def _review(workspace: Workspace) -> DoctorFinding:
 
 def _systems(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
     """Report what the memory systems want a person to look at."""
-
     for name, failure in failures_of(workspace, now):
         yield DoctorFinding(name, "person", failure.message, failure.hint)
     for system in workspace.systems():
@@ -186,8 +186,6 @@ def _systems(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
 
 def _hooks(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Report why hooks of agents' clients returned nothing."""
-    from app.hooks.sessions import failures
-
     for name, time, why in failures(workspace):
         yield DoctorFinding(
             "hook", "warning", f"{name.strip()} said nothing at {time}: {why}", "call it by hand to see more"
@@ -212,7 +210,6 @@ def _writable(folders: Iterable[Path]) -> DoctorFinding:
 
 
 def _files(workspace: Workspace) -> Iterator[DoctorFinding]:
-    from memory.history.outside import lost_files
 
     missing, wrong = [], False
     for name in MEMORY_FILES:
@@ -307,7 +304,6 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
 
 def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Check the approvals: an invalid record needs a person."""
-
     kept = trust_of(workspace, config_home(os.environ))
     if kept is None:
         return
@@ -425,7 +421,6 @@ def crontab(root: Path | None = None) -> str:
 
     A program inside the workspace at `root` is never used as `crontab`, whatever PATH says.
     """
-
     program = find_program("crontab", os.environ.get("PATH", os.defpath), outside=None if root is None else str(root))
     if program is None:
         return ""

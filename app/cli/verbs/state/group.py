@@ -33,8 +33,6 @@ yes = option("--yes", is_flag=True, help="Do it without asking.")
 
 def system_of(session: Session) -> ProjectState:
     """Return the project state of the workspace, with the user's decisions about what it may run."""
-    from memory.state.system import ProjectState
-
     try:
         workspace = session.workspace
     except MemdeckError as error:
@@ -79,7 +77,6 @@ def diff_lines(session: Session, sections: Iterable[SectionDiff], most: int = 0)
 
 def json_of(text: str, what: str) -> Any:
     """Return the JSON of a text that the user wrote; UsageError `state.json`."""
-
     try:
         return json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
@@ -97,7 +94,6 @@ _SIGNALS = {
 
 def group_lines(session: Session, groups: Any) -> Iterator[str]:
     """Yield at most five groups of events, then how many more there are."""
-
     for one in groups[:SHOWN_GROUPS]:
         count = len(one.event_ids)
         yield session.paint.line(f"{one.id}  {one.label}, {plural(count, 'event')}: {one.summary}", "  ")

@@ -12,6 +12,7 @@ from memory.operations import argument, option, under
 from memory.state.query import QueryAnswer
 from memory.state.recall.recall import SHOWN_LINES, Recalled, RecallPreview, apply
 from memory.state.sources import Synced, add_source, chosen
+from memory.state.sources import sync as run
 from memory.storage.own_folders import home
 
 from .group import confirmed, diff_lines, group_lines, state, store_of, system_of, yes
@@ -48,7 +49,6 @@ def recall(
 
     Without a terminal and without --yes it only shows. One that changes nothing still moves the cursor.
     """
-
     store = store_of(session)
     shown = system_of(session).preview(source, section, policy)
     diff = not no_diff and (show_diff or store.memory().config["recall"]["preview"]["showDiffByDefault"])
@@ -129,7 +129,6 @@ def query(session: Session, question: tuple[str, ...], mode: str | None, scope: 
 
     The first line is the best answer, with its source. Where nothing is about the question, it says so.
     """
-
     memory = store_of(session).memory()
     found = system_of(session).ask(" ".join(question), mode=mode, scope=scope)
     if session.form is None and memory.config["query"]["defaultOutput"] == "json":
@@ -160,7 +159,6 @@ def _answer_lines(session: Session, found: QueryAnswer) -> Iterator[str]:
 @option("--name", metavar="N", help="What the source is called (default: by its type and path).")
 def add(session: Session, kind: str, path: str, name: str | None) -> None:
     """Add a source of sessions; `memdeck state sync` imports them."""
-
     source, change = add_source(
         store_of(session),
         kind,
@@ -196,8 +194,6 @@ def sync(session: Session, source: str | None, every: bool) -> int:
 
     A session that grew is imported again. One that cannot be read stops no other; the exit code is then 1.
     """
-    from memory.state.sources import sync as run
-
     if (source is None) == (not every):
         raise UsageError("usage.arguments", "name one ID, or --all", "`memdeck state sources` lists them")
     store = store_of(session)

@@ -11,6 +11,7 @@ from memory.base.clock import format_utc
 from memory.operations import option, under
 from memory.typed import AgentStatus
 from memory.typed.files import TYPES
+from memory.typed.prune import prune as run
 from memory.typed.sizes import age_text, bytes_text
 from memory.typed.status import AgentPrune, status_of
 
@@ -23,7 +24,6 @@ from .group import AgentStores, files, one_agent, typed
 @one_agent
 def status(session: Session, agent: str | None) -> None:
     """Say per agent how large each type is, the oldest file, tokens against compact_after, and the next prune."""
-
     place = AgentStores(session)
     may = place.may_prune()
     found = [status_of(one, session.now, may) for one in place.agents(agent, here=True)]
@@ -84,8 +84,6 @@ def prune(session: Session, dry_run: bool, agent: str | None) -> int:
     the others. `memdeck undo` in the agent's folder brings the files back. Folders that an Aidefile chose by itself
     need an approval (`memdeck trust list` in the agent's folder); until then the exit code is 3.
     """
-    from memory.typed.prune import prune as run
-
     place = AgentStores(session)
     agents = place.agents(agent)
     may = place.may_prune()

@@ -13,6 +13,7 @@ from memory.errors import NotFoundError, UsageError
 from memory.operations import Group, option
 from memory.storage import Change, Store
 from memory.storage.own_folders import home, state_home
+from memory.typed.consent import may_prune
 from memory.typed.ops import agent_folder
 from memory.typed.registry import Agent, find_agent, read_registry
 from memory.typed.status import May
@@ -45,7 +46,6 @@ class AgentStores:
 
     def agents(self, named: str | None, *, here: bool = False) -> tuple[Agent, ...]:
         """Return one agent, or all registered ones; `here` adds the agent whose folder contains the current folder."""
-
         agents = tuple(agent for agent in read_registry(self.home) if self._reached(str(agent.folder)))
         if named is not None:
             found = find_agent(named, self.home, agents)
@@ -76,19 +76,14 @@ class AgentStores:
 
     def writer(self, store: Store, *, ignore_lock: bool) -> AgentWriter:
         """Return the writer of an agent's files for the process that calls this verb."""
-
         return AgentWriter(store, self.session.now, self.session.actor, os.getppid(), ignore_lock)
 
     def may_prune(self) -> May:
         """Return a function that tells whether the folders of an agent may be pruned."""
-        from memory.storage.own_folders import state_home
-        from memory.typed.consent import may_prune
-
         return may_prune(state_home(os.environ))
 
     def of_path(self, path: str, named: str | None) -> tuple[Store, str]:
         """Return the store of a file, and its path in it."""
-
         if named is not None:
             store = self.store(self.agents(named)[0])
             return store, path_in(store, path)
