@@ -25,7 +25,6 @@ from .commands.conditions import Situation
 from .keys.available import why_dead
 from .keys.registry import BY_ID, PARTS, Command, found_at, function_of
 from .keys.type_ahead import apart
-from .live.proposals import AgentProposals
 from .main_screen import MainScreen
 from .pane_state import PaneState
 from .shell import Changed, Progress, Setup, Shell, ThreadReport
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from .live.outside_changes import OutsideChanges
     from .live.overview import OverviewPart
     from .live.prompts import PromptSource
+    from .live.proposals import AgentProposals
     from .live.refresh import Refresher
     from .navigation import Navigation
     from .overlays import Overlays
@@ -55,6 +55,12 @@ if TYPE_CHECKING:
 
 TICK_SECONDS = 30.0
 """Seconds between redraws of everything that depends on the time."""
+
+PROPOSAL_SECONDS = 1.0
+"""Seconds between looks at the record of proposals, which changes without any file of the workspace."""
+
+FLEET_SECONDS = 2.0
+"""Seconds between looks at the files of all workspaces while their pane is visible."""
 
 
 class MemdeckApp(Shell):
@@ -73,7 +79,6 @@ class MemdeckApp(Shell):
         """Create the parts; each reaches the others through the application."""
         super().__init__(workspace, setup)
         self.pane_state = PaneState(self)
-        self.proposals = AgentProposals(self)
         self.overlays.apply_theme()
         first = None
         if workspace is not None:
@@ -94,6 +99,7 @@ class MemdeckApp(Shell):
         overview: OverviewPart
         context: Context
         prompts: PromptSource
+        proposals: AgentProposals
         refresher: Refresher
         schedule: Schedule
         search_queries: SearchQueries
@@ -127,8 +133,8 @@ class MemdeckApp(Shell):
         """Start listening to the clock."""
         self.set_interval(TICK_SECONDS, self._tick)
         if self.setup.watches:
-            self.proposals.begin()
-            self.fleet.begin()
+            self.set_interval(PROPOSAL_SECONDS, lambda: self.proposals.refresh())
+            self.set_interval(FLEET_SECONDS, lambda: self.fleet.refresh())
 
     def on_unmount(self) -> None:
         """Stop reading files and watching the fleet, however the application ended."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 FIRST_PANE = "tasks"
 """The pane that opens in a workspace that was never opened before."""
 
+INBOX = "inbox"
+"""The pane of what agents propose, which is there from the first proposal on."""
+
 LONGEST_WAY = 100
 """How many places the back history keeps."""
 
@@ -126,6 +129,8 @@ class Navigation(Part):
         usual = own[0] if own and "files" not in systems else FIRST_PANE
         if asked in panes_by_id():
             return asked
+        if left == INBOX and self.app.proposals.ever:
+            return left
         return left if left in {name.id for name in self.panes} else usual
 
     def begin(self, pane_id: str) -> Pane:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -163,6 +164,8 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         self._pressed: Hashable | None = None
         # The mouse may move over a row before the first frame.
         self._shown_selection: frozenset[Hashable] = frozenset()
+        self._strips: LRUCache[tuple[int, int, tuple[str, ...]], Strip] = LRUCache(1_000)
+        """The rows as they were drawn, by place, width and component classes."""
         self.set_rows(rows)
 
     @property
@@ -228,6 +231,17 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         for place, key in enumerate(self._rows[top : top + self.size.height] if items else (), top):
             if (key.owner if isinstance(key, Continuation) else key) in items:
                 self.refresh_line(place)
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Draw regions again; without any the rows themselves may have changed."""
+        if not regions:
+            self._strips.clear()
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def notify_style_update(self) -> None:
+        """Draw all rows again in other styles."""
+        self._strips.clear()
+        super().notify_style_update()
 
     def render_row(self, key: Hashable, width: int) -> Line:
         """The content of an item (or a continuation) in `width` cells; the gutter is drawn by the list."""
@@ -403,9 +417,18 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         return tuple(states)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw lines of the view; the selection is looked up once per frame."""
+        """Draw lines of the view; the selection is looked up once per frame, and no border or effect for each line."""
         self._shown_selection = self.selected
-        return super().render_lines(crop)
+        if self.styles.gutter or self.opacity < 1:
+            return super().render_lines(crop)
+        filters, ground = self.get_line_filters(), self.background_colors[1]
+        strips = []
+        for y in crop.line_range:
+            strip = self.render_line(y)
+            for one in filters:
+                strip = strip.apply_filter(one, ground)
+            strips.append(strip.crop(crop.x, crop.right))
+        return strips
 
     def render_line(self, y: int) -> Strip:
         """One line of the view."""
@@ -420,11 +443,18 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
 
     def draw_key(self, position: int, key: Hashable, width: int) -> Strip:
         """The line of a row."""
+        states = self._states(position, key)
+        looks = (position, width, states)
+        strip = self._strips.get(looks)
+        if strip is None:
+            strip = self._strips[looks] = self._draw_row(key, width, states)
+        return strip
+
+    def _draw_row(self, key: Hashable, width: int, states: tuple[str, ...]) -> Strip:
         if isinstance(key, Heading):
             return self.draw(line(" ", Piece(key.title, "heading"), "  ", Piece(key.note, "muted")), width)
         if isinstance(key, Note):
             return self.draw(line("  ", Piece(key.text, "muted")), width)
-        states = self._states(position, key)
         content = self.render_row(key, max(0, width - GUTTER - MARGIN))
         here = "line-list--cursor" in states or "line-list--cursor-blurred" in states
         marked = not isinstance(key, Continuation) and "line-list--selected" in states

@@ -74,6 +74,7 @@ PARTS = {
     "overlays": "app.tui.overlays:Overlays",
     "overview": "app.tui.live.overview:OverviewPart",
     "prompts": "app.tui.live.prompts:PromptSource",
+    "proposals": "app.tui.live.proposals:AgentProposals",
     "refresher": "app.tui.live.refresh:Refresher",
     "schedule": "app.tui.live.background:Schedule",
     "search_queries": "app.tui.search.queries:SearchQueries",

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 PANE = "fleet"
 SYSTEM = "fleet"
 """The system name under which the fleet pane is shown; it is added if another workspace is listed."""
-LOOK_SECONDS = 2.0
-"""Seconds between checks of the stamps of all workspaces while the pane is visible."""
 SHOW_SECONDS = 0.5
 """Seconds between updates of the pane while a refresh is running."""
 
@@ -132,12 +130,8 @@ class AllWorkspaces(Part):
         if not self.app.shows_one_pane and self.source.is_wanted():
             self.app.panes.more.add(SYSTEM)
 
-    def begin(self) -> None:
-        """Watch the files of all workspaces while the pane is visible."""
-        self.app.set_interval(LOOK_SECONDS, self.refresh)
-
     def refresh(self) -> None:
-        """Refresh the workspaces that changed, in a worker."""
+        """Refresh the workspaces that changed, in a worker, while the pane is visible."""
         pane = self.app.pane
         if self._busy or pane is None or pane.pane_id != PANE or pane.contents is None:
             return

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 PANE = "inbox"
 SYSTEM = "review"
 """The system name under which the inbox is shown; the first proposal adds it."""
-BEAT_SECONDS = 1.0
-"""Seconds between checks of the record, which changes without any file of the workspace."""
 
 
 class AgentProposals(Part):
@@ -34,18 +32,16 @@ class AgentProposals(Part):
         """Find out only whether an agent ever proposed anything."""
         super().__init__(app)
         self._stamp: Hashable = None
+        self.ever = False
+        """Whether an agent ever proposed anything."""
         self._note(self._look())
-
-    def begin(self) -> None:
-        """Start watching."""
-        self.app.set_interval(BEAT_SECONDS, self._beat)
 
     def _look(self) -> Hashable:
         with suppress(MemdeckError, OSError):
             return self.inbox.stamp() if self.app.workspace is not None else None
         return None
 
-    def _beat(self) -> None:
+    def refresh(self) -> None:
         """Refresh when the record changed."""
         found = self._look()
         if found == self._stamp or not self.app.refresher.had_first_look:
@@ -57,6 +53,7 @@ class AgentProposals(Part):
     def _note(self, found: Hashable) -> None:
         """Show the pane from the first proposal on."""
         if found is not None:
+            self.ever = True
             self.app.panes.more.add(SYSTEM)
 
     @cached_property

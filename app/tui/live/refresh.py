@@ -123,9 +123,11 @@ class Refresher(Part):
         self._failure = ""
         pane.put(contents, flash=not first)
         self._fresh.add(pane.pane_id)
-        self.app.outside_changes.say_lost()
-        self.app.form_session.files_changed()
-        self.app.overview.show_badges()
+        if self.had_first_look:
+            # What comes with the first titles is read once more after them.
+            self.app.outside_changes.say_lost()
+            self.app.form_session.files_changed()
+            self.app.overview.show_badges()
         if first:
             self.app.navigation.shown(pane)
         if pane is self.app.pane:
