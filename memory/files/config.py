@@ -14,7 +14,7 @@ from memory.document import Document, Section
 from memory.document.lines import hidden_lines, split_lines
 from memory.errors import ConfigError, NotFoundError, UsageError
 
-from .dress import LineFinding, Schema, plain_body
+from .dress import LineFinding, Schema, plain_body, regex
 
 if TYPE_CHECKING:
     from typing import Any
@@ -60,8 +60,7 @@ _ALIKE = 0.85
 _NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 _IN_FRONT = r"(?:[^\w\n]|[0-9]{1,3}[.)]|\[[ xX]\])*"
 _LIKE_FIELD = {
-    key: re.compile(rf"{_IN_FRONT}{r'[^A-Za-z0-9]*'.join(key)}(?P<sign>[^\w]*)(?P<value>.*)", re.IGNORECASE)
-    for key in MAINTENANCE_KEYS
+    key: rf"(?i){_IN_FRONT}{r'[^A-Za-z0-9]*'.join(key)}(?P<sign>[^\w]*)(?P<value>.*)" for key in MAINTENANCE_KEYS
 }
 """What a line looks like that sets a maintenance setting, in whatever dress."""
 _YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -239,7 +238,7 @@ class Config:
 def _setting_like(text: str) -> tuple[str, str] | None:
     """Return the maintenance setting that a line looks like, and its value; None if it looks like none."""
     for key, form in _LIKE_FIELD.items():
-        found = form.match(text)
+        found = regex(form).match(text)
         if found is None or not found["value"]:
             continue
         if found["sign"].strip() or found["value"][0].isdigit() or text.startswith(("-", "*", "+")):

@@ -89,6 +89,10 @@ class PaneOverrides(Widget):
         """What stays the same when an item's content changes."""
         return str(item.ref)
 
+    def has_ref(self, item: Any, ref: str) -> bool:
+        """Whether this is the ref of an item."""
+        return self.ref(item) == ref
+
     def place(self, item: Any) -> str:
         """The text at the right of the detail's frame: the item's name elsewhere."""
         return self.ref(item)

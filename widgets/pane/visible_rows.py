@@ -87,7 +87,7 @@ class Arrangement:
             wanted = int(ref[5:])
             lines = [(item.line, row) for row, item, _ in self.rows.items if hasattr(item, "line")]
             return max((pair for pair in lines if pair[0] <= wanted), key=lambda pair: pair[0], default=(0, None))[1]
-        return next((row for row, item, _ in self.rows.items if self._pane.ref(item) == ref), None)
+        return next((row for row, item, _ in self.rows.items if self._pane.has_ref(item, ref)), None)
 
 
 def sort_rows(

@@ -108,6 +108,9 @@ class Refresher(Part):
             else:
                 app.post_message(ThreadReport(partial(self.looked, pane, contents)))
             app.load_parts()
+            if "tasks.md" in pane.files:
+                # The entry beside the list shows the ref, which depends on all tasks: no key waits for that.
+                _ = snapshot.tasks.hexes
         except Exception as error:
             app.post_message(ThreadReport(partial(self.failed, error)))
         finally:

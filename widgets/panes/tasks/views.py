@@ -7,7 +7,9 @@ from contextlib import ExitStack
 from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from memory.files.refs import SHORT
 from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, grouped, is_missing, sort_key
+from memory.files.tasks.values import is_run
 from widgets.list.line_list import GUTTER, MARGIN, LineList
 from widgets.list.rows import Continuation, Heading, Note
 from widgets.pane.base import Contents, Pane, PaneList
@@ -145,6 +147,17 @@ class TaskViews(Pane):
             # Of many thousands of tasks few are shown: only those are made.
             rows.extend(tasks)
         return rows
+
+    def mark(self, item: Task) -> Hashable:
+        """The entry as it is written: to read each of thousands takes longer than the first frame."""
+        return hash(item.raw.raw.rstrip())
+
+    def has_ref(self, item: Task, ref: str) -> bool:
+        """Whether this is the ref of a task; for the usual ref the tasks behind it need not be read."""
+        digits = ref.partition("#")[2]
+        if len(digits) == SHORT:
+            return item.identity == digits and not is_run(item.entry)
+        return super().has_ref(item, ref)
 
     def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:
         """The key of one of `sorts`."""
