@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
@@ -177,8 +176,6 @@ def _open_at_once(arguments: list[str]) -> int | None:
         return None
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         return None
-    # What is loaded before the first titles stays: looking for garbage in it would take a tenth of that time.
-    gc.disable()
     from memory.errors import MemdeckError
 
     from .tui.launch import run

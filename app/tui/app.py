@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -132,16 +131,10 @@ class MemdeckApp(Shell):
 
     def on_mount(self) -> None:
         """Start listening to the clock."""
-        self.call_after_refresh(self._collect_garbage)
         self.set_interval(TICK_SECONDS, self._tick)
         if self.setup.watches:
             self.set_interval(PROPOSAL_SECONDS, lambda: self.proposals.refresh())
             self.set_interval(FLEET_SECONDS, lambda: self.fleet.refresh())
-
-    def _collect_garbage(self) -> None:
-        """Collect garbage from now on, but not among the modules, which stay."""
-        gc.freeze()
-        gc.enable()
 
     def on_unmount(self) -> None:
         """Stop reading files and watching the fleet, however the application ended."""

@@ -14,7 +14,6 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from widgets.chrome.compositor import ChangedLines
 from widgets.chrome.frame import Frame
 from widgets.chrome.header import HeaderLine
 from widgets.chrome.keys import UNBOUND, KeyHints, active_binding
@@ -97,7 +96,6 @@ class MainScreen(Screen[None]):
         `pane` is shown from the first frame on; `names` are the panes of the sidebar.
         """
         super().__init__()
-        self._compositor = ChangedLines()
         self._ready = ready
         self._path = path
         self._pane = pane
