@@ -340,7 +340,7 @@ CASES = (
         "a folder for state that cannot be entered",
         _home_mode(0o000),
         needs="ordinary user",
-        expect={"add": "file.read_only 1", "note": "file.read_only 1", "maintain": "file.unreadable 1"},
+        expect={"add": "file.unreadable 1", "note": "file.unreadable 1", "maintain": "file.unreadable 1"},
     ),
     state(
         "state-foreign",

@@ -261,8 +261,9 @@ class _Run:
                 return "cancelled"
             if now - looked >= _TICK:
                 looked = now
-                if len(self._tree()) > MOST_PROCESSES:
+                if sum(_session_of(pid) == self._process.pid for pid in psutil.pids()) > MOST_PROCESSES:
                     return "processes"
+                self._tree()  # remembers what is below the shell now
             self._step(min(_TICK, until - now))
         return ""
 
