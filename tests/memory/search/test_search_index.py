@@ -116,7 +116,9 @@ def test_what_is_odd_is_thrown_away(workspace: Workspace) -> None:
         assert searcher.update()
         searcher.close()
         harm()
-        assert finds(searcher_of(workspace).search(ask("zurich"), 20)), harm
+        again = searcher_of(workspace)
+        assert finds(again.search(ask("zurich"), 20)), harm
+        again.close()
 
 
 def test_two_processes_share_one_index(workspace: Workspace) -> None:
