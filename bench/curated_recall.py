@@ -36,9 +36,10 @@ def curated_fresh_table(places: Places) -> str:
     known = read_set(FRESH)
     top = places.folder / "curated-fresh"
     found = _table_of(known, known.questions, top, 0)
-    (ask,) = [ask for name, ask in ways(top, known, 0) if name == "memdeck"]
-    messages = silent()
-    quiet = sum(is_trivial(message) or not ask(message) for message in messages)
+    messages, quiet = silent(), 0
+    for name, ask in ways(top, known, 0):
+        if name == "memdeck":
+            quiet = sum(is_trivial(message) or not ask(message) for message in messages)
     return f"{found}\n  nothing for {quiet} of {len(messages)} messages that no memory is about\n"
 
 
