@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from memory.state.files.model import NOT_SAID
+
 from .documents import Section, capital, cut, documents, ended, first_sentence, plain, sentences, some_sentences
 from .tree import Tree
 
 MOST_STEPS, MOST_GOTCHAS, MOST_CHANGES = 10, 12, 6
 _TITLE, _TEXT = 100, 400
-NOT_SAID = "Not recorded."
-"""The value of a field that nothing is known for; it is left out where the bundle is shown."""
 
 _NAMED = r"(?:{})(?:\.(?:md|markdown|rst|txt))?"
 _PLANS = re.compile(_NAMED.format("todo|to-do|roadmap|backlog|next[-_ ]?steps|plan"), re.IGNORECASE)
