@@ -153,6 +153,7 @@ _RUN, _RUN_LOOK = 40, 2048
 _RUN_CHARS = bytes(97 if code in _WORD or code in b"+/=" else 32 for code in range(256))
 _RUN_NEEDLE = b"a" * _RUN
 _CAMEL = r"(?:[A-Z]?[a-z]{2,}(?![a-z])|[A-Z]{2,}(?![A-Za-z])|[0-9]+(?![0-9]))*\Z"
+_DIGEST = r"(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})\Z"  # as in the address of a commit
 _PARTS = r"[/_+=-]+"
 _MARK = r"[^A-Za-z0-9_./:-]"
 _ODD = r"[^a-z_./:-]"
@@ -448,7 +449,7 @@ def _is_random(run: str) -> bool:
     if not (_regex(_LOWER).search(run) and _regex(_UPPER).search(run) and _regex(_DIGITS).search(run)):
         return False
     parts = [part for part in _regex(_PARTS).split(run) if part]
-    strange = [part for part in parts if not _regex(_CAMEL).match(part)]
+    strange = [part for part in parts if not _regex(_CAMEL).match(part) and not _regex(_DIGEST).match(part)]
     if not strange:
         return False
     if max(map(len, strange)) >= _RUN:

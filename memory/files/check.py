@@ -52,7 +52,7 @@ TYPES = {
 _WARNINGS = frozenset(
     {
         *("document.nul", "document.twin_section", "document.heading", "document.mark", "field.twice"),
-        *("front.duplicate"),
+        "front.duplicate",
     }
 )
 _PROSE = ("journal", "knowledge")

@@ -173,7 +173,7 @@ def test_a_section_in_any_dress_is_read(workspace: Place, title: str, section: s
 
 
 def test_a_checklist_is_tasks(workspace: Place) -> None:
-    """Items with a box under a section of tasks are tasks; an edit of one makes that section's items entries."""
+    """Items with a box under a section of tasks are tasks; an edit of one makes it an entry, and leaves the others."""
     text = "## Pending\n\n- [ ] Buy milk !high\n  - due: 2026-02-01\n- [ ] Call Bob\n\n### [LOW] Plain\n"
     before = written(workspace, "tasks.md", text)
     tasks = workspace.json("tasks", "list")["tasks"]
@@ -193,15 +193,41 @@ def test_a_checklist_is_tasks(workspace: Place) -> None:
         (tasks[2]["ref"], "pending"),
         (tasks[0]["ref"], "in-progress"),
     ]
+    assert b"\n- [ ] Call Bob\n" in workspace.read(TASKS)
     workspace("undo")
     assert workspace.read(TASKS) == before + b"- assigned: bob\n"
 
 
+def test_a_checklist_under_any_heading_is_tasks(workspace: Place) -> None:
+    """Items under a heading of one's own are tasks of it, told once; a checked one is completed and stays so."""
+    text = "# Plan\n\n## 1. Setup\n\n- [x] 1.1 Make the folder\n- [ ] 1.2 Add tests\n  - for `a`\n- [ ] 1.3 Ship\n"
+    before = written(workspace, "tasks.md", text)
+    tasks = sorted(workspace.json("tasks", "list", "--section", "all")["tasks"], key=lambda task: task["line"])
+    assert [(one["title"], one["section"], one["extra"], one["line"]) for one in tasks] == [
+        ("1.1 Make the folder", "completed", {"heading": "1. Setup"}, 5),
+        ("1.2 Add tests", "pending", {"heading": "1. Setup"}, 6),
+        ("1.3 Ship", "pending", {"heading": "1. Setup"}, 8),
+    ]
+    told = [(one["code"], one["line"], one["level"]) for one in found(workspace, "tasks.md")]
+    assert [one for one in told if one[2] != "note" or "section" in one[0]] == [("task.unknown_section", 5, "note")]
+    assert workspace.json("check", "--fix") == {"fixed": []}
+    workspace.json("tasks", "edit", tasks[0]["ref"], "--set", "outcome=made")
+    after = workspace.json("tasks", "list", "--section", "completed")["tasks"]
+    assert [(one["ref"], one["outcome"]) for one in after] == [(tasks[0]["ref"], "made")]
+    workspace.json("tasks", "reopen", tasks[0]["ref"])
+    assert len(workspace.json("tasks", "list")["tasks"]) == 3
+    workspace("undo")
+    workspace("undo")
+    assert workspace.read(TASKS) == before
+    workspace.json("tasks", "done", tasks[1]["ref"])
+    assert workspace.read(TASKS).startswith(b"# Plan\n\n## 1. Setup\n\n- [x] 1.1 Make the folder\n- [ ] 1.3 Ship\n")
+    assert b"\n\n### 1.2 Add tests\n- completed: " in workspace.read(TASKS)
+
+
 PLACES = [
-    *("## Pending\n\n- Buy milk\n", "## Pending\n\n1. Buy milk\n", "## Pending\n\nBuy milk\n", "- [ ] Buy milk\n"),
-    *("# Tasks\n\n- [ ] Buy milk\n", "# Pending\n\n## [HIGH] Buy milk\n", "## Pending\n\n- [x] Buy milk\n"),
+    *("## Pending\n\n- Buy milk\n", "## Pending\n\n1. Buy milk\n", "## Pending\n\nBuy milk\n"),
+    *("# Pending\n\n## [HIGH] Buy milk\n", "## Pending\n\n- [x] Buy milk\n"),
     *(
-        "## Phase 1\n\n- [ ] Buy milk\n",
         "## Notes\n\n- due: 2026-01-01\n",
         "```markdown\n## Pending\n### Buy milk\n```\n",
     ),

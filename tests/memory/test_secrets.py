@@ -74,6 +74,7 @@ SECRETS = [
 ]
 
 NO_SECRETS = [
+    "[`c747ed1`](https://github.com/Some-Org/OpenTool/commit/c747ed1f34459ca6bc15d43ad9f68dfdf7750875) Thanks",
     "Commit 3fa94c1d8e2b7a6f5c4d3e2f1a0b9c8d7e6f5a4b fixed it",
     "sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     "id 550e8400-e29b-41d4-a716-446655440000",

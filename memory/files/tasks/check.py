@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date, tzinfo
 from functools import lru_cache
@@ -32,11 +33,15 @@ def task_problems(snapshot: Snapshot, name: str) -> Iterator[Problem]:
     """Yield the findings of tasks.md or of an archive of it."""
     tasks = snapshot.view(name, read_tasks)
     seen: dict[tuple[str, str], Task] = {}
+    under = Counter(task.at[0] for task in tasks if task.heading is not None)
     for task in tasks:
         line, title = task.line + 1, repr(task.title[:40])
-        if task.heading is not None and task.at[0] >= 0:
-            message = f"{task.entry.title[:60]!r} stands under {task.heading[:40]!r}, which is no section of tasks"
-            yield Problem("error", name, line, "task.unknown_section", message)
+        if count := task.heading is not None and under.pop(task.at[0], 0):
+            what = f"{title} is" if count == 1 else f"{title} and {count - 1} more are"
+            where = f"under {task.heading[:40]!r}, which is no section of tasks" if task.heading else "in no section"
+            message = f"{what} {where}, and read as pending, or as completed where the box is checked"
+            level: Level = "note" if task.is_item else "error"
+            yield Problem(level, name, line, "task.unknown_section", message)
         if not task.title.strip() and task.heading is None:
             yield Problem("warning", name, line, "task.title", "the task has no title")
         if (tasks.archived or task.section == "completed") and not task.fields.get("completed"):
@@ -53,12 +58,12 @@ def task_problems(snapshot: Snapshot, name: str) -> Iterator[Problem]:
 def _wrong(task: Task, zone: tzinfo) -> Iterator[tuple[Level, str, str, str]]:
     """Yield what is wrong with a task by itself: level, code, field ("": heading), sentence."""
     title, fields = repr(task.title[:40]), task.fields
-    if task.priority is None:
+    if task.priority is None and not task.is_item:
         if _BRACKETED.match(task.title):
             yield "warning", "task.priority", "", f"{title} begins with an unknown priority"
         else:
             yield "note", "task.priority_missing", "", f"{title} has no priority"
-    if not fields.get("created"):
+    if not fields.get("created") and not task.is_item:
         yield "note", "task.created_missing", "", f"{title} has no created"
     for key in _DATES:
         if bad := _bad_date(fields.get(key) or "", zone):

@@ -226,16 +226,26 @@ def task_to_edit(snapshot: Snapshot, ref: str) -> Task:
 
 
 def as_entries(tasks: Sequence[Task]) -> list[Task]:
-    """Return tasks of one file as entries of one document: a checklist with one of them is written as entries."""
-    written = {task.at[0] for task in tasks if task.is_item}
-    if not written:
-        return list(tasks)
+    """Return tasks of one file as entries of one document: items of a checklist among them are written as entries."""
     document = tasks[0].document
-    items = {index: len(document.section(index).memo(plain_section).items) for index in written}
-    for index in written:
-        document = with_items_as_entries(document, index)
+    chosen: dict[int, list[int]] = {}
+    for task in sorted((task for task in tasks if task.is_item), key=lambda task: task.at):
+        count = len(document.section(task.at[0]).memo(plain_section).items)
+        chosen.setdefault(task.at[0], []).append(count + task.at[1])
+    if not chosen:
+        return list(tasks)
+    places: list[tuple[int, int]] = []
+    for task in tasks:
+        index, number = task.at
+        items = chosen.get(index, [])
+        if task.is_item:
+            number = items.index(len(document.section(index).memo(plain_section).items) + number)
+        else:
+            number += len(items)
+        places.append((index, number))
+    for index, items in chosen.items():
+        document = with_items_as_entries(document, index, items)
     changed = read_tasks(FILE, document)
-    places = [(task.at[0], task.at[1] + items.get(task.at[0], 0)) for task in tasks]
     return [found for place in places if (found := changed.at(*place)) is not None]
 
 
@@ -344,6 +354,8 @@ def _rank(entry: Entry) -> int:
 def _replaced(task: Task, entry: Entry, summary: str) -> Edit:
     if entry.raw == task.entry.raw:
         return Edit({}, summary, task.ref, task.entry)
+    if task.section == "completed" and task.heading is not None:
+        entry = entry.with_title(f"[x] {entry.title}")
     document = task.document.replace_entry(*task.at, entry)
     return Edit({FILE: document}, summary, read_tasks(FILE, document).ref_at(*task.at), entry)
 

@@ -18,7 +18,7 @@ from memory.document.nodes import Entry, bare
 from memory.files.reader import Files
 from memory.files.refs import SHORT, fits, look_up, tell_apart
 
-from .reading import SectionName, plain_section
+from .reading import SectionName, is_checked, plain_section
 from .values import (
     FIELD_KEYS,
     KIND,
@@ -302,8 +302,8 @@ class Task:
 class TaskList:
     """The tasks of one file in file order: those of the sections Pending, In Progress and Completed, and all others.
 
-    Entries under another heading, or before any section, are pending tasks that have that `heading`. Tasks of an
-    archive are `archived`.
+    Entries and items of a checklist under another heading, or before any section, are tasks that have that `heading`:
+    completed where their box is checked, else pending. Tasks of an archive are `archived`.
     """
 
     def __init__(self, file: str, document: Document) -> None:
@@ -315,11 +315,14 @@ class TaskList:
         for index, section in document.all_sections():
             read = section.memo(plain_section)
             shown: SectionName = "archived" if self.archived else read.name or "pending"
-            for number, (line, entry) in enumerate(read.items, -len(read.items)):
-                found.append(Task(self, len(found), shown, (index, number), entry, line=line))
+            done: SectionName = "completed" if shown == "pending" and read.name is None else shown
             heading = section.title if read.name is None else None
+            for number, item in enumerate(read.items, -len(read.items)):
+                where = done if item.checked else shown
+                found.append(Task(self, len(found), where, (index, number), item.entry, heading, item.line))
             for number, entry in enumerate(section.entries):
-                found.append(Task(self, len(found), shown, (index, number), entry, heading))
+                where = done if done != shown and is_checked(entry) else shown
+                found.append(Task(self, len(found), where, (index, number), entry, heading))
         self.tasks: tuple[Task, ...] = tuple(found)
 
     def __iter__(self) -> Iterator[Task]:

@@ -175,11 +175,11 @@ def _table(paint: Paint, context: Context, found: Sequence[Task]) -> Iterator[st
 
 def _notes_of_headings(shown: Sequence[Task]) -> Iterator[str]:
     """Yield which headings are not sections, and as what their tasks are listed."""
-    counts = Counter(task.heading for task in shown if task.heading is not None)
+    counts = Counter(task.heading for task in shown if task.heading is not None and task.section == "pending")
     for heading, count in counts.items():
         where = f"under {heading.strip()[:40]!r}, which is no section" if heading.strip() else "above the first section"
-        stand = "task stands" if count == 1 else "tasks stand"
-        yield f"warning: task.unknown_section: {count} {stand} {where}; listed as pending"
+        noun = "task is" if count == 1 else "tasks are"
+        yield f"warning: task.unknown_section: {count} {noun} {where}; listed as pending"
 
 
 @under(

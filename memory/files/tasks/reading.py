@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from memory.document.lines import encode, hidden_lines, read_fields, split_lines
@@ -83,18 +83,25 @@ class PlainTask(NamedTuple):
     findings: tuple[LineFinding, ...] = ()
 
 
+class Item(NamedTuple):
+    """A task above the first entry of a section: its line in the section, the entry it is read as, a checked box."""
+
+    line: int
+    entry: Entry
+    checked: bool
+
+
 class PlainTasks(NamedTuple):
     """A section of tasks in the plain form.
 
-    `name` is which section it is (None: none of tasks), `items` are entries made of the checklist and of deeper
-    headings in the text above the first entry, each with its line in the section, `lead` is that text without them.
+    `name` is which section it is (None: none of tasks), `items` are the tasks of the checklist and of deeper headings
+    in the text above the first entry.
     """
 
     name: SectionName | None
     title: str
-    lead: str
-    items: tuple[tuple[int, Entry], ...]
-    findings: tuple[LineFinding, ...]
+    items: tuple[Item, ...] = ()
+    findings: tuple[LineFinding, ...] = ()
 
 
 def section_name(section: Section) -> SectionName | None:
@@ -185,44 +192,50 @@ def plain_section(section: Section) -> PlainTasks:
         plain = _TITLES[name] + (remark[0].rstrip() if remark else "")
         findings.append(read_as(0, f"## {title}", f"## {plain}"))
         title = plain
-    lead = section.body
     if name is None and section.heading and (regex(_PLAIN_PRIORITY).match(title) or regex(_BOX).match(title)):
         findings.append(unread(0, f"## {title}", "the heading of a task has three hashes"))
     if section.level == 1 and plain_name(title, _SECTIONS):
         findings.append(unread(0, f"# {title}", "the heading of a section has two hashes"))
-    top = 1 if section.heading else 0
+    lead = section.body
     if not lead.strip():
-        return PlainTasks(name, title, lead, (), tuple(findings))
-    if name is None:
-        findings += [] if findings else [one.moved(top) for one in _outside(lead, section)]
-        return PlainTasks(name, title, lead, (), tuple(findings))
-    rest, items, found = _checklist(lead, name, section.newline)
+        return PlainTasks(name, title, (), tuple(findings))
+    top = 1 if section.heading else 0
+    _, items, found = _checklist(lead, name, section.newline)
+    if name is None and not findings and not items:
+        found = _outside(lead, section)
     findings += [one.moved(top) for one in found]
-    return PlainTasks(name, title, rest, tuple([(top + line, entry) for line, entry in items]), tuple(findings))
+    return PlainTasks(name, title, tuple([one._replace(line=top + one.line) for one in items]), tuple(findings))
 
 
 def _is_plain_name(name: str) -> bool:
     return name in ("pending", "in progress", "in-progress", "completed")
 
 
-def _checklist(lead: str, name: SectionName, newline: str) -> tuple[str, list[tuple[int, Entry]], list[LineFinding]]:
-    """Return the text above the entries without its tasks, the tasks with their lines, and what was found."""
+def _checklist(
+    lead: str, name: SectionName | None, newline: str, chosen: Container[int] | None = None
+) -> tuple[str, list[Item], list[LineFinding]]:
+    """Return the text above the entries without its tasks, or those `chosen` by number, the tasks, and what was found.
+
+    Under a heading that is no section of tasks the items of a checklist are tasks; all else is prose.
+    """
     lines = [text for text, _ in split_lines(lead)]
     hidden = hidden_lines(lead)
     rest: list[str] = []
-    items: list[tuple[int, Entry]] = []
+    items: list[Item] = []
     found: list[LineFinding] = []
     number = 0
-    fresh = True  # no line of the paragraph or table here was told yet
+    fresh = name is not None  # no line of the paragraph or table here was told yet
     while number < len(lines):
         text = lines[number]
         item = None if hidden[number] else regex(_ITEM).fullmatch(text)
-        deeper = None if hidden[number] else regex(_DEEPER).fullmatch(text)
+        deeper = None if hidden[number] or name is None else regex(_DEEPER).fullmatch(text)
         if item is None and deeper is None:
             told = None if hidden[number] or not text.strip() or not fresh else _loose(text)
             if told is not None:
                 found.append(unread(number, text, told))
-            fresh = not text.strip() or (bool(regex(_ANY_ITEM).fullmatch(text)) and told is not None)
+            fresh = name is not None and (
+                not text.strip() or (bool(regex(_ANY_ITEM).fullmatch(text)) and told is not None)
+            )
             rest.append(text)
             number += 1
             continue
@@ -234,13 +247,17 @@ def _checklist(lead: str, name: SectionName, newline: str) -> tuple[str, list[tu
         title = (item or deeper)["title"]  # type: ignore[index]
         below = [line.strip(" \t") if item else line for line in lines[number + 1 : stop]]
         plain, inner = _item_entry(title.strip(), below, newline)
-        items.append((number, plain))
-        found.append(read_as(number, text, f"### {plain.title}"))
+        mark = "" if item is None else item["mark"].strip()
+        if chosen is not None and len(items) not in chosen:
+            rest += lines[number:stop]
+        items.append(Item(number, plain, bool(mark)))
+        if name is not None:
+            found.append(read_as(number, text, f"### {plain.title}"))
+            state = None if item is None else _box_finding(number, text, mark, name)
+            found += [] if state is None else [state]
         found += [one.moved(number) for one in inner if one.line or one.code != READ]
-        state = None if item is None else _box_finding(number, text, item["mark"], name)
-        found += [] if state is None else [state]
         number = stop
-        fresh = True
+        fresh = name is not None
     return newline.join(rest), items, found
 
 
@@ -272,41 +289,54 @@ def _loose(text: str) -> str | None:
 
 
 def _outside(lead: str, section: Section) -> list[LineFinding]:
-    """Return the lines that look like tasks or their fields under a heading that is no section of tasks."""
+    """Return the first line that looks like a task or its field under a heading that is no section of tasks."""
     where = "no section of tasks; put it under `## Pending`, `## In Progress` or `## Completed`"
-    found: list[LineFinding] = []
     for number, text in visible_lines(lead):
-        if regex(_ITEM).fullmatch(text) or (regex(_DEEPER).fullmatch(text) and not len(section)):
-            found.append(
-                unread(number, text, f"{section.title[:40]!r} is {where}" if section.heading else f"it is in {where}")
-            )
-            continue
+        if regex(_DEEPER).fullmatch(text) and not len(section):
+            advice = f"{section.title[:40]!r} is {where}" if section.heading else f"it is in {where}"
+            return [unread(number, text, advice)]
         body = plain_body(text.strip(), SCHEMA)
         if body.findings or SCHEMA.keys & set(read_fields(text)):
-            advice = "the heading of a task has three hashes: `### [NORMAL] title`"
-            found.append(unread(number, text, advice))
-            break
-    if not found and section.level != 2 and not section.heading:
+            return [unread(number, text, "the heading of a task has three hashes: `### [NORMAL] title`")]
+    if section.level != 2 and not section.heading:
         for number, (text, _) in enumerate(split_lines(lead)):
             if re.match(r"#{1,3} ", text):
                 return [unread(number, text, "it is in a code fence or HTML; take the fence away")]
-    return found
+    return []
 
 
-def with_items_as_entries(document: Document, index: int) -> Document:
-    """Return the document with the tasks above the first entry of a section written as entries."""
-    read = document.section(index).memo(plain_section)
-    return with_items(document, index, read.lead, [entry for _, entry in read.items])
+def with_items_as_entries(document: Document, index: int, chosen: Sequence[int] | None = None) -> Document:
+    """Return the document with the tasks above the first entry of a section, or those `chosen`, written as entries.
+
+    Under a heading that is no section of tasks a checked one keeps its box: nothing else says that it is done.
+    """
+    section = document.section(index)
+    name = section_name(section)
+    rest, items, _ = _checklist(section.body, name, section.newline, chosen)
+    entries = [
+        one.entry.with_title(f"[x] {one.entry.title}") if one.checked and name is None else one.entry
+        for number, one in enumerate(items)
+        if chosen is None or number in chosen
+    ]
+    return with_items(document, index, rest, entries)
+
+
+def is_checked(entry: Entry) -> bool:
+    """Return whether the heading of a task has a checked box in front."""
+    box = regex(_BOX).match(entry.title) if "[" in entry.title[:2] else None
+    return box is not None and bool(box["mark"].strip())
 
 
 def plain_tasks(document: Document) -> Document:
     """Return tasks.md, or an archive of it, with everything that is read in another form written plainly."""
     for index, section in document.all_sections():
         read = section.memo(plain_section)
-        if read.items:
+        if read.items and read.name is not None:
             document = with_items_as_entries(document, index)
         part = document.section(index)
-        entries = [plain_task(entry).entry for entry in part.entries]
+        entries = [
+            entry if read.name is None and is_checked(entry) else plain_task(entry).entry for entry in part.entries
+        ]
         if any(new is not old for new, old in zip(entries, part.entries, strict=True)):
             part = part.with_entries(entries)
         if read.title != part.title:
@@ -323,6 +353,8 @@ def task_findings(document: Document) -> Iterator[LineFinding]:
         yield from (one.moved(top) for one in read.findings)
         for number, entry in enumerate(section.entries):
             plain, findings = plain_task(entry)
+            if read.name is None and is_checked(entry):
+                findings = tuple([one for one in findings if one.line or one.code != READ])
             line = document.line_of(index, number)
             yield from (one.moved(line) for one in findings)
             if read.name is not None:

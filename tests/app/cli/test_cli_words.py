@@ -175,7 +175,7 @@ def test_tasks_under_a_heading_that_is_no_section_are_listed(memdeck: Memdeck, m
     answer = memdeck("tasks", "list", "--section", "pending", "-o", "json")
     (lost,) = [task for task in answer.data["tasks"] if task["title"] == "Lost"]
     assert (lost["section"], lost["extra"]) == ("pending", {"heading": "In Progres"})
-    assert "task.unknown_section: 1 task stands under 'In Progres', which is no section" in answer.err
+    assert "task.unknown_section: 1 task is under 'In Progres', which is no section" in answer.err
     assert "In Progres, which is no section and taken for Pending (1)" in memdeck("tasks", "list").out
     status = memdeck("status", "-o", "json").data
     assert status["counts"]["tasks"]["pending"] == before + 1
