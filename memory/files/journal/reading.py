@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memory.document.lines import encode, hidden_lines, split_lines
 from memory.document.model import Document
 from memory.document.nodes import Entry, Section
-from memory.files.dress import LineFinding, read_as, regex, unread, with_items
+from memory.files.dress import LineFinding, read_as, regex, unread, visible_lines, with_items
 
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w-])", re.ASCII)
 _HEADING = re.compile(r"(\d{1,2}:\d{2}(?::\d{2})?)(?:[ \t]*(?:[—–-]+)[ \t]*|\Z)(.*)", re.ASCII | re.DOTALL)
@@ -34,6 +34,7 @@ _TIME = (
     r"[\])*_`]*[ \t]*(?:[—–:：|-]+[*_`]*)?[ \t]*(?P<rest>.*)"
 )
 _ITEM = r"(?:[-*+•‣]|[0-9]{1,3}[.)])[ \t\u00a0]+(?:\[[ xX]\][ \t]+)?(?P<title>\S.*)"
+_DATED = r"(?:[-*+•‣][ \t]+)?[*_`\[(]{0,3}[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])"
 _DEEPER = r"#{4,6}[ \t]+(?P<title>\S.*?)[ \t]*#*"
 
 
@@ -109,6 +110,9 @@ def plain_day(section: Section) -> PlainDay:
     if day is None:
         if lead.strip() and section.level == 2 and re.search(r"[0-9]", title) and not len(section):
             findings.append(unread(0, f"## {title}", "write a day as `## 2024-01-15`"))
+        elif dated := next((one for one in visible_lines(lead) if regex(_DATED).match(one[1])), None):
+            advice = "write a day as `## 2024-01-15` and an entry below it as `### HH:MM — title`"
+            findings.append(unread(dated[0] + bool(section.heading), dated[1], advice))
         return PlainDay(None, title, lead, (), tuple(findings))
     lead, more, found = _items(lead, section.newline)
     top = 1 if section.heading else 0
@@ -200,8 +204,19 @@ def plain_journal(document: Document) -> Document:
 def journal_findings(document: Document) -> Iterator[LineFinding]:
     """Yield what was found in lines that are not plain; lines count from 0 in the file."""
     for index, section in document.all_sections():
-        yield from (one.moved(document.line_of(index)) for one in section.memo(plain_day).findings)
+        day = section.memo(plain_day)
+        yield from (one.moved(document.line_of(index)) for one in day.findings)
         for number, entry in enumerate(section.entries):
             title = entry.title
             if (plain := plain_heading(title)) != title:
                 yield read_as(0, f"### {title}", f"### {plain}").moved(document.line_of(index, number))
+            elif dated := regex(_INSTANT).fullmatch(title):
+                time = "HH:MM" if dated["zone"] else dated["time"]
+                advice = (
+                    f"write the day as `## {dated['date']}` above and the entry as `### {time} — {dated['rest'][:40]}`"
+                )
+                advice += " in the workspace's zone" if dated["zone"] else ""
+                yield unread(0, f"### {title}", advice).moved(document.line_of(index, number))
+            elif _HEADING.fullmatch(title) is None and re.match(r"[0-9]{1,2}[:：h][0-9]{2}", title):
+                advice = "write the time as `### HH:MM — title` in the workspace's zone"
+                yield unread(0, f"### {title}", advice).moved(document.line_of(index, number))

@@ -15,7 +15,7 @@ from memory.base.problems import Level, Problem
 from memory.base.values import is_absent
 from memory.document.model import Document
 from memory.document.nodes import field_line
-from memory.files.journal.reading import plain_heading, split_heading
+from memory.files.journal.reading import plain_day, plain_heading, split_heading
 
 from .model import Task, read_tasks
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _DATES = ("created", "started", "completed")
 _PROGRESS = re.compile(r"(?:100|[0-9]{1,2})[ \t]*%?", re.ASCII)
 _BRACKETED = re.compile(r"\[[A-Za-z]{1,20}\](?:[ \t]|$)")
-_DAY = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ \t].*)?", re.ASCII)
 _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])", re.ASCII)
 
 
@@ -101,13 +100,14 @@ def journal_problems(name: str, document: Document) -> Iterator[Problem]:
     """Yield the findings of journal.md or of an archive of it."""
     for index, section in enumerate(document.sections):
         line = document.line_of(index) + 1
-        day = _DAY.fullmatch(section.title) if section.level == 2 else None
+        day = section.memo(plain_day).date
         if day is None:
-            if len(section):
-                message = f"{len(section)} entries stand under {section.title[:40]!r}, which is no date"
+            if count := len(section):
+                noun = "entry is" if count == 1 else "entries are"
+                message = f"{count} {noun} under {section.title[:40]!r}, which is no date"
                 yield Problem("error", name, line, "journal.section", message)
-        elif not _exists(day[1]):
-            yield Problem("error", name, line, "journal.date", f"the date {day[1]} does not exist")
+        elif not _exists(day):
+            yield Problem("error", name, line, "journal.date", f"the date {day} does not exist")
         for number, entry in enumerate(section.entries):
             level, code, message = _bad_time(entry.title)
             if level is not None:
