@@ -116,6 +116,22 @@ def plain_entry(entry: Entry, schema: Schema) -> tuple[Entry, tuple[LineFinding,
     return entry, tuple([one.moved(1) for one in findings])
 
 
+def without_twins(entry: Entry, key: str, schema: Schema) -> Entry:
+    """Return an entry in which one line means a key, before an edit of it: the line that counts."""
+    body, nodes = entry.body, entry.fields.nodes
+    dropped: set[int] = set()
+    if _may_differ(body, nodes, schema):
+        reader = _Reader(nodes, split_lines(body), hidden_lines(body), schema)
+        reader.read()
+        dropped.update(line for line, twin in reader.twins.items() if twin == key)
+    for node in [node for node in nodes if node.key == key][1:]:
+        dropped.update(range(node.line, node.line + 1 + count_lines(node.value)))
+    if not dropped:
+        return entry
+    kept = [text + end for number, (text, end) in enumerate(split_lines(body)) if number not in dropped]
+    return entry.with_body("".join(kept))
+
+
 def _may_differ(body: str, nodes: Sequence[Field], schema: Schema) -> bool:
     """Return whether any line of a body is not a plain field of a known or unknown key."""
     end = 0
@@ -146,6 +162,7 @@ class _Reader:
             if node.key in schema.keys:
                 self.lines_of.setdefault(node.key, node.line)
         self.findings: list[LineFinding] = []
+        self.twins: dict[int, str] = {}
 
     def read(self) -> Plain:
         leading = True
@@ -177,6 +194,7 @@ class _Reader:
         inline = regex(_INLINE).search(value)
         if key in self.lines_of:
             above = "above" if self.lines_of[key] < number else "below"
+            self.twins[number] = key
             self.findings.append(
                 unclear(number, text, f"the line {above} with `{key}` counts; take one of the two out")
             )

@@ -15,6 +15,8 @@ from memory.document import Document, Entry, parse
 from memory.document.lines import conflict_at, decode, split_lines
 from memory.errors import MemdeckError, RefusedError, UsageError
 
+from .dress import Schema, without_twins
+
 if TYPE_CHECKING:
     from memory.base.problems import Problem
     from memory.document.compare import Region
@@ -121,14 +123,20 @@ class TitleRule(NamedTuple):
 
 
 def with_changes(
-    entry: Entry, changes: Mapping[str, str], check: Callable[[str, str], None], title: TitleRule | None = None
+    entry: Entry,
+    changes: Mapping[str, str],
+    schema: Schema,
+    check: Callable[[str, str], None],
+    title: TitleRule | None = None,
 ) -> Entry:
     """Return an entry with fields and title changed in this order; an empty value takes a field away.
 
-    `check` raises an error for a value that a key cannot have. A remark after a value stays where it still applies.
+    `check` raises an error for a value that a key cannot have. A remark after a value stays where it still applies. Of
+    several lines that mean a changed key one is left.
     """
     for key, given in changes.items():
         value = given.strip()
+        entry = without_twins(entry, key, schema)
         if title is not None and key in title.keys:
             entry = entry.with_title(one_line(title.code, title.what, value))
         elif not value:

@@ -217,7 +217,7 @@ def add_monitor(snapshot: Files, name: str, values: Mapping[str, str], *, now: d
         document = document.insert_section(len(document.sections), new)
     section = document.find(SECTION)[0]
     entry = Entry.compose(title, newline=document.newline)
-    entry = with_changes(entry, clean_values(values, FIELD_KEYS), _check_value)
+    entry = with_changes(entry, clean_values(values, FIELD_KEYS), SCHEMA, _check_value)
     place = len(document.sections[section])
     return _edit(document.insert_entry(section, place, entry), (section, place), f"added the monitor {title[:60]}")
 
@@ -240,7 +240,7 @@ def edit_monitor(
     changes = {**(set or {}), **dict.fromkeys(unset, "")}
     if base is not None and base.raw != monitor.entry.raw:
         refuse_conflict(monitor.name, monitor.entry, base, changes)
-    entry = with_changes(monitor.entry, changes, _check_value, _TITLE)
+    entry = with_changes(monitor.entry, changes, SCHEMA, _check_value, _TITLE)
     document = snapshot.document(FILE).replace_entry(*monitor.at, entry)
     return _edit(document, monitor.at, f"changed the monitor {monitor.name[:60]}")
 

@@ -224,6 +224,26 @@ def test_a_checklist_under_any_heading_is_tasks(workspace: Place) -> None:
     assert b"\n\n### 1.2 Add tests\n- completed: " in workspace.read(TASKS)
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "- due: 2026-02-01\n- **Due:** 2026-02-09\n",
+        "- Deadline: 2026-02-09\n- due: 2026-02-01\n",
+        "- due: 2026-02-01\n- due: 2026-02-09\n",
+    ],
+)
+def test_an_edit_leaves_one_of_two_lines_that_say_the_same_key(workspace: Place, lines: str) -> None:
+    """The plain field counts and the other line is told; a change of that key leaves one of them, its removal none."""
+    written(workspace, "tasks.md", FIELD.format(f"{lines}- notes: why"))
+    assert workspace.json("tasks", "show", "Fix the login")["task"]["due"] == "2026-02-01"
+    assert [one for one in workspace("check", "-o", "json").data["problems"] if one["level"] == "warning"]
+    workspace.json("tasks", "edit", "Fix the login", "--set", "due=2026-03-01")
+    assert workspace.read(TASKS) == FIELD.format("- due: 2026-03-01\n- notes: why").encode()
+    workspace("undo")
+    workspace.json("tasks", "edit", "Fix the login", "--unset", "due")
+    assert workspace.read(TASKS) == FIELD.format("- notes: why").encode()
+
+
 PLACES = [
     *("## Pending\n\n- Buy milk\n", "## Pending\n\n1. Buy milk\n", "## Pending\n\nBuy milk\n"),
     *("# Pending\n\n## [HIGH] Buy milk\n", "## Pending\n\n- [x] Buy milk\n"),

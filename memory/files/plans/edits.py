@@ -18,7 +18,7 @@ from memory.files.edit import (
     with_changes,
 )
 
-from .model import FILE, SECTIONS, STATUSES, PlanSection, find_plan, read_plans
+from .model import FILE, SCHEMA, SECTIONS, STATUSES, PlanSection, find_plan, read_plans
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -42,7 +42,7 @@ def add_plan(snapshot: Snapshot, title: str, values: Mapping[str, str], text: st
     newline = document.newline
     entry = Entry.compose(heading, newline=newline)
     given = {"created": format_local(now, snapshot.zone), **values}
-    entry = with_changes(entry, clean_values(given, FIELD_KEYS), _check)
+    entry = with_changes(entry, clean_values(given, FIELD_KEYS), SCHEMA, _check)
     if text.strip():
         lines = "".join(line + newline for line in text.strip("\n").split("\n"))
         whole = entry.text.rstrip("\r\n") + newline * 2 + lines
@@ -74,7 +74,7 @@ def edit_plan(
         if plan.completed is None:
             changes.setdefault("completed", format_local(now, snapshot.zone))
         changes.setdefault("status", "completed")
-    entry = with_changes(plan.entry, changes, _check, _TITLE)
+    entry = with_changes(plan.entry, changes, SCHEMA, _check, _TITLE)
     document = snapshot.document(FILE)
     words = f"changed the plan {plan.title[:60]}"
     if not moves:

@@ -12,10 +12,11 @@ from memory.base.values import is_absent
 from memory.document import Entry, Section
 from memory.document.lines import set_field
 from memory.errors import ConflictError, UsageError
+from memory.files.dress import without_twins
 from memory.files.edit import Edit, entry_of_text, started_document
 
 from .model import PRIORITIES, DueValue, Task, find_task, read_due, read_tasks, split_priority
-from .reading import plain_section, with_items_as_entries
+from .reading import SCHEMA, plain_section, with_items_as_entries
 from .values import with_section
 
 if TYPE_CHECKING:
@@ -453,8 +454,10 @@ def with_value(entry: Entry, key: str, value: str | None, zone: tzinfo) -> Entry
 def with_text(entry: Entry, key: str, value: str | None) -> Entry:
     """Return the entry with a field that reads as `value`, or without it; no other field may read differently.
 
-    Raises UsageError `field.key` for a key that is none, `field.value` for a value that would not stay one.
+    Of several lines that mean the key one is left. Raises UsageError `field.key` for a key that is none, `field.value`
+    for a value that would not stay one.
     """
+    entry = without_twins(entry, key, SCHEMA)
     fields = entry.fields
     if value is None:
         return entry.unset_field(key) if key in fields else entry
