@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.base.clock import format_local
 from memory.document import Document, Entry, Section
-from memory.errors import UsageError
+from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
+from memory.errors import ConflictError, NotFoundError, UsageError
 from memory.files.edit import (
     Edit,
     TitleRule,
@@ -18,7 +20,18 @@ from memory.files.edit import (
     with_changes,
 )
 
-from .model import FILE, SCHEMA, SECTIONS, STATUSES, PlanSection, find_plan, read_plans
+from .model import (
+    FILE,
+    SCHEMA,
+    SECTIONS,
+    STATUSES,
+    Plan,
+    PlanSection,
+    find_plan,
+    progress_of,
+    read_plans,
+    tasks_of_plan,
+)
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -35,8 +48,6 @@ def add_plan(snapshot: Snapshot, title: str, values: Mapping[str, str], text: st
     `text` is what stands below the fields: the table of tasks, prose. Raises UsageError `plan.title`, `plan.status`,
     `field.value`, `document.structure` for a text that holds headings.
     """
-    from memory.base.clock import format_local
-
     heading = one_line(_TITLE.code, _TITLE.what, title)
     document, index = with_plan_section(started_document(snapshot, FILE, now), "active")
     newline = document.newline
@@ -69,8 +80,6 @@ def edit_plan(
     section = _section_of(changes.pop("section")) if "section" in changes else plan.section
     moves = section != plan.section
     if moves and section == "completed":
-        from memory.base.clock import format_local
-
         if plan.completed is None:
             changes.setdefault("completed", format_local(now, snapshot.zone))
         changes.setdefault("status", "completed")
@@ -82,6 +91,151 @@ def edit_plan(
     document, index = with_plan_section(document.remove_entry(*plan.at), section)
     place = len(document.sections[index])
     return _edit(document.insert_entry(index, place, entry), (index, place), words)
+
+
+def start_plan(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
+    """Set a plan running, in its first phase with an open task where it says no phase yet.
+
+    Raises ConflictError `plan.completed` for a plan that is completed.
+    """
+    plan = _open_plan(snapshot, ref)
+    values = {"status": "running"}
+    phase = _phase_now(plan)
+    if plan.current_phase is None and phase is not None:
+        values["currentPhase"] = plan.phases[phase].name
+    return edit_plan(snapshot, ref, values, now=now)._replace(summary=f"started the plan {plan.title[:60]}")
+
+
+def advance_plan(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
+    """Move a plan on to its next phase; what is open in the phase before stays open.
+
+    Raises ConflictError `plan.completed`, UsageError `plan.phase` for a plan without a further phase.
+    """
+    plan = _open_plan(snapshot, ref)
+    names = [phase.name for phase in plan.phases if phase.name]
+    now_in = _phase_now(plan)
+    following = 0 if now_in is None else now_in + 1
+    if following >= len(names):
+        what = f"{names[-1]!r} is its last phase" if names else "its tasks are in no phases"
+        raise UsageError("plan.phase", what, "finish the plan with `memdeck orchestration done REF`")
+    values = {"currentPhase": names[following], "status": "running"}
+    edit = edit_plan(snapshot, ref, values, now=now)
+    return edit._replace(summary=f"moved the plan {plan.title[:60]} to phase {names[following]}")
+
+
+def _open_plan(snapshot: Snapshot, ref: str) -> Plan:
+    plan = find_plan(snapshot, ref)
+    if plan.section == "completed":
+        advice = "`memdeck orchestration edit REF --set section=active` opens it again"
+        raise ConflictError("plan.completed", f"{plan.title[:60]!r} is completed already", advice, ref=plan.ref)
+    return plan
+
+
+def _phase_now(plan: Plan) -> int | None:
+    """Return the number of the phase that `currentPhase` names, else of the first one with an open task."""
+    said = (plan.current_phase or "").casefold()
+    for number, phase in enumerate(plan.phases):
+        if phase.name and said in (phase.name.casefold(), f"phase {phase.name}".casefold()):
+            return number
+    open_ones = (number for number, phase in enumerate(plan.phases) if any(task.share < 100 for task in phase.tasks))
+    return next(open_ones, None)
+
+
+TASK_KEYS = ("id", "project", "title", "phase", "dependsOn", "status", "progress")
+"""The columns of a plan's table of tasks, in the order in which a new table has them."""
+
+
+def edit_plan_task(
+    snapshot: Snapshot,
+    ref: str,
+    name: str,
+    values: Mapping[str, str],
+    *,
+    now: datetime,  # noqa: ARG001 - edits are called alike
+) -> Edit:
+    """Change cells of a plan's task in its table; one whose id is new is added, and its `title` is needed.
+
+    The plan's own field `progress`, where there is one, is set to the share that is done. Raises UsageError `plan.task`
+    for a key that is no column, an id that is new without a title, or a plan whose tasks are in its JSON.
+    """
+    plan = find_plan(snapshot, ref)
+    changes = {key: value.strip() for key, value in values.items()}
+    if "status" in changes:
+        _check("status", changes["status"])
+    table = _task_table(plan)
+    if table is None:
+        if any(task.id for task in plan.tasks):
+            raise UsageError("plan.task", "the tasks of this plan are in its JSON", "change them with --text")
+        entry = _with_table(plan.entry)
+        table = next(iter(entry.tables))
+    else:
+        entry = plan.entry
+    columns = {key: table.column(key) for key in (*TASK_KEYS, "completed")}
+    unknown = [key for key in changes if columns.get(key) is None]
+    if unknown:
+        known = ", ".join(key for key, column in columns.items() if column is not None)
+        raise UsageError("plan.task", f"the table of tasks has no column {unknown[0]!r}", f"it has {known}")
+    body = entry.body
+    row = _row_of(table, name)
+    if row is None:
+        if not changes.get("title"):
+            raise UsageError("plan.task", f"the plan has no task {name[:40]!r}", "give a title to add it")
+        changes = (
+            {"status": "planning", **changes, "id": name} if columns["status"] is not None else {**changes, "id": name}
+        )
+        cells = [""] * len(table.header)
+        for key, value in changes.items():
+            cells[columns[key] or 0] = value
+        body = add_row(body, table, cells)
+    else:
+        for key, value in changes.items():
+            current = next(one for one in find_tables(body) if one.start == table.start)
+            body = set_cell(body, current, row, columns[key] or 0, value)
+    return _with_tasks(snapshot, plan, entry.with_body(body), f"changed task {name[:40]} of the plan {plan.title[:60]}")
+
+
+def complete_plan_task(snapshot: Snapshot, ref: str, name: str, *, now: datetime) -> Edit:
+    """Complete a task of a plan: its status, and its progress and `completed` where the table has those columns."""
+    table = _task_table(find_plan(snapshot, ref))
+    values = {"status": "completed", "progress": "100%", "completed": format_local(now, snapshot.zone)}
+    known = {key: value for key, value in values.items() if table is None or table.column(key) is not None}
+    return edit_plan_task(snapshot, ref, name, known, now=now)
+
+
+def remove_plan_task(snapshot: Snapshot, ref: str, name: str, *, now: datetime) -> Edit:  # noqa: ARG001
+    """Take the row of a plan's task out of its table; raises NotFoundError `plan.task` for an id without a row."""
+    plan = find_plan(snapshot, ref)
+    table = _task_table(plan)
+    row = None if table is None else _row_of(table, name)
+    if table is None or row is None:
+        raise NotFoundError(
+            "plan.task", f"the table of this plan has no task {name[:40]!r}", "see `memdeck orchestration show`"
+        )
+    entry = plan.entry.with_body(remove_row(plan.entry.body, table, row))
+    return _with_tasks(snapshot, plan, entry, f"removed task {name[:40]} of the plan {plan.title[:60]}")
+
+
+def _task_table(plan: Plan) -> Table | None:
+    tables = plan.entry.tables
+    return next((one for one in tables if one.column("id") is not None and one.column("title") is not None), None)
+
+
+def _with_table(entry: Entry) -> Entry:
+    body = entry.body.rstrip("\r\n")
+    newline = entry.newline
+    return entry.with_body(body + newline * (2 if body else 1) + compose_table(TASK_KEYS, [], newline))
+
+
+def _row_of(table: Table, name: str) -> int | None:
+    column = table.column("id") or 0
+    return next((number for number, row in enumerate(table.rows) if row.text(column) == name.strip()), None)
+
+
+def _with_tasks(snapshot: Snapshot, plan: Plan, entry: Entry, summary: str) -> Edit:
+    done = progress_of(tasks_of_plan(entry))
+    if plan.stated_progress is not None and done is not None and done != plan.stated_progress:
+        entry = with_changes(entry, {"progress": f"{done}%"}, SCHEMA, _check)
+    return _edit(snapshot.document(FILE).replace_entry(*plan.at, entry), plan.at, summary)
 
 
 def remove_plan(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001 - edits are called alike

@@ -82,7 +82,7 @@ class Plan(EntryItem):
     @property
     def progress(self) -> int | None:
         """The share that is done, 0 to 100: weighted by estimated minutes where they are known, else by count."""
-        return _progress(self.tasks)
+        return progress_of(self.tasks)
 
     @property
     def stated_progress(self) -> int | None:
@@ -265,7 +265,8 @@ def _phases(tasks: Sequence[PlanTask], plan: JsonPlan | None) -> tuple[PlanPhase
     return tuple(PlanPhase(name, tuple(groups[name])) for name in sorted(groups, key=rank) if groups[name])
 
 
-def _progress(tasks: Sequence[PlanTask]) -> int | None:
+def progress_of(tasks: Sequence[PlanTask]) -> int | None:
+    """Return the share of tasks that is done, 0 to 100, weighted by their minutes; None for none."""
     if not tasks:
         return None
     known = [task.minutes for task in tasks if task.minutes is not None]
