@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from memory.document import parse
 from memory.document.lines import is_blank
 from memory.errors import MemdeckError
 from memory.files.snapshot import plain_title
-from memory.storage.changes import OUTSIDE
+from memory.storage.changes import OUTSIDE, ChangeRecord
 from memory.storage.log.history import KEEP, History
 from memory.storage.log.rows import key, time_text
 from memory.workspace import Workspace
@@ -82,14 +83,37 @@ class OutsideRemoval:
 def outside_removals(workspace: Workspace, now: datetime) -> tuple[OutsideRemoval, ...]:
     """Return the changes by other programs in the last seven days that removed entries, newest first.
 
-    Left out are those whose entries are back or moved to another file, and those that a person decided to keep.
+    Left out are those whose entries are back or moved to another file, those that a person decided to keep, and those
+    of a branch that was switched, reset or pulled: git has those entries.
     """
     found = []
-    for record in workspace.store.history.records(_MISSING, [time_text(now - REMINDED)], _MOST):
+    history = workspace.store.history
+    for record in history.records(_MISSING, [time_text(now - REMINDED)], _MOST):
+        if _is_checkout(workspace, history, record):
+            continue
         removed = [one for one in record.touched if one.kind == "removed"]
         entries = [(file_name(one.file), one.ref, plain_title(file_name(one.file), one.title)) for one in removed]
         found.append(OutsideRemoval(record.id, record.time, tuple(entries)))
     return tuple(found)
+
+
+def _is_checkout(workspace: Workspace, history: History, record: ChangeRecord) -> bool:
+    """Return whether a change left each file as the commit has it that git had just moved the work tree to."""
+    from memory.state.git import blob_at, moved_to  # loads what starts programs, which few looks need
+
+    commit = moved_to(workspace.root, record.time.timestamp() + 1)
+    if commit is None:
+        return False
+    versions = [(file.path, history.versions(record, file)) for file in record.files]
+    return all(
+        known is not None and blob_at(workspace.root, commit, path) == (None if known[1] is None else _blob(known[1]))
+        for path, known in versions
+    )
+
+
+def _blob(data: bytes) -> str:
+    """Return the id that git gives to a content."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def keep_removal(workspace: Workspace, change_id: str, *, actor: str, now: datetime) -> str:

@@ -60,6 +60,26 @@ def most_changed(root: str | os.PathLike[str], days: int = 90) -> list[str]:
     return sorted(counts, key=lambda path: (-counts[path], path))
 
 
+def moved_to(root: str | os.PathLike[str], until: float) -> str | None:
+    """Return the commit that the last switch, reset, pull or rebase until a moment moved the work tree to.
+
+    None where the newest step until then is none of those, or is a commit made there.
+    """
+    said = _git(root, *_LOG, "-g", "--date=unix", "--max-count=200", "--format=%H%x00%gd%x00%gs", "HEAD")
+    for line in (said or "").splitlines():
+        commit, when, words = line.split("\0", 2)
+        moment = when.partition("@{")[2].rstrip("}")
+        if moment.isdigit() and int(moment) <= until:
+            return None if words.startswith("commit") else commit
+    return None
+
+
+def blob_at(root: str | os.PathLike[str], commit: str, path: str) -> str | None:
+    """Return the id of a file's content in a commit; `path` is relative to `root`. None where it is not in it."""
+    said = _git(root, "rev-parse", "--verify", "--end-of-options", f"{commit}:./{path}")
+    return said.strip() if said else None
+
+
 def _git(root: str | os.PathLike[str], *words: str) -> str | None:
     """Return what a command of git prints about the repository at `root`; None where it fails."""
     top = os.path.realpath(root)
