@@ -68,10 +68,11 @@ def convert(
     if name in FORMATS:
         if not path:
             raise UsageError("convert.source", f"{name} needs a path", f"write {name}:PATH, {FORMATS[name].words}")
-        found = reader_of(name)(Path(path))
+        found: Iterator[Item | Skipped | Loss] = reader_of(name)(Path(path), workspace.zone)
     else:
         found = _entries(workspace, name, path, target, open_workspace)
-    entries = list(found)
+    read = list(found)
+    entries = [one for one in read if not isinstance(one, Loss)]
     items = [one for one in entries if isinstance(one, Item)]
     taken = to.take(items, place=into, actor=actor, now=now)
     done = Committed(()) if dry_run or not taken.converted else taken.commit()
@@ -87,13 +88,18 @@ def convert(
             *taken.skipped,
             *(Skipped(item.what, reason) for item, reason in done.refused),
         ),
-        tuple(loss for loss in taken.losses if loss.what not in gone),
+        tuple(loss for loss in (*_of(read, taken.converted), *taken.losses) if loss.what not in gone),
         tuple(done.changes),
     )
 
 
+def _of(read: Sequence[Item | Skipped | Loss], converted: Sequence[Item]) -> Iterator[Loss]:
+    """Yield the losses that the reader named, of the items that were converted."""
+    names = {item.what for item in converted}
+    yield from (one for one in read if isinstance(one, Loss) and one.what in names)
+
+
 _MADE_BY = {
-    "files": "`memdeck init` makes it",
     "typed": "`memdeck typed merge` makes it in the folder of an agent; list that in ~/.aide/config.toml",
     "state": "`memdeck state init` makes it",
 }
@@ -103,8 +109,8 @@ def _target(workspace: Workspace, name: str) -> System:
     known = [one.name for one in registered()]
     if name not in known:
         raise UsageError("convert.target", f"{name[:60]!r} is no memory system", f"use one of {', '.join(known)}")
-    # Facts and curated memory need no setup: the first one creates it.
-    if name not in ("facts", "curated") and name not in workspace.present():
+    # These need no setup: the first entry makes them.
+    if name not in ("files", "facts", "curated") and name not in workspace.present():
         raise UsageError("convert.absent", f"this workspace holds no {name}", _MADE_BY.get(name, "make it first"))
     return workspace.guarded(name)
 

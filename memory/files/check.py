@@ -27,6 +27,7 @@ from .monitors import value_problem as monitor_problem
 from .plain import line_findings
 from .plans.model import SECTIONS as PLAN_SECTIONS
 from .plans.model import STATUSES, Plans
+from .sync_copies import original_of
 from .tasks.check import journal_problems, task_problems
 from .unread import unread_contacts, unread_settings
 
@@ -289,12 +290,6 @@ _NEED = {"channels": "Name", "message routes": "Channel", "routes": "Channel"}
 # -- other files beside the memory files: copies left by a sync, archives under other names, dangling links ----------
 
 _ARCHIVE = re.compile(rf"(?:{'|'.join(ARCHIVE_KINDS)})-[0-9]{{4}}-(?:0[1-9]|1[0-2])\.md")
-# Dropbox, Nextcloud, OneDrive; Syncthing; Resilio; a second download or a copy in a file manager.
-_COPY = re.compile(
-    r"(?P<name>[a-z]+(?:-[0-9]{4}-[0-9]{2})?)(?: \([^)]*(?:conflict|copy|[0-9])[^)]*\)|\.sync-conflict-[0-9A-Za-z-]+"
-    r"|[._ -]conflict[^/]*| copy(?: [0-9]+)?)\.md",
-    re.IGNORECASE,
-)
 _EVICTED = re.compile(r"\.(?P<name>[a-z]+\.md)\.icloud")
 _SWAP = re.compile(r"\.(?P<name>[a-z]+\.md)\.sw[a-p]|\.#(?P<other>[a-z]+\.md)|#(?P<saved>[a-z]+\.md)#")
 
@@ -317,19 +312,19 @@ def neighbour_problems(snapshot: Snapshot) -> Iterator[Problem]:
         yield Problem("error", "archive", 0, folder.archive.code, message)
         return
     for name in folder.archive:
-        if name.endswith(".md") and name[0] != "." and not _ARCHIVE.fullmatch(name):
-            shown = f"archive/{name}"
-            if (found := _COPY.fullmatch(name)) is not None:
-                yield _copy(shown, f"archive/{found['name']}.md")
-            else:
-                message = "no name of an archive, which is such as tasks-2024-01.md: nothing is ever moved into it"
-                yield Problem("warning", shown, 0, "file.archive_name", message)
+        shown, original = f"archive/{name}", original_of(name, _ARCHIVE.fullmatch)
+        if original is not None:
+            yield _copy(shown, f"archive/{original}")
+        elif name.endswith(".md") and name[0] != "." and not _ARCHIVE.fullmatch(name):
+            message = "no name of an archive, which is such as tasks-2024-01.md: nothing is ever moved into it"
+            yield Problem("warning", shown, 0, "file.archive_name", message)
 
 
 def _beside(name: str) -> Iterator[Problem]:
     """Yield what is wrong with another file in the memory folder than the seven."""
-    if (found := _COPY.fullmatch(name)) is not None and f"{found['name']}.md".lower() in MEMORY_FILES:
-        yield _copy(name, f"{found['name']}.md")
+    original = original_of(name, lambda one: one.lower() in MEMORY_FILES)
+    if original is not None:
+        yield _copy(name, original)
     elif (found := _EVICTED.fullmatch(name)) is not None and found["name"] in MEMORY_FILES:
         message = f"{found['name']} was moved into the cloud; this is what is left of it here"
         yield Problem("error", name, 0, "file.evicted", message)
@@ -343,5 +338,5 @@ def _beside(name: str) -> Iterator[Problem]:
 
 
 def _copy(name: str, original: str) -> Problem:
-    message = f"a copy of {original} that a sync or a person made: what differs in it is seen nowhere"
+    message = f"a copy of {original} that another program left: nothing reads it; move what differs, then delete it"
     return Problem("warning", name, 0, "file.conflicted_copy", message)

@@ -183,6 +183,60 @@ def test_attributes_of_other_tools_set_no_field_of_ours(workspace: Place) -> Non
     assert login["extra"]["backlog-due"] == "2020-01-01"
 
 
+RECURRENCES = [
+    ("monthly", "20260131T230000Z", "2026-02-01 00:00", "0 0 1 * *", []),
+    ("monthly", "20260130T230000Z", "2026-01-31 00:00", "0 0 L * *", []),
+    ("monthly", "20260130T080000Z", "2026-01-30 09:00", "0 9 30 * *", ["recur"]),
+    ("quarterly", "20260331T220000Z", "2026-04-01 00:00", "0 0 1 1,4,7,10 *", []),
+    ("weekdays", "20260105T070000Z", "2026-01-05 08:00", "0 8 * * 1-5", []),
+    ("weekly", "20260704T220000Z", "2026-07-05 00:00", "0 0 * * 0", []),
+    ("P7D", "20260105T070000Z", "2026-01-05 08:00", "0 8 * * 1", []),
+    ("2mo", "20260105T070000Z", "2026-01-05 08:00", "0 8 5 1,3,5,7,9,11 *", []),
+    ("annual", "20260105T070000Z", "2026-01-05 08:00", "0 8 5 1 *", []),
+    ("2weeks", "20260105T070000Z", "2026-01-05 08:00", None, ["recur"]),
+    ("sometimes", "20260105T070000Z", "2026-01-05 08:00", None, ["recur"]),
+]
+
+
+@pytest.mark.parametrize(("recur", "due", "local", "cron", "lost"), RECURRENCES)
+def test_a_recurrence_is_that_of_the_clock_on_the_wall(
+    workspace: Place, recur: str, due: str, local: str, cron: str | None, lost: list[str]
+) -> None:
+    """What Taskwarrior says in UTC is told in the zone of the workspace; what cron cannot say is kept and named."""
+    assert workspace("config", "set", "timezone", "Europe/Berlin").code == 0
+    task = {"description": "Pay", "status": "recurring", "uuid": "u-1", "due": due, "recur": recur}
+    (workspace.work / "t.json").write_text(json.dumps([task]))
+    report = workspace.json("convert", "taskwarrior:t.json", "files")
+    assert [one["field"] for one in report["losses"]] == lost
+    (pay,) = tasks_of(workspace)
+    assert (pay["due"], pay["recurring"], pay["extra"].get("recur")) == (local, cron, None if cron else recur)
+
+
+def test_the_live_instance_is_the_recurring_task(workspace: Place) -> None:
+    """Its date and annotations count; the template, converted again with a later instance, is the same task."""
+    template = {"description": "Pay", "status": "recurring", "uuid": "u-1", "due": "20260101T090000Z"}
+    template |= {"recur": "monthly", "until": "20270101T000000Z"}
+    said = [{"entry": "20260210T090000Z", "description": "bank changed"}]
+    live = {**template, "status": "pending", "uuid": "u-2", "parent": "u-1", "annotations": said, "imask": 2}
+    (workspace.work / "t.json").write_text(json.dumps([template, {**live, "due": "20260301T090000Z"}]))
+    report = workspace.json("convert", "taskwarrior:t.json", "files")
+    assert ([one["field"] for one in report["losses"]], len(report["skipped"])) == (["until"], 1)
+    (pay,) = tasks_of(workspace)
+    assert (pay["due"], pay["recurring"]) == ("2026-03-01 09:00", "0 9 1 * *")
+    assert "bank changed" in pay["notes"]
+    (workspace.work / "t.json").write_text(json.dumps([template, {**live, "uuid": "u-3", "due": "20260401T090000Z"}]))
+    assert workspace.json("convert", "taskwarrior:t.json", "files")["converted"] == 0
+
+
+def test_memory_files_that_are_not_there_are_made(place: Place) -> None:
+    """A folder that has facts only gets the memory files with the first task."""
+    place.write(".aegis/memory/memories.jsonl", "")
+    assert place("facts", "store", "Deploys happen on Mondays").code == 0
+    place.write("todo.txt", "Ship it\n")
+    assert place.json("convert", "todotxt:todo.txt", "files")["converted"] == 1
+    assert [one["title"] for one in tasks_of(place)] == ["Ship it"]
+
+
 SOURCES = {
     "taskwarrior:t.json": ("t.json", json.dumps([{"description": "Ship it", "status": "pending", "uuid": "u-1"}])),
     "todotxt:todo.txt": ("todo.txt", "Ship it\n"),

@@ -1,19 +1,20 @@
 """The files of other tools as items; the one list to which a new format is added.
 
-A reader accepts a path and yields items and what it skips; it reads nothing outside that path, follows no links and
-changes nothing.
+A reader accepts a path and the zone of the workspace, and yields items, what it skips, and what an item loses. It reads
+nothing outside that path, follows no links and changes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import tzinfo
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from memory.base.items import Item, Skipped
+from memory.base.items import Item, Loss, Skipped
 
-Reader = Callable[[Path], Iterator[Item | Skipped]]
+Reader = Callable[[Path, tzinfo], Iterator[Item | Skipped | Loss]]
 
 
 class Format(NamedTuple):

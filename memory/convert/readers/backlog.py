@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from datetime import tzinfo
 from pathlib import Path
 
 from memory.base.items import Item, Skipped
@@ -16,7 +17,7 @@ _READ = frozenset({"title", "status", "priority", "created_date", "labels", "ass
 _MARKER = re.compile(r"<!-- [A-Z:]+ -->\n?")
 
 
-def read(path: Path) -> Iterator[Item | Skipped]:
+def read(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
     """Yield the tasks of a folder `backlog`, of the folder that contains it, or of a folder of task files.
 
     Completed and archived tasks are included as completed; documents, decisions and drafts are skipped.

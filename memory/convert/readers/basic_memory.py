@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import tzinfo
 from pathlib import Path
 
 from memory.base.items import Item, Skipped
@@ -11,7 +12,7 @@ from memory.convert.outside import markdown_files, read_note, rest_of, texts, ti
 _READ = frozenset({"title", "tags", "created"})
 
 
-def read(path: Path) -> Iterator[Item | Skipped]:
+def read(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
     """Yield the notes as a whole: a note stays one entry, with its observations and relations as written."""
     for file in markdown_files(path):
         note = read_note(file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from datetime import tzinfo
 from pathlib import Path
 
 from memory.base.items import Item, Skipped, skipped_text
@@ -15,7 +16,7 @@ _INDEX = "MEMORY.md"
 _READ = frozenset({"name"})
 
 
-def read(path: Path) -> Iterator[Item | Skipped]:
+def read(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
     """Yield one item for each memory file of a folder, or for each bullet of a file, under the heading above it."""
     if not os.path.isdir(path):
         yield from _lists(path)

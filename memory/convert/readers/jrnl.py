@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import tzinfo
 from pathlib import Path
 
 from memory.base.items import Item, Skipped
@@ -13,7 +14,7 @@ from memory.errors import UsageError
 _READ = frozenset({"title", "body", "date", "time", "tags"})
 
 
-def read(path: Path) -> Iterator[Item | Skipped]:
+def read(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
     """Yield the entries."""
     found = read_json(path)
     entries = found.get("entries") if isinstance(found, dict) else None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from calendar import monthrange
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
-from memory.base.items import Item, Skipped
+from memory.base.items import Item, Loss, Skipped
 from memory.convert.outside import lines_of, one_line, read_json, read_text, rest_of, title_of
 from memory.errors import UsageError
 
@@ -17,25 +18,34 @@ _TIME = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z")
 _PRIORITIES = {"H": "HIGH", "M": "NORMAL", "L": "LOW"}
 _SECTIONS = {"pending": "pending", "waiting": "pending", "recurring": "pending", "completed": "completed"}
 _NAMES = {"due": "due", "start": "started", "end": "completed"}
-_CRON = {"daily": "0 0 * * *", "weekdays": "0 0 * * 1-5", "weekly": "0 0 * * 0", "monthly": "0 0 1 * *",
-         "quarterly": "0 0 1 */3 *", "yearly": "0 0 1 1 *", "annual": "0 0 1 1 *"}  # fmt: skip
-_COMPUTED = frozenset({"id", "urgency"})
+_WORDS = {
+    "daily": (1, "day"), "day": (1, "day"), "weekdays": (1, "weekday"), "weekly": (1, "week"), "sennight": (1, "week"),
+    "biweekly": (2, "week"), "fortnight": (2, "week"), "monthly": (1, "month"), "bimonthly": (2, "month"),
+    "quarterly": (3, "month"), "semiannual": (6, "month"), "annual": (1, "year"), "yearly": (1, "year"),
+    "biannual": (2, "year"), "biyearly": (2, "year"),
+}  # fmt: skip
+"""Recurrence in one word: how many of which unit."""
+_PERIOD = re.compile(r"p?(\d{0,4}) ?(d|days?|w|wks?|weeks?|mo|mths?|months?|m|q|qtrs?|quarters?|y|yrs?|years?)")
+_UNITS = {"d": "day", "w": "week", "m": "month", "q": "quarter", "y": "year"}
+_COMPUTED = frozenset({"id", "urgency", "mask", "imask", "parent", "rtype", "last"})
 """Values that each export computes again: nothing is lost without them."""
 _READ = frozenset({"description", "status", "priority", "entry", "tags", "annotations", "recur", *_NAMES, *_COMPUTED})
 
 
-def read(path: Path) -> Iterator[Item | Skipped]:
-    """Yield the tasks; deleted ones, and waiting instances that are generated from a recurring one, are skipped.
+def read(path: Path, zone: tzinfo) -> Iterator[Item | Skipped | Loss]:
+    """Yield the tasks; deleted ones are skipped. Recurrence is that of the clock in `zone`.
 
-    Taskwarrior generates an instance of a recurring task for each of its due dates. Completed instances are included,
-    without the recurrence, which belongs to the recurring task.
+    Taskwarrior keeps a recurring task as a template and generates an instance for each of its due dates. The first open
+    instance, with its date and annotations, is the task; the template and further instances are skipped. Completed
+    instances are included, without the recurrence.
     """
     tasks = _tasks(path)
-    recurring = {
+    templates = {
         task["uuid"]: number
         for number, task in enumerate(tasks, 1)
         if isinstance(task, dict) and task.get("status") == "recurring" and isinstance(task.get("uuid"), str)
     }
+    live = _live_instances(tasks, templates)
     for number, task in enumerate(tasks, 1):
         where = f"{path}:{number}"
         title = task.get("description") if isinstance(task, dict) else None
@@ -46,13 +56,32 @@ def read(path: Path) -> Iterator[Item | Skipped]:
         if not isinstance(status, str) or status not in _SECTIONS:
             yield Skipped(f"{where}: {title}", f"its status is {one_line(status)[:40]}")
             continue
-        made_of = recurring.get(one_line(task.get("parent", "")))
-        if made_of is not None:
-            if _SECTIONS[status] == "pending" and not task.get("start"):
-                yield Skipped(f"{where}: {title}", f"it is a due date of the recurring task {path}:{made_of}")
+        uuid, template = one_line(task.get("uuid", "")), templates.get(one_line(task.get("parent", "")))
+        if status == "recurring" and uuid in live:
+            yield Skipped(f"{where}: {title}", f"it is the template of the task {path}:{live[uuid]}")
+            continue
+        if template is not None:
+            made_of = tasks[template - 1]
+            if live.get(made_of["uuid"]) == number:
+                # The template stays the task when it is converted again, whatever instance is live then.
+                task = {**made_of, **task, "uuid": made_of["uuid"]}
+            elif _SECTIONS[status] == "pending":
+                yield Skipped(f"{where}: {title}", f"it is a further due date of the task {path}:{template}")
                 continue
-            task = {key: value for key, value in task.items() if key != "recur"}
-        yield _item(task, title_of(title), where)
+            else:
+                task = {key: value for key, value in task.items() if key != "recur"}
+        yield from _item(task, title_of(title), where, zone)
+
+
+def _live_instances(tasks: list[Any], templates: dict[str, int]) -> dict[str, int]:
+    """Return the number of the open instance of each template that is due first; a started one comes before others."""
+    live: dict[str, tuple[bool, str, int]] = {}
+    for number, task in enumerate(tasks, 1):
+        parent = one_line(task.get("parent", "")) if isinstance(task, dict) else ""
+        if parent in templates and one_line(task.get("status", "")) in ("pending", "waiting"):
+            rank = (not task.get("start"), one_line(task.get("due", "")), number)
+            live[parent] = min(live.get(parent, rank), rank)
+    return {parent: number for parent, (_, _, number) in live.items()}
 
 
 def _tasks(path: Path) -> list[Any]:
@@ -72,7 +101,8 @@ def _tasks(path: Path) -> list[Any]:
     return tasks
 
 
-def _item(task: dict[str, Any], title: str, where: str) -> Item:
+def _item(task: dict[str, Any], title: str, where: str, zone: tzinfo) -> Iterator[Item | Loss]:
+    """Yield the item of a task, and what of its recurrence is lost."""
     fields = {"section": _SECTIONS[task.get("status", "pending")]}
     if fields["section"] == "pending" and task.get("start"):
         fields["section"] = "in-progress"
@@ -81,12 +111,19 @@ def _item(task: dict[str, Any], title: str, where: str) -> Item:
     for key, name in _NAMES.items():
         if task.get(key):
             fields[name] = _time(one_line(task[key]))
-    recur = task.get("recur")
-    if isinstance(recur, str) and recur in _CRON:
-        day = fields.get("due", "")
-        fields["due"] = f"{day} (recurring: {_cron(recur, day)})".strip()
-    elif recur:
-        fields["recur"] = one_line(recur)
+    losses: list[Loss] = []
+    recur = one_line(task.get("recur") or "")
+    if recur:
+        due = _local(fields.get("due", ""), zone)
+        expression, lost = _cron(recur, due)
+        if expression:
+            fields["due"] = f"{fields.get('due', '')} (recurring: {expression})".strip()
+        else:
+            fields["recur"] = recur
+        if lost:
+            losses.append(Loss(f"{where}: {title}", "recur", lost))
+        if task.get("until"):
+            losses.append(Loss(f"{where}: {title}", "until", "a recurrence has no end here; the date is kept as text"))
     fields.update({key: _time(value) for key, value in rest_of(task, _READ, "taskwarrior").items()})
     notes = [
         f"{_time(one_line(one.get('entry', '')))} {one_line(one.get('description', ''))}".strip()
@@ -97,7 +134,8 @@ def _item(task: dict[str, Any], title: str, where: str) -> Item:
         fields["notes"] = "\n".join(notes)
     tags = task.get("tags") or []
     words = tuple(one for one in tags if isinstance(one, str)) if isinstance(tags, list) else (one_line(tags),)
-    return Item("task", title, "", where, _time(one_line(task.get("entry", ""))), words, fields)
+    yield Item("task", title, "", where, _time(one_line(task.get("entry", ""))), words, fields)
+    yield from losses
 
 
 def _time(text: str) -> str:
@@ -106,13 +144,38 @@ def _time(text: str) -> str:
     return "{}-{}-{}T{}:{}:{}Z".format(*found.groups()) if found else text
 
 
-def _cron(recur: str, due: str) -> str:
-    """Return the schedule of a recurrence word, on the day of the first due date if there is one."""
+def _local(text: str, zone: tzinfo) -> datetime | None:
+    """Return a time in the zone; None for a text that is none."""
     try:
-        day = datetime.fromisoformat(due)
+        return datetime.fromisoformat(text).astimezone(zone)
     except ValueError:
-        return _CRON[recur]
-    when = {"weekly": f"* * {day.isoweekday() % 7}", "monthly": f"{day.day} * *", "quarterly": f"{day.day} */3 *"}
-    yearly = f"{day.day} {day.month} *"
-    rest = when.get(recur, yearly if recur in ("yearly", "annual") else _CRON[recur].split(" ", 2)[2])
-    return f"{day.minute} {day.hour} {rest}"
+        return None
+
+
+def _cron(recur: str, due: datetime | None) -> tuple[str | None, str]:
+    """Return the cron expression of a recurrence that begins at a due date, and what cron cannot say of it."""
+    word = recur.strip().lower()
+    count, unit = _WORDS.get(word, (0, ""))
+    if not count and (found := _PERIOD.fullmatch(word)):
+        count, unit = int(found[1] or 1), _UNITS[found[2][0]]
+    if unit == "quarter":
+        count, unit = 3 * count, "month"
+    if unit == "month" and count and count % 12 == 0:
+        count, unit = count // 12, "year"
+    if unit == "day" and count == 7:
+        count, unit = 1, "week"
+    if due is None and count:
+        return None, "it has no due date to count from"
+    if due is None or not count or (count > 1 and (unit != "month" or 12 % count)):
+        return None, f"cron cannot say {recur[:40]!r}; it is kept as text"
+    clock = f"{due.minute} {due.hour}"
+    if unit in ("day", "weekday"):
+        return f"{clock} * * {'*' if unit == 'day' else '1-5'}", ""
+    if unit == "week":
+        return f"{clock} * * {due.isoweekday() % 7}", ""
+    step = 12 if unit == "year" else count
+    months = sorted((due.month - 1 + step * number) % 12 + 1 for number in range(12 // step))
+    day = "L" if due.day == 31 else str(due.day)
+    short = due.day < 31 and any(due.day > monthrange(2025, month)[1] for month in months)
+    lost = f"cron skips the months without a day {due.day}" if short else ""
+    return f"{clock} {day} {'*' if step == 1 else ','.join(map(str, months))} *", lost

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, tzinfo
 from pathlib import Path
 
 from memory.base.items import Item, Skipped
@@ -15,7 +15,7 @@ _LINE = re.compile(rf"(?:(x) (?:({_DAY}) )?)?(?:\(([A-Z])\) )?(?:({_DAY}) )?(?:(
 _PRIORITIES = {"A": "HIGH", "B": "NORMAL", "C": "LOW"}
 
 
-def read(path: Path) -> Iterator[Item | Skipped]:
+def read(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
     """Yield the tasks; empty lines are not counted."""
     for number, line in enumerate(lines_of(read_text(path)), 1):
         if line.strip():

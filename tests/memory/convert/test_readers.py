@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from memory.errors import UsageError
 
 def read(name: str, path: Path) -> tuple[list[Item], list[Skipped]]:
     """The items and what was skipped."""
-    found = list(reader_of(name)(path))
+    found = list(reader_of(name)(path, UTC))
     return [one for one in found if isinstance(one, Item)], [one for one in found if isinstance(one, Skipped)]
 
 
@@ -62,7 +63,7 @@ def test_taskwarrior(tmp_path: Path) -> None:
 
 
 def test_taskwarrior_instances_of_a_recurring_task(tmp_path: Path) -> None:
-    """Due dates that Taskwarrior made of a recurring task are not recurring tasks themselves."""
+    """The live instance is the recurring task; its template and further instances are none."""
     made = {"description": "Water", "recur": "weekly", "rtype": "periodic", "parent": "a-1"}
     tasks = [
         {"description": "Water", "status": "recurring", "uuid": "a-1", "recur": "weekly", "due": "20240105T000000Z"},
@@ -75,13 +76,13 @@ def test_taskwarrior_instances_of_a_recurring_task(tmp_path: Path) -> None:
     path = written(tmp_path / "t.json", json.dumps(tasks))
     items, skipped = read("taskwarrior", path)
     assert [(one.fields["section"], one.fields["due"]) for one in items] == [
-        ("pending", "2024-01-05T00:00:00Z (recurring: 0 0 * * 5)"),
         ("completed", "2024-01-05T00:00:00Z"),
-        ("in-progress", "2024-01-19T00:00:00Z"),
+        ("in-progress", "2024-01-19T00:00:00Z (recurring: 0 0 * * 5)"),
         ("pending", "2024-01-12T00:00:00Z (recurring: 0 0 * * 5)"),
     ]
     assert [one.reason for one in skipped] == [
-        f"it is a due date of the recurring task {path}:1",
+        f"it is the template of the task {path}:4",
+        f"it is a further due date of the task {path}:1",
         "its status is pending",
     ]
 
@@ -220,7 +221,7 @@ def test_no_bytes_end_a_reader(tmp_path: Path, name: str) -> None:
     for path in (tmp_path, tmp_path / "bad.md", Path("/dev/null"), tmp_path / "gone"):
         codes = []
         try:
-            list(reader_of(name)(path))
+            list(reader_of(name)(path, UTC))
         except UsageError as error:
             codes.append(error.code)
         assert set(codes) <= {"convert.unreadable"}
