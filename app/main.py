@@ -118,7 +118,7 @@ def _call(arguments: list[str], session: Session) -> int:
     command: click.Command = root
     prog = "memdeck"
     if form == "maintain":
-        from .cli.verbs.maintenance import maintain
+        from memory.maintenance.operations import maintain
 
         arguments.remove(MAINTAIN)
         command, prog = command_of(maintain), f"memdeck {MAINTAIN}"

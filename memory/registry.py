@@ -120,7 +120,7 @@ REGISTRY: tuple[SystemName, ...] = (
                 _FILES + "plans.operations:orchestration",
                 "List, add, edit and remove plans, with their phases and their progress.",
             ),
-            VerbName("monitors", _CLI + "monitors:monitors", "List, add, edit, remove and run monitors."),
+            VerbName("monitors", "memory.monitoring.operations:monitors", "List, add, edit, remove and run monitors."),
             VerbName(
                 "config", _FILES + "config_operations:config", "List, get, set and unset the workspace's settings."
             ),
@@ -142,7 +142,11 @@ REGISTRY: tuple[SystemName, ...] = (
         ".aegis/memory",
         "memory.facts.system:Facts",
         ("facts",),
-        verbs=(VerbName("facts", _CLI + "facts:facts", "Store, search, delete and inject short notes for prompts."),),
+        verbs=(
+            VerbName(
+                "facts", "memory.facts.operations:facts", "Store, search, delete and inject short notes for prompts."
+            ),
+        ),
         panes=(PaneEntry("facts", "Facts", _PANES + "facts:FactsPane", (".aegis/memory/memories.jsonl",)),),
     ),
     SystemName(
@@ -156,7 +160,7 @@ REGISTRY: tuple[SystemName, ...] = (
         verbs=(
             VerbName(
                 "typed",
-                _CLI + "typed.agents:typed",
+                "memory.typed.operations:typed",
                 "The typed memory of agents: prune, merge, promote, lock, failures.",
             ),
         ),

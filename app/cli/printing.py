@@ -19,9 +19,7 @@ from memory.base.safe_text import cell_width, clip, visible
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
-    from typing import Any, TextIO, TypeVar
-
-    T = TypeVar("T")
+    from typing import Any, TextIO
 
 _CHUNK = 512
 # Characters that JSON leaves unchanged although they have an effect on terminals or readers.
@@ -324,22 +322,6 @@ def _padded(column: list[str]) -> tuple[int, str, list[str]]:
     width = max(sizes.values())
     padded = {cell: cell + " " * (width - size + 2) for cell, size in sizes.items()}
     return width, "%s", [padded[cell] for cell in column]
-
-
-SHOWN = 20
-"""How many of many things the text output lists."""
-
-
-def first(things: Sequence[T], line: Callable[[T], str]) -> Iterator[str]:
-    """Yield the lines of the first of many things, then how many more there are."""
-    yield from map(line, things[:SHOWN])
-    yield from more(len(things))
-
-
-def more(count: int) -> Iterator[str]:
-    """Yield how many are not shown, if any."""
-    if count > SHOWN:
-        yield f"    and {count - SHOWN:,} more"
 
 
 def wants_color(environ: Mapping[str, str], terminal: bool) -> bool:

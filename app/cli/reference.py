@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from memory.maintenance.operations import maintain
+
 from .commands import COMMON, FOLDER_ONLY, Verb, VerbGroup, command_of
 from .root import root
 from .verbs import PARTS
-from .verbs.maintenance import maintain
 from .verbs.opening import open_workspace
 
 MARK = "<!-- What follows is made by: python -m app.cli.reference docs/command-line.md -->\n"

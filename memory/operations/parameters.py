@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from memory.base.counts import MOST, whole
 from memory.base.safe_text import clip, visible
@@ -132,6 +132,34 @@ class Pairs(Kind):
 
 class Lines(Kind):
     """Lines of text; on the command line `-` is replaced by those of standard input."""
+
+
+@dataclass(frozen=True)
+class Input(Kind):
+    """A text; on the command line `-` is replaced by standard input.
+
+    So is a missing one: with `needed` where standard input is no terminal, with `words` after telling them.
+    """
+
+    needed: bool = False
+    words: str = ""
+
+
+class SentFile(NamedTuple):
+    """The value of a parameter of the kind `Content`: the name that was given, and the bytes."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Content(Kind):
+    """The content of a file, or of standard input for `-`; programs send the content itself.
+
+    `code` is that of the error for a file that cannot be read.
+    """
+
+    code: str = "usage.file"
 
 
 @dataclass(frozen=True)

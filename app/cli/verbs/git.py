@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.cli.printing import tell
-from app.cli.session import PROBLEMS, Session
+from app.cli.session import Session
 from app.connect.git import GitSetup, install, uninstall
 from memory.errors import UsageError
 from memory.files.merge_driver import merge_versions
 from memory.operations import Group, Whole, argument, option, under, verb
+from memory.operations.result import PROBLEMS
 from memory.storage.replace import read_file, replace_file
 
 git = Group("git", "Set git up to merge and to show memory files by their entries, or take that away.")

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from app.cli.printing import tell
-from app.cli.session import PROBLEMS, Session
+from app.cli.session import Session
 from app.tui.keys.bindings import known_bindings
 from app.tui.keys.conflicts import all_problems
 from app.tui.keys.key_file import config_path, read_keymap
 from memory.operations import option, shows, verb
+from memory.operations.result import PROBLEMS
 from memory.storage.own_folders import config_home
 from widgets.chrome.keys import key_name
 

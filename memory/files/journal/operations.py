@@ -9,8 +9,8 @@ from memory.base.clock import BadMoment
 from memory.base.dates import parse_when
 from memory.errors import UsageError
 from memory.files.edit import Edit
-from memory.files.operations import Call, Context, EntryGroup, in_words, something
-from memory.operations import Lines, Ref, Whole, argument, option, under
+from memory.files.operations import Call, EntryGroup, in_words, something
+from memory.operations import Context, Lines, Ref, Whole, argument, option, under
 from memory.operations.result import Paint, Result, listing
 
 from .edits import add_entry, edit_entry, remove_entry, replace_entry_text

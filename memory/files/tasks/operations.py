@@ -13,9 +13,9 @@ from memory.base.values import alike, folded, is_absent
 from memory.document import Entry
 from memory.errors import UsageError
 from memory.files.edit import Edit
-from memory.files.operations import Call, Context, EntryGroup, given, in_words, pairs, something, when
+from memory.files.operations import Call, EntryGroup, given, in_words, pairs, something, when
 from memory.files.snapshot import Snapshot
-from memory.operations import Choice, Pairs, Ref, Suggested, Whole, argument, option, under
+from memory.operations import Choice, Context, Pairs, Ref, Suggested, Whole, argument, option, under
 from memory.operations.result import Paint, Result, fields_of, listing
 
 from .due_filter import due_when

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from app.cli.session import PROBLEMS, Session
+from app.cli.session import Session
 from memory.errors import UsageError
 from memory.operations import option, verb
+from memory.operations.result import PROBLEMS
 from memory.storage.own_folders import state_home
 
 from .environment import DoctorFinding, crontab, machine, of_keys, of_workspace, scheduled
