@@ -59,7 +59,8 @@ class SystemName(NamedTuple):
     function as `module:function`: given the workspace's folder, the home folder and the state home, it yields the
     stores of the system that are outside the workspace, each with its own change log. `is_file` says that the mark is a
     file; that of a `listed` system always is. `beside` is a folder by which a workspace has the system also without its
-    mark; it makes no workspace of a folder.
+    mark; it makes no workspace of a folder. `entries` is a mapping as `module:attribute` from its kinds to the objects
+    by which agents find and change their entries (see `memory.search.entries.EntryKind`); the others they only read.
     """
 
     name: str
@@ -73,6 +74,7 @@ class SystemName(NamedTuple):
     is_file: bool = False
     outside: str = ""
     beside: str = ""
+    entries: str = ""
 
     def marks(self, folder: str) -> bool:
         """Return whether a folder has the mark of the system."""
@@ -100,6 +102,7 @@ REGISTRY: tuple[SystemName, ...] = (
         ".aiter/memory",
         "memory.files.system:WorkspaceMemory",
         ("tasks", "journal", "knowledge", "contacts", "plans", "monitors", "config"),
+        entries="memory.files.entries:KINDS",
         verbs=(
             VerbName("tasks", _FILES + "tasks.operations:tasks", "List, add, edit, start, finish and remove tasks."),
             VerbName(
@@ -142,6 +145,7 @@ REGISTRY: tuple[SystemName, ...] = (
         ".aegis/memory",
         "memory.facts.system:Facts",
         ("facts",),
+        entries="memory.facts.entries:KINDS",
         verbs=(
             VerbName(
                 "facts", "memory.facts.operations:facts", "Store, search, delete and inject short notes for prompts."
@@ -155,6 +159,7 @@ REGISTRY: tuple[SystemName, ...] = (
         "Aidefile",
         "memory.typed.system:TypedMemory",
         ("typed",),
+        entries="memory.typed.entries:KINDS",
         listed=".aide/config.toml",
         outside="memory.typed.stores:outside",
         verbs=(
@@ -172,6 +177,7 @@ REGISTRY: tuple[SystemName, ...] = (
         ".agent-memory",
         "memory.state.system:ProjectState",
         ("state",),
+        entries="memory.state.entries:KINDS",
         verbs=(
             VerbName(
                 "state", _CLI + "state.bundle:state", "Project state: init, recall, query, validate, sync, checkpoints."
