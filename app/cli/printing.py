@@ -13,6 +13,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
+from itertools import islice
+from json import JSONEncoder
 from typing import TYPE_CHECKING
 
 from memory.base.safe_text import cell_width, clip, visible
@@ -116,8 +118,6 @@ class Printer:
 
     def _encoder(self) -> Callable[[Any], str]:
         """Return a function that turns a value into JSON that the output can encode."""
-        from json import JSONEncoder
-
         encode = JSONEncoder(ensure_ascii=not self.utf8, check_circular=False).encode
         escape = re.compile(_STEERING).sub
 
@@ -140,8 +140,6 @@ class Printer:
 
 
 def _take(values: Iterator[Any]) -> list[Any]:
-    from itertools import islice
-
     return list(islice(values, _CHUNK))
 
 

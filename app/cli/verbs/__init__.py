@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 
+from memory.operations import Group, Operation
 from memory.registry import REGISTRY, registered
 
 _HERE = "app.cli.verbs."
@@ -71,6 +73,20 @@ def _of_others() -> dict[str, tuple[str, str]]:
 
 VERBS: Mapping[str, tuple[str, str]] = _Verbs()
 """Each verb with its place (module:attribute) and its line of `memdeck --help`."""
+
+FORMS = {
+    "open": _HERE + "opening:open_workspace",
+    "maintain": "memory.maintenance.operations:maintain",
+}
+"""The forms of the command that are no verbs, with their places."""
+
+
+def load(place: str) -> Operation | Group:
+    """Import the operation or the group at a place."""
+    module, _, attribute = place.partition(":")
+    found: Operation | Group = getattr(import_module(module), attribute)
+    return found
+
 
 PARTS: dict[str, tuple[str, ...]] = {
     "Begin": ("init", "demo", "serve"),
