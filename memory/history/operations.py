@@ -9,6 +9,7 @@ from memory.base.clock import format_local
 from memory.base.dates import time_bound
 from memory.errors import MemdeckError
 from memory.files.diff import ChangeView
+from memory.files.restore import restore_entry
 from memory.operations import Context, Group, Whole, argument, option, under, verb
 from memory.operations.result import Paint, Result, listing, said
 from memory.review import refuse_agents, undo_redo
@@ -198,11 +199,10 @@ def restore(context: Context, ref: str, before: str | None) -> Result:
 
     A task goes back to Completed, a journal entry to its day, a plan to Completed Plans.
     """
-    workspace = context.workspace
     if before is None:
-        outcome = workspace.restore(ref, actor=context.actor, now=context.now)
+        outcome = context.change("restore", lambda snapshot: restore_entry(snapshot, ref, now=context.now))
     else:
-        outcome = restore_version(workspace, before, ref, actor=context.actor, now=context.now)
+        outcome = restore_version(context.workspace, before, ref, actor=context.actor, now=context.now)
     return _did(context, outcome.change, outcome.ref)
 
 
