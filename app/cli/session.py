@@ -217,7 +217,7 @@ class Session:
         return found.code
 
     def _meant(self, operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values that stand for standard input or a file; what a program sends is the text itself."""
+        """Return what the values mean: dates in words, standard input and files; a program sends the text itself."""
         found: dict[str, Any] = {}
         for one in operation.parameters:
             value: Any = values.get(one.name)
@@ -231,6 +231,8 @@ class Session:
                     found[one.name] = _stdin() if missing or value == "-" else value
                 case Content(code):
                     found[one.name] = SentFile(value, value.encode() if self.served else _content(value, code))
+                case _ if value is not None and not one.many:
+                    found[one.name] = one.kind.meant(value, self)
         return found
 
     @property

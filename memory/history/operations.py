@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Any
 
 from memory.base.clock import format_local
-from memory.base.dates import time_bound
 from memory.errors import MemdeckError
 from memory.files.diff import ChangeView
 from memory.files.restore import restore_entry
-from memory.operations import Context, Group, Whole, argument, option, under, verb
+from memory.operations import Bound, Context, Group, Whole, argument, option, under, verb
 from memory.operations.result import Paint, Result, listing, said
 from memory.review import refuse_agents, undo_redo
 from memory.review.model import place_words
@@ -43,15 +43,17 @@ _id = argument("change_id", metavar="ID")
 )
 @option("--file", metavar="FILE", help="Only changes of this file, such as tasks.md or 'archive/*'.")
 @option("--entry", metavar="REF", help="Only changes of this entry: a ref, its hex, or a part of the title.")
-@option("--since", metavar="TIME", help="Only changes at or after: 2024-01-15, '2024-01-15 14:00', yesterday.")
-@option("--until", metavar="TIME", help="Only changes up to; a day alone counts whole.")
+@option(
+    "--since", metavar="TIME", type=Bound(), help="Only changes at or after: 2024-01-15, '2024-01-15 14:00', yesterday."
+)
+@option("--until", metavar="TIME", type=Bound(end=True), help="Only changes up to; a day alone counts whole.")
 @option("--limit", type=Whole(least=0), default=_LIMIT, help=f"At most so many (default: {_LIMIT}; 0: all).")
 def list_changes(
     context: Context,
     file: str | None,
     entry: str | None,
-    since: str | None,
-    until: str | None,
+    since: datetime | None,
+    until: datetime | None,
     limit: int,
 ) -> Result:
     """List the changes of every writer, newest first; what other programs did since the last look is noted first.
@@ -60,11 +62,9 @@ def list_changes(
     With --actor NAME only those by human, cli, maintain, outside, agent:NAME, or agent:*.
     """
     zone = context.snapshot.zone
-    first = None if since is None else time_bound(since, context.now, zone, end=False)
-    last = None if until is None else time_bound(until, context.now, zone, end=True)
     _notice(context)
     found = find(
-        context.workspace, limit=limit, actor=context.actor_option, file=file, entry=entry, since=first, until=last
+        context.workspace, limit=limit, actor=context.actor_option, file=file, entry=entry, since=since, until=until
     )
     rows = (
         (

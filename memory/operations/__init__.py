@@ -9,8 +9,12 @@ from __future__ import annotations
 from .context import Context
 from .operation import Group, Operation, Serves, shows, under, verb
 from .parameters import (
+    DUE,
+    RECURRING,
+    Bound,
     Choice,
     Content,
+    Day,
     Input,
     Kind,
     Lines,
@@ -19,6 +23,7 @@ from .parameters import (
     Ref,
     SentFile,
     Suggested,
+    Tag,
     Whole,
     argument,
     option,
@@ -26,6 +31,7 @@ from .parameters import (
 from .permission import Caller, allow
 
 __all__ = [
-    "Caller", "Choice", "Content", "Context", "Group", "Input", "Kind", "Lines", "Operation", "Pairs", "Parameter",
-    "Ref", "SentFile", "Serves", "Suggested", "Whole", "allow", "argument", "option", "shows", "under", "verb",
+    "DUE", "RECURRING", "Bound", "Caller", "Choice", "Content", "Context", "Day", "Group", "Input", "Kind", "Lines",
+    "Operation", "Pairs", "Parameter", "Ref", "SentFile", "Serves", "Suggested", "Tag", "Whole", "allow", "argument",
+    "option", "shows", "under", "verb",
 ]  # fmt: skip

@@ -150,3 +150,22 @@ def test_each_look_answers_alike_typed_and_over_http(workspace: Place) -> None:
                 assert (status, sorted(found)) == (200, sorted(typed.data)), words
             else:
                 assert (status, _still(found)) == (200, _still(typed.data)), words
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("changes list --since yes", ["yesterday"]),
+        ("journal list --date t", ["today", "tue", "thu"]),
+        ("tasks add Sweep --due to", ["today", "tomorrow"]),
+        ("tasks add Sweep --recurring we", ["weekdays", "weekly"]),
+        ("tasks list --tag re", ["release"]),
+    ],
+)
+def test_what_a_parameter_takes_is_completed(workspace: Place, words: str, offered: list[str]) -> None:
+    """Days, recurrences and tags, by the kind of the parameter."""
+    workspace.json("tasks", "add", "Ship", "--tag", "release")
+    typed = ["memdeck", *words.split()]
+    shell = {"COMP_WORDS": " ".join(typed), "COMP_CWORD": str(len(typed) - 1), "_MEMDECK_COMPLETE": "bash_complete"}
+    answer = workspace(environ=shell, process=True, now=None)
+    assert answer.out.split() == [f"plain,{word}" for word in offered]
