@@ -29,9 +29,10 @@ from .parameters import (
     option,
 )
 from .permission import Caller, allow
+from .result import Result, listing, said
 
 __all__ = [
     "DUE", "RECURRING", "Bound", "Caller", "Choice", "Content", "Context", "Day", "Group", "Input", "Kind", "Lines",
-    "Operation", "Pairs", "Parameter", "Ref", "SentFile", "Serves", "Suggested", "Tag", "Whole", "allow", "argument",
-    "option", "shows", "under", "verb",
+    "Operation", "Pairs", "Parameter", "Ref", "Result", "SentFile", "Serves", "Suggested", "Tag", "Whole", "allow",
+    "argument", "listing", "option", "said", "shows", "under", "verb",
 ]  # fmt: skip

@@ -76,7 +76,7 @@ def _offer_memory(session: Session) -> None:
     if session.root is None and session.asks_person:
         session.writer.lines(["There is no memory here yet for an agent to work with."])
         if session.agreed("Create it (memdeck init)?"):
-            init.run(session, None)
+            session.run(init, {"folder": None})
 
 
 @verb(
