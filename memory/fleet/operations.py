@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.base.clock import format_utc, say_ago, say_span
 from memory.errors import UsageError
@@ -14,11 +14,10 @@ from memory.operations.result import PROBLEMS, Paint, Result, listing, said
 from memory.search.operations import kinds_of
 from memory.storage.own_folders import DATABASE, config_home, home, host_name, state_home
 
+from .catalogue.central import CentralFleet
+from .catalogue.migrate import initialise
 from .embedded import EmbeddedFleet
 from .model import Fleet, FleetHit, FleetWorkspace, WorkResult, WorkspaceOverview
-
-if TYPE_CHECKING:
-    from .catalogue.central import CentralFleet
 
 FAILED = 1
 
@@ -65,8 +64,6 @@ def embedded(context: Context) -> EmbeddedFleet:
 
 def central(context: Context, database: str | None) -> CentralFleet:
     """Return the fleet of the catalogue; UsageError `fleet.no_database`."""
-    from .catalogue.central import CentralFleet
-
     return context.opened(CentralFleet(needed_database(context, database)))
 
 
@@ -317,8 +314,6 @@ def init(
 
     Logins that do not exist are made, without a password. Needs the extra `fleet`: pip install 'memdeck[fleet]'.
     """
-    from .catalogue.migrate import initialise
-
     logins = {}
     for one in hosts:
         name, equals, login = one.partition("=")

@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 
 from app.cli.printing import tell
 from app.cli.session import Session
+from app.servers.life import Life
 from memory.base.cron import BadCron, check_cron
 from memory.errors import UsageError
+from memory.fleet.catalogue.connect import arguments_of
 from memory.fleet.jobs.agent import AgentSettings, HostAgent
 from memory.fleet.operations import central, database_of, embedded, fleet, fleet_of, needed_database, on_database
 from memory.operations import Whole, option, under
@@ -36,8 +38,6 @@ def agent(session: Session, database: str | None, maintain: str, jobs: int, keep
 
     It runs until it gets SIGTERM or SIGINT. MEMDECK_HOST names the host.
     """
-
-    from memory.fleet.catalogue.connect import arguments_of
 
     url = needed_database(session, database)
     arguments_of(url)
@@ -73,8 +73,6 @@ def serve(session: Session, port: int, page_port: int, read_only: bool, database
     Programs find it under /api/v1/fleet; the browser shows the pane Fleet, for one page at a time. Needs the extra
     `server`, and `web` for the pane: pip install 'memdeck[server,web]'.
     """
-    from app.servers.life import Life
-
     try:
         from app.servers.fleet import FleetApi
         from app.servers.fleet import serve as run
