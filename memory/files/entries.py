@@ -15,7 +15,7 @@ from memory.files.journal.model import find_entry
 from memory.files.journal.operations import journal
 from memory.files.knowledge.model import find_knowledge
 from memory.files.knowledge.operations import knowledge
-from memory.files.monitors import add_monitor, edit_monitor, find_monitor, replace_monitor_text
+from memory.files.monitors import find_monitor, replace_monitor_text
 from memory.files.operations import Call, EntryGroup, when
 from memory.files.plans.model import find_plan
 from memory.files.plans.operations import orchestration
@@ -354,14 +354,13 @@ class MonitorEntries(InFiles):
         """Add a monitor with this name."""
         if text and text.strip():
             raise UsageError("entry.field", "a monitor has no text", "use fields")
-        return runnable(lambda looked: add_monitor(looked, title, texts_of(fields), now=now))(snapshot)
+        return self.makes("add", snapshot, now, title, changes=texts_of(fields))
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set and unset fields, or replace the source."""
         if (source := sent_source(record, changes)) is not None:
             return runnable(lambda looked: replace_monitor_text(looked, ref, source, now=now))(snapshot)
-        values = texts_of(changes.set)
-        return runnable(lambda looked: edit_monitor(looked, ref, values, changes.unset, now=now))(snapshot)
+        return self.makes("edit", snapshot, now, ref, texts_of(changes.set), changes.unset)
 
 
 class ConfigEntries(InFiles):

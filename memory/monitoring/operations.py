@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from memory.base.clock import format_utc
@@ -224,9 +224,9 @@ def _check_kept(ledger: MonitorLedger) -> None:
         raise MemdeckError("monitors.record", ledger.warnings[0], "`memdeck doctor` looks at the state folder")
 
 
-def _check_threshold(text: str | None, kind: str) -> None:
+def _check_threshold(text: str | None, kind: str | None) -> None:
     """Reject a threshold that cannot be parsed, with the column of the error."""
-    if text is not None and text.strip() and not is_absent(text):
+    if kind and text is not None and text.strip() and not is_absent(text):
         parse_threshold(text, kind.strip().casefold())
 
 
@@ -259,15 +259,15 @@ def _check_threshold(text: str | None, kind: str) -> None:
 def add(
     call: Call,
     name: str,
-    kind: str,
-    url: str | None,
-    command: str | None,
-    folder: str | None,
-    interval: str | None,
-    threshold: str | None,
-    alert_priority: str | None,
-    remediate: str | None,
-    changes: tuple[str, ...],
+    kind: str | None = None,
+    url: str | None = None,
+    command: str | None = None,
+    folder: str | None = None,
+    interval: str | None = None,
+    threshold: str | None = None,
+    alert_priority: str | None = None,
+    remediate: str | None = None,
+    changes: Sequence[str] | Mapping[str, str] = (),
 ) -> Edit:
     """Add a monitor; what it would run is text until a person approves it."""
     values = given(
@@ -280,7 +280,7 @@ def add(
         alertPriority=alert_priority,
         autoRemediate=remediate,
     ) | pairs(changes)
-    _check_threshold(values.get("threshold"), values["type"])
+    _check_threshold(values.get("threshold"), values.get("type"))
     return runnable(lambda snapshot: add_monitor(snapshot, name, values, now=call.now))(call.snapshot)
 
 
@@ -298,7 +298,7 @@ def _fields() -> tuple[str, ...]:
 @_ref
 @option("--set", "changes", multiple=True, type=Pairs(), help="Set a field or the name; may be repeated.")
 @option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
-def edit(call: Call, ref: str, changes: tuple[str, ...], unset: tuple[str, ...]) -> Edit:
+def edit(call: Call, ref: str, changes: Sequence[str] | Mapping[str, str] = (), unset: Sequence[str] = ()) -> Edit:
     """Change fields of a monitor; each changes its own line and no other."""
     values = pairs(changes)
     something((values, unset))

@@ -169,3 +169,20 @@ def test_what_a_parameter_takes_is_completed(workspace: Place, words: str, offer
     shell = {"COMP_WORDS": " ".join(typed), "COMP_CWORD": str(len(typed) - 1), "_MEMDECK_COMPLETE": "bash_complete"}
     answer = workspace(environ=shell, process=True, now=None)
     assert answer.out.split() == [f"plain,{word}" for word in offered]
+
+
+def test_a_threshold_that_is_none_is_refused_on_every_way(workspace: Place) -> None:
+    """The same code from the command line and from a tool, and nothing is written."""
+    fields = {"type": "tcp", "host": "db.example.com:5432", "threshold": "latency > 500"}
+    typed = workspace(
+        "monitors", "add", "Port", *(f"--set={key}={value}" for key, value in fields.items()), "--type=tcp"
+    )
+    assert (typed.code, typed.error) == (2, "monitor.threshold")
+    (added,) = workspace.mcp(("add", {"kind": "monitors", "title": "Port", "fields": fields}))
+    assert added["error"]["code"] == "monitor.threshold"
+    (good,) = workspace.mcp(
+        ("add", {"kind": "monitors", "title": "Port", "fields": {**fields, "threshold": "not open"}})
+    )
+    change = {"ref": good["ref"], "hash": good["hash"], "set": {"threshold": "latency > 500"}}
+    (edited,) = workspace.mcp(("edit", change))
+    assert edited["error"]["code"] == "monitor.threshold"
