@@ -210,8 +210,6 @@ class Session:
         if found.text is not None:
             for piece in found.text():
                 self.writer.text(piece)
-        elif found.key and found.rows:
-            self.listing(found.key, found.rows, lambda: found.lines(self.paint))
         else:
             self.answer(found.document, lambda: found.lines(self.paint), found.rows)
         return found.code
@@ -272,12 +270,7 @@ class Session:
 
     def listing(self, key: str, rows: Callable[[], Iterable[Json]], lines: Callable[[], Iterable[str]]) -> None:
         """Print a list: `{key: [...]}`, one object a line, or lines for people."""
-        if self.output == "json":
-            self.writer.array(key, list(rows()))
-        elif self.output == "jsonl":
-            self.writer.objects(list(rows()))
-        else:
-            self.writer.lines(lines())
+        self.answer(lambda: {key: list(rows())}, lines, rows)
 
     @property
     def asks_person(self) -> bool:

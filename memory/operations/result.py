@@ -46,7 +46,7 @@ class Paint(Protocol):
 class Result:
     """The result of an operation, made when it is shown: a JSON document, or lines for people.
 
-    `rows` are the objects of the form jsonl, if it has its own; those of the list `key` if it only lists things.
+    `rows` are the objects of the form jsonl, if it has its own.
     `notes` are told beside it. `code` is the exit code, `text` an export, which has the same form for everybody.
     """
 
@@ -54,7 +54,6 @@ class Result:
     lines: Callable[[Paint], Iterable[str]]
     rows: Callable[[], Iterable[Json]] | None = None
     notes: Sequence[str] = ()
-    key: str = ""
     code: int = 0
     text: Callable[[], Iterable[str]] | None = None
 
@@ -67,7 +66,7 @@ def listing(
     code: int = 0,
 ) -> Result:
     """Return the result of an operation that lists things: `{key: [...]}`, in jsonl one object a line."""
-    return Result(lambda: {key: list(rows())}, lines, rows, notes, key, code)
+    return Result(lambda: {key: list(rows())}, lines, rows, notes, code)
 
 
 def said(document: Json, *lines: str, code: int = 0) -> Result:
