@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _STEERING = (
     "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_PIECE = 1 << 16
 _UTF8 = frozenset({"utf-8", "utf8"})
 
 
@@ -79,7 +80,10 @@ class Printer:
 
     def document(self, value: Any) -> None:
         """Write one JSON document and a line end."""
-        self.text(self._encoder()(value) + "\n")
+        text = self._encoder()(value) + "\n"
+        # A reader that goes away is noticed between two pieces.
+        for start in range(0, len(text), _PIECE):
+            self.text(text[start : start + _PIECE])
 
     def objects(self, values: Iterable[Any]) -> None:
         """Write JSON objects, one a line, as they come."""
