@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import sys
 
+from .version import __version__
+
 TYPE_CHECKING = False  # `--version` does without `typing`.
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import click
 
     from .cli.session import Session
 
@@ -40,7 +40,14 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
     words = _hook_words(arguments)
     if words is not None and not {"-h", "--help"} & set(words):
         return _run_hook(words)
-    code = _run(arguments, session)
+    try:
+        from .cli.run import run as run_verb
+        from .cli.session import Session
+    except OSError:
+        # No file descriptor is left, not even to read the modules.
+        os.write(2, b"memdeck: system.descriptors: no more files can be opened; raise the limit: ulimit -n 256\n")
+        return 1
+    code = run_verb(arguments, session or Session())
     return code if words is None else 0
 
 
@@ -72,68 +79,6 @@ def _run_hook(words: Sequence[str]) -> int:
         return 0
 
 
-def _run(arguments: Sequence[str], session: Session | None) -> int:
-    from contextlib import suppress
-
-    from .cli.printing import OutputClosed
-    from .cli.session import Session
-
-    session = session or Session()
-    try:
-        code = _call(list(arguments), session)
-        session.writer.flush()
-        return code
-    except SystemExit:
-        raise
-    except BaseException as error:
-        try:
-            from .cli.failures import output_of, report, report_made
-        except OSError:
-            # No file descriptor is left, not even to read the error module.
-            os.write(2, b"memdeck: system.descriptors: no more files can be opened; raise the limit: ulimit -n 256\n")
-            return 1
-
-        output = session.output if session.output != "human" else output_of(arguments)
-        if session.made is not None and isinstance(error, Exception) and not isinstance(error, OutputClosed):
-            return report_made(error, session.made, output, session.writer)
-        return report(error, output, session.writer)
-    finally:
-        # The answer is already printed: running out of memory before `close` protects itself must not change the
-        # result.
-        with suppress(Exception):
-            session.close()
-
-
-def _call(arguments: list[str], session: Session) -> int:
-    from click.exceptions import Exit
-
-    from .cli.commands import command_of
-    from .cli.forms import MAINTAIN, form_of
-    from .cli.root import root
-    from .cli.verbs import VERBS
-
-    if "_MEMDECK_COMPLETE" in os.environ:
-        root.main(prog_name="memdeck", complete_var="_MEMDECK_COMPLETE", obj=session)
-    form = form_of(arguments, VERBS)
-    command: click.Command = root
-    prog = "memdeck"
-    if form == "maintain":
-        from .cli.verbs.maintenance import maintain
-
-        arguments.remove(MAINTAIN)
-        command, prog = command_of(maintain), f"memdeck {MAINTAIN}"
-    elif form == "open":
-        from .cli.verbs.opening import open_workspace
-
-        command = command_of(open_workspace)
-    try:
-        with command.make_context(prog, arguments, obj=session) as context:
-            result = command.invoke(context)
-    except Exit as end:
-        return end.exit_code
-    return result if isinstance(result, int) else 0
-
-
 def _open_standard_files() -> None:
     """Open closed standard files (stdin, stdout, stderr) so that they read and write nothing.
 
@@ -151,8 +96,6 @@ def _open_standard_files() -> None:
 
 def _told_version() -> bool:
     """Print the version; return False if stdout fails, which the command line reports."""
-    from .version import __version__
-
     try:
         print(f"memdeck {__version__}", flush=True)
     except OSError:

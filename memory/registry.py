@@ -59,7 +59,8 @@ class SystemName(NamedTuple):
     function as `module:function`: given the workspace's folder, the home folder and the state home, it yields the
     stores of the system that are outside the workspace, each with its own change log. `is_file` says that the mark is a
     file; that of a `listed` system always is. `beside` is a folder by which a workspace has the system also without its
-    mark; it makes no workspace of a folder.
+    mark; it makes no workspace of a folder. `entries` is a mapping as `module:attribute` from its kinds to the objects
+    by which agents find and change their entries (see `memory.search.entries.EntryKind`); the others they only read.
     """
 
     name: str
@@ -73,6 +74,7 @@ class SystemName(NamedTuple):
     is_file: bool = False
     outside: str = ""
     beside: str = ""
+    entries: str = ""
 
     def marks(self, folder: str) -> bool:
         """Return whether a folder has the mark of the system."""
@@ -100,6 +102,7 @@ REGISTRY: tuple[SystemName, ...] = (
         ".aiter/memory",
         "memory.files.system:WorkspaceMemory",
         ("tasks", "journal", "knowledge", "contacts", "plans", "monitors", "config"),
+        entries="memory.files.entries:KINDS",
         verbs=(
             VerbName("tasks", _FILES + "tasks.operations:tasks", "List, add, edit, start, finish and remove tasks."),
             VerbName(
@@ -120,7 +123,7 @@ REGISTRY: tuple[SystemName, ...] = (
                 _FILES + "plans.operations:orchestration",
                 "List, add, edit and remove plans, with their phases and their progress.",
             ),
-            VerbName("monitors", _CLI + "monitors:monitors", "List, add, edit, remove and run monitors."),
+            VerbName("monitors", "memory.monitoring.operations:monitors", "List, add, edit, remove and run monitors."),
             VerbName(
                 "config", _FILES + "config_operations:config", "List, get, set and unset the workspace's settings."
             ),
@@ -142,7 +145,12 @@ REGISTRY: tuple[SystemName, ...] = (
         ".aegis/memory",
         "memory.facts.system:Facts",
         ("facts",),
-        verbs=(VerbName("facts", _CLI + "facts:facts", "Store, search, delete and inject short notes for prompts."),),
+        entries="memory.facts.entries:KINDS",
+        verbs=(
+            VerbName(
+                "facts", "memory.facts.operations:facts", "Store, search, delete and inject short notes for prompts."
+            ),
+        ),
         panes=(PaneEntry("facts", "Facts", _PANES + "facts:FactsPane", (".aegis/memory/memories.jsonl",)),),
     ),
     SystemName(
@@ -151,12 +159,13 @@ REGISTRY: tuple[SystemName, ...] = (
         "Aidefile",
         "memory.typed.system:TypedMemory",
         ("typed",),
+        entries="memory.typed.entries:KINDS",
         listed=".aide/config.toml",
         outside="memory.typed.stores:outside",
         verbs=(
             VerbName(
                 "typed",
-                _CLI + "typed.agents:typed",
+                "memory.typed.operations:typed",
                 "The typed memory of agents: prune, merge, promote, lock, failures.",
             ),
         ),
@@ -168,6 +177,7 @@ REGISTRY: tuple[SystemName, ...] = (
         ".agent-memory",
         "memory.state.system:ProjectState",
         ("state",),
+        entries="memory.state.entries:KINDS",
         verbs=(
             VerbName(
                 "state", _CLI + "state.bundle:state", "Project state: init, recall, query, validate, sync, checkpoints."

@@ -19,7 +19,6 @@ from .files import MEMORY_FILES
 from .files.edit import Edit, refuse_unwritable, secrets_in
 from .files.merging import merge_file
 from .files.refs import RefTrace
-from .files.restore import restore_entry
 from .files.snapshot import Folder, Snapshot, Views, WrittenFiles, ref_of
 from .files.templates import template_files
 from .files.traces import Trail, trace
@@ -425,10 +424,6 @@ class Workspace:
     def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
         """Undo one change of any actor; raises `change.not_found`, `change.undone` and as `undo`."""
         return self.store.history.revert(change_id, actor=actor, now=now)
-
-    def restore(self, ref: str, *, actor: str, now: datetime) -> Outcome:
-        """Bring an archived entry back to where it came from; raises as `memory.files.restore.restore_entry`."""
-        return self.change("restore", lambda snapshot: restore_entry(snapshot, ref, now=now), actor=actor, now=now)
 
     def notice(self, now: datetime) -> int:
         """Record what other programs changed in the files of all systems; return the number of changes.

@@ -27,7 +27,7 @@ from tests.patience import PATIENCE
 
 HOUSE = Path(__file__).parents[1]
 VERBS = """
-import app.cli.failures, app.cli.commands, app.cli.root, app.cli.session, memory.files.tasks.operations, app.hooks.run
+import app.cli.run, memory.files.tasks.operations, app.hooks.run
 import app.main, memory.maintenance.run, memory.prompts.brief, memory.storage.log.log, memory.files.system
 """
 """What most verbs load."""

@@ -7,7 +7,9 @@ from datetime import UTC, datetime, tzinfo
 
 from memory.document import Document, parse
 from memory.files.edit import Edit
+from memory.files.restore import restore_entry
 from memory.files.snapshot import Snapshot
+from memory.workspace import Outcome, Workspace
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
 """Monday noon, an hour and a half after the last entry of the format's sample."""
@@ -59,3 +61,8 @@ def changed_lines(before: str, now: str) -> tuple[list[str], list[str]]:
 
     lines = list(ndiff(before.splitlines(keepends=True), now.splitlines(keepends=True)))
     return [line[2:] for line in lines if line[0] == "-"], [line[2:] for line in lines if line[0] == "+"]
+
+
+def restore(workspace: Workspace, ref: str, *, actor: str, now: datetime) -> Outcome:
+    """Bring an archived entry back in a change of a workspace."""
+    return workspace.change("restore", lambda snapshot: restore_entry(snapshot, ref, now=now), actor=actor, now=now)

@@ -34,7 +34,7 @@ def test_the_code_is_that_of_the_package() -> None:
         if not re.search(r"shopping|ClassVar|^def |^class |^(pane_id|title|files|item_name) =", line)
     }
     assert plain <= {
-        'found = system_of(session.workspace, "notes", Notes).look().notes',
+        'found = system_of(context.workspace, "notes", Notes).look().notes',
         'self._folder = workspace.root / ".notes"',
         'self._store = workspace.add_store(".notes", Reading())',
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import click
@@ -17,6 +16,7 @@ from memory.operations import Choice, Group, Operation, Parameter, Whole, option
 from memory.operations.parameters import Flag
 
 from .session import OUTPUTS, Session
+from .verbs import load
 
 
 class _Value(click.ParamType[Any]):
@@ -286,9 +286,7 @@ class LazyGroup(VerbGroup):
         """Import and return a verb, None if there is none with that name."""
         if cmd_name not in self.verbs:
             return None
-        module, _, attribute = self.verbs[cmd_name][0].partition(":")
-        found = getattr(import_module(module), attribute)
-        return command_of(found)
+        return command_of(load(self.verbs[cmd_name][0]))
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the verbs under their headings."""

@@ -11,17 +11,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from app.cli.printing import OutputClosed, Paint, Printer, tell
-from memory.errors import AmbiguousError, EntryChoice, MemdeckError, UsageError
+from memory.errors import AmbiguousError, EntryChoice, MemdeckError
 
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141
 _TO_CHOOSE, _WIDTH = 10, 79
-_USAGE_CODES = {
-    "NoSuchOption": "usage.option",
-    "BadOptionUsage": "usage.option",
-    "BadParameter": "usage.value",
-    "MissingParameter": "usage.missing",
-}
 
 
 def say(error: BaseException, *, choices: bool) -> MemdeckError:
@@ -41,7 +35,7 @@ def known_error(error: BaseException) -> MemdeckError:
     """Return any error as a MemdeckError."""
     if isinstance(error, MemdeckError):
         return error
-    return _of_descriptors(error) or _from_click(error) or _internal(error)
+    return _of_descriptors(error) or _internal(error)
 
 
 def document_of(error: MemdeckError) -> dict[str, object]:
@@ -59,7 +53,7 @@ def report(error: BaseException, output: str, writer: Printer) -> int:
     """Print what went wrong and return the exit code; with MEMDECK_DEBUG set, the traceback comes first."""
     if isinstance(error, OutputClosed):
         return OUTPUT_CLOSED
-    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+    if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
     known = say(error, choices=output == "human")
     if output != "human":
@@ -114,24 +108,6 @@ def _plain(value: object) -> object:
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(inner) for inner in value]
     return str(value)
-
-
-def _from_click(error: BaseException) -> MemdeckError | None:
-    """Return a usage error of click as a MemdeckError, None for other errors."""
-    import click
-
-    if not isinstance(error, click.ClickException):
-        return None
-    context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "memdeck"
-    if isinstance(error, click.NoSuchOption):
-        # The words for it differ between versions of click.
-        meant = f". Did you mean {error.possibilities[0]!r}?" if error.possibilities else ""
-        message = f"no such option {error.option_name!r}{meant}"
-    else:
-        message = one_line(error.format_message()).rstrip(".")
-    message = message[:1].lower() + message[1:]
-    return UsageError(_USAGE_CODES.get(type(error).__name__, "usage.arguments"), message, f"see {path} --help")
 
 
 def _of_descriptors(error: BaseException) -> MemdeckError | None:

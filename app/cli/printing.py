@@ -13,21 +13,20 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
+from json import JSONEncoder
 from typing import TYPE_CHECKING
 
 from memory.base.safe_text import cell_width, clip, visible
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
-    from typing import Any, TextIO, TypeVar
+    from typing import Any, TextIO
 
-    T = TypeVar("T")
-
-_CHUNK = 512
 # Characters that JSON leaves unchanged although they have an effect on terminals or readers.
 _STEERING = (
     "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_PIECE = 1 << 16
 _UTF8 = frozenset({"utf-8", "utf8"})
 
 
@@ -64,14 +63,8 @@ class Printer:
 
     def lines(self, lines: Iterable[str]) -> None:
         """Write lines for people; characters that the encoding lacks are escaped."""
-        if self.utf8:
-            lines = iter(lines)
-            while chunk := _take(lines):
-                self.text("\n".join(chunk) + "\n")
-            return
-        encoding = self.stream.encoding or "ascii"
         for line in lines:
-            self.text(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+            self.text(f"{line}\n")
 
     def text(self, text: str) -> None:
         """Write text for programs unchanged, line ends included."""
@@ -87,25 +80,16 @@ class Printer:
 
     def document(self, value: Any) -> None:
         """Write one JSON document and a line end."""
-        self.text(self._encoder()(value) + "\n")
-
-    def array(self, key: str, values: Iterable[Any]) -> None:
-        """Write `{key: [...]}` in pieces, which is faster for many values than one text of all."""
-        encode = self._encoder()
-        self.text(f"{{{encode(key)}: [")
-        gap = ""
-        values = iter(values)
-        while chunk := _take(values):
-            self.text(gap + encode(chunk)[1:-1])
-            gap = ", "
-        self.text("]}\n")
+        text = self._encoder()(value) + "\n"
+        # A reader that goes away is noticed between two pieces.
+        for start in range(0, len(text), _PIECE):
+            self.text(text[start : start + _PIECE])
 
     def objects(self, values: Iterable[Any]) -> None:
         """Write JSON objects, one a line, as they come."""
         encode = self._encoder()
-        values = iter(values)
-        while chunk := _take(values):
-            self.text("\n".join(map(encode, chunk)) + "\n")
+        for value in values:
+            self.text(f"{encode(value)}\n")
 
     def flush(self) -> None:
         """Write out what is buffered; OutputClosed, MemdeckError `output.failed`."""
@@ -118,8 +102,6 @@ class Printer:
 
     def _encoder(self) -> Callable[[Any], str]:
         """Return a function that turns a value into JSON that the output can encode."""
-        from json import JSONEncoder
-
         encode = JSONEncoder(ensure_ascii=not self.utf8, check_circular=False).encode
         escape = re.compile(_STEERING).sub
 
@@ -139,12 +121,6 @@ class Printer:
             raise OutputClosed from error
         text = os.strerror(error.errno) if error.errno else str(error)
         raise MemdeckError("output.failed", f"stdout cannot be written: {text}", "check where it leads") from error
-
-
-def _take(values: Iterator[Any]) -> list[Any]:
-    from itertools import islice
-
-    return list(islice(values, _CHUNK))
 
 
 def _json_escape(found: re.Match[str]) -> str:
@@ -234,47 +210,26 @@ class Paint:
         On a narrow terminal the others are clipped or left out, so that the last column, mostly a title, can be read;
         the first, mostly a ref, stays whole.
         """
-        columns = [_visible(column) for column in zip(*rows, strict=True)]
+        columns = [[visible(cell) for cell in column] for column in zip(*rows, strict=True)]
         if not columns:
             yield from [empty] if empty else []
             return
+        alerts, last = alerts or {}, len(columns) - 1
         if self.width is not None:
-            columns[:-1] = _fitted(columns, self.width - cell_width(indent), alerts or {})
-        # Formatting a row with one template takes half as long as joining its cells.
-        shown: list[list[str]] = []
-        template, used = indent.replace("%", "%%"), cell_width(indent)
-        for number, column in enumerate(columns):
-            cells, form = column, "%s"
-            if number < len(columns) - 1:
-                width, form, cells = _padded(column)
+            columns[:-1] = _fitted(columns, self.width - cell_width(indent), alerts)
+        widths = [max(map(cell_width, column)) for column in columns]
+        for row, cells in enumerate(zip(*columns, strict=True)):
+            line, used = indent, cell_width(indent)
+            for number, (cell, width) in enumerate(zip(cells, widths, strict=True)):
                 if not width:
                     continue
-                used += width + 2
-            elif not any(column):
-                continue
-            elif self.width is not None:
-                room = max(self.width - used, 1)
-                cells = [clip(cell, room) for cell in column]
-            if alerts and self.color:
+                if number == last and self.width is not None:
+                    cell = clip(cell, max(self.width - used, 1))
                 # The padding after a cell is not marked.
-                cells = [
-                    self.alert(cell.rstrip()) + (form % cell)[len(cell.rstrip()) :]
-                    if alerts.get(row) == number
-                    else cell
-                    for row, cell in enumerate(cells)
-                ]
-            template += form
-            shown.append(cells)
-        if not shown:
-            template, shown = "%s", [columns[0]]
-        for cells_of_row in zip(*shown, strict=True):
-            yield (template % cells_of_row).rstrip()
-
-
-def _visible(column: Sequence[str]) -> list[str]:
-    """Return the cells of a column made safe; one check of their joined text tells whether any needs it."""
-    whole = "".join(column)
-    return list(column) if visible(whole) is whole else [visible(cell) for cell in column]
+                line += self.alert(cell) if alerts.get(row) == number else cell
+                line += " " * (width - cell_width(cell) + 2)
+                used += width + 2
+            yield line.rstrip()
 
 
 def _fitted(columns: list[list[str]], room: int, alerts: Mapping[int, int]) -> list[list[str]]:
@@ -311,35 +266,6 @@ def _cut(cell: str, width: int, keeps_last_word: bool) -> str:
     if keeps_last_word and blank and cell_width(cell) > width > len(word) + 2 and word.isascii():
         return f"{clip(head, width - len(word) - 1)} {word}"
     return clip(cell, width)
-
-
-def _padded(column: list[str]) -> tuple[int, str, list[str]]:
-    """Return the width of a column in cells, and a format and texts that print its cells padded to it."""
-    whole = "".join(column)
-    if whole.isascii() and whole.isprintable():
-        width = len(max(column, key=len))
-        return width, f"%-{width + 2}s", column
-    # The same few names occur in thousands of rows.
-    sizes = {cell: cell_width(cell) for cell in set(column)}
-    width = max(sizes.values())
-    padded = {cell: cell + " " * (width - size + 2) for cell, size in sizes.items()}
-    return width, "%s", [padded[cell] for cell in column]
-
-
-SHOWN = 20
-"""How many of many things the text output lists."""
-
-
-def first(things: Sequence[T], line: Callable[[T], str]) -> Iterator[str]:
-    """Yield the lines of the first of many things, then how many more there are."""
-    yield from map(line, things[:SHOWN])
-    yield from more(len(things))
-
-
-def more(count: int) -> Iterator[str]:
-    """Yield how many are not shown, if any."""
-    if count > SHOWN:
-        yield f"    and {count - SHOWN:,} more"
 
 
 def wants_color(environ: Mapping[str, str], terminal: bool) -> bool:

@@ -12,9 +12,7 @@ import click
 
 from .commands import COMMON, FOLDER_ONLY, Verb, VerbGroup, command_of
 from .root import root
-from .verbs import PARTS
-from .verbs.maintenance import maintain
-from .verbs.opening import open_workspace
+from .verbs import FORMS, PARTS, load
 
 MARK = "<!-- What follows is made by: python -m app.cli.reference docs/command-line.md -->\n"
 
@@ -28,9 +26,9 @@ def _verbs() -> Iterator[str]:
     yield "## Options of every verb\n\nThey stand before or behind the verb; the one nearest to the verb counts.\n"
     yield _options(COMMON)
     yield "## memdeck [DIR]\n"
-    yield _body(command_of(open_workspace), "memdeck")
+    yield _body(command_of(load(FORMS["open"])), "memdeck")
     yield "## memdeck --maintain [DIR]\n"
-    yield _body(command_of(maintain), "memdeck --maintain")
+    yield _body(command_of(load(FORMS["maintain"])), "memdeck --maintain")
     context = click.Context(root, info_name="memdeck")
     for heading, names in PARTS.items():
         yield f"## {heading}\n"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from app.version import __version__
+
 from .commands import LazyGroup
 from .session import Session
 from .verbs import PARTS, VERBS
@@ -11,8 +13,6 @@ from .verbs import PARTS, VERBS
 
 def _version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
-        from app.version import __version__
-
         context.ensure_object(Session).writer.text(f"memdeck {__version__}\n")
         context.exit()
 

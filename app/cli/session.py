@@ -10,38 +10,30 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from memory.base.clock import machine_zone
 from memory.errors import MemdeckError, UsageError
-from memory.operations import Caller, Lines, Operation, allow
+from memory.operations import Caller, Content, Context, Input, Lines, Operation, SentFile, allow
 from memory.operations.result import Result
 from memory.storage.changes import is_agent
+from memory.storage.own_folders import config_home, home, state_home
+from memory.workspace import Workspace
 
 from .marks import client_of
-from .printing import Printer, tell
+from .printing import Paint, Printer, screen_width, tell, wants_color
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any, Protocol, TypeVar
+    from typing import Any
 
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
     from memory.history.outside import OutsideRemoval
+    from memory.operations.context import C, Closeable
     from memory.trust.consent import Trust
-    from memory.workspace import Outcome, Workspace
+    from memory.workspace import Outcome
 
-    from .printing import Paint
-
-    class Closeable(Protocol):
-        """Something that has to be closed."""
-
-        def close(self) -> None:
-            """Close it."""
-
-    C = TypeVar("C", bound=Closeable)
-    T = TypeVar("T")
     Json = dict[str, Any]
 
-PROBLEMS = 4
-"""The exit code of a conflict, and of a check that found problems."""
 OUTPUTS = ("human", "json", "jsonl")
 """The output formats."""
 
@@ -68,6 +60,7 @@ class Session:
         failure.
         """
         self._told_of_zone = False
+        self.environ: Mapping[str, str] = os.environ
         self._opened: list[Closeable] = []
 
     @property
@@ -84,9 +77,6 @@ class Session:
 
     def open(self, folder: str | Path) -> Workspace:
         """Return the workspace that contains a folder, which the end of the run closes; errors as for `workspace`."""
-        from memory.storage.own_folders import home, state_home
-        from memory.workspace import Workspace
-
         return self.opened(Workspace.open(folder, state_home=state_home(os.environ), home=home(os.environ)))
 
     def use(self, workspace: Workspace) -> None:
@@ -118,7 +108,6 @@ class Session:
     @property
     def trust(self) -> Trust | None:
         """The user's decisions about what the workspace may run; None if it has no state folder."""
-        from memory.storage.own_folders import config_home
         from memory.trust.consent import trust_of
 
         return trust_of(self.workspace, config_home(os.environ))
@@ -147,8 +136,6 @@ class Session:
         try:
             return self.snapshot.zone
         except UsageError:  # `init` and `demo` have no workspace yet
-            from memory.base.clock import machine_zone
-
             return machine_zone(os.environ)
 
     def _written_now(self, text: str) -> datetime:
@@ -214,18 +201,36 @@ class Session:
             and not is_agent(self.actor_option)
         ):
             tell(f"memdeck: note: an agent of {self.client} started this, so the change is made by {self.actor}")
-        if not self.served:
-            named = [one.name for one in operation.parameters if isinstance(one.kind, Lines)]
-            values = {**values, **{name: _with_stdin(values[name]) for name in named}}
-        found = operation.run(self, **values)
-        if isinstance(found, Result):
-            for note in found.notes:
-                tell(f"memdeck: {note}")
-            if found.key and found.rows:
-                self.listing(found.key, found.rows, lambda: found.lines(self.paint))
-            else:
-                self.answer(found.document, lambda: found.lines(self.paint), found.rows)
-            return 0
+        context: Context = self
+        found = operation.run(context, **{**values, **self._meant(operation, values)})
+        if not isinstance(found, Result):
+            return found
+        for note in found.notes:
+            self.tell(note)
+        if found.text is not None:
+            for piece in found.text():
+                self.writer.text(piece)
+        else:
+            self.answer(found.document, lambda: found.lines(self.paint), found.rows)
+        return found.code
+
+    def _meant(self, operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the values mean: dates in words, standard input and files; a program sends the text itself."""
+        found: dict[str, Any] = {}
+        for one in operation.parameters:
+            value: Any = values.get(one.name)
+            match one.kind:
+                case Lines() if not self.served:
+                    found[one.name] = _with_stdin(value)
+                case Input(needed, words) if not self.served:
+                    if value is None and words:
+                        tell(words)
+                    missing = value is None and (words or (needed and not (sys.stdin is None or sys.stdin.isatty())))
+                    found[one.name] = _stdin() if missing or value == "-" else value
+                case Content(code):
+                    found[one.name] = SentFile(value, value.encode() if self.served else _content(value, code))
+                case _ if value is not None and not one.many:
+                    found[one.name] = one.kind.meant(value, self)
         return found
 
     @property
@@ -238,8 +243,6 @@ class Session:
     @cached_property
     def paint(self) -> Paint:
         """How lines for people are drawn."""
-        from .printing import Paint, screen_width, wants_color
-
         terminal = self.writer.terminal
         return Paint(not self.no_color and wants_color(os.environ, terminal), screen_width(terminal))
 
@@ -267,12 +270,7 @@ class Session:
 
     def listing(self, key: str, rows: Callable[[], Iterable[Json]], lines: Callable[[], Iterable[str]]) -> None:
         """Print a list: `{key: [...]}`, one object a line, or lines for people."""
-        if self.output == "json":
-            self.writer.array(key, list(rows()))
-        elif self.output == "jsonl":
-            self.writer.objects(list(rows()))
-        else:
-            self.writer.lines(lines())
+        self.answer(lambda: {key: list(rows())}, lines, rows)
 
     @property
     def asks_person(self) -> bool:
@@ -296,25 +294,6 @@ class Session:
             tell(f"memdeck: {sentence}")
         return outcome
 
-    def change_entry(
-        self, operation: str, done: str, build: Callable[[Snapshot], Edit], find: Callable[[Snapshot, str], T]
-    ) -> tuple[str, T]:
-        """Make a change of one entry; return `done`, or that nothing changed, and the entry as it is after it."""
-        outcome = self.change(operation, build)
-        words = done if outcome.change.files else "nothing to change in"
-        return words, find(self.left_by(outcome), outcome.ref or "")
-
-    def remove(self, operation: str, ref: str, find: Callable[[Snapshot, str], T], build: Callable[..., Edit]) -> T:
-        """Remove the entry of a ref, by an edit that gets the snapshot, the ref and `now`; return it as it was."""
-        removed: list[T] = []
-
-        def found(snapshot: Snapshot) -> Edit:
-            removed[:] = [find(snapshot, ref)]
-            return build(snapshot, ref, now=self.now)
-
-        self.change(operation, found)
-        return removed[0]
-
     def look_outside(self) -> None:
         """Log what other programs did.
 
@@ -337,10 +316,27 @@ class Session:
         """Return the files as a change left them: another program may have saved an older copy since."""
         return self.workspace.snapshot() if outcome.snapshot is None else outcome.snapshot
 
+    def tell(self, words: str) -> None:
+        """Write one line to stderr, after the name of the program."""
+        tell(f"memdeck: {words}")
+
+    def progress(self, what: str) -> Callable[[int, int], None] | None:
+        """Return a function that shows on stderr how far long work is; None if no person looks at it."""
+        if self.output != "human" or sys.stderr is None or not sys.stderr.isatty():
+            return None
+
+        def show(done: int, total: int) -> None:
+            end = "\r" if not total or done < total else "\r\x1b[K"
+            words = f"{what}: {done:,}" + (f" of {total:,}" if total else "")
+            sys.stderr.write(f"\r{words}{end}" if done != total else end)
+            sys.stderr.flush()
+
+        return show
+
     def warn(self) -> None:
         """Print problems with the change log: changes are still made, but history and undo may be incomplete."""
         for warning in self.workspace.store.history.warnings:
-            tell(f"memdeck: warning: {warning}")
+            self.tell(f"warning: {warning}")
 
 
 def machine_time() -> datetime:
@@ -356,20 +352,30 @@ def at_terminal() -> bool:
 # -- values ----------------------------------------------------------------------------------------------------
 
 
-def short(ref: str) -> str:
-    """Return the hexadecimal part of a ref, which is enough as an argument of a verb."""
-    return ref.partition("#")[2] or ref
-
-
 def _with_stdin(lines: tuple[str, ...]) -> tuple[str, ...]:
     """Return the lines, with `-` replaced by the lines of stdin; a leading bullet is dropped from these."""
     if "-" not in lines:
         return lines
-    if sys.stdin is None:
-        raise UsageError("usage.stdin", "stdin is closed", "send the lines to it")
-    stdin = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
-    read = [line.removeprefix("- ").rstrip("\r") for line in stdin.split("\n")]
+    read = [line.removeprefix("- ").rstrip("\r") for line in _stdin().split("\n")]
     found: list[str] = []
     for line in lines:
         found += [text for text in read if text.strip()] if line == "-" else [line]
     return tuple(found)
+
+
+def _stdin() -> str:
+    """Return standard input as a text."""
+    return _content("-").decode("utf-8", "surrogateescape")
+
+
+def _content(name: str, code: str = "") -> bytes:
+    """Return the bytes of a file, or of standard input for `-`; UsageError `usage.stdin`, or with `code`."""
+    if name != "-":
+        try:
+            with open(name, "rb") as file:
+                return file.read()
+        except OSError as error:
+            raise UsageError(code, f"{name!r} cannot be read ({error.strerror})", "check its name") from None
+    if sys.stdin is None:
+        raise UsageError("usage.stdin", "stdin is closed", "send the text to it")
+    return sys.stdin.buffer.read()

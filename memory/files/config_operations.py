@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from memory.operations import Group, Kind, argument, option, under
+from memory.operations import Context, Group, Kind, argument, option, under
 from memory.operations.result import Paint, Result
 
 from .config import KNOWN_KEYS, get_setting, meant_key, set_setting, unknown_key_words, unset_setting
 from .edit import Edit
-from .operations import Context
 from .snapshot import Snapshot
 
 config = Group("config", "List, get, set and unset the workspace's settings (config.md).")

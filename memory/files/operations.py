@@ -5,36 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import Any, Protocol
+from typing import Any
 
 from memory.base.clock import BadMoment, read_moment
 from memory.base.dates import parse_when
 from memory.base.values import is_absent
 from memory.document import Entry
 from memory.errors import UsageError
-from memory.operations import Group, Operation, under
+from memory.operations import Context, Group, Operation, under
 from memory.operations.result import Result
 
 from .edit import Edit
 from .snapshot import Snapshot
-
-
-class Context(Protocol):
-    """What an operation on memory files works with: the files, the time, and the way to change them."""
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The files as they were when the operation began."""
-
-    @property
-    def now(self) -> datetime:
-        """The time of the call."""
-
-    def change(self, operation: str, build: Callable[[Snapshot], Edit]) -> Any:
-        """Make a change and return its `Outcome`."""
-
-    def left_by(self, outcome: Any) -> Snapshot:
-        """Return the files as a change left them."""
 
 
 @dataclass

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from memory.base.counts import MOST, whole
+from memory.base.dates import parse_when, time_bound
 from memory.base.safe_text import clip, visible
 from memory.errors import UsageError
+
+from .context import Context
 
 Json = dict[str, Any]
 F = TypeVar("F", bound=Callable[..., Any])
 _MOST_REFS, _LOOKED_AT = 200, 2000
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 class Kind:
@@ -36,6 +41,10 @@ class Kind:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             raise UsageError("api.argument", f"{name} is no text and no number", "send a text", argument=name)
         return str(value)
+
+    def meant(self, value: Any, context: Context) -> Any:  # noqa: ARG002
+        """Return what a value means in a call; the words of a person may depend on its time and its zone."""
+        return value
 
     def completions(self, snapshot: Callable[[], Any], begun: str) -> Iterator[tuple[str, str]]:  # noqa: ARG002
         """Yield the values that begin with `begun`, each with words about it; `snapshot` returns the memory files."""
@@ -92,15 +101,55 @@ class Choice(Kind):
         yield from ((word, "") for word in self.words if word.casefold().startswith(begun.casefold()))
 
 
-@dataclass(frozen=True)
 class Suggested(Kind):
     """A text that is mostly one of some words."""
 
-    words: Sequence[str]
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = words
 
     def completions(self, snapshot: Callable[[], Any], begun: str) -> Iterator[tuple[str, str]]:  # noqa: ARG002
         """Yield the words."""
         yield from ((word, "") for word in self.words if word.startswith(begun))
+
+
+DUE = Suggested(("today", "tomorrow", *_WEEKDAYS, "eow", "eom"))
+"""When something is due, as a person writes it: `tomorrow 14:00`, `fri`, `2 Dec`, `+2d`, `eom`."""
+RECURRING = Suggested(("daily", "weekdays", "weekly", "monthly", *(f"every {day}" for day in _WEEKDAYS)))
+"""When something recurs: in words, or as five cron fields."""
+
+
+class Day(Suggested):
+    """A day in words, which becomes one of the files: `2024-01-15`, `yesterday`, `-7d`, `fri` (the latest)."""
+
+    def __init__(self) -> None:
+        super().__init__(("today", "yesterday", *_WEEKDAYS))
+
+    def meant(self, value: str, context: Context) -> str:
+        """Return the day; BadMoment."""
+        return parse_when(value, context.now, context.snapshot.zone, past=True)[:10]
+
+
+class Bound(Day):
+    """A day or a time in words, which becomes the aware time at which a list begins or, with `end`, ends."""
+
+    def __init__(self, *, end: bool = False) -> None:
+        super().__init__()
+        self.end = end
+
+    def meant(self, value: str, context: Context) -> Any:
+        """Return the time; a day alone counts whole. BadMoment."""
+        return time_bound(value, context.now, context.snapshot.zone, end=self.end)
+
+
+class Tag(Kind):
+    """A tag; those of the tasks are completed."""
+
+    metavar = "T"
+
+    def completions(self, snapshot: Callable[[], Any], begun: str) -> Iterator[tuple[str, str]]:
+        """Yield the tags that begin with `begun`, the most used first."""
+        counts = Counter(tag for task in snapshot().tasks.tasks for tag in task.tags)
+        yield from ((tag, "") for tag, _ in counts.most_common(_MOST_REFS) if tag.startswith(begun))
 
 
 @dataclass(frozen=True)
@@ -132,6 +181,34 @@ class Pairs(Kind):
 
 class Lines(Kind):
     """Lines of text; on the command line `-` is replaced by those of standard input."""
+
+
+@dataclass(frozen=True)
+class Input(Kind):
+    """A text; on the command line `-` is replaced by standard input.
+
+    So is a missing one: with `needed` where standard input is no terminal, with `words` after telling them.
+    """
+
+    needed: bool = False
+    words: str = ""
+
+
+class SentFile(NamedTuple):
+    """The value of a parameter of the kind `Content`: the name that was given, and the bytes."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Content(Kind):
+    """The content of a file, or of standard input for `-`; programs send the content itself.
+
+    `code` is that of the error for a file that cannot be read.
+    """
+
+    code: str = "usage.file"
 
 
 @dataclass(frozen=True)

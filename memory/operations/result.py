@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+from memory.base.problems import Problem
 
 Json = dict[str, Any]
+T = TypeVar("T")
+PROBLEMS = 4
+"""The exit code of a conflict, and of a check that found problems."""
+SHOWN = 20
+"""How many of many things the form for people lists."""
 
 
 class Paint(Protocol):
@@ -20,6 +27,9 @@ class Paint(Protocol):
 
     def notice(self, text: str) -> str:
         """Mark what a person should look at, but not at once."""
+
+    def marked(self, text: str, marks: Sequence[tuple[int, int]], indent: str = "") -> str:
+        """Return one line as `line` does, with the marked places set off."""
 
     def columns(
         self,
@@ -36,22 +46,81 @@ class Paint(Protocol):
 class Result:
     """The result of an operation, made when it is shown: a JSON document, or lines for people.
 
-    `rows` are the objects of the form jsonl, if it has its own; those of the list `key` if it only lists things.
-    `notes` are warnings for stderr.
+    `rows` are the objects of the form jsonl, if it has its own.
+    `notes` are told beside it. `code` is the exit code, `text` an export, which has the same form for everybody.
     """
 
     document: Callable[[], Json]
     lines: Callable[[Paint], Iterable[str]]
     rows: Callable[[], Iterable[Json]] | None = None
     notes: Sequence[str] = ()
-    key: str = ""
+    code: int = 0
+    text: Callable[[], Iterable[str]] | None = None
 
 
 def listing(
-    key: str, rows: Callable[[], Iterable[Json]], lines: Callable[[Paint], Iterable[str]], notes: Sequence[str] = ()
+    key: str,
+    rows: Callable[[], Iterable[Json]],
+    lines: Callable[[Paint], Iterable[str]],
+    notes: Sequence[str] = (),
+    code: int = 0,
 ) -> Result:
     """Return the result of an operation that lists things: `{key: [...]}`, in jsonl one object a line."""
-    return Result(lambda: {key: list(rows())}, lines, rows, notes, key)
+    return Result(lambda: {key: list(rows())}, lines, rows, notes, code)
+
+
+def said(document: Json, *lines: str, code: int = 0) -> Result:
+    """Return a result that is at hand, with its lines for people."""
+    return Result(lambda: document, lambda paint: map(paint.line, lines), code=code)
+
+
+def exported(text: Callable[[], Iterable[str]]) -> Result:
+    """Return the result of an operation that prints a text for other programs."""
+    return Result(dict, lambda _: (), text=text)
+
+
+def problems_found(found: Sequence[Problem], shown: Sequence[Problem] | None = None) -> Result:
+    """Return the result of a check: problems as `file:line`, with the exit code 4 if one is an error."""
+    listed = found if shown is None else shown
+    code = PROBLEMS if any(problem.level == "error" for problem in found) else 0
+    return listing("problems", lambda: map(problem_json, listed), lambda paint: problem_lines(paint, listed), (), code)
+
+
+def problem_json(problem: Problem) -> Json:
+    """Return a problem as JSON for programs; `line` counts from 1, None is the file as a whole."""
+    return {
+        "level": problem.level,
+        "file": problem.file,
+        "line": problem.line or None,
+        "code": problem.code,
+        "message": problem.message,
+    }
+
+
+def problem_lines(paint: Paint, problems: Sequence[Problem]) -> Iterator[str]:
+    """Yield problems as lines for people."""
+    marks: dict[str, Callable[[str], str]] = {"error": paint.alert, "warning": paint.notice, "note": str}
+    for problem in problems:
+        yield marks[problem.level](paint.line(f"{problem.place}: {problem.level} {problem.code} {problem.message}"))
+    if not problems:
+        yield "no problems"
+
+
+def short(ref: str) -> str:
+    """Return the hexadecimal part of a ref, which is enough as an argument of an operation."""
+    return ref.partition("#")[2] or ref
+
+
+def first(things: Sequence[T], line: Callable[[T], str]) -> Iterator[str]:
+    """Yield the lines of the first of many things, then how many more there are."""
+    yield from map(line, things[:SHOWN])
+    yield from more(len(things))
+
+
+def more(count: int) -> Iterator[str]:
+    """Yield how many are not shown, if any."""
+    if count > SHOWN:
+        yield f"    and {count - SHOWN:,} more"
 
 
 def fields_of(paint: Paint, title: str, values: Mapping[str, Any]) -> Iterator[str]:

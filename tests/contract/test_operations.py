@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.place import HOUSE, Place
+from tests.contract.place import HOUSE, NOW, Place
 from tests.contract.test_numbers import schema_of, verbs
 
 PAGE = (HOUSE / "docs" / "command-line.md").read_text("utf-8")
@@ -113,3 +113,76 @@ def test_an_entry_is_the_same_however_it_is_added(tmp_path: Path, noun: str) -> 
             assert "ref" in answer, answer
         written.append(place.read(f".aiter/memory/{file}"))
     assert written[0] == written[1] == written[2]
+
+
+KNOWN = {"ref": "Rotate", "key": "timezone", "query": "rotate", "section": "pending", "question": "next"}
+"""Values for arguments that a look needs; the others get one that fits nothing, and the same error everywhere."""
+OF_THE_MOMENT = {"duration_ms", "created_at", "generated_at"}
+"""Keys whose values are of the call itself."""
+OF_THE_PROCESS = {"doctor"}
+"""Looks at the process that answers, so only the kinds of what they say are the same."""
+
+
+def _still(value: Any) -> Any:
+    """Return an answer without what is of the call itself."""
+    if isinstance(value, dict):
+        return {key: _still(one) for key, one in value.items() if key not in OF_THE_MOMENT}
+    return [_still(one) for one in value] if isinstance(value, list) else value
+
+
+def test_each_look_answers_alike_typed_and_over_http(workspace: Place) -> None:
+    """One table makes both: the same document, or the same error with the same words."""
+    workspace.json("tasks", "add", "Rotate the keys", "--due", "fri 9:00")
+    workspace.json("journal", "add", "Rotate the logs", "--line", "by hand")
+    workspace.json("monitors", "add", "Disk", "--type", "command", "--command", "df -h /")
+    workspace.json("facts", "store", "Keys rotate on Fridays")
+    looks = [(words, arguments) for words, method, arguments in verbs(schema_of(workspace)) if method == "GET"]
+    assert len(looks) > 50
+    with workspace.api("--now", NOW) as api:
+        for words, arguments in looks:
+            values = {one["name"]: KNOWN.get(one["name"], "1") for one in arguments if one["needed"]}
+            typed = workspace(*words, "-o", "json", *values.values())
+            status, found = api.ask("GET", f"/api/v1/{'/'.join(words)}", values)
+            if typed.error:
+                assert (status >= 400, found["error"]["code"]) == (True, typed.error), (words, typed, found)
+                assert found["error"]["message"] == typed.data["error"]["message"], words
+            elif words[0] in OF_THE_PROCESS:
+                assert (status, sorted(found)) == (200, sorted(typed.data)), words
+            else:
+                assert (status, _still(found)) == (200, _still(typed.data)), words
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("changes list --since yes", ["yesterday"]),
+        ("journal list --date t", ["today", "tue", "thu"]),
+        ("tasks add Sweep --due to", ["today", "tomorrow"]),
+        ("tasks add Sweep --recurring we", ["weekdays", "weekly"]),
+        ("tasks list --tag re", ["release"]),
+    ],
+)
+def test_what_a_parameter_takes_is_completed(workspace: Place, words: str, offered: list[str]) -> None:
+    """Days, recurrences and tags, by the kind of the parameter."""
+    workspace.json("tasks", "add", "Ship", "--tag", "release")
+    typed = ["memdeck", *words.split()]
+    shell = {"COMP_WORDS": " ".join(typed), "COMP_CWORD": str(len(typed) - 1), "_MEMDECK_COMPLETE": "bash_complete"}
+    answer = workspace(environ=shell, process=True, now=None)
+    assert answer.out.split() == [f"plain,{word}" for word in offered]
+
+
+def test_a_threshold_that_is_none_is_refused_on_every_way(workspace: Place) -> None:
+    """The same code from the command line and from a tool, and nothing is written."""
+    fields = {"type": "tcp", "host": "db.example.com:5432", "threshold": "latency > 500"}
+    typed = workspace(
+        "monitors", "add", "Port", *(f"--set={key}={value}" for key, value in fields.items()), "--type=tcp"
+    )
+    assert (typed.code, typed.error) == (2, "monitor.threshold")
+    (added,) = workspace.mcp(("add", {"kind": "monitors", "title": "Port", "fields": fields}))
+    assert added["error"]["code"] == "monitor.threshold"
+    (good,) = workspace.mcp(
+        ("add", {"kind": "monitors", "title": "Port", "fields": {**fields, "threshold": "not open"}})
+    )
+    change = {"ref": good["ref"], "hash": good["hash"], "set": {"threshold": "latency > 500"}}
+    (edited,) = workspace.mcp(("edit", change))
+    assert edited["error"]["code"] == "monitor.threshold"

@@ -20,6 +20,7 @@ from memory.history.versions import restore_version
 from memory.maintenance import maintain
 from memory.workspace import Workspace
 from tests.fixture_files import sample
+from tests.memory_files import restore
 from tests.reviewing import let_agents
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
@@ -182,7 +183,7 @@ def test_an_archived_task_is_restored(workspace: Workspace) -> None:
     archived = find_task(workspace.snapshot(), "Set up", archived=True)
     assert archived.section == "archived"
     name, moved = archived.file, text(workspace, archived.file)
-    outcome = workspace.restore(archived.ref, actor="cli", now=NOW)
+    outcome = restore(workspace, archived.ref, actor="cli", now=NOW)
     back = find_task(workspace.snapshot(), "Set up")
     assert (back.section, back.ref, back.entry.raw.rstrip()) == ("completed", archived.ref, raw)
     assert outcome.ref == back.ref
@@ -192,7 +193,7 @@ def test_an_archived_task_is_restored(workspace: Workspace) -> None:
     workspace.undo(actor="human", now=NOW)
     assert text(workspace, name) == moved
     with pytest.raises(NotFoundError) as caught:
-        workspace.restore("no such thing", actor="cli", now=NOW)
+        restore(workspace, "no such thing", actor="cli", now=NOW)
     assert caught.value.code == "archive.not_found"
 
 
@@ -203,13 +204,13 @@ def test_archived_journal_entries_and_plans_are_restored(workspace: Workspace) -
     maintain(workspace, NOW + timedelta(days=60))
     assert not workspace.snapshot().journal.entries()
     for ref, raw in entries.items():
-        workspace.restore(ref, actor="cli", now=NOW)
+        restore(workspace, ref, actor="cli", now=NOW)
         assert find_entry(workspace.snapshot(), ref).entry.raw.rstrip() == raw
     restored = workspace.snapshot().journal.entries()
     assert {entry.ref for entry in restored} == set(entries)
     assert all(not journal.entries() for journal in workspace.snapshot().archived_journals())
     for ref, raw in plans.items():
-        workspace.restore(ref, actor="cli", now=NOW)
+        restore(workspace, ref, actor="cli", now=NOW)
         assert raw in [plan.entry.raw.rstrip() for plan in workspace.snapshot().plans.in_section("completed")]
 
 
@@ -339,7 +340,7 @@ def test_what_was_restored_from_the_archive_is_not_put_back_by_a_revert(workspac
     run = maintain(workspace, NOW + timedelta(days=60)).change
     assert run is not None
     workspace.change("add", lambda s: task_edits.add_task(s, "Later", now=NOW), actor="cli", now=NOW)
-    workspace.restore("Set up", actor="cli", now=NOW)
+    restore(workspace, "Set up", actor="cli", now=NOW)
     workspace.revert(run, actor="cli", now=NOW)
     assert [text(workspace).count(title) for title in ("Set up", "Later")] == [1, 1]
     assert "Set up" not in b"".join(path.read_bytes() for path in workspace.memory.glob("archive/*.md")).decode()
@@ -357,7 +358,7 @@ def test_an_archive_that_is_as_before_the_run_does_not_hide_the_restore(workspac
     finish("Second one", NOW)
     run = maintain(workspace, NOW + timedelta(days=21)).change
     assert run is not None
-    workspace.restore("Second one", actor="cli", now=NOW + timedelta(days=21))
+    restore(workspace, "Second one", actor="cli", now=NOW + timedelta(days=21))
     with pytest.raises(ConflictError):
         workspace.revert(run, actor="cli", now=NOW + timedelta(days=21))
     assert text(workspace).count("Second one") == 1

@@ -18,6 +18,7 @@ from memory.files.tasks import edits
 from memory.files.tasks.model import Task, find_task
 from memory.maintenance import maintain
 from memory.workspace import Workspace
+from tests.memory_files import restore
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
 TWIN = "### [NORMAL] Same\n- created: 2024-01-01\n"
@@ -306,4 +307,4 @@ def test_a_restored_run_is_named_by_its_own_ref(opened: Callable[..., Workspace]
     do(workspace, edits.done_task, ref)
     copy = workspace.snapshot().tasks.in_section("completed")[0].ref
     maintain(workspace, now=NOW + timedelta(days=30), actor="cli")
-    assert workspace.restore(copy, actor="cli", now=NOW + timedelta(days=31)).ref == copy
+    assert restore(workspace, copy, actor="cli", now=NOW + timedelta(days=31)).ref == copy

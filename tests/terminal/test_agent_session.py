@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.servers.mcp.serving import contents, memdeck, serving
-from tests.memory.entries.desks import make_workspace
+from tests.desks import make_workspace
 from tests.patience import until
 from tests.terminal.conftest import HOUSE, NOW
 from tests.terminal.tmux import Terminal, needs_tmux

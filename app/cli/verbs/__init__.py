@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 
+from memory.operations import Group, Operation
 from memory.registry import REGISTRY, registered
 
 _HERE = "app.cli.verbs."
 _OF_SYSTEMS = {verb.name: (verb.place, verb.text) for system in REGISTRY for verb in system.verbs}
 _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
-    name: (_HERE + place, text)
+    name: (place if place.startswith("memory.") else _HERE + place, text)
     for name, (place, text) in {
         "init": ("opening:init", "Create the memory files of a workspace."),
         "mcp": ("servers.mcp:mcp", "Serve the memory to an agent: the Model Context Protocol."),
         "api": ("servers.api:api", "Serve the memory to programs: HTTP and a socket."),
         "serve": ("servers.serve:serve", "Open a workspace in a browser of this machine."),
         "demo": ("opening:demo", "Make a lively sample workspace and open it."),
-        "status": ("status:status", "Say how things stand: due, overdue, monitors, problems."),
+        "status": ("memory.systems.operations:status", "Say how things stand: due, overdue, monitors, problems."),
         "screen": ("screen:screen", "Print what a pane of the application shows, as text."),
-        "search": ("search:search", "Find words in all memory files and the archive."),
-        "archive": ("maintenance:archive", "Move tasks completed a while ago to the archive."),
-        "prune": ("maintenance:prune", "Move old journal entries to the archive."),
-        "notify": ("notify:notify", "Say where messages about monitors go, and send a test."),
-        "restore": ("changes:restore", "Bring an archived entry back, or an earlier version of one."),
-        "changes": ("changes:changes", "List, show and revert what was changed, by whomever."),
-        "undo": ("changes:undo", "Take back the newest change made in your name."),
-        "redo": ("changes:redo", "Do again what was undone last."),
-        "review": ("review:review", "Decide about what agents want to change."),
+        "search": ("memory.search.operations:search", "Find words in all memory files and the archive."),
+        "archive": ("memory.maintenance.operations:archive", "Move tasks completed a while ago to the archive."),
+        "prune": ("memory.maintenance.operations:prune", "Move old journal entries to the archive."),
+        "notify": ("memory.monitoring.operations:notify", "Say where messages about monitors go, and send a test."),
+        "restore": ("memory.history.operations:restore", "Bring an archived entry back, or an earlier version of one."),
+        "changes": ("memory.history.operations:changes", "List, show and revert what was changed, by whomever."),
+        "undo": ("memory.history.operations:undo", "Take back the newest change made in your name."),
+        "redo": ("memory.history.operations:redo", "Do again what was undone last."),
+        "review": ("memory.review.operations:review", "Decide about what agents want to change."),
         "trust": ("trust:trust", "Approve, deny and revoke what memory files may run."),
-        "check": ("check:check", "Report what is wrong in memory files, with file and line."),
+        "check": ("memory.systems.operations:check", "Report what is wrong in memory files, with file and line."),
         "doctor": ("doctor.doctor:doctor", "Look at the environment; print cron and systemd entries."),
-        "fleet": ("fleet.hosts:fleet", "All workspaces of a person: list, search, check and keep them."),
-        "convert": ("convert:convert", "Copy what one memory holds into another, or from other tools."),
+        "fleet": ("fleet:fleet", "All workspaces of a person: list, search, check and keep them."),
+        "convert": (
+            "memory.convert.operations:convert",
+            "Copy what one memory holds into another, or from other tools.",
+        ),
         "prompt": ("prompt:prompt", "Show what an agent is told, block by block."),
         "hook": ("prompt:hook", "Answer a hook of an agent's client."),
         "connect": ("connect:connect", "Connect a client of agents, such as Claude Code or Codex."),
@@ -68,6 +73,20 @@ def _of_others() -> dict[str, tuple[str, str]]:
 
 VERBS: Mapping[str, tuple[str, str]] = _Verbs()
 """Each verb with its place (module:attribute) and its line of `memdeck --help`."""
+
+FORMS = {
+    "open": _HERE + "opening:open_workspace",
+    "maintain": "memory.maintenance.operations:maintain",
+}
+"""The forms of the command that are no verbs, with their places."""
+
+
+def load(place: str) -> Operation | Group:
+    """Import the operation or the group at a place."""
+    module, _, attribute = place.partition(":")
+    found: Operation | Group = getattr(import_module(module), attribute)
+    return found
+
 
 PARTS: dict[str, tuple[str, ...]] = {
     "Begin": ("init", "demo", "serve"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from click.shell_completion import ShellComplete, get_completion_class
 
 from app.cli.root import root
-from app.cli.session import Session
-from memory.operations import Choice, argument, shows, verb
+from memory.operations import Choice, Context, argument, shows, verb
+from memory.operations.result import Result
 
 
 @verb(
@@ -20,11 +20,10 @@ from memory.operations import Choice, argument, shows, verb
     ),
 )
 @argument("shell", type=Choice(("bash", "zsh", "fish")))
-def completion(session: Session, shell: str) -> None:
+def completion(_context: Context, shell: str) -> Result:
     """Print a script that completes verbs, options and refs in bash, zsh or fish."""
-
     kind = get_completion_class(shell)
     assert kind is not None
     # The class for bash would first start a bash to ask for its version.
     script = ShellComplete.source(kind(root, {}, "memdeck", "_MEMDECK_COMPLETE"))
-    session.answer(lambda: {"shell": shell, "script": script}, lambda: script.rstrip("\n").split("\n"))
+    return Result(lambda: {"shell": shell, "script": script}, lambda _: script.rstrip("\n").split("\n"))

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.cli.printing import tell
-from app.cli.session import PROBLEMS, Session
+from app.cli.session import Session
 from app.connect.clients import ConnectionTarget, Scope, for_any
 from app.connect.command import this_command
 from app.connect.connect import Connection, State, carry_out, plan_connect, plan_disconnect, states
 from app.connect.trial import try_server
 from memory.errors import UsageError
 from memory.operations import Choice, argument, option, verb
+from memory.operations.result import PROBLEMS
 from memory.storage.own_folders import home, state_home
 
 from .opening import init
@@ -75,7 +76,7 @@ def _offer_memory(session: Session) -> None:
     if session.root is None and session.asks_person:
         session.writer.lines(["There is no memory here yet for an agent to work with."])
         if session.agreed("Create it (memdeck init)?"):
-            init.run(session, None)
+            session.run(init, {"folder": None})
 
 
 @verb(

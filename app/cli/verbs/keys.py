@@ -6,12 +6,11 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from app.cli.printing import tell
-from app.cli.session import PROBLEMS, Session
 from app.tui.keys.bindings import known_bindings
 from app.tui.keys.conflicts import all_problems
 from app.tui.keys.key_file import config_path, read_keymap
-from memory.operations import option, shows, verb
+from memory.operations import Context, option, shows, verb
+from memory.operations.result import PROBLEMS, Paint, Result, listing
 from memory.storage.own_folders import config_home
 from widgets.chrome.keys import key_name
 
@@ -25,25 +24,22 @@ NO_KEY = "(none)"
 
 @verb("keys", serves="machine", looks=shows, examples=("memdeck keys", "memdeck keys --check", "memdeck keys -o json"))
 @option("--check", is_flag=True, help="Only say what is wrong with them; exit code 4 when something is.")
-def keys(session: Session, check: bool) -> int:
+def keys(context: Context, check: bool) -> Result:
     """List every key of the application with its id, those of ~/.config/memdeck/keys.toml included.
 
     A changed key is marked; what has none is reached from the palette. See docs/keys.md for the file.
     """
-    keymap = read_keymap(config_home(os.environ), session.root)
-    problems = all_problems(keymap, os.environ)
+    keymap = read_keymap(config_home(context.environ), context.root)
+    problems = all_problems(keymap, context.environ)
     if check:
         rows = ({"file": one.file or None, "line": one.line or None, "message": one.message} for one in problems)
-        session.listing("problems", lambda: rows, lambda: _problem_lines(session, keymap, problems))
-        return PROBLEMS if problems else 0
-    session.listing("keys", lambda: _rows(keymap), lambda: _lines(session, keymap))
-    for problem in problems:
-        tell(f"memdeck: warning: {problem}")
-    return 0
+        code = PROBLEMS if problems else 0
+        return listing("problems", lambda: rows, lambda paint: _problem_lines(paint, keymap, problems), (), code)
+    notes = [f"warning: {problem}" for problem in problems]
+    return listing("keys", lambda: _rows(keymap), lambda paint: _lines(paint, keymap), notes)
 
 
 def _rows(keymap: Keymap) -> Iterator[dict[str, Any]]:
-
     for known in known_bindings():
         live = keymap.keys(known.id, known.keys)
         yield {
@@ -56,7 +52,7 @@ def _rows(keymap: Keymap) -> Iterator[dict[str, Any]]:
         }
 
 
-def _lines(session: Session, keymap: Keymap) -> Iterator[str]:
+def _lines(paint: Paint, keymap: Keymap) -> Iterator[str]:
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in _rows(keymap):
         groups.setdefault(row["group"], []).append(row)
@@ -66,19 +62,19 @@ def _lines(session: Session, keymap: Keymap) -> Iterator[str]:
     for number, (group, rows) in enumerate(groups.items()):
         if number:
             yield ""
-        yield session.paint.line(group)
+        yield paint.line(group)
         for row in rows:
             mark = "*" if row["changed"] else " "
             shown = " ".join(row["keys"]) or NO_KEY
-            yield session.paint.line(f"{mark} {shown:<{width}}  {row['id']:<{ids}}  {row['description']}")
+            yield paint.line(f"{mark} {shown:<{width}}  {row['id']:<{ids}}  {row['description']}")
     if keymap.rebound:
         yield ""
-        yield session.paint.line(f"* changed in {keymap.path}")
+        yield paint.line(f"* changed in {keymap.path}")
 
 
-def _problem_lines(session: Session, keymap: Keymap, problems: tuple[KeyProblem, ...]) -> Iterator[str]:
+def _problem_lines(paint: Paint, keymap: Keymap, problems: tuple[KeyProblem, ...]) -> Iterator[str]:
     if not problems:
         where = keymap.path or f"{config_path(os.environ)} is not there: all keys are memdeck's own"
-        yield session.paint.line(f"nothing is wrong with the keys; {where}")
+        yield paint.line(f"nothing is wrong with the keys; {where}")
     for problem in problems:
-        yield session.paint.line(str(problem))
+        yield paint.line(str(problem))

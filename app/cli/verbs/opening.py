@@ -15,7 +15,8 @@ from app.cli.session import Session, at_terminal
 from app.demo.workspace import make_demo
 from app.tui.launch import run
 from memory.errors import UsageError
-from memory.operations import Whole, argument, option, shows, verb
+from memory.operations import Context, Whole, argument, option, shows, verb
+from memory.operations.result import Result, said
 from memory.storage.own_folders import home, state_home
 from memory.workspace import MEMORY_FOLDER, Workspace
 
@@ -24,26 +25,25 @@ from . import VERBS
 
 @verb("init", serves="machine", examples=("memdeck init", "memdeck init ~/src/shop"))
 @argument("folder", metavar="[DIR]", required=False)
-def init(session: Session, folder: str | None) -> None:
+def init(context: Context, folder: str | None) -> Result:
     """Create the memory files that are missing in DIR (default: the current folder), from templates.
 
     Seven files and the folder archive/ in .aiter/memory. Files that are there are never touched.
     """
-    session.folder = session.folder or folder
+    context.folder = context.folder or folder
     workspace, created = Workspace.init(
-        folder or session.folder or ".",
-        session.now,
-        actor=session.actor,
-        state_home=state_home(os.environ),
-        home=home(os.environ),
+        folder or context.folder or ".",
+        context.now,
+        actor=context.actor,
+        state_home=state_home(context.environ),
+        home=home(context.environ),
     )
-    session.made = f"created {len(created)} files" if created else None
-    session.opened(workspace)
+    context.made = f"created {len(created)} files" if created else None
+    context.opened(workspace)
+    words = [f"nothing to create: {workspace.memory} has all files"]
     if created:
-        lines = [session.paint.line(f"created {len(created)} files in {workspace.memory}"), f"  {', '.join(created)}"]
-    else:
-        lines = [session.paint.line(f"nothing to create: {workspace.memory} has all files")]
-    session.answer(lambda: {"workspace": str(workspace.root), "created": list(created)}, lambda: lines)
+        words = [f"created {len(created)} files in {workspace.memory}", f"  {', '.join(created)}"]
+    return said({"workspace": str(workspace.root), "created": list(created)}, *words)
 
 
 @verb("demo", serves="machine", examples=("memdeck demo", "memdeck demo --agent", "memdeck demo /tmp/shop --no-open"))
@@ -98,7 +98,6 @@ def _agent(root: str, seed: int, now: datetime) -> Iterator[None]:
 
 
 def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[str, ...]]:
-
     if folder is not None and os.path.exists(os.path.join(folder, MEMORY_FOLDER)):
         raise UsageError(
             "demo.exists",
@@ -142,7 +141,6 @@ def open_workspace(session: Session, folders: tuple[str, ...], pane: str | None)
 
 
 def _no_folder(name: str) -> UsageError:
-
     if os.sep in name or os.path.exists(name):
         return UsageError("workspace.no_folder", f"{name!r} is not a folder", "name a folder", folder=name)
     meant = PANE_VERBS.get(name.casefold())

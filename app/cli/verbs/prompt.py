@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from app.cli.session import Session
+from app.connect.clients import CLIENTS
+from app.hooks.preview import told
 from app.hooks.run import EVENTS
 from memory.base.safe_text import visible
 from memory.errors import UsageError
-from memory.operations import Choice, Whole, argument, option, shows, verb
+from memory.operations import Choice, Context, Whole, argument, option, shows, verb
+from memory.operations.result import Paint, Result
 from memory.prompts import DEFAULT_BUDGET, AgentPrompt, PromptBlock, PromptChoices, brief, change_choices, choice_of
 from memory.search.searcher import Searcher
 from memory.systems import searcher_of
@@ -42,44 +44,33 @@ _CHOICES = (("pin", "pin", True), ("unpin", "pin", False), ("mute", "mute", True
 @option("--mute", multiple=True, metavar="REF", help="Tell agents nothing of an entry from now on.")
 @option("--unmute", multiple=True, metavar="REF", help="Take a mute back.")
 def prompt(
-    session: Session, agent: str, message: str, budget: int | None, client: str | None, **chosen: tuple[str, ...]
-) -> None:
+    context: Context, agent: str, message: str, budget: int | None, client: str | None, **chosen: tuple[str, ...]
+) -> Result:
     """Show what an agent is told: each block with where it comes from, why it is there, and what it costs.
 
     A line shows where the budget ends; what stands below it is not sent. `-o json` has the text that is sent, byte for
     byte. --pin, --unpin, --mute and --unmute change it first, for all agents or for that of --agent; they are kept in
     the private state folder, not in the workspace.
     """
-
-    if client is not None:
-        from app.connect.clients import CLIENTS
-
-        if client not in CLIENTS:
-            raise UsageError(
-                "connect.unknown_client",
-                f"memdeck does not know the client {client[:40]!r}",
-                f"write {', '.join(CLIENTS)}",
-            )
-    _choose(session, agent, chosen)
-    workspace, now = session.workspace, session.now
+    if client is not None and client not in CLIENTS:
+        words = f"memdeck does not know the client {client[:40]!r}"
+        raise UsageError("connect.unknown_client", words, f"write {', '.join(CLIENTS)}")
+    _choose(context, agent, chosen)
+    workspace, now = context.workspace, context.now
 
     def searcher() -> Searcher:
-        return session.opened(searcher_of(workspace))
+        return context.opened(searcher_of(workspace))
 
     if client is None:
         found = brief(workspace, now, message, budget or DEFAULT_BUDGET, searcher(), agent)
-        session.answer(found.json, lambda: _lines(session, found))
-        return
-    from app.hooks.preview import told
-
+        return Result(found.json, lambda paint: _lines(paint, found))
     shown = told(workspace, now, client, message, agent=agent, budget=budget, searcher=searcher)
     by = "tool" if shown.why else "hook"
-    session.answer(lambda: {**shown.prompt.json(), "by": by}, lambda: _lines(session, shown.prompt, shown.why))
+    return Result(lambda: {**shown.prompt.json(), "by": by}, lambda paint: _lines(paint, shown.prompt, shown.why))
 
 
-def _choose(session: Session, agent: str, chosen: Mapping[str, Sequence[str]]) -> None:
+def _choose(context: Context, agent: str, chosen: Mapping[str, Sequence[str]]) -> None:
     """Pin, unpin, mute and unmute as chosen, all in one step."""
-
     wanted = [(choice_of(ref, kind, agent), made) for word, kind, made in _CHOICES for ref in chosen[word]]
     if not wanted:
         return
@@ -89,12 +80,12 @@ def _choose(session: Session, agent: str, chosen: Mapping[str, Sequence[str]]) -
             old = old.having(choice) if made else old.without(choice)
         return old
 
-    change_choices(session.workspace.state, change, actor=session.actor, now=session.now)
+    change_choices(context.workspace.state, change, actor=context.actor, now=context.now)
 
 
-def _lines(session: Session, found: AgentPrompt, why: str = "") -> Iterator[str]:
+def _lines(paint: Paint, found: AgentPrompt, why: str = "") -> Iterator[str]:
     def rows(blocks: Iterable[PromptBlock]) -> Iterator[str]:
-        return session.paint.columns(
+        return paint.columns(
             (one.system, f"{one.tokens}", f"{one.score:.2f}", visible(one.reason), one.text) for one in blocks
         )
 
@@ -121,7 +112,7 @@ def _lines(session: Session, found: AgentPrompt, why: str = "") -> Iterator[str]
 )
 @argument("event", type=Choice(EVENTS))
 @option("--client", default="", metavar="NAME", help="The client that calls, which decides the form of the answer.")
-def hook(session: Session, event: str, client: str) -> None:
+def hook(_context: Context, event: str, client: str) -> None:
     """Answer a client's hook: its JSON on stdin, what the agent is to know on stdout.
 
     `memdeck connect` tells clients to call it. Whatever is wrong, it ends with exit code 0,

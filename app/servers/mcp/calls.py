@@ -13,9 +13,9 @@ from urllib.parse import unquote
 from app.servers.heap import give_back
 from app.servers.life import Busy
 from memory.base.counts import whole
-from memory.entries.access import EntryAccess, error_json
 from memory.errors import MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage.changes import is_agent
+from memory.systems.entries import EntryAccess, error_json
 
 from .definitions import BRIEF_URI, END_OF_SESSION, ENTRY_URI, FILE_URI, INSTRUCTIONS, NOTHING, TOOLS, Tool, tools
 

@@ -14,8 +14,8 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from mcp.shared.exceptions import MCPError
 
 from app.version import __version__
-from memory.entries.access import error_json
 from memory.errors import MemdeckError, NotFoundError
+from memory.systems.entries import error_json
 
 from .definitions import BRIEF_URI, FILE_URI, NAME, NOTHING, PROMPTS, TEMPLATES
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from memory.errors import MemdeckError
 from memory.files.diff import ChangeView
+from memory.files.restore import restore_entry
 from memory.history.outside import OutsideRemoval, keep_removal
 from memory.history.versions import rehearse_revert
 from memory.maintenance.plan import plan_maintenance
@@ -160,7 +161,7 @@ def restore(context: Context) -> Step:
     reopen = context.key_of("task.reopen")
 
     def write() -> Outcome:
-        outcome = workspace.restore(ref, actor=ACTOR, now=now)
+        outcome = workspace.change("restore", lambda files: restore_entry(files, ref, now=now), actor=ACTOR, now=now)
         again = goes_again(workspace, outcome, now, reopen)
         return outcome._replace(summary=f"{outcome.summary}. {again}") if again else outcome
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memory.files.edit import Edit
-from memory.files.operations import Call, Context, EntryGroup, pairs, something
-from memory.operations import Choice, Pairs, Ref, argument, option, under
+from memory.files.operations import Call, EntryGroup, pairs, something
+from memory.operations import Choice, Context, Pairs, Ref, argument, option, under
 from memory.operations.result import Paint, Result
 
 from .model import add_contact, edit_contact, find_contact, remove_contact

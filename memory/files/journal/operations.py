@@ -9,8 +9,8 @@ from memory.base.clock import BadMoment
 from memory.base.dates import parse_when
 from memory.errors import UsageError
 from memory.files.edit import Edit
-from memory.files.operations import Call, Context, EntryGroup, in_words, something
-from memory.operations import Lines, Ref, Whole, argument, option, under
+from memory.files.operations import Call, EntryGroup, in_words, something
+from memory.operations import Context, Day, Lines, Ref, Whole, argument, option, under
 from memory.operations.result import Paint, Result, listing
 
 from .edits import add_entry, edit_entry, remove_entry, replace_entry_text
@@ -40,9 +40,9 @@ journal = EntryGroup(
         "memdeck journal list --date 2024-01-15 -o json",
     ),
 )
-@option("--date", metavar="D", help=f"Only entries of this day ({_DAY}).")
-@option("--since", metavar="D", help="Only entries of this day and later.")
-@option("--until", metavar="D", help="Only entries of this day and earlier.")
+@option("--date", metavar="D", type=Day(), help=f"Only entries of this day ({_DAY}).")
+@option("--since", metavar="D", type=Day(), help="Only entries of this day and later.")
+@option("--until", metavar="D", type=Day(), help="Only entries of this day and earlier.")
 @option("--match", metavar="TEXT", help="Only entries that contain this text, in any case.")
 @option("--limit", type=Whole(0), default=DEFAULT_LIMIT, metavar="N", help="The newest N (default: 50, 0 is all).")
 def list_entries(
@@ -53,11 +53,7 @@ def list_entries(
         if since is not None or until is not None:
             raise UsageError("usage.arguments", "--date goes without --since and --until", "give one or the other")
         since = until = date
-
-    def day(text: str | None) -> str | None:
-        return None if text is None else parse_when(text, context.now, context.snapshot.zone, past=True)[:10]
-
-    found = context.snapshot.journal.entries(limit=limit, since=day(since), until=day(until), match=match)
+    found = context.snapshot.journal.entries(limit=limit, since=since, until=until, match=match)
     return listing("entries", lambda: (entry.json() for entry in found), lambda paint: _by_day(paint, found))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memory.files.edit import Edit
-from memory.files.operations import Call, Context, EntryGroup, when
-from memory.operations import Ref, argument, option, under
+from memory.files.operations import Call, EntryGroup, when
+from memory.operations import Context, Ref, argument, option, under
 from memory.operations.result import Paint, Result, listing
 
 from .model import KnowledgeItem, add_knowledge, edit_knowledge, find_knowledge, remove_knowledge

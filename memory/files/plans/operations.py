@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from memory.errors import UsageError
 from memory.files.edit import Edit
-from memory.files.operations import Call, Context, EntryGroup, pairs, something
-from memory.operations import Pairs, argument, option, under
+from memory.files.operations import Call, EntryGroup, pairs, something
+from memory.operations import Context, Pairs, argument, option, under
 from memory.operations.result import Paint, Result, listing
 
 from .edits import (

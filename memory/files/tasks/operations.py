@@ -13,9 +13,22 @@ from memory.base.values import alike, folded, is_absent
 from memory.document import Entry
 from memory.errors import UsageError
 from memory.files.edit import Edit
-from memory.files.operations import Call, Context, EntryGroup, given, in_words, pairs, something, when
+from memory.files.operations import Call, EntryGroup, given, in_words, pairs, something, when
 from memory.files.snapshot import Snapshot
-from memory.operations import Choice, Pairs, Ref, Suggested, Whole, argument, option, under
+from memory.operations import (
+    DUE,
+    RECURRING,
+    Choice,
+    Context,
+    Pairs,
+    Ref,
+    Suggested,
+    Tag,
+    Whole,
+    argument,
+    option,
+    under,
+)
 from memory.operations.result import Paint, Result, fields_of, listing
 
 from .due_filter import due_when
@@ -81,7 +94,7 @@ def listed(snapshot: Snapshot, sections: Sequence[str]) -> Iterator[Task]:
 )
 @option("--section", type=Choice((*SECTIONS, "all")), help="Only this section (default: pending and in-progress).")
 @option("--priority", type=_PRIORITY, help="Only tasks of this priority.")
-@option("--tag", "tags", multiple=True, metavar="T", help="Only tasks with this tag; repeated: with all of them.")
+@option("--tag", "tags", multiple=True, type=Tag(), help="Only tasks with this tag; repeated: with all of them.")
 @option("--assigned", metavar="A", help="Only what is assigned to this agent or person.")
 @option(
     "--due",
@@ -234,14 +247,15 @@ def why(context: Context, ref: str) -> Result:
     help="TITLE is a line: !high, @name, #tag anywhere, when it is due and how it recurs at the end; options win.",
 )
 @option("--priority", type=_PRIORITY, help="HIGH, NORMAL or LOW (default: NORMAL).")
-@option("--due", metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2024-01-16 14:00.")
+@option("--due", type=DUE, metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2024-01-16 14:00.")
 @option(
     "--recurring",
+    type=RECURRING,
     metavar="R",
     help="Again and again: daily 9:00, weekdays, every fri 17:00, monthly on the 1st, or five cron fields.",
 )
 @option("--assigned", metavar="A", help="Agent or person who does it.")
-@option("--tag", "tags", multiple=True, metavar="T", help="A tag; may be repeated.")
+@option("--tag", "tags", multiple=True, type=Tag(), help="A tag; may be repeated.")
 @option("--notes", metavar="N", help="More about it.")
 @option("--action", metavar="A", help="The command or step to take.")
 @option("--set", "extra", multiple=True, type=Pairs(), help="Any other field; may be repeated.")
@@ -304,7 +318,7 @@ def _fields() -> tuple[str, ...]:
     "--set", "changes", multiple=True, type=Pairs(), help="Set a field, title, priority or section; may be repeated."
 )
 @option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
-@option("--due", metavar="D", help="The same as --set due=D.")
+@option("--due", type=DUE, metavar="D", help="The same as --set due=D.")
 @option("--priority", type=_PRIORITY, help="The same as --set priority=HIGH, NORMAL or LOW.")
 @option("--text", metavar="TEXT", help="The whole text of the task in the file, instead of its fields.")
 def edit(

@@ -12,7 +12,6 @@ import pytest
 from tests.app.cli.conftest import HOSTILE, Answer
 
 Memdeck = Callable[..., Answer]
-KEYS = ("id", "time", "actor", "operation", "file", "entry", "summary", "undoneBy")
 
 
 def changes(memdeck: Memdeck, *options: str) -> list[dict[str, Any]]:
@@ -28,33 +27,6 @@ def test_nothing_changed_yet(memdeck: Memdeck) -> None:
     assert changes(memdeck) == []
     assert memdeck("undo", "-o", "json").data["error"]["code"] == "change.none"
     assert memdeck("redo").code == 1
-
-
-def test_a_change_is_listed_with_every_key(memdeck: Memdeck) -> None:
-    """The keys of the interface come first; the entry is the one that the verb named."""
-    ref = memdeck("tasks", "start", "Deploy", "-o", "json").data["task"]["ref"]
-    (found,) = changes(memdeck)
-    assert tuple(found)[: len(KEYS)] == KEYS
-    assert (found["file"], found["entry"], found["actor"]) == ("tasks.md", ref, "cli")
-    assert (found["operation"], found["time"], found["undoneBy"]) == ("tasks.start", "2024-01-15T12:00:00Z", None)
-    lines = memdeck("changes", "list").out.splitlines()
-    assert lines[0].split()[:4] == [found["id"][:16], "2024-01-15", "12:00", "cli"]
-    assert memdeck("changes", "list", "-o", "jsonl").objects == [found]
-
-
-def test_undo_and_redo_across_runs(memdeck: Memdeck, memory: Path) -> None:
-    """Every run is a process of its own; the file goes back and forth byte for byte."""
-    before = (memory / "tasks.md").read_bytes()
-    memdeck("tasks", "add", "New one")
-    after = (memory / "tasks.md").read_bytes()
-    answer = memdeck("undo")
-    assert (answer.code, answer.out) == (0, "undo: added 'New one'\n")
-    assert (memory / "tasks.md").read_bytes() == before
-    undone = changes(memdeck)[1]
-    assert undone["undoneBy"] == changes(memdeck)[0]["id"]
-    assert memdeck("redo", "-o", "json").data["change"]["operation"] == "redo"
-    assert (memory / "tasks.md").read_bytes() == after
-    assert memdeck("undo", "--actor", "agent:other").code == 1
 
 
 def test_what_an_editor_did_is_listed_and_reverted(memdeck: Memdeck, memory: Path) -> None:

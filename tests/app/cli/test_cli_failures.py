@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import pytest
 
 from app.cli.failures import output_of, report
@@ -47,9 +46,7 @@ def test_every_kind_of_error_has_its_exit_code(kind: type[MemdeckError], capsys:
     ("error", "code", "line"),
     [
         (KeyboardInterrupt(), 130, ""),
-        (click.Abort(), 130, ""),
         (OutputClosed(), 141, ""),
-        (click.UsageError("No."), 2, "memdeck: usage.arguments: no; see memdeck --help\n"),
         (
             OSError(errno.EMFILE, "Too many open files", "some.py"),
             1,

@@ -16,8 +16,8 @@ from app.cli.forms import form_of
 from app.cli.reference import MARK, reference
 from app.cli.root import root
 from app.cli.verbs import PARTS, VERBS
-from app.cli.verbs.maintenance import maintain
 from app.cli.verbs.opening import open_workspace
+from memory.maintenance.operations import maintain
 from tests.app.cli.conftest import HOUSE, Answer
 
 Memdeck = Callable[..., Answer]

@@ -117,14 +117,12 @@ def test_any_text_is_json_in_any_encoding(text: str, encoding: str) -> None:
     writer = Printer(stream)
     writer.document({"a": text})
     writer.objects([{"b": text}])
-    writer.array("c", [text, text])
     writer.flush()
-    first, second, third = raw.getvalue().decode(encoding).splitlines()
+    first, second = raw.getvalue().decode(encoding).splitlines()
     # A pair of halves that stand next to each other is one character to every reader of JSON.
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
     assert whole == json.loads(first)["a"]
     assert whole == json.loads(second)["b"]
-    assert [whole, whole] == json.loads(third)["c"]
 
 
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 200])

@@ -14,30 +14,6 @@ from tests.crash.calls import without_exchange
 Memdeck = Callable[..., Answer]
 
 
-def test_maintenance(memdeck: Memdeck, memory: Path) -> None:
-    """archive, prune and --maintain: a dry run writes nothing, the second run finds nothing."""
-    later = "2024-03-01T12:00:00Z"
-    before = {path.name: path.read_bytes() for path in memory.glob("*.md")}
-    dry = memdeck("archive", "--dry-run", "-o", "json", now=later).data
-    assert dry["dry_run"] is True
-    assert [(rule["rule"], rule["before"], rule["archived"]) for rule in dry["rules"]] == [
-        ("archive-completed-tasks", 5, 1)
-    ]
-    assert before == {path.name: path.read_bytes() for path in memory.glob("*.md")}
-    assert memdeck("archive", now=later).out.splitlines()[-1] == "archived 1 task"
-    assert "Set up CI pipeline" in (memory / "archive" / "tasks-2024-01.md").read_text()
-    pruned = memdeck("prune", "-o", "json", now=later).data
-    assert [rule["rule"] for rule in pruned["rules"]] == ["prune-old-journal", "cap-journal"]
-    assert sum(rule["archived"] for rule in pruned["rules"]) == 5
-    whole = memdeck("--maintain", "--no-exec", "-o", "json", now=later)
-    assert whole.code == 0
-    assert [rule["archived"] for rule in whole.data["rules"]] == [0, 0, 0, 0]
-    assert (whole.data["balanced"], whole.data["monitors"], whole.data["dry_run"]) == (True, [], False)
-    archived = memdeck("tasks", "list", "--section", "archived", "-o", "json").data["tasks"]
-    assert [task["section"] for task in archived] == ["archived"]
-    assert memdeck("tasks", "show", archived[0]["ref"]).out.startswith("Set up CI pipeline\n")
-
-
 @pytest.mark.parametrize(
     "words", [["--maintain"], ["--maintain", "."], [".", "--maintain"], ["--maintain", "-w", "."]], ids=" ".join
 )
@@ -151,21 +127,6 @@ def test_a_pipe_among_the_files_stops_no_overview(memdeck: Memdeck, memory: Path
         == f"memdeck: file.not_regular: .aiter/memory/{name} is a FIFO, not a regular file; it was not searched\n"
     )
     assert memdeck("search", "alice", "--in", "contacts").err == ""
-
-
-def test_init_never_overwrites(memdeck: Memdeck, tmp_path: Path) -> None:
-    """Seven files and the archive, once."""
-    folder = tmp_path / "new" / "place"
-    answer = memdeck("init", str(folder), "-o", "json")
-    assert answer.code == 0
-    assert len(answer.data["created"]) == 7
-    assert (folder / ".aiter" / "memory" / "archive").is_dir()
-    tasks = folder / ".aiter" / "memory" / "tasks.md"
-    tasks.write_text("mine\n")
-    assert memdeck("init", str(folder)).out.startswith("nothing to create")
-    assert tasks.read_text() == "mine\n"
-    assert memdeck("tasks", "add", "First", "-w", str(folder / ".aiter")).code == 0
-    assert "### [NORMAL] First" in tasks.read_text()
 
 
 def test_demo(memdeck: Memdeck, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.memory.entries.desks import make_workspace
+from tests.desks import make_workspace
 from tests.patience import PATIENCE, join, until
 
 pytestmark = pytest.mark.skipif(not os.environ.get("MEMDECK_CLIENTS"), reason="MEMDECK_CLIENTS=1 tries real clients")

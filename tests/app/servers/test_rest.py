@@ -19,9 +19,9 @@ import pytest
 from app.servers.life import Busy
 from app.servers.loopback import App, open_port
 from memory.document import Document
-from memory.entries.access import EntryAccess
+from memory.systems.entries import EntryAccess
 from memory.workspace import Workspace
-from tests.memory.entries.desks import NOW, make_workspace
+from tests.desks import NOW, make_workspace
 from tests.patience import PATIENCE, join, line_of, until
 
 

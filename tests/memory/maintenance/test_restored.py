@@ -11,6 +11,7 @@ import pytest
 from memory.files.tasks.edits import edit_task
 from memory.maintenance import maintain
 from memory.workspace import Workspace
+from tests.memory_files import restore
 
 NOW = datetime(2024, 3, 1, 12, 0, tzinfo=UTC)
 TASKS = """## Completed
@@ -66,7 +67,7 @@ def archived(workspace: Workspace, now: datetime) -> int:
 def test_a_restored_entry_stays_and_goes_when_its_time_is_over(tmp_path: Path, name: str) -> None:
     """Its own date is long over; the day on which it was restored counts. What was not restored stays away."""
     with workspace_in(tmp_path, {name: FILES[name]}) as workspace:
-        workspace.restore("Old", actor="cli", now=NOW)
+        restore(workspace, "Old", actor="cli", now=NOW)
         assert archived(workspace, NOW) == 0
         assert archived(workspace, NOW + STAY[name] - timedelta(minutes=1)) == 0
         assert b"### " in (workspace.memory / name).read_bytes()
@@ -78,7 +79,7 @@ def test_a_restored_entry_stays_and_goes_when_its_time_is_over(tmp_path: Path, n
 def test_without_the_log_an_entry_goes_by_its_own_date(tmp_path: Path, name: str) -> None:
     """Where the state folder was deleted nobody knows of the restoring: it is archived as ever, and nothing fails."""
     with workspace_in(tmp_path, {name: FILES[name]}) as workspace:
-        workspace.restore("Old", actor="cli", now=NOW)
+        restore(workspace, "Old", actor="cli", now=NOW)
     shutil.rmtree(tmp_path / "state")
     with Workspace.open(tmp_path / "shop", state_home=tmp_path / "state", machine_zone=UTC) as workspace:
         assert archived(workspace, NOW) == 1
@@ -87,7 +88,7 @@ def test_without_the_log_an_entry_goes_by_its_own_date(tmp_path: Path, name: str
 def test_an_edited_entry_stays_too(tmp_path: Path) -> None:
     """It is known by its ref where it is not there as it was restored."""
     with workspace_in(tmp_path, {"tasks.md": TASKS}) as workspace:
-        workspace.restore("Old", actor="cli", now=NOW)
+        restore(workspace, "Old", actor="cli", now=NOW)
         workspace.change("edit", lambda s: edit_task(s, "Old", set={"notes": "x"}, now=NOW), actor="cli", now=NOW)
         assert archived(workspace, NOW + timedelta(days=1)) == 0
 
@@ -99,7 +100,7 @@ def test_only_the_restored_one_of_equal_names_stays(tmp_path: Path) -> None:
         tmp_path, {"tasks.md": f"## Completed\n\n### Old\n- completed: 2024-01-01\n\n{copies}"}
     ) as workspace:
         first, _ = [task for tasks in workspace.snapshot().archived_tasks() for task in tasks if task.title == "Weekly"]
-        workspace.restore(first.ref, actor="cli", now=NOW)
+        restore(workspace, first.ref, actor="cli", now=NOW)
         path = workspace.memory / "tasks.md"
         path.write_text(path.read_text() + "\n### [LOW] Weekly\n- created: 2024-01-01\n- completed: 2024-01-17\n")
         assert archived(workspace, NOW) == 1
@@ -110,7 +111,7 @@ def test_only_the_restored_one_of_equal_names_stays(tmp_path: Path) -> None:
 def test_a_restoring_that_was_undone_is_none(tmp_path: Path) -> None:
     """Only what stands counts: undone, and put back by another program, the entry is as old as it says."""
     with workspace_in(tmp_path, {"tasks.md": TASKS}) as workspace:
-        workspace.restore("Old", actor="cli", now=NOW)
+        restore(workspace, "Old", actor="cli", now=NOW)
         text = (workspace.memory / "tasks.md").read_bytes()
         workspace.undo(actor="cli", now=NOW)
         (workspace.memory / "archive/tasks-2024-01.md").unlink()
@@ -123,7 +124,7 @@ def test_the_cap_takes_others_first(tmp_path: Path) -> None:
     days = "".join(f"## 2024-02-{day}\n\n### 10:00 \u2014 Day {day}\n- a line\n\n" for day in range(29, 19, -1))
     config = "## Memory Maintenance\n- maxJournalEntries: 10\n"
     with workspace_in(tmp_path, {"journal.md": days + JOURNAL, "config.md": config}) as workspace:
-        workspace.restore("Old", actor="cli", now=NOW)
+        restore(workspace, "Old", actor="cli", now=NOW)
         assert archived(workspace, NOW) == 1
         titles = [entry.title for entry in workspace.snapshot().journal.entries()]
         assert ("Old" in titles, "Day 20" in titles, len(titles)) == (True, False, 10)
@@ -132,6 +133,6 @@ def test_the_cap_takes_others_first(tmp_path: Path) -> None:
 def test_a_dry_run_says_the_same(tmp_path: Path) -> None:
     """It does not list what stays."""
     with workspace_in(tmp_path, {"tasks.md": TASKS}) as workspace:
-        workspace.restore("Old", actor="cli", now=NOW)
+        restore(workspace, "Old", actor="cli", now=NOW)
         (rule, *_) = maintain(workspace, NOW, actor="maintain", dry_run=True).rules
         assert (rule.before, rule.kept, rule.archived, rule.skipped) == (1, 1, 0, ())

@@ -11,7 +11,7 @@ from memory.errors import BlockedError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.workspace import Outcome, Workspace
-from tests.memory.entries.desks import AGENT, NOW, make_workspace
+from tests.desks import AGENT, NOW, make_workspace
 
 Build = Callable[[Snapshot], Edit]
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from memory.entries import EntryAccess
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.files.tasks import edits
 from memory.files.tasks.model import find_task
 from memory.review import Inbox, row
 from memory.storage.log.merging import taking
 from memory.storage.review.proposals import Proposals
+from memory.systems.entries import EntryAccess
 from memory.workspace import Workspace
-from tests.memory.entries.desks import AGENT, NOW
+from tests.desks import AGENT, NOW
 from tests.patience import join
 
 from .conftest import contents, held

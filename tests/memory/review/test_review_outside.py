@@ -15,7 +15,7 @@ from memory.review.model import WaitingProposal
 from memory.storage import Store
 from memory.typed.stores import store_of
 from memory.workspace import Workspace
-from tests.memory.entries.desks import AGENT, NOW, make_workspace
+from tests.desks import AGENT, NOW, make_workspace
 
 PERSON = "human"
 

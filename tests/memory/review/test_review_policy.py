@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from memory.entries import EntryAccess
 from memory.errors import BlockedError, ConfigError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
@@ -16,8 +15,9 @@ from memory.history.versions import restore_version
 from memory.maintenance.run import maintain
 from memory.review import Inbox
 from memory.storage.review.policy import KINDS, Policy, Rule, checked_rule
+from memory.systems.entries import EntryAccess
 from memory.workspace import Workspace
-from tests.memory.entries.desks import AGENT, NOW, open_desk, with_state
+from tests.desks import AGENT, NOW, open_desk, with_state
 
 from .conftest import allowed, contents, held
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
-from app.cli.session import PROBLEMS, Session
 from memory.errors import UsageError
-from memory.operations import option, verb
+from memory.operations import Context, option, verb
+from memory.operations.result import PROBLEMS, Paint, Result
 from memory.storage.own_folders import state_home
 
 from .environment import DoctorFinding, crontab, machine, of_keys, of_workspace, scheduled
@@ -20,27 +19,30 @@ from .timetable import timetable, watch_expression
     is_flag=True,
     help="Print cron lines and a systemd timer that run --maintain, and how to install them.",
 )
-def doctor(session: Session, schedule: bool) -> int:
+def doctor(context: Context, schedule: bool) -> Result:
     """Look at the environment: versions, terminal, encoding, workspace, lock, watcher, cron, permissions.
 
     Exit code 4 when something needs a person; warnings and notes alone are none.
     """
     if schedule:
-        _print_schedule(session)
-        return 0
-    found = list(_look(session))
+        return _schedule(context)
+    found = list(_look(context))
     person = any(finding.level == "person" for finding in found)
     rows = [finding._asdict() for finding in found]
-    session.answer(lambda: {"checks": rows, "needs_person": person}, lambda: _lines(session, found), lambda: rows)
-    return PROBLEMS if person else 0
+    return Result(
+        lambda: {"checks": rows, "needs_person": person},
+        lambda paint: _lines(paint, found),
+        lambda: rows,
+        code=PROBLEMS if person else 0,
+    )
 
 
-def _look(session: Session) -> Iterator[DoctorFinding]:
+def _look(context: Context) -> Iterator[DoctorFinding]:
     yield from machine()
-    root = session.root
+    root = context.root
     yield from of_keys(root)
     try:
-        yield from of_workspace(session.workspace, session.now)
+        yield from of_workspace(context.workspace, context.now)
     except UsageError as error:
         if root is not None:
             raise
@@ -48,22 +50,21 @@ def _look(session: Session) -> Iterator[DoctorFinding]:
     yield scheduled(root, lambda: crontab(root))
 
 
-def _lines(session: Session, found: list[DoctorFinding]) -> Iterator[str]:
+def _lines(paint: Paint, found: list[DoctorFinding]) -> Iterator[str]:
     alerts = {index: 0 for index, finding in enumerate(found) if finding.level == "person"}
     rows = []
     for finding in found:
         text = finding.message + (f"; {finding.hint}" if finding.hint else "")
         rows.append((finding.level.upper() if finding.level == "person" else finding.level, finding.name, text))
-    yield from session.paint.columns(rows, indent="", alerts=alerts)
+    yield from paint.columns(rows, indent="", alerts=alerts)
 
 
-def _print_schedule(session: Session) -> None:
-
-    log = state_home(os.environ) / "memdeck" / "maintain.log"
-    snapshot = session.snapshot
+def _schedule(context: Context) -> Result:
+    log = state_home(context.environ) / "memdeck" / "maintain.log"
+    snapshot = context.snapshot
     monitors = snapshot.monitors.monitors
-    often = watch_expression([one.interval for one in monitors if one.interval], session.now, snapshot.zone)
-    plan = timetable(session.workspace.root, snapshot.config.schedule(), log, often)
+    often = watch_expression([one.interval for one in monitors if one.interval], context.now, snapshot.zone)
+    plan = timetable(context.workspace.root, snapshot.config.schedule(), log, often)
     log_folder, edit, units, enable, linger = plan.install
 
     lines = (
@@ -85,4 +86,4 @@ def _print_schedule(session: Session) -> None:
         f"#   {enable}",
         f"#   {linger}",
     )
-    session.answer(plan._asdict, lambda: lines)
+    return Result(plan._asdict, lambda _: lines)

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from app.cli.session import Session
+from app.servers.api.events import ChangeEvents
+from app.servers.api.openapi import described
+from app.servers.api.runs import Runs
+from app.servers.life import Life
+from app.servers.mcp.calls import Calls
 from memory.errors import UsageError
 from memory.operations import Whole, option, verb
 
@@ -31,16 +36,10 @@ def api(session: Session, port: int | None, path: str | None, read_only: bool, o
     workspace = session.workspace
     try:
         from app.servers.api.application import Api
-        from app.servers.api.openapi import described
         from app.servers.api.server import Where, serve
     except ImportError as error:
         hint = "pip install 'memdeck[server]' brings what it needs"
         raise UsageError("api.missing", f"the library {error.name} is not installed", hint) from error
-    from app.servers.api.events import ChangeEvents
-    from app.servers.api.runs import Runs
-    from app.servers.life import Life
-    from app.servers.mcp.calls import Calls
-
     actor = session.named_actor or None
     life = Life()
     runs = Runs(workspace, session.clock, life.busy, read_only=read_only)

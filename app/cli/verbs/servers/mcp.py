@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.cli.session import Session
+from app.servers.life import Life
+from app.servers.mcp.calls import Calls
+from app.servers.mcp.watched import WatchedResources
 from memory.errors import UsageError
 from memory.operations import Choice, Whole, option, verb
-
-if TYPE_CHECKING:
-    from app.servers.mcp.calls import Calls
 
 
 @verb(
@@ -43,9 +43,6 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
         raise UsageError("usage.arguments", "--port goes with --http", "add --http")
     if find_spec("mcp") is None:
         raise _missing("mcp")
-    from app.servers.life import Life
-    from app.servers.mcp.watched import WatchedResources
-
     try:
         _ = session.workspace
     except UsageError as error:
@@ -80,10 +77,8 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
 def _calls(session: Session, toolset: str, **options: Any) -> Calls:
     """Return the object that does the calls of a set of tools."""
     if toolset == "default":
-        from app.servers.mcp.calls import Calls
-
         return Calls(lambda: session.workspace, session.clock, **options)
-    from app.servers.mcp.curated_tools import CuratedCalls
+    from app.servers.mcp.curated_tools import CuratedCalls  # The default tools start without curated memory.
 
     return CuratedCalls(lambda: session.workspace, session.clock, toolset=toolset, **options)
 

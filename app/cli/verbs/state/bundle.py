@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
-from app.cli.printing import SHOWN, more
 from app.cli.session import Session
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.operations import Whole, argument, option, under
+from memory.operations.result import SHOWN, more
 from memory.registry import workspace_of
 from memory.state.analysis import analyse
 from memory.state.analysis.focus import FOREIGN

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from app.cli.printing import SHOWN, more
 from app.cli.session import Session
 from memory.errors import UsageError
 from memory.operations import argument, option, under
+from memory.operations.result import SHOWN, more
 from memory.state.query import QueryAnswer
 from memory.state.recall.recall import SHOWN_LINES, Recalled, RecallPreview, apply
 from memory.state.sources import Synced, add_source, chosen

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from app.cli.printing import first
-from app.cli.session import PROBLEMS, Session
+from app.cli.session import Session
 from memory.operations import argument, option, under
+from memory.operations.result import PROBLEMS, first
 from memory.state.automate import Cycle
 from memory.state.checks.finding import Finding, RepairPlan
 from memory.state.checks.repair import plan_repair

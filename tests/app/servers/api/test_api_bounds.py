@@ -20,7 +20,7 @@ from app.servers import http_server
 from app.servers.api import runs
 from app.servers.http_server import LARGEST_BODY, Bounds, Rate
 from app.servers.loopback import App, Receive, Scope, Send, open_port
-from tests.memory.entries.desks import make_workspace
+from tests.desks import make_workspace
 from tests.patience import PATIENCE, join, until
 
 from .serving import Api, contents, serving

@@ -13,8 +13,8 @@ import pytest
 
 from app.servers.api.routes import operations, path_of
 from memory.curated.operations.registry import OPERATIONS
+from tests.desks import make_workspace
 from tests.examples import WHOLE
-from tests.memory.entries.desks import make_workspace
 from tests.patience import PATIENCE, until
 
 from .serving import Api, contents, serving

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.memory.entries.desks import make_workspace
+from tests.desks import make_workspace
 from tests.patience import PATIENCE, line_of, until
 
 from .serving import COMMAND, Api, environment, serving

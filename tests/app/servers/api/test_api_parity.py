@@ -21,7 +21,7 @@ from memory.operations import Operation
 from tests.app.servers.mcp.serving import Server
 from tests.app.servers.mcp.serving import serving as mcp_serving
 from tests.commands import memdeck
-from tests.memory.entries.desks import make_workspace, open_desk, with_state
+from tests.desks import make_workspace, open_desk, with_state
 
 from .serving import NOW, Api, environment, serving
 

@@ -18,7 +18,7 @@ from app.servers.api.routes import operations, path_of
 from app.servers.api.unix_socket import UnixSocket
 from app.servers.http_server import is_own
 from memory.errors import MemdeckError
-from tests.memory.entries.desks import make_workspace
+from tests.desks import make_workspace
 from tests.patience import PATIENCE
 
 from .serving import Api, contents, serving

@@ -9,7 +9,7 @@ import pytest
 
 from app.servers.mcp.curated_tools import INSTRUCTIONS, curated_tools
 from memory.curated.operations.registry import OPERATIONS
-from tests.memory.entries.desks import make_workspace
+from tests.desks import make_workspace
 
 from .serving import memdeck, serving
 

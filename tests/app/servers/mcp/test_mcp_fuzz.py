@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.desks import make_workspace
 from tests.examples import WHOLE
-from tests.memory.entries.desks import make_workspace
 
 from .serving import Json, Server, contents, serving
 

@@ -16,7 +16,7 @@ import pytest
 
 from app.servers.http_server import MOST
 from app.servers.mcp.http import LONGEST
-from tests.memory.entries.desks import make_workspace
+from tests.desks import make_workspace
 from tests.patience import PATIENCE, line_of, within
 
 from .serving import COMMAND, contents, environment

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.memory.entries.desks import make_workspace
+from tests.desks import make_workspace
 from tests.patience import PATIENCE, line_of, until
 
 from .serving import COMMAND, contents, environment, serving

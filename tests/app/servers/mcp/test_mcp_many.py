@@ -7,8 +7,8 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+from tests.desks import make_workspace
 from tests.examples import examples
-from tests.memory.entries.desks import make_workspace
 from tests.patience import PATIENCE, join
 
 from .serving import Server, memdeck, serving

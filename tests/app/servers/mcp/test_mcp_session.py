@@ -13,8 +13,8 @@ from app.servers.mcp.calls import Calls
 from app.servers.mcp.watched import MOST, WatchedResources
 from memory.errors import BusyError
 from memory.workspace import Workspace
+from tests.desks import NOW, make_workspace
 from tests.examples import examples
-from tests.memory.entries.desks import NOW, make_workspace
 from tests.patience import PATIENCE, within
 
 from .serving import COMMAND, contents, environment, memdeck, serving

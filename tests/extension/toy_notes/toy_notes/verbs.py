@@ -2,50 +2,47 @@
 
 from __future__ import annotations
 
-from app.cli.session import Session
 from memory.extension import NotFoundError, system_of
-from memory.operations import Group, argument, under
+from memory.operations import Context, Group, Result, argument, listing, said, under
 
 from .system import Notes
 
 notes = Group("notes", "Notes: short texts in .notes/.")
 
 
-def _notes(session: Session) -> Notes:
-    return system_of(session.workspace, "notes", Notes)
+def _notes(context: Context) -> Notes:
+    return system_of(context.workspace, "notes", Notes)
 
 
-@under(notes, "list", examples=("memdeck notes list -o json",))
-def list_notes(session: Session) -> None:
+@under(notes, "list", serves="look", examples=("memdeck notes list -o json",))
+def list_notes(context: Context) -> Result:
     """List the notes by name."""
-    found = _notes(session).look().notes
-    session.listing(
+    found = _notes(context).look().notes
+    return listing(
         "notes",
         lambda: ({"ref": note.ref, "title": note.title} for note in found),
-        lambda: (f"{note.name}  {session.paint.line(note.title)}" for note in found),
+        lambda paint: (paint.line(f"{note.name}  {note.title}") for note in found),
     )
 
 
-@under(notes, "add", examples=("memdeck notes add shopping 'Milk and bread'",))
+@under(notes, "add", serves="change", examples=("memdeck notes add shopping 'Milk and bread'",))
 @argument("name")
 @argument("text")
-def add(session: Session, name: str, text: str) -> None:
+def add(context: Context, name: str, text: str) -> Result:
     """Write a new note."""
-    done = _notes(session).add(name, text, actor=session.actor, now=session.now)
-    session.made = done.summary
-    session.warn()
-    session.answer(lambda: {"ref": done.ref, "change": done.change.id}, lambda: [done.summary])
+    done = _notes(context).add(name, text, actor=context.actor, now=context.now)
+    context.made = done.summary
+    return said({"ref": done.ref, "change": done.change.id}, done.summary)
 
 
-@under(notes, "remove", examples=("memdeck notes remove shopping",))
+@under(notes, "remove", serves="change", examples=("memdeck notes remove shopping",))
 @argument("name")
-def remove(session: Session, name: str) -> None:
+def remove(context: Context, name: str) -> Result:
     """Remove a note; `memdeck undo` brings it back."""
-    system = _notes(session)
+    system = _notes(context)
     found = [note for note in system.look().notes if note.name == name]
     if not found:
         raise NotFoundError("notes.not_found", f"there is no note {name}", "see memdeck notes list")
-    done = system.remove(found, actor=session.actor, now=session.now)
-    session.made = done.summary
-    session.warn()
-    session.answer(lambda: {"change": done.change.id}, lambda: [done.summary])
+    done = system.remove(found, actor=context.actor, now=context.now)
+    context.made = done.summary
+    return said({"change": done.change.id}, done.summary)

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.document import parse
 from memory.document.lines import decode, encode, newline_of
-from memory.entries.model import Check, Made, derived_ref, item_of
 from memory.errors import AmbiguousError, NotFoundError, RefusedError, UsageError
 from memory.files.edit import one_line
+from memory.search.entries import (
+    Changes,
+    Check,
+    EntryCall,
+    EntryKind,
+    Made,
+    derived_ref,
+    item_of,
+    passes,
+    refuse_unknown,
+    text_of,
+    unescaped,
+)
+from memory.search.records import Record
 from memory.systems import system_of
+from memory.typed.status import AgentLook
 from memory.typed.stores import path_in
 from memory.typed.system import TypedMemory
 from memory.typed.writes import AgentWriter
-
-from .kind import EntryCall
-from .values import passes, refuse_unknown, text_of, unescaped
-
-if TYPE_CHECKING:
-    from memory.entries.model import Changes
-    from memory.search.records import Record
-    from memory.typed.status import AgentLook
 
 _NOTES = "notes.md"
 
@@ -180,3 +186,7 @@ def _pieces(data: bytes) -> list[tuple[str, bytes]]:
     if b"".join(block for _, block in found) != data:
         raise RefusedError("typed.structure", "the file cannot be taken apart", "edit it with an editor")
     return found
+
+
+KINDS: dict[str, EntryKind] = {"typed": TypedBlocks()}
+"""The kinds of entries of typed memory."""

@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from memory.entries import EntryAccess
-from memory.entries.access import error_json
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
-
-from .desks import AGENT, make_workspace, open_desk, with_state
+from memory.systems.entries import EntryAccess, error_json
+from tests.desks import AGENT, make_workspace, open_desk, with_state
 
 HOUSE = Path(__file__).parents[3]
 

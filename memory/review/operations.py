@@ -1,40 +1,29 @@
-"""The verbs of review: changes that agents propose, a person's decisions about them, and the rules for agents."""
+"""The operations of review: changes that agents propose, a person's decisions about them, and the rules for agents."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal
 
-from app.cli.printing import tell
-from app.cli.session import Session
 from memory.base.clock import format_local
 from memory.errors import UsageError
 from memory.files.diff import ChangeView
 from memory.history.changes import row as change_row
-from memory.operations import Choice, Group, Whole, argument, option, under
-from memory.review import Inbox, row
-from memory.review.model import WORDS as STANDINGS
+from memory.history.operations import ID_LENGTH, view_lines, within
+from memory.operations import Choice, Context, Group, Input, Whole, argument, option, under
+from memory.operations.result import Paint, Result, listing, said
 from memory.storage.changes import Change
 from memory.storage.log.merging import MergedChange, taking
 from memory.storage.review.policy import KINDS, USUAL, WORDS, Policy, checked_rule
 from memory.storage.review.proposals import Proposal
 
-from .changes import ID_LENGTH, view_lines, within
+from .inbox import Inbox
+from .model import WORDS as STANDINGS
+from .model import row
 
 review = Group("review", "What agents want to change: list, show, accept, edit and reject it, and set the rules.")
 _id = argument("proposal_id", metavar="ID")
 _ids = argument("proposal_ids", metavar="ID...", nargs=-1, required=True)
-
-
-def _inbox(session: Session) -> Inbox:
-
-    return Inbox(session.workspace)
-
-
-def _row(proposal: Proposal) -> dict[str, Any]:
-
-    return row(proposal)
 
 
 @under(review, "list", serves="look", examples=("memdeck review list", "memdeck review list --state all -o json"))
@@ -45,26 +34,27 @@ def _row(proposal: Proposal) -> dict[str, Any]:
     help="Which (default: those that wait).",
 )
 @option("--limit", type=Whole(least=0), default=50, help="At most so many (default: 50; 0: all).")
-def list_proposals(session: Session, state: str, limit: int) -> None:
+def list_proposals(context: Context, state: str, limit: int) -> Result:
     """List what agents want to change, newest first. With --actor NAME only the proposals of that agent."""
-    inbox = _inbox(session)
+    inbox = Inbox(context.workspace)
     states = () if state == "all" else (state,)
-    found = inbox.list(states, actor=session.actor_option, limit=limit)
-    session.warn()
-    for warning in inbox.warnings:
-        tell(f"memdeck: warning: {warning}")
+    found = inbox.list(states, actor=context.actor_option, limit=limit)
+    context.warn()
     rows = (
         (
             one.id[:ID_LENGTH],
-            format_local(one.time, session.snapshot.zone),
+            format_local(one.time, context.snapshot.zone),
             one.actor,
             "" if one.waiting else one.state,
             ", ".join(one.kinds),
-            (one.summary or one.operation) + within(session, one.place, "  (in {})"),
+            (one.summary or one.operation) + within(context, one.place, "  (in {})"),
         )
         for one in found
     )
-    session.listing("proposals", lambda: map(_row, found), lambda: session.paint.columns(rows, empty="nothing waits"))
+    notes = [f"warning: {warning}" for warning in inbox.warnings]
+    return listing(
+        "proposals", lambda: map(row, found), lambda paint: paint.columns(rows, empty="nothing waits"), notes
+    )
 
 
 @under(
@@ -74,27 +64,24 @@ def list_proposals(session: Session, state: str, limit: int) -> None:
     examples=("memdeck review show 01HM5Z0C8WJ4QXKD", "memdeck review show 01HM5Z0C8WJ4QXKD -o json"),
 )
 @_id
-def show(session: Session, proposal_id: str) -> None:
+def show(context: Context, proposal_id: str) -> Result:
     """Show what a proposal would change, entry by entry, and whether it still goes together with the files."""
-    inbox = _inbox(session)
+    inbox = Inbox(context.workspace)
     proposal = inbox.get(proposal_id)
     views = inbox.views(proposal)
-    standing = inbox.standing(proposal, session.now)
-
-    session.answer(
-        lambda: {"proposal": _row(proposal), "standing": standing.json(), "views": [view.json() for view in views]},
-        lambda: _told(session, proposal, views, standing),
-    )
+    standing = inbox.standing(proposal, context.now)
+    document = {"proposal": row(proposal), "standing": standing.json(), "views": [view.json() for view in views]}
+    return Result(lambda: document, lambda paint: _told(paint, context, proposal, views, standing))
 
 
-def _told(session: Session, proposal: Proposal, views: tuple[ChangeView, ...], standing: MergedChange) -> Iterator[str]:
-
-    paint = session.paint
-    time = proposal.time.astimezone(session.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
+def _told(
+    paint: Paint, context: Context, proposal: Proposal, views: tuple[ChangeView, ...], standing: MergedChange
+) -> Iterator[str]:
+    time = proposal.time.astimezone(context.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
     yield paint.line(f"{proposal.id}  {time}  {proposal.actor}  {proposal.operation}")
     yield paint.line(proposal.summary, "  ")
     if proposal.place:
-        yield paint.line(within(session, proposal.place, "in {}, outside of this workspace"), "  ")
+        yield paint.line(within(context, proposal.place, "in {}, outside of this workspace"), "  ")
     if proposal.edited:
         yield "  a person edited it"
     if not proposal.waiting:
@@ -107,7 +94,7 @@ def _told(session: Session, proposal: Proposal, views: tuple[ChangeView, ...], s
     yield paint.line(said, "  ") if standing.state in ("ready", "moved") else paint.notice(paint.line(said, "  "))
     for reason in standing.reasons:
         yield paint.line(reason, "  ")
-    yield from view_lines(session, views)
+    yield from view_lines(paint, views)
     for clash in standing.clashes:
         told = clash.json()
         yield ""
@@ -123,30 +110,27 @@ def _told(session: Session, proposal: Proposal, views: tuple[ChangeView, ...], s
     type=Choice(("proposal", "file")),
     help="Where the same was changed since: whose side counts.",
 )
-def accept(session: Session, proposal_ids: tuple[str, ...], take: Literal["proposal", "file"] | None) -> None:
+def accept(context: Context, proposal_ids: tuple[str, ...], take: Literal["proposal", "file"] | None) -> Result:
     """Make the changes that agents proposed, each as one change in the agent's name.
 
     `undo` takes the newest back. Where the files moved on it is merged. Where the same was changed since, nothing
     is written: exit code 4, `review.conflict`, with the three sides; --take chooses one.
     """
-    inbox = _inbox(session)
-    done = list[tuple["Proposal", "Change"]]()
+    inbox = Inbox(context.workspace)
+    done: list[tuple[Proposal, Change]] = []
     for number in _all_of(inbox, proposal_ids):
-        change = inbox.accept(number, reviewer=session.actor, now=session.now, take=taking(take))
-        session.made = change.summary
+        change = inbox.accept(number, reviewer=context.actor, now=context.now, take=taking(take))
+        context.made = change.summary
         done.append((inbox.get(number), change))
-    session.answer_change(
-        lambda: {
-            "proposals": [_row(proposal) for proposal, _ in done],
-            "changes": [
-                change_row(made, proposal.place) for proposal, _ in done if (made := inbox.change(proposal)) is not None
-            ],
-        },
-        lambda: [
-            session.paint.line(f"accepted: {change.summary}{within(session, proposal.place, '  (in {})')}")
-            for proposal, change in done
+    context.warn()
+    document = {
+        "proposals": [row(proposal) for proposal, _ in done],
+        "changes": [
+            change_row(made, proposal.place) for proposal, _ in done if (made := inbox.change(proposal)) is not None
         ],
-    )
+    }
+    lines = (f"accepted: {change.summary}{within(context, one.place, '  (in {})')}" for one, change in done)
+    return said(document, *lines)
 
 
 def _all_of(inbox: Inbox, proposal_ids: tuple[str, ...]) -> list[str]:
@@ -157,17 +141,14 @@ def _all_of(inbox: Inbox, proposal_ids: tuple[str, ...]) -> list[str]:
 @under(review, "reject", serves="decision", examples=("memdeck review reject 01HM5Z0C8WJ4QXKD --note 'still needed'",))
 @_ids
 @option("--note", metavar="TEXT", default="", help="Why; the agent reads it.")
-def reject(session: Session, proposal_ids: tuple[str, ...], note: str) -> None:
+def reject(context: Context, proposal_ids: tuple[str, ...], note: str) -> Result:
     """Decide that proposals are not made; the files stay as they are."""
-    inbox = _inbox(session)
+    inbox = Inbox(context.workspace)
     done = [
-        inbox.reject(number, reviewer=session.actor, now=session.now, note=note)
+        inbox.reject(number, reviewer=context.actor, now=context.now, note=note)
         for number in _all_of(inbox, proposal_ids)
     ]
-    session.answer(
-        lambda: {"proposals": [_row(one) for one in done]},
-        lambda: [session.paint.line(f"rejected: {one.summary}") for one in done],
-    )
+    return said({"proposals": [row(one) for one in done]}, *(f"rejected: {one.summary}" for one in done))
 
 
 @under(
@@ -180,15 +161,17 @@ def reject(session: Session, proposal_ids: tuple[str, ...], note: str) -> None:
     ),
 )
 @_id
-@option("--text", metavar="TEXT", help="The whole text of the entry (default: what you type, until ctrl+d).")
-def edit(session: Session, proposal_id: str, text: str | None) -> None:
+@option(
+    "--text",
+    type=Input(words="write the whole text of the entry; ctrl+d ends it"),
+    metavar="TEXT",
+    help="The whole text of the entry (default: what you type, until ctrl+d).",
+)
+def edit(context: Context, proposal_id: str, text: str) -> Result:
     """Give the entry of a proposal another text before you accept it; the proposal waits on."""
-    if text is None:
-        tell("write the whole text of the entry; ctrl+d ends it")
-        text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
-    inbox = _inbox(session)
-    found = inbox.edit(proposal_id, text, reviewer=session.actor, now=session.now)
-    session.answer(lambda: {"proposal": _row(found)}, lambda: [session.paint.line(f"edited: {found.summary}")])
+    inbox = Inbox(context.workspace)
+    found = inbox.edit(proposal_id, text, reviewer=context.actor, now=context.now)
+    return said({"proposal": row(found)}, f"edited: {found.summary}")
 
 
 # -- rules ---------------------------------------------------------------------------------------------------------
@@ -210,36 +193,33 @@ def edit(session: Session, proposal_id: str, text: str | None) -> None:
 @argument("kind", metavar="KIND", required=False)
 @argument("decision", metavar="DECISION", required=False)
 @option("--unset", is_flag=True, help="Take a rule away.")
-def policy(session: Session, name: str | None, kind: str | None, decision: str | None, unset: bool) -> None:
+def policy(context: Context, name: str | None, kind: str | None, decision: str | None, unset: bool) -> Result:
     """Show the rules for agents, or set one: what ACTOR may do at once, what waits for you, what is refused.
 
     ACTOR is agent:NAME or a pattern such as agent:*. KIND is add, status, move, rewrite, remove (of what a person
     wrote), agents (what other agents wrote), own, or * for all. DECISION is apply, review or deny. The most exact rule
     counts. The rules lie in the private state folder, not in the workspace.
     """
-    inbox = _inbox(session)
+    inbox = Inbox(context.workspace)
     if name is None:
         rules = inbox.policy()
     elif unset:
         if kind is None or decision is not None:
             raise UsageError("usage.arguments", "--unset takes an actor and a kind", "see memdeck review policy --help")
         wanted, actor = kind, name
-        rules = inbox.change_policy(lambda old: old.without(actor, wanted), reviewer=session.actor, now=session.now)
+        rules = inbox.change_policy(lambda old: old.without(actor, wanted), reviewer=context.actor, now=context.now)
     else:
         if kind is None or decision is None:
             raise UsageError("usage.arguments", "a rule has an actor, a kind and a decision", "see its --help")
         rule = checked_rule(name, kind, decision)
-        rules = inbox.change_policy(lambda old: old.with_rule(rule), reviewer=session.actor, now=session.now)
-    session.answer(
-        lambda: {"rules": [rule.json() for rule in rules.rules], "usual": {kind: USUAL[kind] for kind in KINDS}},
-        lambda: _policy_lines(session, rules),
-    )
+        rules = inbox.change_policy(lambda old: old.with_rule(rule), reviewer=context.actor, now=context.now)
+    document = {"rules": [rule.json() for rule in rules.rules], "usual": {kind: USUAL[kind] for kind in KINDS}}
+    return Result(lambda: document, lambda paint: _policy_lines(paint, rules))
 
 
-def _policy_lines(session: Session, rules: Policy) -> Iterator[str]:
-
+def _policy_lines(paint: Paint, rules: Policy) -> Iterator[str]:
     yield "What an agent does, where no rule says otherwise:"
-    yield from session.paint.columns((kind, USUAL[kind], WORDS[kind]) for kind in KINDS)
+    yield from paint.columns((kind, USUAL[kind], WORDS[kind]) for kind in KINDS)
     if rules.rules:
         yield "Rules:"
-        yield from session.paint.columns((rule.actor, rule.kind, rule.decision) for rule in rules.rules)
+        yield from paint.columns((rule.actor, rule.kind, rule.decision) for rule in rules.rules)

@@ -1,4 +1,4 @@
-"""`memdeck search`: words in everything that the workspace contains."""
+"""The operation `search`: words in everything that the workspace contains."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from app.cli.printing import tell
-from app.cli.session import Session, short
 from memory.errors import UsageError
-from memory.operations import Whole, argument, option, verb
+from memory.operations import Context, Whole, argument, option, verb
+from memory.operations.result import Paint, Result, listing, short
 from memory.registry import REGISTRY, kinds, system_name
-from memory.search.hits import Hit, SearchAnswer
-from memory.search.query import Query, read_day, read_query
 from memory.systems import searcher_of
+
+from .hits import Hit, SearchAnswer
+from .query import Query, read_day, read_query
 
 DEFAULT_LIMIT = 20
 _PLACES = ", ".join(kind for system in REGISTRY for kind in system.kinds)
@@ -39,7 +39,7 @@ _FILES = {"plans": "orchestration"}
 @option("--in", "places", metavar="KINDS", help=f"Only these, with commas between them: {_PLACES}.")
 @option("--limit", type=Whole(0), default=DEFAULT_LIMIT, metavar="N", help="The best N (default: 20, 0 is all).")
 @option("--explain", is_flag=True, help="Say on stderr how the answer came about.")
-def search(session: Session, query: tuple[str, ...], places: str | None, limit: int, explain: bool) -> None:
+def search(context: Context, query: tuple[str, ...], places: str | None, limit: int, explain: bool) -> Result:
     """Find what contains the words, in any case, in the files and in the archive; the best finds come first.
 
     What contains all words comes first; below a line comes what contains some of them, so a question can be asked as
@@ -49,35 +49,32 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
     taken, which is said.
     A file that cannot be read is left out, which is said on stderr.
     """
-
     started = time.monotonic()
     asked_kinds = kinds_of(places)
-    asked = _read(session, query).within(asked_kinds)
-    searcher = session.opened(searcher_of(session.workspace))
+    asked = _read(context, query).within(asked_kinds)
+    searcher = context.opened(searcher_of(context.workspace))
     coverage = searcher.coverage() if explain else 0.0
     answer = searcher.search(asked, limit, patience=lambda: time.monotonic() - started < _UPDATE_SECONDS)
-    spent = time.monotonic() - started
-    session.listing("results", lambda: map(as_json, answer.every), lambda: _lines(session, answer))
-    for note in answer.notes:
-        tell(f"memdeck: {note}")
-    for file, error in searcher.refused.items():
-        if not asked_kinds or _is_of(session, file, asked_kinds):
-            tell(f"memdeck: {error.code}: {error.message}; it was not searched")
-    if explain:
-        _explain(answer, coverage, spent)
+    notes = [
+        *answer.notes,
+        *(
+            f"{error.code}: {error.message}; it was not searched"
+            for file, error in searcher.refused.items()
+            if not asked_kinds or _is_of(context, file, asked_kinds)
+        ),
+        *(_explained(answer, coverage, time.monotonic() - started) if explain else ()),
+    ]
+    return listing("results", lambda: map(as_json, answer.every), lambda paint: _lines(paint, answer), notes)
 
 
-def _read(session: Session, words: tuple[str, ...]) -> Query:
-
-    text = " ".join(words)
+def _read(context: Context, words: tuple[str, ...]) -> Query:
     # Only relative days need the zone, which is read from a file.
-    return read_query(text, lambda day: read_day(day, session.now.astimezone(session.workspace.zone).date()))
+    return read_query(" ".join(words), lambda day: read_day(day, context.now.astimezone(context.workspace.zone).date()))
 
 
-def _is_of(session: Session, file: str, asked: tuple[str, ...]) -> bool:
+def _is_of(context: Context, file: str, asked: tuple[str, ...]) -> bool:
     """Return whether a file that was not searched may contain some of the requested kinds."""
-
-    for system in session.workspace.systems():
+    for system in context.workspace.systems():
         held = system_name(system.name).kinds
         if system.owns(file):
             return bool(set(held) & set(asked)) and (
@@ -116,8 +113,7 @@ def as_json(hit: Hit) -> dict[str, Any]:
     }
 
 
-def _lines(session: Session, answer: SearchAnswer) -> Iterator[str]:
-    paint = session.paint
+def _lines(paint: Paint, answer: SearchAnswer) -> Iterator[str]:
     if not answer.every:
         yield "nothing found"
     for number, hit in enumerate(answer.every):
@@ -130,10 +126,9 @@ def _lines(session: Session, answer: SearchAnswer) -> Iterator[str]:
             yield paint.marked(hit.snippet, hit.marks, indent="    ")
 
 
-def _explain(answer: SearchAnswer, coverage: float, seconds: float) -> None:
-    tell(f"searched in {seconds * 1000:.0f} ms; {coverage:.0%} of the files were indexed before")
-    for line in answer.explained:
-        tell(line)
+def _explained(answer: SearchAnswer, coverage: float, seconds: float) -> Iterator[str]:
+    yield f"searched in {seconds * 1000:.0f} ms; {coverage:.0%} of the files were indexed before"
+    yield from answer.explained
     for number, hit in enumerate(answer.every, 1):
         why = "; ".join(f"{term!r} in the {where}" for term, where in hit.why)
-        tell(f"{number}. {hit.score:.3f} {hit.entry.title[:60]}: {why or 'it passes the filters'}")
+        yield f"{number}. {hit.score:.3f} {hit.entry.title[:60]}: {why or 'it passes the filters'}"

@@ -1,15 +1,15 @@
-"""The verb that converts between memory systems and from the files of other tools."""
+"""The operation that converts between memory systems and from the files of other tools."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 
-from app.cli.session import Session
-from memory.base.safe_text import visible
-from memory.convert import ConversionReport
-from memory.convert import convert as run
-from memory.operations import argument, option, verb
+from memory.operations import Context, argument, option, verb
+from memory.operations.result import Paint, Result
+
+from .run import ConversionReport
+from .run import convert as run
 
 _SHOWN, _EACH = 20, 3
 """Lines about what is skipped, and how many things with the same reason are named if there are more."""
@@ -29,7 +29,7 @@ _SHOWN, _EACH = 20, 3
 @argument("target", metavar="TO")
 @option("--dry-run", is_flag=True, help="Write nothing, only say what would be converted.")
 @option("--into", default="", metavar="PLACE", help="The agent of typed memory, or the scope of curated memory.")
-def convert(session: Session, source: str, target: str, dry_run: bool, into: str) -> None:
+def convert(context: Context, source: str, target: str, dry_run: bool, into: str) -> Result:
     """Copy what one memory holds into another, and say what has no home there.
 
     FROM is a system (files, facts, typed, state, curated), one of another workspace as SYSTEM:DIR, or files of another
@@ -37,34 +37,32 @@ def convert(session: Session, source: str, target: str, dry_run: bool, into: str
     workspace. Nothing in FROM changes, and what TO holds already is left out.
     """
     report = run(
-        session.workspace,
+        context.workspace,
         source,
         target,
-        open_workspace=session.open,
-        actor=session.actor,
-        now=session.now,
+        open_workspace=context.open,
+        actor=context.actor,
+        now=context.now,
         into=into,
         dry_run=dry_run,
     )
-    session.answer(report.json, lambda: _lines(report))
+    return Result(report.json, lambda paint: _lines(paint, report))
 
 
-def _lines(report: ConversionReport) -> Iterator[str]:
+def _lines(paint: Paint, report: ConversionReport) -> Iterator[str]:
     words = "would be converted" if report.dry_run else "converted"
     yield f"{report.read:,} read = {report.converted:,} {words} + {len(report.skipped):,} skipped"
-    yield from _skipped(report)
+    yield from _skipped(paint, report)
     counted = Counter((one.field, one.reason) for one in report.losses)
     for (field, reason), count in counted.most_common():
-        yield f"  without {visible(field)} ({count:,}): {visible(reason)}"
-    if report.changes:
-        yield (
-            f"change {', '.join(report.changes)}: `memdeck undo` takes it back"
-            if len(report.changes) == 1
-            else (f"{len(report.changes):,} changes")
-        )
+        yield paint.line(f"  without {field} ({count:,}): {reason}")
+    if len(report.changes) == 1:
+        yield f"change {report.changes[0]}: `memdeck undo` takes it back"
+    elif report.changes:
+        yield f"{len(report.changes):,} changes"
 
 
-def _skipped(report: ConversionReport) -> Iterator[str]:
+def _skipped(paint: Paint, report: ConversionReport) -> Iterator[str]:
     """Yield what is skipped; if much is, the first of each reason, so that one reason does not hide the others."""
     most = len(report.skipped) if len(report.skipped) <= _SHOWN else _EACH
     left, shown = len(report.skipped), 0
@@ -72,13 +70,11 @@ def _skipped(report: ConversionReport) -> Iterator[str]:
     for one in report.skipped:
         reasons.setdefault(one.reason, []).append(one.what)
     for reason, named in reasons.items():
-        lines = [visible(what) for what in named[:most]]
-        if len(named) > most:
-            lines.append(f"{len(named) - most:,} more")
+        lines = named[:most] + ([f"{len(named) - most:,} more"] if len(named) > most else [])
         if shown and shown + len(lines) > _SHOWN:
             break
         shown += len(lines)
         left -= len(named)
-        yield from (f"  skipped {what}: {visible(reason)}" for what in lines)
+        yield from (paint.line(f"  skipped {what}: {reason}") for what in lines)
     if left:
         yield f"  … and {left:,} more, see -o json"

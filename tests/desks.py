@@ -6,10 +6,10 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory.entries import EntryAccess
 from memory.state.operations import init
 from memory.state.system import ProjectState
 from memory.systems import system_of
+from memory.systems.entries import EntryAccess
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

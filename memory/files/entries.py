@@ -5,9 +5,8 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from memory.entries.model import Check, Made, derived_ref, item_of
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.files import config
 from memory.files.contacts.model import find_contact
@@ -16,7 +15,7 @@ from memory.files.journal.model import find_entry
 from memory.files.journal.operations import journal
 from memory.files.knowledge.model import find_knowledge
 from memory.files.knowledge.operations import knowledge
-from memory.files.monitors import add_monitor, edit_monitor, find_monitor, remove_monitor, replace_monitor_text
+from memory.files.monitors import find_monitor, replace_monitor_text
 from memory.files.operations import Call, EntryGroup, when
 from memory.files.plans.model import find_plan
 from memory.files.plans.operations import orchestration
@@ -24,8 +23,25 @@ from memory.files.refs import identity_hex
 from memory.files.tasks import operations as tasks
 from memory.files.tasks.due_filter import due_when
 from memory.files.tasks.model import find_task
+from memory.monitoring.operations import monitors
 from memory.monitoring.problems import runnable
 from memory.operations import Operation
+from memory.search.entries import (
+    Changes,
+    Check,
+    EntryCall,
+    EntryKind,
+    Made,
+    derived_ref,
+    item_of,
+    lines_of,
+    list_of,
+    passes,
+    refuse_unknown,
+    sent_source,
+    text_of,
+    texts_of,
+)
 from memory.search.records import (
     Record,
     contact_record,
@@ -36,15 +52,10 @@ from memory.search.records import (
     records,
     task_record,
 )
+from memory.workspace import Outcome
 
-from .kind import EntryCall
-from .values import lines_of, list_of, passes, refuse_unknown, sent_source, text_of, texts_of
-
-if TYPE_CHECKING:
-    from memory.entries.model import Changes
-    from memory.files.edit import Edit
-    from memory.files.snapshot import Snapshot
-    from memory.workspace import Outcome
+from .edit import Edit
+from .snapshot import Snapshot
 
 _OWN = ("priority", "due", "recurring", "assigned", "notes", "action")
 
@@ -333,6 +344,7 @@ class MonitorEntries(InFiles):
     """The monitors of monitors.md."""
 
     name = verb = "monitors"
+    group = monitors
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a monitor."""
@@ -342,18 +354,13 @@ class MonitorEntries(InFiles):
         """Add a monitor with this name."""
         if text and text.strip():
             raise UsageError("entry.field", "a monitor has no text", "use fields")
-        return runnable(lambda looked: add_monitor(looked, title, texts_of(fields), now=now))(snapshot)
+        return self.makes("add", snapshot, now, title, changes=texts_of(fields))
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set and unset fields, or replace the source."""
         if (source := sent_source(record, changes)) is not None:
             return runnable(lambda looked: replace_monitor_text(looked, ref, source, now=now))(snapshot)
-        values = texts_of(changes.set)
-        return runnable(lambda looked: edit_monitor(looked, ref, values, changes.unset, now=now))(snapshot)
-
-    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
-        """Remove a monitor."""
-        return remove_monitor(snapshot, ref, now=now)
+        return self.makes("edit", snapshot, now, ref, texts_of(changes.set), changes.unset)
 
 
 class ConfigEntries(InFiles):
@@ -402,5 +409,16 @@ class ConfigEntries(InFiles):
 
 
 def _with_ref(edit: Edit, key: str) -> Edit:
-
     return edit._replace(ref=f"config#{identity_hex('config', config.FILE, key)}")
+
+
+KINDS: dict[str, EntryKind] = {
+    "tasks": Tasks(),
+    "journal": JournalEntries(),
+    "knowledge": KnowledgeItems(),
+    "contacts": ContactEntries(),
+    "plans": PlanEntries(),
+    "monitors": MonitorEntries(),
+    "config": ConfigEntries(),
+}
+"""The kinds of entries of the memory files."""

@@ -1,4 +1,4 @@
-"""The verbs on the change log: list, show, revert, undo and redo changes."""
+"""The operations on the change log: list, show, revert, undo and redo changes, and restore entries."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from app.cli.session import Session
 from memory.base.clock import format_local
-from memory.base.dates import time_bound
 from memory.errors import MemdeckError
 from memory.files.diff import ChangeView
-from memory.history.changes import row, unrecorded_row, views_of
-from memory.history.outside import keep_removal
-from memory.history.versions import restore_version
-from memory.operations import Group, Whole, argument, option, under, verb
+from memory.files.restore import restore_entry
+from memory.operations import Bound, Context, Group, Whole, argument, option, under, verb
+from memory.operations.result import Paint, Result, listing, said
 from memory.review import refuse_agents, undo_redo
 from memory.review.model import place_words
 from memory.review.undo_redo import TakenBackChange, find_change
@@ -22,6 +19,10 @@ from memory.review.undo_redo import list_changes as find
 from memory.storage import Change
 from memory.storage.changes import ChangeRecord
 from memory.storage.log.history import History
+
+from .changes import row, unrecorded_row, views_of
+from .outside import keep_removal
+from .versions import restore_version
 
 ID_LENGTH = 16  # the time, and enough characters after it to be unique
 _LIMIT = 50
@@ -42,50 +43,49 @@ _id = argument("change_id", metavar="ID")
 )
 @option("--file", metavar="FILE", help="Only changes of this file, such as tasks.md or 'archive/*'.")
 @option("--entry", metavar="REF", help="Only changes of this entry: a ref, its hex, or a part of the title.")
-@option("--since", metavar="TIME", help="Only changes at or after: 2024-01-15, '2024-01-15 14:00', yesterday.")
-@option("--until", metavar="TIME", help="Only changes up to; a day alone counts whole.")
+@option(
+    "--since", metavar="TIME", type=Bound(), help="Only changes at or after: 2024-01-15, '2024-01-15 14:00', yesterday."
+)
+@option("--until", metavar="TIME", type=Bound(end=True), help="Only changes up to; a day alone counts whole.")
 @option("--limit", type=Whole(least=0), default=_LIMIT, help=f"At most so many (default: {_LIMIT}; 0: all).")
 def list_changes(
-    session: Session,
+    context: Context,
     file: str | None,
     entry: str | None,
-    since: str | None,
-    until: str | None,
+    since: datetime | None,
+    until: datetime | None,
     limit: int,
-) -> None:
+) -> Result:
     """List the changes of every writer, newest first; what other programs did since the last look is noted first.
 
     Changes of your own memory ($AGH_HOME, the scope global) are listed too, with their folder.
     With --actor NAME only those by human, cli, maintain, outside, agent:NAME, or agent:*.
     """
-    first = None if since is None else _instant(session, since, end=False)
-    last = None if until is None else _instant(session, until, end=True)
-    session.workspace.notice(session.now)
-    session.look_outside()
-    session.warn()
+    zone = context.snapshot.zone
+    _notice(context)
     found = find(
-        session.workspace, limit=limit, actor=session.actor_option, file=file, entry=entry, since=first, until=last
+        context.workspace, limit=limit, actor=context.actor_option, file=file, entry=entry, since=since, until=until
     )
     rows = (
         (
             record.id[:ID_LENGTH],
-            format_local(record.time, session.snapshot.zone),
+            format_local(record.time, zone),
             record.actor,
             "undone" if record.undone_by else "",
-            (record.summary or record.operation) + within(session, place, " (in {})"),
+            (record.summary or record.operation) + within(context, place, " (in {})"),
         )
         for record, _, place in found
     )
-    session.listing(
+    return listing(
         "changes",
         lambda: (row(record, place) for record, _, place in found),
-        lambda: session.paint.columns(rows, empty="no changes"),
+        lambda paint: paint.columns(rows, empty="no changes"),
     )
 
 
-def _instant(session: Session, text: str, *, end: bool) -> datetime:
-    """Return the aware time that a text means; a day alone means its beginning, or its end."""
-    return time_bound(text, session.now, session.snapshot.zone, end=end)
+def _notice(context: Context) -> None:
+    context.workspace.notice(context.now)
+    context.warn()
 
 
 @under(
@@ -95,51 +95,47 @@ def _instant(session: Session, text: str, *, end: bool) -> datetime:
     examples=("memdeck changes show 01HM5Z0C8WJ4QXKD", "memdeck changes show 01HM5Z0C8WJ4QXKD -o json"),
 )
 @_id
-def show(session: Session, change_id: str) -> None:
+def show(context: Context, change_id: str) -> Result:
     """Show one change entry by entry; ID is its id or the beginning of it."""
-    session.workspace.notice(session.now)
-    session.look_outside()
-    session.warn()
+    _notice(context)
     # The actor filters a listing; here it is the user who looks at one change.
-    found = find_change(session.workspace, change_id, "cli")
+    found = find_change(context.workspace, change_id, "cli")
     record = found.record
-    views = views_of(session.workspace, record, found.history)
-
-    session.answer(
-        lambda: {
-            "change": {**row(record, found.place), "undoes": record.undoes, "redoes": record.redoes},
-            "views": [view.json() for view in views],
-        },
-        lambda: _told(session, record, views, found.place),
-    )
+    views = views_of(context.workspace, record, found.history)
+    document = {
+        "change": {**row(record, found.place), "undoes": record.undoes, "redoes": record.redoes},
+        "views": [view.json() for view in views],
+    }
+    return Result(lambda: document, lambda paint: _told(paint, context, record, views, found.place))
 
 
-def _told(session: Session, record: ChangeRecord, views: tuple[ChangeView, ...], place: str) -> Iterator[str]:
-    paint = session.paint
-    time = record.time.astimezone(session.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
+def _told(
+    paint: Paint, context: Context, record: ChangeRecord, views: tuple[ChangeView, ...], place: str
+) -> Iterator[str]:
+    time = record.time.astimezone(context.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
     yield paint.line(f"{record.id}  {time}  {record.actor}  {record.operation}")
     if record.summary:
         yield paint.line(record.summary, "  ")
     if place:
-        yield paint.line(within(session, place, "in {}, outside of this workspace"), "  ")
+        yield paint.line(within(context, place, "in {}, outside of this workspace"), "  ")
     if record.reviewer:
         yield paint.line(f"accepted by {record.reviewer}, as proposal {record.proposal}", "  ")
     if record.undone_by:
         yield paint.line(f"taken back by {record.undone_by}", "  ")
     if not record.kept:
         yield paint.notice(paint.line("its bytes are no longer kept", "  "))
-    yield from view_lines(session, views, origins=True)
+    yield from view_lines(paint, views, origins=True)
 
 
-def view_lines(session: Session, views: Iterable[ChangeView], *, origins: bool = False) -> Iterator[str]:
+def view_lines(paint: Paint, views: Iterable[ChangeView], *, origins: bool = False) -> Iterator[str]:
     """Yield what happened to each entry; `origins`: with the section or the file that it came from."""
     for view in views:
         place = f"{view.file}: {view.section}" if view.section and view.entry else view.file
         origin = f" (from {view.moved_from})" if origins and view.moved_from else ""
         name = f"  {view.entry}" if view.entry else ""
         yield ""
-        yield session.paint.line(f"{view.kind} {view.title}{name}  in {place}{origin}")
-        yield from (session.paint.line(line, "  ") for line in view.lines)
+        yield paint.line(f"{view.kind} {view.title}{name}  in {place}{origin}")
+        yield from (paint.line(line, "  ") for line in view.lines)
 
 
 @under(
@@ -154,28 +150,27 @@ def view_lines(session: Session, views: Iterable[ChangeView], *, origins: bool =
     is_flag=True,
     help="Only bring back the entries that another program removed; what else it wrote stays.",
 )
-def revert(session: Session, change_id: str, removed: bool) -> None:
+def revert(context: Context, change_id: str, removed: bool) -> Result:
     """Take back one change, whoever made it; what others did since stays.
 
     Where the same was changed since, nothing is written, and it says what these entries became.
     """
-    _took_back(
-        session, undo_redo.revert(session.workspace, change_id, actor=session.actor, now=session.now, removed=removed)
-    )
+    done = undo_redo.revert(context.workspace, change_id, actor=context.actor, now=context.now, removed=removed)
+    return _took_back(context, done)
 
 
 @under(changes, "keep", serves="person", examples=("memdeck changes keep 01HM5Z0C8WJ4QXKD",))
 @_id
-def keep(session: Session, change_id: str) -> None:
+def keep(context: Context, change_id: str) -> Result:
     """Leave what another program removed as it is, and be reminded of it no more."""
-    refuse_agents(session.actor, "leave it so")
-    change = session.workspace.store.history.get(change_id).id
-    words = keep_removal(session.workspace, change, actor=session.actor, now=session.now)
-    session.answer(lambda: {"kept": {"change": change}}, lambda: [session.paint.line(f"left as it is: {words}")])
+    refuse_agents(context.actor, "leave it so")
+    change = context.workspace.store.history.get(change_id).id
+    words = keep_removal(context.workspace, change, actor=context.actor, now=context.now)
+    return said({"kept": {"change": change}}, f"left as it is: {words}")
 
 
 @verb("undo", serves="change", examples=("memdeck undo", "memdeck undo --actor agent:builder"))
-def undo(session: Session) -> None:
+def undo(context: Context) -> Result:
     """Take back the newest change made in your name, wherever it was made; what others did since stays.
 
     The command line and the application are one person: what you did there counts too, what you accepted of an agent,
@@ -183,13 +178,13 @@ def undo(session: Session) -> None:
     back only its own. A change whose entries maintenance has archived since cannot be taken back directly: undo says
     how, and the next undo takes back an older change.
     """
-    _took_back(session, undo_redo.undo(session.workspace, actor=session.actor, now=session.now))
+    return _took_back(context, undo_redo.undo(context.workspace, actor=context.actor, now=context.now))
 
 
 @verb("redo", serves="change", examples=("memdeck redo",))
-def redo(session: Session) -> None:
+def redo(context: Context) -> Result:
     """Do again what was undone last; a new change in your name ends that."""
-    _took_back(session, undo_redo.redo(session.workspace, actor=session.actor, now=session.now))
+    return _took_back(context, undo_redo.redo(context.workspace, actor=context.actor, now=context.now))
 
 
 @verb(
@@ -199,45 +194,42 @@ def redo(session: Session) -> None:
 )
 @argument("ref", metavar="REF")
 @option("--before", metavar="ID", help="Instead: give an entry the text that it had before this change.")
-def restore(session: Session, ref: str, before: str | None) -> None:
+def restore(context: Context, ref: str, before: str | None) -> Result:
     """Bring an archived entry back to where it came from.
 
     A task goes back to Completed, a journal entry to its day, a plan to Completed Plans.
     """
-    workspace = session.workspace
     if before is None:
-        outcome = workspace.restore(ref, actor=session.actor, now=session.now)
+        outcome = context.change("restore", lambda snapshot: restore_entry(snapshot, ref, now=context.now))
     else:
-        outcome = restore_version(workspace, before, ref, actor=session.actor, now=session.now)
-    _did(session, outcome.change, outcome.ref)
+        outcome = restore_version(context.workspace, before, ref, actor=context.actor, now=context.now)
+    return _did(context, outcome.change, outcome.ref)
 
 
-def _took_back(session: Session, done: TakenBackChange) -> None:
-    _did(session, done.change, history=done.history, place=done.place)
+def _took_back(context: Context, done: TakenBackChange) -> Result:
+    return _did(context, done.change, history=done.history, place=done.place)
 
 
 def _did(
-    session: Session, change: Change, ref: str | None = None, *, history: History | None = None, place: str = ""
-) -> None:
-    """Print what a change did: its row of the log, or one line; `place` is its folder if outside the workspace."""
-    session.made = change.summary if change.files else None
+    context: Context, change: Change, ref: str | None = None, *, history: History | None = None, place: str = ""
+) -> Result:
+    """Return what a change did: its row of the log, or one line; `place` is its folder if outside the workspace."""
+    context.made = change.summary if change.files else None
+    context.warn()
     words = change.summary if change.files else f"nothing to change: {change.summary}"
-    words += within(session, place, " (in {})")
     more = {} if ref is None else {"ref": ref}
-    log = history or session.workspace.store.history
-    session.answer_change(lambda: {"change": _row(log, change, place), **more}, lambda: [session.paint.line(words)])
+    log = history or context.workspace.store.history
+    return said({"change": _row(log, change, place), **more}, words + within(context, place, " (in {})"))
 
 
-def within(session: Session, place: str, words: str) -> str:
+def within(context: Context, place: str, words: str) -> str:
     """Return words that name a folder outside the workspace, in place of {}; empty for the workspace itself."""
     if not place:
         return ""
-
-    return words.format(place_words(place, session.workspace.home))
+    return words.format(place_words(place, context.workspace.home))
 
 
 def _row(history: History, change: Change, place: str) -> dict[str, Any]:
-
     try:
         return row(history.get(change.id), place)
     except MemdeckError:  # nothing changed, or the log could not be written

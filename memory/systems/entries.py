@@ -1,29 +1,59 @@
-"""The operations of agents on the entries of a workspace, for every interface."""
+"""The entries of a workspace by ref: what programs search, read, add, edit and remove, whatever system has them."""
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from importlib import import_module
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from memory.base.dates import time_bound
 from memory.base.safe_text import visible
-from memory.errors import BlockedError, MemdeckError, NotFoundError, UsageError
+from memory.errors import BlockedError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.files.operations import when
+from memory.files.snapshot import kind_of
+from memory.history.changes import list_changes, row
+from memory.prompts import DEFAULT_BUDGET, brief
+from memory.registry import kinds as all_kinds
+from memory.registry import registered
+from memory.review import Inbox
+from memory.review import row as proposal_row
+from memory.search.entries import (
+    Changes,
+    Check,
+    EntryCall,
+    EntryItem,
+    EntryKind,
+    Made,
+    derived_ref,
+    item_of,
+    passes,
+    stale,
+)
+from memory.search.query import read_day, read_query
+from memory.search.records import Record
+from memory.search.searcher import Searcher
+from memory.workspace import Workspace
 
-from .bounds import FEW, LONGEST_TEXT, MOST_VALUES, check_text, check_values, cut, page_of, read_cursor, refuse_cut
-from .kinds import ALIASES, kind_named, kind_of_ref
-from .kinds.kind import EntryCall, EntryKind
-from .model import Changes, Check, EntryItem, Made, derived_ref, item_of, stale
-
-if TYPE_CHECKING:
-    from memory.search.searcher import Searcher
-    from memory.workspace import Workspace
+from . import records_of_all, searcher_of
 
 Json = dict[str, Any]
+LONGEST = 100_000
+"""Maximum characters of one text."""
+LONGEST_TEXT = 20_000
+"""Characters of an entry's text in an answer."""
+MOST = 50
+"""Maximum results and entries of one answer."""
+FEW = 20
+"""The default number of results and entries."""
+MOST_VALUES = 60
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CURSOR = re.compile(r"([0-9]{1,7})(?::(\S{1,300}))?")
 LARGEST = 60_000
 """Characters after which a page ends."""
 RESERVED = frozenset({"match", "since", "until", "tag", "title", "section", "due", "agent", "path"})
@@ -53,8 +83,6 @@ class EntryAccess:
     def searcher(self) -> Searcher:
         """The searcher over all systems, created on demand."""
         if self._searcher is None:
-            from memory.systems import searcher_of
-
             self._searcher = searcher_of(self.workspace)
         return self._searcher
 
@@ -74,8 +102,6 @@ class EntryAccess:
 
     def brief(self, message: str = "", budget: int | None = None, *, actor: str = "") -> Json:
         """Return `{"text", "tokens"}`: what an agent should know now, within a budget of tokens (100 to 20,000)."""
-        from memory.prompts import DEFAULT_BUDGET, brief
-
         check_text("message", message)
         with self._mutex:
             most = DEFAULT_BUDGET if budget is None else max(100, min(budget, 20_000))
@@ -86,15 +112,12 @@ class EntryAccess:
         self, query: str, kinds: Sequence[str] = (), limit: int | None = None, cursor: str | None = None
     ) -> Json:
         """Return `{"results", "cursor"}`: the hits for a query, best first; see `memory.search`."""
-        from memory.registry import kinds as known_kinds
-        from memory.search.query import read_day, read_query
-
         check_text("query", query)
         named = tuple(ALIASES.get(kind, kind) for kind in kinds)
-        unknown = [kind for kind in named if kind not in known_kinds()]
+        unknown = [kind for kind in named if kind not in all_kinds()]
         if unknown:
             raise UsageError(
-                "entry.kind", f"there is no kind {unknown[0][:40]!r}", f"use some of {', '.join(known_kinds())}"
+                "entry.kind", f"there is no kind {unknown[0][:40]!r}", f"use some of {', '.join(all_kinds())}"
             )
         start, _ = read_cursor(cursor)
         most = page_of(limit)
@@ -187,9 +210,6 @@ class EntryAccess:
 
     def history(self, ref: str | None = None, since: str | None = None, limit: int | None = None) -> Json:
         """Return `{"changes"}`: who changed what, the newest first; of one entry, or since a time."""
-        from memory.base.dates import time_bound
-        from memory.history.changes import list_changes, row
-
         if ref is not None:
             kind_of_ref(ref)
         with self._mutex:
@@ -262,14 +282,14 @@ class EntryAccess:
 
     def review(self, id: str | None = None, *, actor: str) -> Json:  # noqa: A002
         """Return `{"proposals"}`: the proposals of `actor`, waiting for a person or decided; newest first."""
-        from memory.review import Inbox, row
-
         with self._mutex:
             inbox = Inbox(self.workspace)
             found = inbox.list((), actor=actor, limit=FEW) if id is None else (inbox.get(id),)
         if id is not None and found[0].actor != actor:
             raise NotFoundError("review.not_found", f"no proposal of {actor} has the id {id[:40]!r}", "list them")
-        return {"proposals": [_safe({**row(one), "entries": row(one)["entries"][:FEW]}) for one in found]}
+        return {
+            "proposals": [_safe({**proposal_row(one), "entries": proposal_row(one)["entries"][:FEW]}) for one in found]
+        }
 
     @contextmanager
     def _traced(self, ref: str) -> Iterator[None]:
@@ -277,8 +297,6 @@ class EntryAccess:
         try:
             yield
         except NotFoundError as error:
-            from memory.history.changes import list_changes, row
-
             with suppress(MemdeckError):
                 self.workspace.notice(self._clock())
                 found = list_changes(self.workspace, limit=_TRACED, entry=ref.strip())
@@ -353,3 +371,140 @@ def _safe(value: Any, most: int = LONGEST_TEXT) -> Any:
     if isinstance(value, Iterable):
         return [_safe(one, most) for one in islice(value, MOST_VALUES)]
     return cut(visible(str(value)), most)
+
+
+# -- kinds -----------------------------------------------------------------------------------------------------------
+
+
+class PlainEntries:
+    """The records of one kind, in any system."""
+
+    compact = False
+
+    def __init__(self, name: str) -> None:
+        """`name` is the name of the kind."""
+        self.name = name
+
+    def find(self, call: EntryCall, ref: str) -> Record:
+        """Return the record of a ref."""
+        for record in self.list(call, {}):
+            if ref in (record.ref, derived_ref(record)):
+                return record
+        raise NotFoundError("entry.not_found", f"no entry has the ref {ref[:60]!r}", "list them to see their refs")
+
+    def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+        """Yield the records that pass the filter, in the system's order."""
+        for record in records_of_all(call.workspace, (self.name,)):
+            if record.kind == self.name and passes(record, filter):
+                yield record
+
+    def add(self, *_: Any, **__: Any) -> Made:
+        """Refuse: the records of such a kind are not changed here."""
+        raise RefusedError("entry.read_only", f"{self.name} are only read here", "use the tool that they belong to")
+
+    edit = remove = add
+
+
+ALIASES = {"orchestration": "plans", "fact": "facts", "task": "tasks", "contact": "contacts", "monitor": "monitors"}
+"""Other names of kinds; in refs, plans have the name of their file."""
+
+
+def kind_named(name: str, workspace: Workspace) -> EntryKind:
+    """Return the operations of a kind; UsageError `entry.kind`, NotFoundError `entry.no_system` if no system of the
+    workspace has it.
+    """
+    name = ALIASES.get(name, name)
+    owner = next((one for one in registered() if name in one.kinds), None)
+    if owner is None:
+        raise UsageError("entry.kind", f"there is no kind {name[:40]!r}", f"use one of {', '.join(all_kinds())}")
+    if owner.name not in workspace.system_names():
+        raise NotFoundError("entry.no_system", f"this workspace holds no {name}", "search shows what there is")
+    module, _, attribute = owner.entries.partition(":")
+    own: Mapping[str, EntryKind] = getattr(import_module(module), attribute) if module else {}
+    return own.get(name) or PlainEntries(name)
+
+
+def kind_of_ref(ref: str) -> str:
+    """Return the kind of a ref; UsageError `entry.ref` for a text that is no ref."""
+    scope, mark, rest = ref.strip().rpartition("#")
+    if not (scope and mark and rest) or len(ref) > 300:
+        raise UsageError(
+            "entry.ref", f"{ref[:60]!r} is no ref", "take one from search or read, such as tasks#3fa94c1b2d"
+        )
+    if scope in ALIASES or scope in all_kinds():
+        return ALIASES.get(scope, scope)
+    return kind_of(scope if scope.endswith(".md") else f"{scope}.md") or scope
+
+
+# -- limits of what is sent ------------------------------------------------------------------------------------------
+
+
+def check_text(name: str, text: Any) -> None:
+    """Raise UsageError `entry.text` for a text that a file cannot contain: no UTF-8, control characters, or more than
+    `LONGEST` characters.
+    """
+    if not isinstance(text, str):
+        raise UsageError("entry.text", f"{name[:40]} is no text", "send a text")
+    if len(text) > LONGEST:
+        raise UsageError("entry.text", f"{name[:40]} is longer than {LONGEST:,} characters", "send less")
+    if _CONTROL.search(text):
+        raise UsageError("entry.text", f"{name[:40]} holds control characters", "send plain text")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError("entry.text", f"{name[:40]} is not valid Unicode", "send plain text") from None
+
+
+def check_values(values: Mapping[str, Any]) -> None:
+    """Raise UsageError `entry.value` for values that are too many, too deep, or contain invalid text."""
+    _check("fields", values, 0)
+
+
+def _check(name: str, value: Any, depth: int) -> None:
+    if isinstance(value, str):
+        check_text(name, value)
+    elif isinstance(value, (Mapping, list)):
+        if len(value) > MOST_VALUES or depth > 3:
+            raise UsageError("entry.value", f"{name[:40]} holds too much", f"send at most {MOST_VALUES} values")
+        for key in value:
+            if isinstance(value, Mapping):
+                check_text("a name", key)
+                _check(str(key), value[key], depth + 1)
+            else:
+                _check(name, key, depth + 1)
+    elif isinstance(value, float) and value != value:
+        raise UsageError("entry.value", f"{name[:40]} is no number", "send a number")
+    elif isinstance(value, int) and abs(value) > 10**15:
+        raise UsageError("entry.value", f"{name[:40]} is too large", "send a smaller number")
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text, or its beginning with "…" if it is longer than `most` characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def refuse_cut(item: EntryItem, text: str) -> None:
+    """Raise UsageError `entry.cut` for a text that is the shortened form of the entry's own text from an answer:
+    writing it would lose the rest. An entry whose text does not fit into an answer accepts no text at all.
+    """
+    shown = visible(item.text, newlines=True)
+    sent = text.rstrip()
+    if len(shown) > LONGEST_TEXT or (sent.endswith("…") and len(sent) < len(shown) and shown.startswith(sent[:-1])):
+        raise UsageError(
+            "entry.cut", f"the text of {item.ref} is longer than what was sent", "read it by its ref, or set fields"
+        )
+
+
+def page_of(limit: int | None) -> int:
+    """Return the size of a page: as many as requested, at least one and at most `MOST`."""
+    return FEW if limit is None else max(1, min(limit, MOST))
+
+
+def read_cursor(cursor: str | None) -> tuple[int, str | None]:
+    """Return the start of a page and the entry before it; UsageError `entry.cursor`."""
+    if cursor is None or not cursor:
+        return 0, None
+    found = _CURSOR.fullmatch(cursor)
+    if found is None:
+        raise UsageError("entry.cursor", f"{cursor[:40]!r} is no cursor", "send back the one of the page before")
+    return int(found[1]), found[2]

@@ -5,21 +5,15 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from memory.entries.model import Check, Made, item_of
 from memory.errors import ConflictError, NotFoundError, RefusedError, UsageError
+from memory.search.entries import Changes, Check, EntryCall, EntryKind, Made, item_of, list_of, passes, text_of
+from memory.search.records import Record
+from memory.state.files.store import StateStore
 from memory.state.operations import edit, key_of
 from memory.state.system import ProjectState
 from memory.systems import system_of
-
-from .kind import EntryCall
-from .values import list_of, passes, text_of
-
-if TYPE_CHECKING:
-    from memory.entries.model import Changes
-    from memory.search.records import Record
-    from memory.state.files.store import StateStore
 
 _NUMBERED = re.compile(r"state#(gotcha|next-step)-(\d{1,6})")
 _LISTS = {"gotcha": "gotchas", "next-step": "next-steps"}
@@ -155,3 +149,7 @@ def _full(call: EntryCall, record: Record) -> Record:
     except IndexError:
         raise ConflictError("state.changed", f"{ref} was changed meanwhile", "list it again") from None
     return record._replace(item=_Part(ref, record.line, part))
+
+
+KINDS: dict[str, EntryKind] = {"state": StateParts()}
+"""The kinds of entries of project state."""

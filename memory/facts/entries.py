@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from memory.entries.model import Check, Made, item_of
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.facts import Fact, FactStore, RefusedFact
 from memory.facts.model import SHOWN, ref_of
 from memory.facts.system import Facts
+from memory.search.entries import (
+    Changes,
+    Check,
+    EntryCall,
+    EntryKind,
+    Made,
+    item_of,
+    list_of,
+    passes,
+    refuse_unknown,
+    text_of,
+)
 from memory.search.records import Record
 from memory.systems import system_of
-
-from .kind import EntryCall
-from .values import list_of, passes, refuse_unknown, text_of
-
-if TYPE_CHECKING:
-    from memory.entries.model import Changes
 
 
 class FactEntries:
@@ -77,3 +82,7 @@ def _store(call: EntryCall) -> FactStore:
 
 def _record(fact: Fact) -> Record:
     return Record("facts", SHOWN, fact.title, fact.text, fact, fact.ts[:10], tuple(fact.tags))
+
+
+KINDS: dict[str, EntryKind] = {"facts": FactEntries()}
+"""The kinds of entries of facts."""

@@ -1,0 +1,118 @@
+"""`memdeck fleet agent` and `serve`: the agent of a host, and the fleet for programs and a browser."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from datetime import UTC, datetime
+
+from app.cli.printing import tell
+from app.cli.session import Session
+from app.servers.life import Life
+from memory.base.cron import BadCron, check_cron
+from memory.errors import UsageError
+from memory.fleet.catalogue.connect import arguments_of
+from memory.fleet.jobs.agent import AgentSettings, HostAgent
+from memory.fleet.operations import central, database_of, embedded, fleet, fleet_of, needed_database, on_database
+from memory.operations import Whole, option, under
+from memory.storage.own_folders import DATABASE
+
+__all__ = ["fleet"]
+
+
+@under(
+    fleet,
+    "agent",
+    examples=("memdeck fleet agent", "memdeck fleet agent --maintain '0 3 * * *'", "memdeck fleet agent --once"),
+)
+@on_database
+@option("--maintain", metavar="CRON", default="", help="When all workspaces are maintained, in UTC (default: never).")
+@option("--jobs", type=Whole(1, 32), default=2, metavar="N", help="Jobs at once (default: 2).")
+@option(
+    "--keep-days", type=Whole(1, 3650), default=30, metavar="N", help="How long finished jobs stay (default: 30 days)."
+)
+@option("--once", is_flag=True, help="Publish, do the jobs that wait, and return.")
+def agent(session: Session, database: str | None, maintain: str, jobs: int, keep_days: int, once: bool) -> None:
+    """Publish the workspaces of this host in the catalogue, and do the jobs that are given to it.
+
+    It runs until it gets SIGTERM or SIGINT. MEMDECK_HOST names the host.
+    """
+
+    url = needed_database(session, database)
+    arguments_of(url)
+    _check_cron(maintain)
+    # Messages of the engine and of the connections; the agent itself prints what they mean.
+    for name in ("procrastinate", "psycopg"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    listing = embedded(session)
+    local = listing.local
+    runs = HostAgent(
+        local,
+        AgentSettings(url, listing.published, maintain, jobs, keep_days),
+        lambda: datetime.now(UTC),
+        lambda words: tell(f"memdeck: {words}"),
+    )
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: runs.stop())
+    if not once:
+        tell(f"memdeck: agent of {local.host}; end it with Ctrl-C")
+    runs.run(once=once)
+    answer = {"host": local.host, "published": runs.published}
+    session.answer(lambda: answer, lambda: [session.paint.line(f"{local.host}: published {runs.published:,} entries")])
+
+
+@under(fleet, "serve", examples=("memdeck fleet serve", "memdeck fleet serve --port 8126 --read-only"))
+@option("--port", type=Whole(0, 65535), default=0, metavar="N", help="The port for programs (default: a free one).")
+@option("--page-port", type=Whole(0, 65535), default=0, metavar="N", help="The port of the pane (default: a free one).")
+@option("--read-only", is_flag=True, help="Serve programs only what looks; the pane changes nothing anyway.")
+@on_database
+def serve(session: Session, port: int, page_port: int, read_only: bool, database: str | None) -> None:
+    """Serve the fleet to programs and a browser of this machine until ctrl+c, with the tokens that are printed.
+
+    Programs find it under /api/v1/fleet; the browser shows the pane Fleet, for one page at a time. Needs the extra
+    `server`, and `web` for the pane: pip install 'memdeck[server,web]'.
+    """
+    try:
+        from app.servers.fleet import FleetApi
+        from app.servers.fleet import serve as run
+    except ImportError as error:
+        hint = "pip install 'memdeck[server]' brings what it needs"
+        raise UsageError("api.missing", f"the library {error.name} is not installed", hint) from error
+    url = database_of(session, database)
+    if url is not None:
+        central(session, database).listed()  # problems with the database are reported now
+        os.environ[DATABASE] = url  # for the sessions in a browser
+    try:
+        from app.servers.web.server import FleetPage
+    except ImportError:
+        page = None
+        tell("memdeck: the pane is not served: pip install 'memdeck[web]' brings what it needs")
+    else:
+        page = FleetPage(page_port)
+
+    def say(address: str, token: str) -> None:
+        shown = None if page is None else page.address
+        session.answer(
+            lambda: {"address": address, "token": token, "page": shown},
+            lambda: [
+                address,
+                f"Authorization: Bearer {token}",
+                *([] if shown is None else [f"{shown}  the pane, in a browser"]),
+                "serves this machine only; ctrl+c ends it",
+            ],
+        )
+        session.writer.flush()
+
+    actor = session.named_actor or "maintain"
+    served = FleetApi(lambda: fleet_of(session, database), session.clock, actor=actor, read_only=read_only)
+    run(served, page, Life(), port, say)
+
+
+def _check_cron(line: str) -> None:
+    if line:
+        try:
+            check_cron(line)
+        except BadCron as error:
+            words = f"--maintain does not take {line[:60]!r}: {error.message}"
+            raise UsageError("fleet.cron", words, "write five fields, such as 0 3 * * *") from None

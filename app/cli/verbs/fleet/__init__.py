@@ -1,3 +1,0 @@
-"""The verbs on many workspaces."""
-
-from __future__ import annotations

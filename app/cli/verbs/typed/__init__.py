@@ -1,3 +1,0 @@
-"""The verbs on typed memory."""
-
-from __future__ import annotations

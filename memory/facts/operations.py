@@ -1,0 +1,246 @@
+"""The operations on facts: short notes for the prompts of agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memory.base.safe_text import visible
+from memory.errors import UsageError
+from memory.operations import Choice, Content, Context, Group, Input, SentFile, Whole, argument, option, under
+from memory.operations.result import Paint, Result, exported, problems_found, said
+from memory.systems import system_of
+
+from .inject import Injection
+from .model import Fact, RefusedFact, found
+from .search import find_facts
+from .store import FactStore
+from .system import Facts
+from .transfer import Form, export, read_rows
+from .words import like
+
+REFUSED = 1
+_MOST_COMPARED = 5000
+_BAR = 24
+
+facts = Group("facts", "Store, search, delete and inject facts: short notes for the prompts of agents.")
+
+
+def _facts(context: Context) -> Facts:
+    return system_of(context.workspace, "facts", Facts)
+
+
+def _store(context: Context) -> FactStore:
+    return _facts(context).store
+
+
+@under(
+    facts,
+    "store",
+    serves="change",
+    examples=(
+        "memdeck facts store 'User prefers tabs over spaces' --tag preference --scope user",
+        "memdeck facts store 'Deploy target is us-east-1' --tag infra --tag deploy -o json",
+    ),
+)
+@argument("text")
+@option("--tag", "tags", metavar="T", multiple=True, help="A tag; up to five.")
+@option("--scope", metavar="S", default="workspace", help="user, workspace (the default) or session.")
+def store(context: Context, text: str, tags: tuple[str, ...], scope: str) -> Result:
+    """Store a fact of at most 500 characters; one that looks like a secret is refused.
+
+    When there are as many as max_total in .aegis/agent.json (500), the oldest go; they stay in the change log.
+    """
+    kept = _store(context)
+    before = kept.read().facts
+    answer = kept.store(text, tags=tags, scope=scope, actor=context.actor, now=context.now)
+    if isinstance(answer, RefusedFact):
+        return _refused(context, answer)
+    context.made = f"stored {answer.id}"
+    context.warn()
+
+    def lines(paint: Paint) -> Iterator[str]:
+        yield f"stored {answer.id}"
+        yield from _let_go(paint, answer.pruned)
+        near = like(text, before) if len(before) <= _MOST_COMPARED else None
+        if near is not None:
+            yield paint.line(f"nearly the same: {near.id}  {near.title}")
+
+    return Result(answer.json, lines)
+
+
+def _let_go(paint: Paint, pruned: Sequence[str]) -> Iterator[str]:
+    if pruned:
+        yield paint.line(f"let go, to make room: {', '.join(pruned[:20])}")
+
+
+def _refused(context: Context, answer: RefusedFact) -> Result:
+    """Return why nothing was done: programs find it in the document, people are told beside it."""
+    context.warn()
+
+    def lines(_paint: Paint) -> Iterator[str]:
+        context.tell(f"facts.refused: {answer.error}")
+        yield from ()
+
+    return Result(answer.json, lines, code=REFUSED)
+
+
+@under(
+    facts,
+    "search",
+    serves="look",
+    examples=("memdeck facts search postgres", "memdeck facts search --tag infra", "memdeck facts search -o json"),
+)
+@argument("query", required=False)
+@option("--tag", metavar="T", help="Only facts with this tag.")
+def search(context: Context, query: str | None, tag: str | None) -> Result:
+    """Find the newest 20 facts that contain QUERY, in any case; without QUERY and --tag the 20 newest."""
+    return _listed(_store(context).search(query, tag))
+
+
+@under(
+    facts, "list", serves="look", examples=("memdeck facts list", "memdeck facts list --tag infra --scope user -o json")
+)
+@option("--tag", metavar="T", help="Only facts with this tag.")
+@option("--scope", metavar="S", help="Only facts of this scope.")
+@option("--limit", type=Whole(0), default=0, metavar="N", help="The newest N (default: 0, all).")
+def list_facts(context: Context, tag: str | None, scope: str | None, limit: int) -> Result:
+    """List facts, the newest first."""
+    listed = find_facts(_store(context).read(), None, tag, limit=0)
+    if scope is not None:
+        listed = tuple(fact for fact in listed if fact.scope == scope)
+    return _listed(listed[:limit] if limit else listed)
+
+
+def _listed(facts: Sequence[Fact]) -> Result:
+    rows = ((fact.id, fact.ts[:10], fact.scope, ", ".join(fact.tags), fact.title) for fact in facts)
+    return Result(
+        lambda: found(facts),
+        lambda paint: paint.columns(rows, empty="no facts"),
+        lambda: (fact.json() for fact in facts),
+    )
+
+
+@under(facts, "delete", serves="change", examples=("memdeck facts delete m-3",))
+@argument("fact_id", metavar="ID")
+def delete(context: Context, fact_id: str) -> Result:
+    """Delete one fact by its id, which is not given again; `memdeck undo` brings it back."""
+    answer = _store(context).delete(fact_id, actor=context.actor, now=context.now)
+    if isinstance(answer, RefusedFact):
+        return _refused(context, answer)
+    context.made = f"deleted {fact_id}"
+    context.warn()
+    return said(answer.json(), answer.change.summary)
+
+
+@under(
+    facts,
+    "inject",
+    serves="look",
+    examples=(
+        "memdeck facts inject 'Which database do we use?'",
+        'echo "$PROMPT" | memdeck facts inject -',
+        "memdeck facts inject 'Which database?' --explain",
+    ),
+)
+@argument("message", metavar="[MESSAGE|-]", required=False, type=Input())
+@option("--explain", is_flag=True, help="Say which facts were chosen and why, and what fell off.")
+def inject(context: Context, message: str | None, explain: bool) -> Result | None:
+    """Print the facts that matter for a message as the block for a prompt, and nothing else.
+
+    MESSAGE, or with - what stands on stdin. Without a match these are the five newest. Where there is nothing to
+    inject, or no workspace, nothing is printed and the exit code is 0, which suits a prompt hook.
+    """
+    try:
+        kept = _store(context)
+    except UsageError as error:
+        if error.code != "workspace.not_found" or explain:
+            raise
+        return None
+    chosen = kept.inject(message or "", context.now)
+    block = chosen.block.rstrip("\n").split("\n") if chosen.facts else []
+    return Result(chosen.json, lambda paint: _explained(paint, chosen) if explain else map(visible, block))
+
+
+def _explained(paint: Paint, found: Injection) -> Iterator[str]:
+    """Yield lines with the budget, and each fact with the terms of its score."""
+    limits = found.settings
+    asked = f"words of the message: {', '.join(found.words) or 'none'}"
+    words = {
+        "off": "injection is off",
+        "match": asked,
+        "recent": f"{asked}; nothing matches, so at most the {found.most} newest",
+        "recent_only": "the newest, whatever the message is",
+    }
+    yield paint.line(words[found.reason])
+    yield _gauge("characters", found.characters, limits.max_inject_chars)
+    yield _gauge("facts", len(found.facts), found.most)
+    if found.most < limits.max_inject_count:
+        yield f"{'':<10}  without a match; with one up to {limits.max_inject_count}"
+    rows = []
+    for one in found.candidates:
+        score = f"{len(one.words)} + {one.bonus:.4f}" if one.words else "-"
+        state = "injected" if one.fits else f"fell off, {found.limit}"
+        rows.append((state, one.fact.id, score, f"{one.total:,}", ", ".join(one.words), one.fact.title))
+    if rows:
+        yield ""
+        yield from paint.columns([("", "id", "score", "chars so far", "words", "text"), *rows])
+
+
+def _gauge(name: str, used: int, most: int) -> str:
+    full = min(_BAR, round(_BAR * used / most)) if most else 0
+    return f"{name:<10}  [{'#' * full}{'.' * (_BAR - full)}]  {used:,} of {most:,}"
+
+
+@under(facts, "check", serves="look", examples=("memdeck facts check", "memdeck facts check -o json"))
+def check(context: Context) -> Result:
+    """Report lines that are no facts, ids that stand twice, secrets, and facts that say nearly the same.
+
+    Exit code 4 when there is an error; warnings and notes alone are none.
+    """
+    return problems_found(_facts(context).check())
+
+
+_form = option(
+    "--format", "form", type=Choice(("jsonl", "csv")), help="jsonl, or csv with a header (default: by the name)."
+)
+
+
+@under(
+    facts,
+    "import",
+    serves="change",
+    examples=("memdeck facts import notes.jsonl", "cat facts.csv | memdeck facts import - --format csv"),
+)
+@argument("file", metavar="FILE|-", type=Content("facts.import"))
+@_form
+def import_facts(context: Context, file: SentFile, form: Form | None) -> Result:
+    """Store facts from a JSONL or CSV file, in one change and under new ids; ts, scope and tags are kept.
+
+    Texts that are there already are left out. Each line passes the checks of `facts store`; refused lines are listed,
+    and the exit code is 1, but the others are stored.
+    """
+    rows = read_rows(file.data, form or ("csv" if file.name.endswith(".csv") else "jsonl"))
+    taken = _store(context).take_in(rows, actor=context.actor, now=context.now)
+    context.made = f"imported {len(taken.ids):,}" if taken.ids else None
+    context.warn()
+
+    def lines(paint: Paint) -> Iterator[str]:
+        yield f"imported {len(taken.ids):,}, {taken.skipped:,} were there already, {len(taken.refused):,} refused"
+        for line, error in taken.refused:
+            yield paint.line(f"line {line}: {error}", "  ")
+        yield from _let_go(paint, taken.pruned)
+
+    return Result(taken.json, lines, code=REFUSED if taken.refused else 0)
+
+
+@under(
+    facts,
+    "export",
+    serves="look",
+    examples=("memdeck facts export > ~/facts.jsonl", "memdeck facts export --format csv"),
+)
+@_form
+def export_facts(context: Context, form: Form | None) -> Result:
+    """Print all facts, the oldest first, as JSONL or CSV for `facts import`."""
+    ranked = _store(context).read().ranked
+    return exported(lambda: export(ranked, form or "jsonl"))

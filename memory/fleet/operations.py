@@ -1,0 +1,378 @@
+"""The operations on many workspaces: list, search, status, check and maintain them, and the catalogue of many hosts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from memory.base.clock import format_utc, say_ago, say_span
+from memory.errors import UsageError
+from memory.operations import Choice, Context, Group, Whole, argument, option, under
+from memory.operations.result import PROBLEMS, Paint, Result, listing, said
+from memory.search.operations import kinds_of
+from memory.storage.own_folders import DATABASE, config_home, home, host_name, state_home
+
+from .catalogue.central import CentralFleet
+from .catalogue.migrate import initialise
+from .embedded import EmbeddedFleet
+from .model import Fleet, FleetHit, FleetWorkspace, WorkResult, WorkspaceOverview
+
+FAILED = 1
+
+fleet = Group(
+    "fleet",
+    """All workspaces of a person, or of many hosts: list, search, look at, check and maintain them.
+
+    With a database (--database, or MEMDECK_DATABASE) list, search, status, check and maintain go to the catalogue of
+    all hosts; docs/fleet.md shows how one is set up.
+    """,
+    serves="machine",
+)
+on_database = option(
+    "--database", metavar="URL", help=f"The catalogue of many hosts (default: {DATABASE}, else this machine's list)."
+)
+_dir = argument("folder", metavar="DIR", required=False)
+
+
+def database_of(context: Context, given: str | None) -> str | None:
+    """Return the URL of the catalogue, None if there is none."""
+    return given or context.environ.get(DATABASE) or None
+
+
+def needed_database(context: Context, given: str | None) -> str:
+    """Return the URL of the catalogue; UsageError `fleet.no_database`."""
+    url = database_of(context, given)
+    if url is None:
+        raise UsageError("fleet.no_database", "no database is named", f"give --database URL, or set {DATABASE}")
+    return url
+
+
+def embedded(context: Context) -> EmbeddedFleet:
+    """Return the fleet of this user's workspaces on this machine; the end of the run closes it."""
+    return context.opened(
+        EmbeddedFleet(
+            state_home(context.environ),
+            host=host_name(context.environ),
+            home=home(context.environ),
+            config_home=config_home(context.environ),
+            environ=context.environ,
+        )
+    )
+
+
+def central(context: Context, database: str | None) -> CentralFleet:
+    """Return the fleet of the catalogue; UsageError `fleet.no_database`."""
+    return context.opened(CentralFleet(needed_database(context, database)))
+
+
+def fleet_of(context: Context, database: str | None) -> Fleet:
+    """Return the fleet to use: that of the catalogue if a database is configured, else that of this machine."""
+    return embedded(context) if database_of(context, database) is None else central(context, database)
+
+
+@under(
+    fleet, "add", examples=("memdeck fleet add", "memdeck fleet add ~/src/shop", "memdeck fleet add --publish names")
+)
+@_dir
+@option(
+    "--publish",
+    type=Choice(("full", "names", "none")),
+    help="What an agent tells a catalogue of it: all (full, the default), titles only (names), nothing (none).",
+)
+def add(context: Context, folder: str | None, publish: str | None) -> Result:
+    """List the workspace that contains DIR (default: the current folder)."""
+    path = embedded(context).add(_folder(context, folder), context.now, publish)
+    how = "" if publish is None else f", and published from now on: {publish}"
+    return _told(context, [path] if path is not None else [], "listed", f"it is listed already{how}")
+
+
+@under(fleet, "remove", examples=("memdeck fleet remove ~/src/shop",))
+@_dir
+def remove(context: Context, folder: str | None) -> Result:
+    """Take the workspace that contains DIR off the list; its files stay, and opening it does not list it again."""
+    path = embedded(context).remove(_folder(context, folder))
+    return _told(context, [path] if path is not None else [], "not listed any more", "it was not listed")
+
+
+@under(fleet, "list", examples=("memdeck fleet list", "memdeck fleet list -o jsonl"))
+@on_database
+def list_fleet(context: Context, database: str | None) -> Result:
+    """List the workspaces by host and path."""
+    rows = fleet_of(context, database).listed()
+    return listing(
+        "workspaces", lambda: [row.json() for row in rows], lambda paint: _listed_lines(paint, context, rows)
+    )
+
+
+@under(fleet, "scan", examples=("memdeck fleet scan ~/src",))
+@_dir
+def scan(context: Context, folder: str | None) -> Result:
+    """List all workspaces beneath DIR (default: the current folder); links and hidden folders are not followed."""
+    new = embedded(context).scan(_folder(context, folder), context.now, context.progress("folders"))
+    return _told(context, new, "listed", "nothing new beneath it")
+
+
+@under(fleet, "search", examples=("memdeck fleet search deploy staging", "memdeck fleet search 'redis' -o json"))
+@argument("query", nargs=-1, required=True)
+@option("--in", "places", metavar="KINDS", help="Only these kinds, as in memdeck search.")
+@option("--limit", type=Whole(0, 1000), default=20, metavar="N", help="The best N (default: 20, 0: all).")
+@option("--deep", is_flag=True, help="Ask the files themselves instead of the index or the catalogue.")
+@on_database
+def search(
+    context: Context, query: tuple[str, ...], places: str | None, limit: int, deep: bool, database: str | None
+) -> Result:
+    """Find words in all workspaces; what contains all of them comes first, wherever it is."""
+    hits, failed = fleet_of(context, database).search(
+        " ".join(query), context.now, limit, kinds_of(places), context.progress("workspaces"), deep=deep
+    )
+    notes = _failures(context, failed)
+    return listing(
+        "results",
+        lambda: [hit.json() for hit in hits],
+        lambda paint: _hit_lines(paint, context, hits),
+        notes,
+        FAILED if notes else 0,
+    )
+
+
+@under(fleet, "status", examples=("memdeck fleet status", "memdeck fleet status -o json"))
+@on_database
+def status(context: Context, database: str | None) -> Result:
+    """Say how each workspace stands: overdue, alerts, approvals, problems, last maintenance, size."""
+    rows = fleet_of(context, database).overview(context.now, context.progress("workspaces"))
+    return listing(
+        "workspaces",
+        lambda: [row.json() for row in rows],
+        lambda paint: _status_lines(paint, context, rows),
+        code=FAILED if any(row.error for row in rows) else 0,
+    )
+
+
+@under(fleet, "check", examples=("memdeck fleet check", "memdeck fleet check -o jsonl"))
+@on_database
+def check(context: Context, database: str | None) -> Result:
+    """Report what is wrong in the memory files of each workspace; exit code 4 when there is an error in any."""
+    rows = tuple(fleet_of(context, database).check(context.progress("workspaces")))
+    found = [(row, one) for row in rows for one in (row.result or {}).get("problems", ())]
+
+    def lines(paint: Paint) -> Iterator[str]:
+        hosts = _hosts(context, rows)
+        for row, one in found:
+            where = f"{_named(row.host, row.path, hosts)}/{one['file']}:{one['line']}"
+            yield paint.line(f"{where}: {one['level']} {one['code']} {one['message']}")
+        if not found:
+            yield "no problems"
+
+    wrong = any(one["level"] == "error" for _, one in found)
+    notes = _failures(context, rows)
+    code = FAILED if notes else PROBLEMS if wrong else 0
+    return listing("workspaces", lambda: [row.json() for row in rows], lines, notes, code)
+
+
+@under(fleet, "maintain", examples=("memdeck fleet maintain --dry-run", "memdeck fleet maintain"))
+@option("--dry-run", is_flag=True, help="Only say what would move.")
+@on_database
+def maintain(context: Context, dry_run: bool, database: str | None) -> Result:
+    """Apply the maintenance rules to each workspace, by its own settings; monitors are not run."""
+    actor = context.named_actor or "maintain"
+    kept = fleet_of(context, database).maintain(
+        context.now, actor=actor, dry_run=dry_run, progress=context.progress("workspaces")
+    )
+    rows = tuple(kept)
+    if any((row.result or {}).get("change") for row in rows):
+        context.made = "moved entries"
+
+    def lines(paint: Paint) -> Iterator[str]:
+        hosts = _hosts(context, rows)
+        for row in rows:
+            moved = sum(rule["archived"] + rule["cleared"] for rule in (row.result or {}).get("rules", ()))
+            if row.error is None:
+                where = _named(row.host, row.path, hosts)
+                yield paint.line(f"{where}  {'would move' if dry_run else 'moved'} {moved:,}")
+
+    notes = _failures(context, rows)
+    return listing("workspaces", lambda: [row.json() for row in rows], lines, notes, FAILED if notes else 0)
+
+
+def _folder(context: Context, folder: str | None) -> Path:
+    return Path(os.path.abspath(folder or context.folder or "."))
+
+
+def _told(context: Context, paths: Sequence[Path], done: str, nothing: str) -> Result:
+    host = host_name(context.environ)
+    return listing(
+        "workspaces",
+        lambda: [FleetWorkspace(path, host).json() for path in paths],
+        lambda paint: [paint.line(f"{done}: {path}") for path in paths] or [nothing],
+    )
+
+
+def _listed_lines(paint: Paint, context: Context, rows: Sequence[FleetWorkspace]) -> Iterator[str]:
+    hosts = _hosts(context, rows)
+    yield from (paint.line(_named(row.host, row.path, hosts)) for row in rows)
+    if not rows:
+        yield "no workspace is listed"
+
+
+def _hosts(
+    context: Context, rows: Iterable[FleetWorkspace | FleetHit | WorkspaceOverview | WorkResult]
+) -> frozenset[str]:
+    """Return the hosts of what is shown, and this machine; with several hosts, paths are shown with their host."""
+    return frozenset({host_name(context.environ), *(row.host for row in rows)})
+
+
+def _named(host: str, path: Path, hosts: Collection[str]) -> str:
+    """Return the path of a workspace, with its host if there are several."""
+    return f"{host}:{path}" if len(hosts) > 1 else str(path)
+
+
+def _hit_lines(paint: Paint, context: Context, hits: Sequence[FleetHit]) -> Iterator[str]:
+    many = len(_hosts(context, hits)) > 1
+    rows = (
+        (
+            f"{hit.host}:{hit.workspace.name}" if many else hit.workspace.name,
+            hit.entry.kind,
+            hit.entry.title,
+            hit.entry.ref or hit.entry.file,
+        )
+        for hit in hits
+    )
+    return paint.columns(rows, empty="nothing found")
+
+
+def _status_lines(paint: Paint, context: Context, rows: Sequence[WorkspaceOverview]) -> Iterator[str]:
+    if not rows:
+        yield "no workspace is listed; see memdeck fleet scan"
+        return
+    hosts = _hosts(context, rows)
+    many = any(row.age is not None for row in rows)
+    head = ("workspace", "overdue", "alerts", "waiting", "problems", "size", "last maintenance")
+    table = [(*head, "host") if many else head] + [
+        (
+            _named(row.host, row.path, hosts),
+            *((row.error["code"], "", "", "", "", "") if row.error is not None else _counts(row)),
+            *((_heard(row),) if many else ()),
+        )
+        for row in rows
+    ]
+    yield from paint.columns(table)
+    for row in rows:
+        if row.alike:
+            yield paint.line(f"{_named(row.host, row.path, hosts)} holds much of the same as {', '.join(row.alike)}")
+
+
+def _counts(row: WorkspaceOverview) -> tuple[str, ...]:
+    return (
+        f"{row.overdue:,}",
+        f"{row.alerts:,}",
+        f"{row.waiting:,}",
+        f"{row.problems:,}",
+        f"{row.size / 1000:,.0f} kB",
+        "never" if row.last_maintenance is None else format_utc(row.last_maintenance),
+    )
+
+
+def _heard(row: WorkspaceOverview) -> str:
+    if row.age is None:
+        return "never heard of"
+    return f"stale, {say_span(row.age)}" if row.stale else say_ago(row.age)
+
+
+def _failures(context: Context, results: Iterable[WorkResult]) -> list[str]:
+    """Return which workspaces failed, and why."""
+    failed = [(one, one.error) for one in results if one.error]
+    hosts = _hosts(context, [one for one, _ in failed])
+    return [f"{error['code']}: {_named(one.host, one.path, hosts)}: {error['message']}" for one, error in failed]
+
+
+@under(
+    fleet,
+    "init",
+    examples=(
+        "memdeck fleet init --database postgresql://admin@db.example/memdeck",
+        "memdeck fleet init --host laptop=agent_laptop --reader alice --operator bob",
+    ),
+)
+@on_database
+@option("--host", "hosts", multiple=True, metavar="NAME=LOGIN", help="A host, and the login of its agent.")
+@option("--reader", "readers", multiple=True, metavar="LOGIN", help="A login that may look at everything.")
+@option("--operator", "operators", multiple=True, metavar="LOGIN", help="A login that may give jobs, too.")
+@option("--approver", "approvers", multiple=True, metavar="LOGIN", help="A login that may approve reverts, too.")
+@option("--rebuild", is_flag=True, help="Empty what is derived; every agent publishes anew.")
+def init(
+    context: Context,
+    database: str | None,
+    hosts: tuple[str, ...],
+    readers: tuple[str, ...],
+    operators: tuple[str, ...],
+    approvers: tuple[str, ...],
+    rebuild: bool,
+) -> Result:
+    """Make the catalogue in a PostgreSQL database, or bring it up to date; done again, it changes nothing.
+
+    Logins that do not exist are made, without a password. Needs the extra `fleet`: pip install 'memdeck[fleet]'.
+    """
+    logins = {}
+    for one in hosts:
+        name, equals, login = one.partition("=")
+        if not (name and equals and login):
+            raise UsageError("usage.arguments", f"--host does not take {one!r}", "write --host NAME=LOGIN")
+        logins[name] = login
+    grants = [
+        (role, login)
+        for role, some in (("reader", readers), ("operator", operators), ("approver", approvers))
+        for login in some
+    ]
+    done = initialise(needed_database(context, database), hosts=logins, grants=grants, rebuild=rebuild)
+    answer = {"applied": list(done.applied), "hosts": list(done.hosts), "rebuilt": rebuild}
+
+    def lines(paint: Paint) -> Iterator[str]:
+        yield f"applied {len(done.applied)} migrations" if done.applied else "the catalogue is up to date"
+        yield from (paint.line(f"host: {name}") for name in done.hosts)
+        if rebuild:
+            yield "emptied: every agent publishes anew"
+
+    return Result(lambda: answer, lines)
+
+
+@under(fleet, "revert", examples=("memdeck fleet revert laptop:/home/me/src/shop 3f2a9c1",))
+@argument("place", metavar="HOST:PATH")
+@argument("change", metavar="CHANGE")
+@on_database
+def revert(context: Context, place: str, change: str, database: str | None) -> Result:
+    """Ask for a change on another host to be taken back; it is done once it was approved."""
+    host, colon, path = place.partition(":")
+    if not (host and colon and path):
+        raise UsageError("usage.arguments", f"{place[:80]!r} names no workspace", "write HOST:PATH")
+    number = central(context, database).ask_revert(host, Path(path), change)
+    return said({"approval": number}, f"waits for an approval: memdeck fleet approve {number}")
+
+
+@under(fleet, "approvals", examples=("memdeck fleet approvals",))
+@on_database
+def approvals(context: Context, database: str | None) -> Result:
+    """List the reverts that were asked for, newest first, and what they came to."""
+    rows = central(context, database).approvals()
+    return listing("approvals", lambda: rows, lambda paint: _approval_lines(paint, rows))
+
+
+@under(fleet, "approve", serves="decision", examples=("memdeck fleet approve 3",))
+@argument("number", metavar="NUMBER", type=Whole())
+@on_database
+def approve(context: Context, number: int, database: str | None) -> Result:
+    """Approve a revert that was asked for; its host does it."""
+    job = central(context, database).approve(number)
+    return said({"approval": number, "job": job}, f"approved; job {job}")
+
+
+def _approval_lines(paint: Paint, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    if not rows:
+        yield "nothing was asked for"
+    for row in rows:
+        result = row["result"]
+        state = "waiting" if row["approved_by"] is None else "approved" if result is None else "done"
+        if result is not None and result.get("error"):
+            state = str(result["error"]["code"])
+        yield paint.line(f"{row['id']}  {state}  {row['host']}:{row['path']}  {row['change']}  {row['by']}")

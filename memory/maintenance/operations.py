@@ -1,0 +1,109 @@
+"""The operations that apply the maintenance rules: all of them, or those of tasks or of the journal."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from memory.errors import MemdeckError, UsageError
+from memory.monitoring.operations import watch
+from memory.operations import Context, argument, option, verb
+from memory.operations.result import PROBLEMS, Paint, Result
+from memory.systems import entrust, maintain_all
+
+from . import JOURNAL_RULES, TASK_RULES, Report, render
+from . import maintain as run
+
+BLOCKED = 3
+_dry_run = option("--dry-run", is_flag=True, help="Only say what would move.")
+_force = option("--force", is_flag=True, help="Write even if the clock seems to have jumped back.")
+
+
+@verb(
+    "maintain",
+    options_metavar="[OPTIONS]",
+    examples=(
+        "memdeck --maintain",
+        "memdeck --maintain ~/src/shop --dry-run",
+        "memdeck --maintain ~/src/shop -o json",
+    ),
+)
+@argument("folder", metavar="[DIR]", required=False)
+@_dry_run
+@option("--no-exec", is_flag=True, help="Move entries only: no monitor runs, no heartbeat, which is no error.")
+@_force
+def maintain(context: Context, folder: str | None, dry_run: bool, no_exec: bool, force: bool) -> Result:
+    """Apply all maintenance rules once to the workspace that contains DIR, then run what is due of its monitors.
+
+    Completed tasks and old journal entries move to archive/, finished plans too; nothing is deleted. It needs no
+    terminal, asks nothing and does nothing the second time; `memdeck doctor --schedule` puts it into cron or systemd.
+
+    Monitors that are due and that a person approved are checked, and the heartbeat looks at tasks; what waits for an
+    approval is listed, and the exit code is 3.
+
+    A clock that is more than a day behind the last run or change holds it back: nothing is written, and the exit code
+    is 4. If the clock is right, run it once with --force.
+    """
+    if folder is not None and context.folder is not None and os.path.abspath(folder) != os.path.abspath(context.folder):
+        raise UsageError("usage.arguments", "DIR and --workspace name two folders", "give one of them")
+    context.folder = folder or context.folder
+    # The actor is maintenance, however it was started, unless a name is given.
+    actor = context.named_actor or "maintain"
+    watches = not (dry_run or no_exec or context.safe)
+    if watches:
+        # The systems run what the user approved.
+        entrust(context.workspace, context.trust, context.environ)
+    try:
+        report = maintain_all(context.workspace, context.now, actor=actor, dry_run=dry_run, force=force)
+    except MemdeckError:
+        # A wrong number in config.md must not stop the monitors.
+        if watches:
+            watch(context)
+        raise
+    blocked, more, lines = list(report.blocked), dict[str, Any](), list[str]()
+    if watches and not report.dry_run:
+        watched = watch(context)
+        report = report._replace(monitors=tuple(watched.json()), warnings=(*report.warnings, *watched.warnings))
+        blocked += watched.blocked
+        more = {"heartbeat": list(watched.beat), "busy": watched.busy}
+        lines = list(watched.lines())
+    context.made = "moved entries" if report.change and not blocked else None
+    context.warn()
+    return Result(
+        lambda: {**report.json(), "blocked": blocked, **more},
+        lambda paint: [*_lines(paint, report), *map(paint.line, lines)],
+        code=PROBLEMS if report.held else BLOCKED if blocked else 0,
+    )
+
+
+@verb("archive", serves="change", examples=("memdeck archive --dry-run", "memdeck archive"))
+@_dry_run
+@_force
+def archive(context: Context, dry_run: bool, force: bool) -> Result:
+    """Move tasks completed more than archiveCompletedAfterDays (7) days ago to archive/tasks-YYYY-MM.md."""
+    return _applied(context, TASK_RULES, dry_run=dry_run, force=force)
+
+
+@verb("prune", serves="change", examples=("memdeck prune --dry-run", "memdeck prune"))
+@_dry_run
+@_force
+def prune(context: Context, dry_run: bool, force: bool) -> Result:
+    """Move old journal entries to archive/journal-YYYY-MM.md.
+
+    Those more than pruneJournalAfterDays (30) days old, and the oldest beyond maxJournalEntries (500).
+    """
+    return _applied(context, JOURNAL_RULES, dry_run=dry_run, force=force)
+
+
+def _applied(context: Context, rules: Collection[str], *, dry_run: bool, force: bool) -> Result:
+    """Apply some of the rules to the memory files and return what moved; 4 if the clock held it back."""
+    report = run(context.workspace, context.now, actor=context.actor, dry_run=dry_run, force=force, rules=rules)
+    context.made = "moved entries" if report.change else None
+    context.warn()
+    return Result(report.json, lambda paint: _lines(paint, report), code=PROBLEMS if report.held else 0)
+
+
+def _lines(paint: Paint, report: Report) -> Iterator[str]:
+    for line in render(report):
+        yield paint.notice(line) if line.startswith("warning:") else line

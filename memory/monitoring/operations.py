@@ -1,0 +1,366 @@
+"""The operations on monitors, and on the channels that their messages take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+
+from memory.base.clock import format_utc
+from memory.base.cron import describe
+from memory.base.values import is_absent
+from memory.document import Entry
+from memory.errors import ConfigError, MemdeckError, UsageError
+from memory.files.edit import Edit
+from memory.files.monitors import FIELD_KEYS, Monitor, add_monitor, edit_monitor, find_monitor, remove_monitor
+from memory.files.operations import Call, EntryGroup, given, pairs, something
+from memory.files.snapshot import Snapshot
+from memory.operations import Choice, Context, Group, Pairs, Ref, argument, option, under
+from memory.operations.result import Paint, Result, listing, said, short
+from memory.storage.own_folders import config_home
+
+from .alerts.channels import Addresses, AlertRoute, read_route
+from .alerts.notify import send
+from .alerts.options import read_span
+from .history.overview import MonitorStanding, prometheus, standings
+from .problems import runnable
+from .run.ledger import MonitorLedger, key_of, ledger_of
+from .run.report import Watch
+from .run.run import ACTOR, WatchServices, keep_watch
+from .settings import kind_of
+from .thresholds.threshold import parse_threshold
+
+WAIT = 10.0
+"""Seconds that a check asked for by name waits while another process runs the monitors."""
+BLOCKED = 3
+
+
+def _left(snapshot: Snapshot, ref: str, _entry: Entry | None) -> Monitor:
+    return find_monitor(snapshot, ref)
+
+
+monitors = EntryGroup(
+    "monitors",
+    "List, add, edit, remove and run monitors (monitors.md).",
+    key="monitor",
+    find=_left,
+    title=lambda monitor: str(monitor.name),
+)
+_ref = argument("ref", type=Ref(("monitors",)))
+
+
+def watch(
+    context: Context, *, names: list[str] | None = None, everything: bool = False, heartbeat: bool = True
+) -> Watch:
+    """Run one watch over the monitors, with the actor of this run or of the monitors themselves."""
+    return keep_watch(
+        context.workspace,
+        context.trust,
+        context.now,
+        WatchServices(context.environ, _addresses(context)),
+        names=names,
+        everything=everything,
+        heartbeat=heartbeat,
+        wait=WAIT if names or everything else 0.0,
+        actor=context.named_actor or ACTOR,
+    )
+
+
+def _addresses(context: Context) -> Addresses:
+    return Addresses(config_home(context.environ), context.environ, workspace=context.workspace.root)
+
+
+def _refuse_safe(context: Context) -> None:
+    """Raise UsageError if `--safe` was given: nothing may run then."""
+    if context.safe:
+        raise UsageError("usage.safe", "nothing runs with --safe", "leave it out")
+
+
+@under(monitors, "list", serves="look", examples=("memdeck monitors list", "memdeck monitors list --alerting -o json"))
+@option("--alerting", is_flag=True, help="Only monitors that are not healthy.")
+@option("--match", metavar="TEXT", help="Only monitors that contain this text, in any case.")
+def list_monitors(context: Context, alerting: bool, match: str | None) -> Result:
+    """List monitors with their last state."""
+    found: list[Monitor] = list(context.snapshot.monitors.monitors)
+    if alerting:
+        found = [monitor for monitor in found if monitor.healthy is False]
+    if match is not None:
+        found = [monitor for monitor in found if match.casefold() in _text(monitor).casefold()]
+    wanted = {monitor.at for monitor in found}
+    known = [one for one in _standings(context) if one.monitor.at in wanted]
+    return listing("monitors", lambda: map(_row, known), lambda paint: _table(paint, known))
+
+
+def _standings(context: Context) -> tuple[MonitorStanding, ...]:
+    """Return the state of the workspace's monitors, and which of them may not run."""
+    return standings(context.workspace, context.snapshot, context.now, context.trust)
+
+
+def _row(one: MonitorStanding) -> dict[str, object]:
+    return {**one.monitor.json(), **one.json()}
+
+
+def _text(monitor: Monitor) -> str:
+    return " ".join(str(value) for value in monitor.json().values() if value is not None)
+
+
+def _table(paint: Paint, known: list[MonitorStanding]) -> Iterator[str]:
+    rows = []
+    for one in known:
+        monitor = one.monitor
+        remark = f" ({monitor.last_status_remark})" if monitor.last_status_remark else ""
+        state = (monitor.last_status or "never checked") + remark
+        # Monitors that may not run are shown as such, whatever their file says of the last run.
+        if one.blocked:
+            state = f"blocked, was {state}" if monitor.last_status else "blocked"
+        elif one.broken:
+            state = f"error ({one.broken})"
+        interval = describe(monitor.interval) if monitor.interval else ""
+        rows.append((short(monitor.ref), state, monitor.type or "", interval, monitor.last_check or "", monitor.name))
+    alerts = {row: 1 for row, one in enumerate(known) if one.monitor.healthy is False}
+    return paint.columns(rows, alerts=alerts, indent="", empty="no monitors")
+
+
+@under(
+    monitors,
+    "check",
+    serves="script",
+    examples=(
+        "memdeck monitors check",
+        "memdeck monitors check 'Disk Space' -o json",
+        "memdeck monitors check --all",
+    ),
+)
+@argument("names", metavar="[NAME]...", nargs=-1, type=Ref(("monitors",)))
+@option("--all", "everything", is_flag=True, help="All monitors, whether they are due or not.")
+def check(context: Context, names: tuple[str, ...], everything: bool) -> Result:
+    """Run the monitors that are due, or those named, and do what follows: alerts, remediation, messages.
+
+    What no person approved does not run: it is blocked, listed, and the exit code is 3. Exit code 0 says that all
+    could run, whether they are healthy or not; their states are in the answer.
+    """
+    _refuse_safe(context)
+    if names and everything:
+        raise UsageError("usage.arguments", "names and --all say two things", "give one of them")
+    found = watch(context, names=list(names) or None, everything=everything, heartbeat=False)
+    document = {
+        "monitors": found.json(),
+        "blocked": list(found.blocked),
+        "busy": found.busy,
+        "warnings": list(found.warnings),
+    }
+    notes = [f"warning: {warning}" for warning in found.warnings]
+    code = BLOCKED if found.blocked else 0
+    return Result(lambda: document, lambda paint: _painted(paint, found), notes=notes, code=code)
+
+
+@under(monitors, "ping", serves="script", examples=("memdeck monitors ping 'Nightly backup'",))
+@argument("name", type=Ref(("monitors",)))
+def ping(context: Context, name: str) -> Result:
+    """Tell a heartbeat monitor that what it watches is alive; write it at the end of a backup script."""
+    monitor = find_monitor(context.snapshot, name)
+    ledger = _ledger(context)
+    ledger.ping(key_of(monitor.name), context.now)
+    _check_kept(ledger)
+    at = format_utc(context.now)
+    return said({"monitor": monitor.name, "ref": monitor.ref, "at": at}, f"noted a sign of {monitor.name} at {at}")
+
+
+@under(
+    monitors,
+    "mute",
+    serves="person",
+    examples=(
+        "memdeck monitors mute 'Disk Space' --for 2h",
+        "memdeck monitors mute --for 30m",
+        "memdeck monitors mute 'Disk Space' --off",
+    ),
+)
+@argument("name", metavar="[NAME]", required=False, type=Ref(("monitors",)))
+@option("--for", "span", metavar="TIME", help="How long, such as 30m, 2h or 1d (default: 1h).")
+@option("--off", is_flag=True, help="Let it be heard again.")
+def mute(context: Context, name: str | None, span: str | None, off: bool) -> Result:
+    """Send no message about a monitor (default: any) for a while; it is checked all the same."""
+    if off and span:
+        raise UsageError("usage.arguments", "--off and --for say two things", "give one of them")
+    until = None if off else context.now + _span(span or "1h")
+    monitor = None if name is None else find_monitor(context.snapshot, name)
+    ledger = _ledger(context)
+    ledger.mute("*" if monitor is None else key_of(monitor.name), until)
+    _check_kept(ledger)
+    who = "all monitors" if monitor is None else monitor.name
+    when = None if until is None else format_utc(until)
+    return said(
+        {"monitor": None if monitor is None else monitor.name, "until": when},
+        f"{who}: muted until {when}" if when else f"{who}: not muted",
+    )
+
+
+@under(monitors, "export", serves="look", examples=("memdeck monitors export",))
+def export(context: Context) -> Result:
+    """Print how the monitors stand in the text format of Prometheus."""
+    found = _standings(context)
+    return listing("monitors", lambda: map(_row, found), lambda _: prometheus(found).splitlines())
+
+
+def _painted(paint: Paint, found: Watch) -> Iterator[str]:
+    for line in found.lines():
+        yield paint.notice(line) if line.startswith(("failing", "error", "blocked", "needs")) else line
+
+
+def _span(text: str) -> timedelta:
+    found = read_span(text)
+    if found is None:
+        raise UsageError("usage.time", f"{text[:30]!r} is no span of time", "write 30m, 2h or 1d")
+    return found
+
+
+def _ledger(context: Context) -> MonitorLedger:
+    return context.opened(ledger_of(context.workspace))
+
+
+def _check_kept(ledger: MonitorLedger) -> None:
+    """Raise MemdeckError if the record could not be written."""
+    if ledger.warnings:
+        raise MemdeckError("monitors.record", ledger.warnings[0], "`memdeck doctor` looks at the state folder")
+
+
+def _check_threshold(text: str | None, kind: str | None) -> None:
+    """Reject a threshold that cannot be parsed, with the column of the error."""
+    if kind and text is not None and text.strip() and not is_absent(text):
+        parse_threshold(text, kind.strip().casefold())
+
+
+@monitors.changes(
+    "add",
+    "added",
+    examples=(
+        "memdeck monitors add 'Shop front' --type http --url https://example.com/health --interval '*/5 * * * *'",
+        "memdeck monitors add Disk --type command --command 'df -h /' --threshold 'value > 90'",
+    ),
+)
+@argument("name")
+@option(
+    "--type",
+    "kind",
+    type=Choice(("http", "command", "tcp", "file", "heartbeat")),
+    required=True,
+    help="What it looks at.",
+)
+@option("--url", metavar="URL", help="The address that an http monitor fetches.")
+@option("--command", metavar="C", help="The command of a command monitor; kept as text.")
+@option(
+    "--folder", metavar="DIR", help="Where its commands run: . is the workspace (default: an empty private folder)."
+)
+@option("--interval", metavar="CRON", help="How often: five cron fields, such as '*/5 * * * *'.")
+@option("--threshold", metavar="T", help="When it alerts: 'status != 200', 'exit code != 0', 'value > 90'.")
+@option("--priority", "alert_priority", metavar="P", help="Priority of its alerts: high, normal or low.")
+@option("--remediate", metavar="C", help="The command that may mend it (autoRemediate); kept as text.")
+@option("--set", "changes", multiple=True, type=Pairs(), help="Any other field; may be repeated.")
+def add(
+    call: Call,
+    name: str,
+    kind: str | None = None,
+    url: str | None = None,
+    command: str | None = None,
+    folder: str | None = None,
+    interval: str | None = None,
+    threshold: str | None = None,
+    alert_priority: str | None = None,
+    remediate: str | None = None,
+    changes: Sequence[str] | Mapping[str, str] = (),
+) -> Edit:
+    """Add a monitor; what it would run is text until a person approves it."""
+    values = given(
+        type=kind,
+        url=url,
+        command=command,
+        folder=folder,
+        interval=interval,
+        threshold=threshold,
+        alertPriority=alert_priority,
+        autoRemediate=remediate,
+    ) | pairs(changes)
+    _check_threshold(values.get("threshold"), values.get("type"))
+    return runnable(lambda snapshot: add_monitor(snapshot, name, values, now=call.now))(call.snapshot)
+
+
+def _fields() -> tuple[str, ...]:
+    """Return the names that `--set` accepts."""
+    return (*FIELD_KEYS, "name")
+
+
+@monitors.changes(
+    "edit",
+    "changed",
+    fields=_fields,
+    examples=("memdeck monitors edit 19d2e4f --set interval='*/10 * * * *' --unset autoRemediate",),
+)
+@_ref
+@option("--set", "changes", multiple=True, type=Pairs(), help="Set a field or the name; may be repeated.")
+@option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
+def edit(call: Call, ref: str, changes: Sequence[str] | Mapping[str, str] = (), unset: Sequence[str] = ()) -> Edit:
+    """Change fields of a monitor; each changes its own line and no other."""
+    values = pairs(changes)
+    something((values, unset))
+    if values.get("threshold"):
+        _check_threshold(values["threshold"], values.get("type") or kind_of(find_monitor(call.snapshot, ref)))
+    return runnable(lambda snapshot: edit_monitor(snapshot, ref, set=values, unset=unset, now=call.now))(call.snapshot)
+
+
+@monitors.changes("remove", "removed", examples=("memdeck monitors remove 19d2e4f",))
+@_ref
+def remove(call: Call, ref: str) -> Edit:
+    """Remove a monitor from the file; it is printed as it was."""
+    call.item = find_monitor(call.snapshot, ref)
+    return remove_monitor(call.snapshot, ref, now=call.now)
+
+
+notify = Group("notify", "Where messages about monitors go.")
+
+
+def _route(context: Context) -> AlertRoute:
+    return read_route(context.snapshot, _addresses(context))
+
+
+@under(notify, "list", serves="look", examples=("memdeck notify list",))
+def list_channels(context: Context) -> Result:
+    """List the channels of this workspace in the order in which they are tried; addresses are never shown."""
+    route = _route(context)
+    rows = ((one.id, one.name, one.why or "ready") for one in route.channels)
+    return listing(
+        "channels",
+        lambda: (
+            {"id": one.id, "name": one.name, "usable": not one.why, "why": one.why or None} for one in route.channels
+        ),
+        lambda paint: [*paint.columns(rows, indent=""), *route.problems] or ["no channel is configured"],
+    )
+
+
+@under(
+    notify, "test", serves="person", examples=("memdeck notify test", "memdeck notify test --channel channel-def456")
+)
+@option("--channel", metavar="ID", help="Only this channel of the workspace (default: as an alert would go).")
+@option("--priority", type=Choice(("low", "normal", "high")), default="normal", help="Priority of the message.")
+def test(context: Context, channel: str | None, priority: str) -> Result:
+    """Send a message to the channels of this workspace, as an alert would go, and say which one took it."""
+    _refuse_safe(context)
+    route = _route(context)
+    wanted = [one for one in route.channels if channel in (None, one.id, one.name)]
+    if not wanted:
+        why = f"no channel {channel[:60]!r}" if channel else "no channel is configured"
+        raise ConfigError("notify.no_channel", why, "see docs/alerts.md, and `memdeck notify list`")
+    failures: list[dict[str, str]] = []
+    for one in wanted:
+        why = one.why
+        if not why:
+            sent = send(one.urls, "memdeck test", f"A test from {context.workspace.root.name}", priority)
+            if sent.ok:
+                return said({"sent": True, "channel": one.id, "failed": failures}, f"sent to {one.name}")
+            why = sent.detail
+        failures.append({"channel": one.id, "why": why})
+    raise MemdeckError(
+        "notify.failed",
+        "; ".join(f"{failure['channel']}: {failure['why']}" for failure in failures),
+        "see docs/alerts.md",
+        failed=failures,
+    )

@@ -1,0 +1,323 @@
+"""The operations over all systems: `status`, how the workspace stands, and `check`, the problems in its files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import Any, TypeVar
+
+from memory.base.clock import format_local, format_utc, humanize, read_moment
+from memory.base.problems import Problem
+from memory.errors import MemdeckError, UsageError
+from memory.files import MEMORY_FILES
+from memory.files.dress import READ
+from memory.files.plain import line_findings, write_plainly
+from memory.files.status import Brief, NextRun, brief
+from memory.files.tasks.model import Task
+from memory.files.tasks.values import moment_or_none
+from memory.history.outside import OutsideRemoval, lost_files
+from memory.maintenance.run import ahead_of, held_words
+from memory.monitoring.history.overview import has_record, standings
+from memory.operations import Choice, Context, argument, option, verb
+from memory.operations.result import Paint, Result, listing, problem_json, problems_found, short
+from memory.review import Inbox
+from memory.workspace import Workspace
+
+from . import approvals_of, check_all, waiting_in
+
+T = TypeVar("T")
+_SOME = 5
+_SHORT = 4_000_000
+"""Up to so many bytes of memory files are compared with their last known content before the status is printed."""
+LEVELS = ("error", "warning", "note")
+
+
+@verb(
+    "check",
+    serves="look",
+    changed_by=("fix", "dry_run"),
+    examples=("memdeck check", "memdeck check tasks.md", "memdeck check -o json", "memdeck check --fix --dry-run"),
+)
+@argument("files", metavar="[FILE]...", nargs=-1)
+@option(
+    "--level",
+    type=Choice(LEVELS),
+    default="note",
+    help="Print nothing below this level (default: note).",
+)
+@option("--fix", is_flag=True, help="Write what is read in another form in its plain form; one undo takes it back.")
+@option("--dry-run", is_flag=True, help="With --fix: only say what would be written.")
+def check(context: Context, files: tuple[str, ...], level: str, fix: bool, dry_run: bool) -> Result:
+    """Parse memory files, compare them with their own bytes, and report problems as file:line.
+
+    All files of the workspace, or those named: tasks.md, archive/tasks-2024-01.md, or a path. Exit code 4 when there
+    is an error; warnings and notes alone are none.
+
+    A field, heading or checklist in another form than the plain one is read where it is clearly meant, and noted. --fix
+    writes the plain form; a line that nothing reads, or that could mean two things, is left to you.
+    """
+    names = [_name(context, file) for file in files] or None
+    if dry_run and not fix:
+        raise UsageError("usage", "--dry-run belongs to --fix", "add --fix, or leave it out")
+    if fix:
+        return _fix(context, names, dry_run=dry_run)
+    problems = check_all(context.workspace, names, now=context.now)
+    wanted = LEVELS[: LEVELS.index(level) + 1]
+    return problems_found(problems, [problem for problem in problems if problem.level in wanted])
+
+
+def _fix(context: Context, names: Sequence[str] | None, *, dry_run: bool) -> Result:
+    """Write the plain form of what is read in another one, and list those lines as they were."""
+    snapshot = context.snapshot
+    edit = write_plainly(snapshot, names)
+    fixed = [
+        Problem(one.level, name, one.line + 1, one.code, one.message)
+        for name in edit.documents
+        for one in line_findings(name, snapshot.document(name))
+        if one.code == READ
+    ]
+    if edit.documents and not dry_run:
+        context.change("check.fix", lambda seen: write_plainly(seen, names))
+
+    def lines(paint: Paint) -> Iterator[str]:
+        yield from (paint.line(f"{one.place}: {one.message}") for one in fixed)
+        if not fixed:
+            yield "nothing to fix"
+        else:
+            yield "nothing was changed" if dry_run else "written; `memdeck undo` takes it back"
+
+    return listing("fixed", lambda: map(problem_json, fixed), lines)
+
+
+def _name(context: Context, file: str) -> str:
+    """Return the name of a file inside the memory folder; a path is relative to the current folder."""
+    memory = context.workspace.memory
+    name = os.path.relpath(os.path.abspath(file), memory) if os.path.lexists(file) else os.path.normpath(file)
+    outside = name == "." or name.startswith("..") or os.path.isabs(name)
+    root = context.workspace.root
+    shown = os.path.relpath(os.path.abspath(file), root) if os.path.lexists(file) else os.path.normpath(file)
+    if outside or not os.path.lexists(memory / name):
+        if not shown.startswith("..") and not os.path.isabs(shown) and os.path.lexists(root / shown):
+            found = shown.replace(os.sep, "/")
+            if any(system.owns(found) for system in context.workspace.systems()):
+                return found
+        raise UsageError(
+            "file.not_found", f"there is no memory file {file!r}", f"name one in {memory}, such as tasks.md", file=file
+        )
+    return name.replace(os.sep, "/")
+
+
+@dataclass(frozen=True, slots=True)
+class _Status:
+    """How a workspace stands: what `status` prints."""
+
+    root: str
+    now: datetime
+    found: Brief
+    systems: Mapping[str, Mapping[str, Any]]
+    last: datetime | None
+    latest: datetime | None
+    alerts: Sequence[dict[str, Any]]
+    runs: Sequence[NextRun]
+    proposals: int
+    approvals: int
+    removed: Sequence[OutsideRemoval]
+    problems: Sequence[Problem]
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        found = self.found
+        return {
+            "workspace": self.root,
+            "now": format_utc(self.now),
+            "counts": {name: dict(counts) for name, counts in found.counts.items()},
+            "overdue": [task.json() for task in found.overdue],
+            "due": {
+                "today": [task.json() for task in found.due_today],
+                "week": [task.json() for task in found.due_week],
+            },
+            "in_progress": [task.json() for task in found.in_progress],
+            "monitors": {"total": len(found.snapshot.monitors.monitors), "alerts": self.alerts},
+            "next_runs": [
+                {"label": run.label, "kind": run.kind, "ref": run.ref, "at": format_utc(run.instant)}
+                for run in self.runs
+            ],
+            "systems": self.systems,
+            "last_maintenance": format_utc(self.last) if self.last else None,
+            "clock": {"latest": format_utc(self.latest)} if self.latest else None,
+            "review": {"waiting": self.proposals},
+            "approvals": {"waiting": self.approvals},
+            "taken_back": [one.json() for one in self.removed],
+            "problems": [problem_json(problem) for problem in self.problems],
+        }
+
+    def lines(self, paint: Paint) -> Iterator[str]:
+        """Yield it for people."""
+        found, zone = self.found, self.found.snapshot.zone
+        yield paint.line(self.root)
+        counted = [(_words(name), _counted(counts)) for name, counts in found.counts.items()]
+        counted += [
+            (name, _counted(values["counts"]) if "counts" in values else values["error"])
+            for name, values in self.systems.items()
+        ]
+        yield from paint.columns(counted)
+        if self.latest is not None:
+            yield from ("", paint.notice(held_words(self.now, self.latest)))
+        if self.proposals:
+            words = f"{self.proposals:,} {_noun('proposals', self.proposals)} of agents: `memdeck review list`"
+            yield from ("", paint.notice(words))
+        if self.approvals:
+            words = f"{self.approvals:,} wait{'s' if self.approvals == 1 else ''} for an approval: `memdeck trust list`"
+            yield from ("", paint.notice(words))
+        gone = [
+            (one.id[:16], format_local(one.time, zone), ", ".join(one.files), one.words) for one in self.removed[:_SOME]
+        ]
+        yield from _part(paint, "Removed by other programs", gone, len(self.removed), range(len(gone)))
+        if gone:
+            yield "  `memdeck changes revert --removed ID` brings it back, `memdeck changes keep ID` leaves it so"
+        for heading, tasks, alerting in (
+            ("Overdue", found.overdue, True),
+            ("Due today", found.due_today, False),
+            ("Due in 7 days", found.due_week, False),
+            ("In progress", found.in_progress, False),
+        ):
+            rows = [(task.ref_hex, task.due or task.recurring or "", _far(task), task.title) for task in tasks[:_SOME]]
+            yield from _part(paint, heading, rows, len(tasks), range(len(rows)) if alerting else ())
+        rows = [(short(m["ref"]), _status(m), _local(m["lastCheck"], zone), m["name"]) for m in self.alerts[:_SOME]]
+        yield from _part(paint, "Monitors that alert", rows, len(self.alerts), range(len(rows)))
+        shown = [(format_local(run.instant, zone), run.label) for run in self.runs[:_SOME]]
+        yield from _part(paint, "Next runs", shown, len(self.runs))
+        problems = [(p.place, p.level, p.message) for p in self.problems[:_SOME]]
+        errors = [index for index, problem in enumerate(self.problems[:_SOME]) if problem.level == "error"]
+        yield from _part(paint, "Problems", problems, len(self.problems), errors)
+        yield ""
+        moment = read_moment(self.last.isoformat(timespec="seconds"), zone) if self.last else None
+        yield f"last maintenance: {humanize(moment, self.now, zone) if moment else 'never'}"
+
+
+@verb("status", serves="look", examples=("memdeck status", "memdeck status -o json"))
+def status(context: Context) -> Result:
+    """Say how things stand: counts, what is due and overdue, monitors, last maintenance, problems."""
+    if _is_short(context.workspace):
+        context.look_outside()
+    workspace, now = context.workspace, context.now
+    found = brief(context.snapshot.readable(), now)
+    # What cannot be read counts as empty here: `doctor` reports what is wrong with the folder.
+    state = _or_none(lambda: workspace.state.read() if workspace.state is not None else None)
+    waiting = _or_none(lambda: waiting_in(approvals_of(workspace, context.trust, context.environ)))
+    lost = [one.problem() for one in lost_files(workspace)]
+    told = _Status(
+        root=str(workspace.root),
+        now=now,
+        found=found,
+        systems=_systems(context),
+        last=state.last_maintenance if state is not None else None,
+        latest=_or_none(lambda: ahead_of(workspace, now)),
+        alerts=_alerts(context, found),
+        runs=_runs(context, found),
+        proposals=_or_none(Inbox(workspace).count) or 0,
+        approvals=len(waiting or ()),
+        removed=context.removals(),
+        problems=lost + [problem for problem in found.problems if problem.level != "note"],
+    )
+    return Result(told.json, told.lines)
+
+
+def _or_none(read: Callable[[], T]) -> T | None:
+    try:
+        return read()
+    except MemdeckError:
+        return None
+
+
+def _is_short(workspace: Workspace) -> bool:
+    """Return whether the files are fast to read: for very long ones, other operations log what other programs did."""
+    size = 0
+    for name in MEMORY_FILES:
+        with suppress(OSError):
+            size += os.stat(workspace.memory / name).st_size
+    return size <= _SHORT
+
+
+def _runs(context: Context, found: Brief) -> list[NextRun]:
+    """Return what runs next; monitors that are not approved do not run."""
+    runs = list(found.next_runs)
+    if not any(run.kind == "monitor" for run in runs):
+        return runs
+    known = _or_none(lambda: standings(context.workspace, found.snapshot, context.now, context.trust))
+    blocked = {one.monitor.ref for one in known or () if one.blocked}
+    return [run for run in runs if run.kind != "monitor" or run.ref not in blocked]
+
+
+def _alerts(context: Context, found: Brief) -> list[dict[str, Any]]:
+    """Return the monitors that alert: by the record, and by the file if the record does not know them."""
+    by_file = {monitor.at for monitor in found.alerts}
+    if not has_record(context.workspace):
+        return [monitor.json() for monitor in found.alerts]
+    return [
+        {**one.monitor.json(), **one.json()}
+        for one in standings(context.workspace, found.snapshot, context.now)
+        if (one.alert.alerting if one.alert.known else one.monitor.at in by_file)
+    ]
+
+
+def _systems(context: Context) -> dict[str, Any]:
+    """Return the status of the systems besides the memory files."""
+    found: dict[str, Any] = {}
+    for system in context.workspace.systems():
+        if system.name == "files":
+            continue
+        try:
+            found[system.name] = dict(system.status(context.now))
+        except MemdeckError as error:
+            found[system.name] = {"error": error.message}
+    return found
+
+
+def _local(text: str | None, zone: tzinfo) -> str:
+    """Return a time of a file in the workspace's zone, in the same format as other times; other texts unchanged."""
+    moment = moment_or_none(text, zone)
+    return (text or "") if moment is None or moment.instant is None else format_local(moment.instant, zone)
+
+
+def _status(monitor: dict[str, Any]) -> str:
+    remark = monitor["lastStatusRemark"]
+    return (monitor["lastStatus"] or "") + (f" ({remark})" if remark else "")
+
+
+def _far(task: Task) -> str:
+    return "" if task.progress is None or task.section != "in-progress" else f"{task.progress}%"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {_noun(_words(name), count)}" for name, count in counts.items())
+
+
+def _noun(words: str, count: int) -> str:
+    """Return a count with its noun; one thing has no s at the end."""
+    if words == "next prune":
+        return "for the next prune"
+    if count != 1 or words.endswith("ss"):
+        return words
+    if words == "people":
+        return "person"
+    return f"{words[:-3]}y" if words.endswith("ies") else words.removesuffix("s")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ")
+
+
+def _part(
+    paint: Paint, heading: str, rows: Sequence[tuple[str, ...]], total: int, alerts: Iterable[int] = ()
+) -> Iterator[str]:
+    if not rows:
+        return
+    yield ""
+    yield f"{heading} ({total})"
+    yield from paint.columns(rows, alerts=dict.fromkeys(alerts, 1))
+    if total > len(rows):
+        yield f"  and {total - len(rows)} more"

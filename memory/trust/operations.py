@@ -1,0 +1,160 @@
+"""The operations of consent that need no terminal: what memory files ask to run, denials, and taking decisions back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from memory.errors import RefusedError, UsageError
+from memory.operations import Context, Group, argument, option, under
+from memory.operations.result import Paint, Result, said
+from memory.systems import approvals_of, asks_of_all, entrust, waiting_in
+from memory.systems.suspects import asks_to_tell
+
+from .consent import Ask, Trust, blocked_json
+from .records import SHORT, ConsentDecision, ConsentRecord
+
+TOLD = "told"
+_STATES = ("pending", "withdrawn", "refused", "denied", "approved", "unused")
+
+trust = Group("trust", "Approve, deny and revoke what memory files may run; nothing runs before that.")
+an_id = argument("ask_id", metavar="ID", required=False)
+all_checks = option("--workspace", "whole", is_flag=True, help="Outgoing checks of public addresses, all of them.")
+
+
+def decisions(context: Context) -> Trust:
+    """Return the decisions about this run's workspace; RefusedError `trust.no_state` if they cannot be stored."""
+    found = context.trust
+    if found is None:
+        raise RefusedError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
+    return found
+
+
+@under(trust, "list", serves="look", examples=("memdeck trust list", "memdeck trust list --blocked -o json"))
+@option("--blocked", is_flag=True, help="Only what does not run as it is.")
+def list_trust(context: Context, blocked: bool) -> Result:
+    """List everything that memory files ask to run or to connect to, and whether it may.
+
+    It also lists texts that look suspicious: agents are told of one only after a person approves exactly its bytes.
+    """
+    kept = decisions(context)
+    decided = approvals_of(context.workspace, kept, context.environ)
+    waiting = len(waiting_in(decided))
+    texts = asks_to_tell(context.workspace)
+    both = [*((ask, decision) for _, ask, decision in decided), *zip(texts, kept.decide_all(texts), strict=True)]
+    rows = [
+        {**blocked_json(ask, decision), "record": decision.id}
+        for ask, decision in both
+        if not needs_nobody(ask, decision)
+    ]
+    asked = {row["record"] for row in rows}
+    rows += [_unused(record) for record in kept.list() if record.id not in asked and not _replaced(record, rows)]
+    if blocked:
+        rows = [row for row in rows if row["state"] not in ("approved", "unused")]
+    rows.sort(key=lambda row: _STATES.index(row["state"]))
+    shown = [{key: value for key, value in row.items() if key != "record"} for row in rows]
+
+    def document() -> dict[str, Any]:
+        problems = list(kept.problems())
+        return {"trust": shown, "waiting": waiting, "workspace": _opening(kept), "problems": problems}
+
+    return Result(document, lambda paint: _lines(paint, kept, shown, waiting), lambda: shown)
+
+
+def needs_nobody(ask: Ask, decision: ConsentDecision) -> bool:
+    """Return whether something is allowed without an approval: the folders of an agent without settings."""
+    return ask.role == "folders" and decision.allowed and not decision.single
+
+
+def asks_of(context: Context, kept: Trust) -> tuple[Ask, ...]:
+    """Return what all systems of the workspace ask for."""
+    entrust(context.workspace, kept, context.environ)
+    return (*asks_of_all(context.workspace), *asks_to_tell(context.workspace))
+
+
+def _unused(record: ConsentRecord) -> dict[str, Any]:
+    decision = ConsentDecision(
+        False, "approved", record.id, None, f"{record.verdict} by {record.who}, and asked for no more"
+    )
+    return {**blocked_json(record.ask, decision), "state": "unused", "record": record.id}
+
+
+def _replaced(record: ConsentRecord, rows: list[dict[str, Any]]) -> bool:
+    """Return whether a listed ask has replaced what was decided about."""
+    if record.ask.role == TOLD:
+        return False
+    return any((row["role"], row["file"], row["name"]) == record.ask.slot for row in rows)
+
+
+def _opening(kept: Trust) -> dict[str, Any]:
+    opening = kept.opening()
+    return {
+        "approved": opening is not None,
+        "who": None if opening is None else opening.who,
+        "when": None if opening is None else opening.when,
+        "folder": os.path.realpath(kept.workspace),
+    }
+
+
+def _lines(paint: Paint, kept: Trust, rows: list[dict[str, Any]], waiting: int) -> Iterator[str]:
+    for problem in kept.problems():
+        yield paint.alert(paint.line(problem))
+    # Of a text only its place: `trust approve` shows it whole, and nobody else needs it.
+    texts = [f"{row['file']}:{row['line']}" if row["role"] == TOLD else row["text"] for row in rows]
+    table = [
+        (row["state"], row["id"] or "", row["role"], row["name"], text) for row, text in zip(rows, texts, strict=True)
+    ]
+    alerts = {index: 0 for index, row in enumerate(rows) if row["state"] in ("refused", "withdrawn")}
+    yield from paint.columns(table, indent="", alerts=alerts, empty="nothing asks to run")
+    if waiting:
+        yield f"{waiting:,} wait{'s' if waiting == 1 else ''} for an approval"
+    kept_back = sum(row["role"] == TOLD and row["state"] == "pending" for row in rows)
+    if kept_back:
+        yield f"{kept_back:,} suspicious {'text is' if kept_back == 1 else 'texts are'} not told to agents"
+    opening = kept.opening()
+    said = "not approved" if opening is None else f"approved by {opening.who} on {opening.when[:10]}"
+    yield paint.line(f"outgoing checks of public addresses: {said}")
+
+
+def one_of(ask_id: str | None, whole: bool) -> None:
+    """Raise UsageError unless exactly one of an id and `--workspace` is given."""
+    if (ask_id is None) == (not whole):
+        raise UsageError(
+            "usage.arguments",
+            "name one ID, or --workspace",
+            "`memdeck trust list` shows them; -w DIR names a folder",
+        )
+
+
+@under(trust, "deny", serves="decision", examples=("memdeck trust deny 4f2a91c03b",))
+@argument("ask_id", metavar="ID")
+def deny(context: Context, ask_id: str) -> Result:
+    """Deny one command for good, as long as it stays as it is."""
+    kept = decisions(context)
+    record = kept.deny(ask_id, who=context.actor, now=context.now, asks=asks_of(context, kept))
+    return _said(context, "denied", [record])
+
+
+@under(
+    trust, "revoke", serves="decision", examples=("memdeck trust revoke 4f2a91c03b", "memdeck trust revoke --workspace")
+)
+@an_id
+@all_checks
+def revoke(context: Context, ask_id: str | None, whole: bool) -> Result:
+    """Take an approval or a denial back."""
+    one_of(ask_id, whole)
+    kept = decisions(context)
+    if whole:
+        kept.revoke_workspace(context.actor, context.now)
+        context.warn()
+        return said({"workspace": _opening(kept)}, "revoked for outgoing checks")
+    return _said(context, "revoked", list(kept.revoke(ask_id or "", who=context.actor, now=context.now)))
+
+
+def _said(context: Context, done: str, records: list[ConsentRecord]) -> Result:
+    context.warn()
+    return said(
+        {done: [{"id": one.id[:SHORT], "role": one.ask.role, "name": one.ask.name} for one in records]},
+        *(f"{done} {one.id[:SHORT]}  {one.ask.role} of {one.ask.name}" for one in records),
+    )

@@ -1,0 +1,460 @@
+"""The operations on the typed memory of agents: its status, pruning it, failure notes, and one file at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from memory.base.clock import format_utc
+from memory.base.secrets import find_secrets
+from memory.errors import MemdeckError, NotFoundError, UsageError
+from memory.operations import Choice, Context, Group, Input, Whole, argument, option, under
+from memory.operations.result import SHOWN, Paint, Result, first, listing, more, said
+from memory.storage import Change, Store
+from memory.storage.own_folders import home, state_home
+
+from .consent import may_prune
+from .failures import LESSONS, Summary, propose, summarise
+from .files import TYPES, aidefile_of, look
+from .ops import agent_folder, write_failure
+from .prune import prune as run
+from .reading import failures_of
+from .registry import Agent, find_agent, read_registry
+from .sizes import age_text, bytes_text, nanoseconds, read_age
+from .status import AgentPrune, AgentStatus, look_at, status_of
+from .stores import path_in, store_of
+from .writes import AgentWriter, lock_file, unlock_file
+
+typed = Group(
+    "typed",
+    """The typed memory of agents: files of the types core, procedural and episodic.
+
+    Agents are listed in ~/.aide/config.toml, and the Aidefile in an agent's folder says where each type of its memory
+    is. A path is relative to the current folder, with --agent to the agent's folder.
+    """,
+)
+_one_agent = option("--agent", metavar="NAME", help="One agent only: its name, or the path of its folder.")
+_of_agent = option("--agent", metavar="NAME", help="The agent whose file it is: its name, or the path of its folder.")
+_ignoring_lock = option("--ignore-lock", is_flag=True, help="Write even if somebody else has locked the file.")
+
+
+def _agents(context: Context, named: str | None, *, here: bool = False) -> tuple[Agent, ...]:
+    """Return one agent, or all registered ones; `here` adds the agent whose folder contains the current folder."""
+    own = home(context.environ)
+    agents = tuple(agent for agent in read_registry(own) if _reached(context, str(agent.folder)))
+    if named is not None:
+        found = find_agent(named, own, agents)
+        if not _reached(context, str(found.folder)):
+            words = f"the agent {named[:80]!r} is outside of this workspace"
+            raise NotFoundError("typed.no_agent", words, "name one of this workspace", agent=named)
+        return (found,)
+    if here:
+        folder = agent_folder(os.path.join(os.path.realpath(context.folder or "."), "Aidefile"))
+        if folder is not None and _reached(context, folder) and all(str(agent.folder) != folder for agent in agents):
+            agents = (*agents, Agent(os.path.basename(folder), Path(folder), registered=False))
+    return agents
+
+
+def _reached(context: Context, folder: str) -> bool:
+    """Return whether a folder may be used: programs behind a server may use only those in the workspace."""
+    if not context.served:
+        return True
+    root = os.path.realpath(context.workspace.root)
+    return (os.path.realpath(folder) + "/").startswith(root.rstrip("/") + "/")
+
+
+def _store(context: Context, agent: Agent) -> Store:
+    return store_of(agent.folder, state_home(context.environ), home(context.environ))
+
+
+def _writer(context: Context, store: Store, *, ignore_lock: bool) -> AgentWriter:
+    """Return the writer of an agent's files for the process that calls this operation."""
+    return AgentWriter(store, context.now, context.actor, os.getppid(), ignore_lock)
+
+
+def _of_path(context: Context, path: str, named: str | None) -> tuple[Store, str]:
+    """Return the store of a file, and its path in it."""
+    if named is not None:
+        store = _store(context, _agents(context, named)[0])
+        return store, path_in(store, path)
+    full = os.path.abspath(os.path.join(context.folder or ".", path))
+    folder = agent_folder(full)
+    if folder is None or not _reached(context, folder):
+        raise UsageError(
+            "typed.no_agent_here", f"{path} lies in no folder with an Aidefile", "name the agent with --agent"
+        )
+    store = _store(context, Agent(os.path.basename(folder), Path(folder), registered=False))
+    return store, path_in(store, full)
+
+
+def _done(context: Context, store: Store, change: Change, document: dict[str, Any], words: str) -> Result:
+    """Return what a change did."""
+    context.made = words if change.files else None
+    for warning in store.history.warnings:
+        context.tell(f"warning: {warning}")
+    return said({**document, "change": change.id if change.files else None}, words)
+
+
+def _files(count: int) -> str:
+    """Return a number of files in words."""
+    return f"{count:,} {'file' if count == 1 else 'files'}"
+
+
+@under(
+    typed, "status", serves="look", examples=("memdeck typed status", "memdeck typed status --agent builder -o json")
+)
+@_one_agent
+def status(context: Context, agent: str | None) -> Result:
+    """Say per agent how large each type is, the oldest file, tokens against compact_after, and the next prune."""
+    may = may_prune(state_home(context.environ))
+    found = [status_of(one, context.now, may) for one in _agents(context, agent, here=True)]
+    return listing("agents", lambda: (one.json() for one in found), lambda paint: _status_lines(paint, found))
+
+
+def _status_lines(paint: Paint, found: list[AgentStatus]) -> Iterator[str]:
+    if not found:
+        yield "no agents; list them under [[agents]] in ~/.aide/config.toml"
+    for number, one in enumerate(found):
+        if number:
+            yield ""
+        note = "" if one.agent.registered else "  (not registered, so never pruned by itself)"
+        yield paint.line(f"{one.agent.name}  {one.agent.folder}{note}")
+        if one.look.error is not None:
+            yield paint.alert(paint.line(f"{one.look.error.code}: {one.look.error.message}", "  "))
+            continue
+        rows = []
+        for kind in TYPES:
+            oldest = one.oldest(kind)
+            age = "" if oldest is None else f"oldest {age_text(oldest)}"
+            rows.append((kind, _files(len(one.found.of(kind))), bytes_text(one.found.size(kind)), age))
+        yield from paint.columns(rows)
+        yield _fill_line(paint, one)
+        if one.prune.error is not None:
+            yield paint.notice(paint.line(one.prune.error.message, "  "))
+        if one.prune.deleted:
+            yield f"  the next prune takes {_files(len(one.prune.deleted))}, {bytes_text(one.prune.freed)}"
+        for path in one.found.missing:
+            yield paint.notice(paint.line(f"the core file {path} is not there", "  "))
+        for holder in one.look.locks:
+            line = paint.line(f"{holder.path} is locked by {holder.text()}", "  ")
+            yield paint.notice(line) if holder.dead else line
+
+
+def _fill_line(paint: Paint, one: AgentStatus) -> str:
+    text = f"  {one.found.tokens:,} tokens"
+    if one.limit is None or one.fill is None:
+        return text
+    text += f" of {one.limit:,} ({one.fill:.0%})"
+    return paint.alert(f"{text}: compact it") if one.fill > 1 else text
+
+
+@under(
+    typed,
+    "prune",
+    serves="change",
+    examples=("memdeck typed prune --dry-run", "memdeck typed prune", "memdeck typed prune --agent ada"),
+)
+@option("--dry-run", is_flag=True, help="Only say what would be deleted.")
+@_one_agent
+def prune(context: Context, dry_run: bool, agent: str | None) -> Result:
+    """Delete episodic files older than 7 days and procedural ones older than 90, of every registered agent.
+
+    Core files, locks and locked files are never touched, links are not followed, and a file that fails does not stop
+    the others. `memdeck undo` in the agent's folder brings the files back. Folders that an Aidefile chose by itself
+    need an approval (`memdeck trust list` in the agent's folder); until then the exit code is 3.
+    """
+    may = may_prune(state_home(context.environ))
+    found = [
+        run(one, lambda agent: _store(context, agent), context.now, actor=context.actor, dry_run=dry_run, may=may)
+        for one in _agents(context, agent)
+    ]
+    if not dry_run and not any(one.error or one.errors for one in found) and any(one.deleted for one in found):
+        context.made = "pruned"
+
+    def document() -> dict[str, Any]:
+        total = {
+            "deleted": sum(len(one.deleted) for one in found),
+            "kept": sum(one.kept for one in found),
+            "skipped": sum(len(one.skipped) for one in found),
+            "errors": sum(len(one.errors) for one in found),
+            "bytes_freed": sum(one.freed for one in found),
+        }
+        agents = [one.json() for one in found]
+        return {"dry_run": dry_run, "now": format_utc(context.now), "agents": agents, "total": total}
+
+    code = next((one.error.exit_code for one in found if one.error is not None), 0)
+    return Result(document, lambda paint: _prune_lines(paint, found, dry_run), code=code)
+
+
+def _prune_lines(paint: Paint, found: list[AgentPrune], dry_run: bool) -> Iterator[str]:
+    if not found:
+        yield "no agents; list them under [[agents]] in ~/.aide/config.toml"
+    for one in found:
+        if one.error is not None:
+            yield paint.alert(paint.line(f"{one.agent.name}: {one.error.code}: {one.error.message}"))
+            if not one.deleted:
+                continue
+        verb = "would delete" if dry_run else "deleted"
+        yield paint.line(
+            f"{one.agent.name}: {verb} {_files(len(one.deleted))} ({bytes_text(one.freed)}), kept {one.kept:,}, "
+            f"skipped {len(one.skipped):,}, errors {len(one.errors):,}"
+        )
+        if dry_run:
+            yield from first(one.deleted, lambda file: paint.line(f"{file.type}  {file.path}", "    "))
+        yield from first(one.skipped, lambda left: paint.line(f"skipped: {left.path}: {left.reason}", "    "))
+        yield from first(
+            one.errors, lambda left: paint.notice(paint.line(f"error: {left.path}: {left.reason}", "    "))
+        )
+
+
+@under(
+    typed,
+    "fail",
+    serves="change",
+    examples=("memdeck typed fail ada --status timeout --task 'Migrate the database' --tokens 90000",),
+)
+@argument("agent", metavar="AGENT")
+@option("--status", "status_", required=True, type=Choice(("partial", "timeout")), help="How the run ended.")
+@option("--task", required=True, metavar="TEXT", help="What the run was to do; the first 200 characters count.")
+@option("--tokens", required=True, type=Whole(least=0), metavar="N", help="How many tokens it took.")
+@option("--issue", default="local", metavar="I", show_default=True, help="The issue it was about.")
+def fail(context: Context, agent: str, status_: str, task: str, tokens: int, issue: str) -> Result:
+    """Note in the agent's failures.md that a run failed.
+
+    A note that cannot be written is said on stderr and is no error: it must not fail what the note is about.
+    """
+    (one,) = _agents(context, agent)
+    try:
+        path = write_failure(
+            one, status_, task, tokens, issue, context.now, store=_store(context, one), actor=context.actor
+        )
+    except (MemdeckError, OSError) as error:
+        context.tell(f"the failure was not noted: {error}")
+        return said({"written": False, "path": None}, "not noted")
+    context.made = f"noted in {path}"
+    return said({"written": True, "path": path}, context.made)
+
+
+@under(
+    typed, "failures", serves="look", examples=("memdeck typed failures", "memdeck typed failures --agent ada -o json")
+)
+@_one_agent
+def failures(context: Context, agent: str | None) -> Result:
+    """Sum up the agents' failure notes by reason, by issue and by week, similar tasks together."""
+    agents = _agents(context, agent, here=True)
+    found = summarise(failure for one in agents for failure in failures_of(look_at(one)))
+    document = {**found.json(), "failures": [one.json() for one in found.failures]}
+    return Result(lambda: document, lambda paint: _failure_lines(paint, found))
+
+
+def _failure_lines(paint: Paint, found: Summary) -> Iterator[str]:
+    if not found.failures:
+        yield "no failures noted"
+        return
+    yield f"{len(found.failures):,} failures"
+    for heading, counts in (("By reason", found.by_reason), ("By issue", found.by_issue)):
+        yield ""
+        yield heading
+        yield from paint.columns((f"{count:>5,}", name) for name, count in list(counts.items())[:SHOWN])
+    yield ""
+    yield "By week"
+    most = max(found.by_week.values())
+    bars = ((week, f"{count:>5,}", "#" * max(1, round(30 * count / most))) for week, count in found.by_week.items())
+    yield from paint.columns(bars)
+    yield ""
+    yield "Similar tasks"
+    rows = []
+    for one in found.groups[:SHOWN]:
+        newest = one.failures[0]
+        reasons = ", ".join(f"{name} {count}" for name, count in one.reasons.items())
+        rows.append((f"{len(one.failures):>5,}", newest.at[:10], reasons, newest.snippet))
+    yield from paint.columns(rows)
+    yield from more(len(found.groups))
+
+
+@under(typed, "distill", serves="change", examples=("memdeck typed distill ada", "memdeck typed distill ada --accept"))
+@argument("agent", metavar="AGENT")
+@option("--least", type=Whole(least=1), default=2, metavar="N", show_default=True, help="Similar failures.")
+@option("--to", "target", metavar="PATH", help="The note, from the agent's folder on (default: lessons.md).")
+@option("--accept", is_flag=True, help="Write the proposal to that note; blocks of the same heading are replaced.")
+def distill(context: Context, agent: str, least: int, target: str | None, accept: bool) -> Result:
+    """Propose a procedural note about what failed repeatedly, for a person to read and accept."""
+    (one,) = _agents(context, agent)
+    note = propose(summarise(failures_of(look_at(one))), least=least)
+    store = _store(context, one)
+    path = path_in(store, target or f"{aidefile_of(one.folder).procedural_real}/{LESSONS}")
+    change = None
+    if accept and note:
+        change = AgentWriter(store, context.now, context.actor).merge(path, note, "section_replace")
+        context.made = f"written to {path}"
+    document = {"agent": one.name, "path": path, "note": note, "accepted": change is not None}
+
+    def lines(paint: Paint) -> Iterator[str]:
+        if not note:
+            yield "nothing failed repeatedly"
+            return
+        yield from (paint.line(line) for line in note.splitlines())
+        yield ""
+        yield paint.line(f"written to {path}" if change else f"--accept writes this to {path}")
+
+    return Result(lambda: document, lines)
+
+
+_force = option("--force", is_flag=True, help="Replace a file that stands at the new place.")
+
+
+@under(
+    typed,
+    "merge",
+    serves="change",
+    examples=(
+        "memdeck typed merge memory/rules.md 'Never push on Friday.' --agent ada --dedupe line_hash",
+        "git log -1 --format=%B | memdeck typed merge memory/procedural/log.md --dedupe line_hash",
+    ),
+)
+@argument("path", metavar="PATH")
+@argument("text", metavar="[TEXT]", required=False, type=Input(needed=True))
+@option(
+    "--dedupe",
+    type=Choice(("none", "line_hash", "section_replace")),
+    default="none",
+    show_default=True,
+    help="What to leave out: nothing, lines that are there already, or blocks whose ## heading is there.",
+)
+@_of_agent
+@_ignoring_lock
+def merge(context: Context, path: str, text: str | None, dedupe: str, agent: str | None, ignore_lock: bool) -> Result:
+    """Append TEXT (default: stdin) to a file of an agent, which is made where it is missing."""
+    store, inside = _of_path(context, path, agent)
+    if text is None:
+        raise UsageError("usage.value", "there is no text", "give it as an argument or on stdin")
+    if found := find_secrets(text):
+        context.tell(f"warning: what goes to {inside} looks like a secret ({found[0].kind})")
+    change = _writer(context, store, ignore_lock=ignore_lock).merge(inside, text, dedupe)
+    words = change.summary if change.files else f"nothing to merge: all of it stands in {inside}"
+    return _done(context, store, change, {"path": inside, "changed": bool(change.files)}, words)
+
+
+@under(
+    typed,
+    "promote",
+    serves="change",
+    examples=("memdeck typed promote memory/episodic/rule.md memory/rule.md --core --agent ada",),
+)
+@argument("source", metavar="SOURCE")
+@argument("target", metavar="TARGET")
+@option("--core", is_flag=True, help="Also list the file under core_files in the Aidefile.")
+@_force
+@_of_agent
+@_ignoring_lock
+def promote(
+    context: Context, source: str, target: str, core: bool, force: bool, agent: str | None, ignore_lock: bool
+) -> Result:
+    """Move a file up, typically from episodic to core: all or nothing, with its mode and its time."""
+    return _move(context, source, target, "typed.promote", "add" if core else None, force, agent, ignore_lock)
+
+
+@under(
+    typed,
+    "demote",
+    serves="change",
+    examples=("memdeck typed demote memory/rule.md memory/episodic/rule.md --agent ada",),
+)
+@argument("source", metavar="SOURCE")
+@argument("target", metavar="TARGET")
+@_force
+@_of_agent
+@_ignoring_lock
+def demote(context: Context, source: str, target: str, force: bool, agent: str | None, ignore_lock: bool) -> Result:
+    """Move a file down, the opposite of promote; a core file leaves core_files of the Aidefile with it."""
+    return _move(context, source, target, "typed.demote", "remove", force, agent, ignore_lock)
+
+
+def _move(
+    context: Context,
+    source: str,
+    target: str,
+    operation: str,
+    core: str | None,
+    force: bool,
+    agent: str | None,
+    ignore_lock: bool,
+) -> Result:
+    store, inside = _of_path(context, source, agent)
+    there = path_in(
+        store, target if agent is not None else os.path.abspath(os.path.join(context.folder or ".", target))
+    )
+    if target.endswith("/") or (store.root / there).is_dir():
+        there = f"{there}/{inside.rpartition('/')[2]}"
+    change = _writer(context, store, ignore_lock=ignore_lock).move(inside, there, operation, force=force, core=core)
+    listed = aidefile_of(store.root).is_core(there)
+    document = {"from": inside, "to": there, "core": listed}
+    result = _done(context, store, change, document, change.summary)
+    if operation == "typed.promote" and not listed:
+        context.tell(f"{there} is not listed under core_files; promote with --core lists it")
+    _warn_of_age(context, store, there)
+    return result
+
+
+def _warn_of_age(context: Context, store: Store, path: str) -> None:
+    """Warn if the next prune would delete a file that was just moved, because it kept its time."""
+    moment = nanoseconds(context.now)
+    found = next((one for one in look(store.root, aidefile_of(store.root)).files if one.path == path), None)
+    if found is not None and found.too_old(moment):
+        context.tell(f"{path} is old enough for the next prune to take it")
+
+
+@under(
+    typed,
+    "expire",
+    serves="change",
+    examples=("memdeck typed expire memory/episodic/scratch.md --max-age 12h --agent ada",),
+)
+@argument("path", metavar="PATH")
+@option("--max-age", required=True, metavar="AGE", help="How old it may be: 45s, 30m, 12h, 7d or 2w.")
+@_of_agent
+@_ignoring_lock
+def expire(context: Context, path: str, max_age: str, agent: str | None, ignore_lock: bool) -> Result:
+    """Delete a file if it was last changed longer ago than AGE; a missing file is no error."""
+    try:
+        age = read_age(max_age)
+    except ValueError:
+        raise UsageError(
+            "usage.value", f"--max-age does not take {max_age!r}", "write an age such as 45s, 30m, 12h, 7d or 2w"
+        ) from None
+    store, inside = _of_path(context, path, agent)
+    gone = _writer(context, store, ignore_lock=ignore_lock).expire(inside, age)
+    context.made = f"deleted {inside}" if gone else None
+    there = os.path.lexists(store.root / inside)
+    words = (
+        f"deleted {inside}"
+        if gone
+        else f"{inside} stays: it is no older than {max_age}"
+        if there
+        else f"there is no {inside}"
+    )
+    return said({"path": inside, "expired": gone}, words)
+
+
+@under(typed, "lock", serves="change", examples=("memdeck typed lock memory/rules.md --agent ada",))
+@argument("path", metavar="PATH")
+@_of_agent
+def lock(context: Context, path: str, agent: str | None) -> Result:
+    """Lock a file for the program that calls this, by PATH.lock beside it; a second lock fails and says whose it is."""
+    store, inside = _of_path(context, path, agent)
+    # The process of this verb ends right away; its parent holds the lock.
+    holder = lock_file(store, inside, now=context.now, owner=os.getppid())
+    return said({"locked": holder.json()}, f"locked {inside}")
+
+
+@under(typed, "unlock", serves="change", examples=("memdeck typed unlock memory/rules.md --agent ada",))
+@argument("path", metavar="PATH")
+@_of_agent
+def unlock(context: Context, path: str, agent: str | None) -> Result:
+    """Take the lock of a file away, whoever made it; unlocking twice is fine."""
+    store, inside = _of_path(context, path, agent)
+    was = unlock_file(store, inside)
+    words = f"unlocked {inside}" if was else f"{inside} was not locked"
+    return said({"path": inside, "unlocked": was}, words)
