@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memory.errors import MemdeckError
 
 from . import fsio, safe_open
-from .intent_log import IntentLog
+from .journal import Journal
 from .own_folders import PrivateState, WorkFolder
 
 
@@ -100,14 +100,14 @@ def _works(call: Callable[[], None]) -> bool:
     return True
 
 
-def late_bytes(journal: IntentLog, place: WorkFolder, prefix: str) -> tuple[LateBytes, ...]:
+def late_bytes(journal: Journal, place: WorkFolder, prefix: str) -> tuple[LateBytes, ...]:
     """Return the late bytes that a store kept and recorded; unrecorded files of the stage folder are left out.
 
     `prefix` is the path of the store's root in the workspace.
     """
     found = []
-    for file in journal.noted():
-        if file.late and file.path.startswith(prefix):
+    for file in journal.read().displaced:
+        if not file.digest and file.path.startswith(prefix):
             try:
                 data = safe_open.read(f"{place.path}/stage/{file.name}", place.workspace).base
             except MemdeckError:

@@ -12,7 +12,6 @@ import errno
 import os
 import stat as st
 import time
-from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -86,56 +85,6 @@ class Stored(NamedTuple):
 
 MISSING = Stored(b"", ABSENT)
 """The result of reading a missing file."""
-
-
-class Mark(NamedTuple):
-    """One file's bytes: `size` in bytes, `mtime_ns` in nanoseconds since 1970 UTC, `digest` SHA-256 in hex or ""."""
-
-    ino: int
-    size: int
-    mtime_ns: int
-    digest: str = ""
-
-    @classmethod
-    def of(cls, found: os.stat_result, data: bytes | None = None) -> Mark:
-        """Return the mark of a stat result; with its bytes, the file is recognised on another disk too."""
-        seen = "" if data is None else sha256(data).hexdigest()
-        return cls(found.st_ino, found.st_size, found.st_mtime_ns, seen)
-
-    def same(self, found: os.stat_result) -> bool:
-        """Return whether a file is the marked one and was not written to since."""
-        return (found.st_ino, found.st_size, found.st_mtime_ns) == (self.ino, self.size, self.mtime_ns)
-
-    def fits(self, name: str, folder: int, found: os.stat_result) -> bool:
-        """Return whether a file holds the marked bytes; it is read only where the stat values differ."""
-        if self.same(found):
-            return True
-        if not self.digest or found.st_size != self.size:
-            return False
-        try:
-            fd = os.open(name, _FILE, dir_fd=folder)
-        except OSError:
-            return False
-        try:
-            with open(fd, "rb", closefd=False) as file:
-                return sha256(file.read(self.size + 1)).hexdigest() == self.digest
-        finally:
-            os.close(fd)
-
-
-def look(name: str, folder: int) -> os.stat_result | None:
-    """Return the stat result of a name, None where there is no such file."""
-    if folder < 0:
-        return None
-    try:
-        return os.lstat(name, dir_fd=folder)
-    except FileNotFoundError:
-        return None
-
-
-def ours(found: os.stat_result) -> bool:
-    """Return whether a transaction could have put a file there: it is regular and our own."""
-    return st.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
 
 
 # -- opening and reading ------------------------------------------------------------------------------------------

@@ -16,13 +16,12 @@ from memory.errors import BusyError, MemdeckError, RefusedError
 
 from . import safe_open
 from .changes import Change, PlainReading, Reading
-from .intent_log import IntentLog, suffix_of
+from .journal import Journal
 from .lock import NAME, Lock
 from .log.history import History
 from .log.log import ChangeLog
 from .own_folders import PrivateState, WorkFolder
 from .protection import LateBytes, Protection, late_bytes, probe
-from .recovery import Recovery
 from .safe_open import Stored
 from .transaction import AcceptedProposal, Transaction, check_path
 
@@ -40,7 +39,6 @@ class Store:
     `together`, to which the caller adds them; a single store has its own. Making a store reads and creates nothing.
 
     In seconds: `lock_timeout` for memdeck's own processes, `patience` with a program that has a file open for writing.
-    `recovered` lists the changes interrupted by a crash that this store found, and how they ended.
     """
 
     def __init__(
@@ -57,7 +55,6 @@ class Store:
     ) -> None:
         """Store the paths; ValueError when root or folder is outside the workspace."""
         self.patience = patience
-        self.recovered: list[Recovery] = []
         self.root = root
         self.workspace = root.parent if workspace is None else workspace
         self.folder = root / ".memdeck" if folder is None else folder
@@ -72,8 +69,8 @@ class Store:
         # Two stores may share a root, but never private files: these are named after the folder around memdeck's own.
         apart, _, name = self.private.rpartition("/")
         apart = apart if name == ".memdeck" else around
-        self.system = suffix_of(apart)  # Distinguishes the store's private files from those of other stores.
-        self.journal = IntentLog(state.folder, apart)
+        self.system = apart.replace("/", "+") or "root"  # Distinguishes the private files of the stores.
+        self.journal = Journal(state.folder, self.system)
         self._cache: dict[str, tuple[Stored, bool]] = {}
         if together is None:
             self.together.add(self)
@@ -178,12 +175,10 @@ class Store:
             holder = safe_open.read(f"{self.private}/{NAME}", self.workspace).data
         except MemdeckError:
             return
-        intent = self.journal.waiting() if holder.startswith(b"pid=") else None
-        if intent is None:
-            return
-        since = datetime.fromisoformat(intent.time)
-        with suppress(BusyError), self.transaction("recover", actor=intent.actor, now=since):
-            pass
+        intent = self.journal.under_way() if holder.startswith(b"pid=") else None
+        if intent is not None:
+            with suppress(BusyError), self.transaction("recover", actor="recover", now=intent.time):
+                pass
 
     def protection(self) -> Protection:
         """Test how well changes are protected here from crashes and from other programs; for `doctor`."""

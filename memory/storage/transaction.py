@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from memory.document.compare import Region
 from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, write_failed
 
-from . import fsio, recovery, safe_open
+from . import fsio, safe_open
 from .changes import Change, FileChange, may_need_review, new_id, part_id
-from .file_step import Appending, FileStep, conflict, half_done, sweep
-from .intent_log import Intent
+from .journal import Intent
 from .own_folders import OpenFolder
 from .safe_open import Stored, parts_of
+from .step import HALF_DONE, Displaced, FileStep, conflict, half_done, sweep
 
 if TYPE_CHECKING:  # The store makes transactions.
     from .store import Store
@@ -76,6 +76,7 @@ class Transaction:
         self._reads: dict[str, Stored] = {}
         self._open: OpenFolder | None = None
         self._journal = store.journal
+        self._displaced: tuple[Displaced, ...] = ()
         self._committed = False
         self._made = False  # The change is made: later errors do not make it fail.
 
@@ -131,30 +132,20 @@ class Transaction:
         self._store.lock.release()
 
     def _recover(self, places: OpenFolder) -> None:
-        """Finish or discard an interrupted change, check the displaced files, clear the stage folder."""
+        """Complete or take back an interrupted change, check the displaced files, clear the stage folder."""
         store, journal = self._store, self._journal
         journal.open()
-        displaced = journal.displaced()
-        intent = journal.pending()
-        if intent is not None:
-            try:
-                recovered, left = recovery.recover(intent, store.workspace, places.stage, self._check_shown)
-            except RefusedError as error:
-                error.details.setdefault("record", journal.where)
-                error.hint = error.hint or f"an interrupted change waits for it; to give it up, remove {journal.where}"
-                raise
-            displaced += tuple(file for file in left if file.name not in {known.name for known in displaced})
-            journal.keep(displaced)
-            journal.end(durable=True)
-            store.recovered.append(recovered)
-            for role in intent.roles:
-                store.remember(role.path.removeprefix(store.prefix), None)
-        displaced = sweep(displaced, places.stage)
-        journal.keep(displaced)
+        if journal.record.intent is not None:
+            journal.recover(store.workspace, places.stage, self._check_shown)
+            store.let_go()
         try:
+            displaced = sweep(journal.record.displaced, places.stage)
             fsio.empty_folder(places.stage, {file.name for file in displaced})
         except OSError as error:
             raise write_failed(error, store.place.path) from error
+        self._displaced = displaced
+        if set(displaced) - set(journal.record.displaced):
+            journal.end(displaced, durable=False)
 
     def _check_shown(self, path: str) -> None:
         """Raise RefusedError `file.outside` unless a recorded path is one that this store could have written."""
@@ -308,40 +299,60 @@ class Transaction:
                 store.shown(file.path),
                 places.stage,
                 f"{change.id}.{number}",
-                store.shown(self._like[file.path]) if file.path in self._like else None,
+                store.shown(self._like[file.path]) if file.path in self._like else "",
             )
             for number, file in enumerate(change.files)
         ]
-        failed = True
+        durable = True
         try:
-            if changed := [step.shown for step in steps if not step.check()]:
-                raise conflict(changed, crossed=True)
-            self._look_at_held(sync=True)
-            self._note_time(change)
+            self._check(steps, change)
             for step in steps:
-                step.stage()
-            if not store.lock.intact():
-                raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
+                step.prepare()
             folders = self._missing(steps)
-            several = len(steps) > 1 or bool(folders)
-            if several:
+            # A change of one file survives a power cut by itself, so its intent is not synced.
+            durable = len(steps) > 1 or bool(folders)
+            if durable:
                 self._sync([places.stage])
-            noted = change._replace(files=tuple([step.with_mode() for step in steps]))
+            noted = change._replace(files=tuple([step.recorded() for step in steps]))
             if change.files and not store.history.begin(noted, store) and self._recorded:
                 raise _unrecorded(store.history.warnings)
             left = self._put_marks(self._marks)
-            self._begin(change, steps, folders, durable=several)
-            self._put_in_place(steps, places, folders, durable=several)
-            failed = False
+            files = tuple((step.path, step.before, step.after) for step in steps)
+            with _room_for_records():
+                self._journal.begin(Intent(change.id, change.time, files, tuple(folders)), durable=durable)
+            self._put_in_place(steps, places, folders)
             self._made = True
             self._put_marks(left)
-            # The change is done; if the intent cannot be removed, the next start finds it done.
-            with suppress(MemdeckError):
-                self._journal.end(durable=several)
             for step in steps:
                 store.remember(step.file.path, step.finish())
-        finally:
-            self._tidy(steps, failed=failed)
+        except BaseException as error:
+            if isinstance(error, MemdeckError) and error.code == HALF_DONE:
+                for step in steps:
+                    step.close()  # The intent and the staged files stay: the next start tries again.
+                raise
+            self._end(steps, durable=durable)
+            raise
+        self._end(steps, durable=durable)
+
+    def _end(self, steps: list[FileStep], *, durable: bool) -> None:
+        """Close the steps, and write that no change is under way."""
+        for step in steps:
+            self._displaced += tuple(step.tidy())
+        # The change is done or taken back: if that cannot be written, the next start finds it so.
+        with suppress(MemdeckError):
+            self._journal.end(self._displaced, durable=durable)
+
+    def _check(self, steps: list[FileStep], change: Change) -> None:
+        """Compare all files with what the caller started from, and note the time of the change."""
+        if changed := [step.path for step in steps if not step.check()]:
+            raise conflict(changed, crossed=True)
+        self._look_at_held(sync=True)
+        store = self._store
+        with _room_for_records():
+            # For the guard against a clock that jumps back.
+            store.state.record(last_change=change.time, owner=store.system, folder=self._journal.folder)
+        if not store.lock.intact():
+            raise BusyError("file.lock_lost", "another program removed the workspace's lock file", "try again")
 
     def _add(self, change: Change) -> None:
         """Carry out a change that only appends to a file."""
@@ -349,13 +360,9 @@ class Transaction:
         if len(change.files) > 1:
             raise ValueError("a file is added to in a change of its own")
         (file,) = change.files
-        step = Appending(file, store.workspace, store.shown(file.path))
+        step = FileStep(file, store.workspace, store.shown(file.path), -1, change.id)
         try:
-            if not step.check():
-                raise conflict([step.shown], crossed=True)
-            self._note_time(change)
-            if not store.lock.intact():
-                raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
+            self._check([step], change)
             store.history.begin(change, store)
             self._put_marks(self._marks)
             stored = step.append()
@@ -376,12 +383,6 @@ class Transaction:
                 _sync_file(shown, store.workspace)
             if safe_open.read(shown, store.workspace).base != base:
                 raise conflict([shown], crossed=True)
-
-    def _note_time(self, change: Change) -> None:
-        """Record the time of the last change of the workspace, for the guard against a clock that jumps back."""
-        store = self._store
-        with _room_for_records():
-            store.state.record(last_change=change.time, owner=store.system, folder=self._journal.folder)
 
     def _put_marks(self, marks: dict[str, int]) -> dict[str, int]:
         """Write marks; return those whose folder is not there yet."""
@@ -404,19 +405,8 @@ class Transaction:
         paths = [path for path in paths if not os.path.lexists(workspace / path)]
         return list(dict.fromkeys([*paths, *(path for step in steps for path in step.missing())]))
 
-    def _begin(self, change: Change, steps: list[FileStep], folders: list[str], *, durable: bool) -> None:
-        """Write the intent; a change of one file survives a power cut by itself, so its intent is not synced.
-
-        RefusedError `state.full` if the disk of the state folder is full or read-only.
-        """
-        roles = tuple([step.role(durable=durable) for step in steps])
-        time = change.time.isoformat()
-        intent = Intent(change.id, time, change.actor, change.operation, change.summary, roles, tuple(folders))
-        with _room_for_records():
-            self._journal.begin(intent, durable=durable)
-
-    def _put_in_place(self, steps: list[FileStep], places: OpenFolder, folders: list[str], *, durable: bool) -> None:
-        """Replace the files and sync; when one fails, put back those before it and remove the intent."""
+    def _put_in_place(self, steps: list[FileStep], places: OpenFolder, folders: list[str]) -> None:
+        """Replace the files and sync; when one fails, put back those before it."""
         begun: list[FileStep] = []
         made: list[str] = []
         try:
@@ -436,17 +426,9 @@ class Transaction:
             while begun and begun[-1].put_back():
                 begun.pop()
             if begun:
-                raise half_done([step.shown for step in reversed(begun)], error) from error
+                raise half_done([step.path for step in reversed(begun)], error) from error
             fsio.remove_folders(made, self._store.workspace)
-            self._journal.end(durable=durable)
             raise
-
-    def _tidy(self, steps: list[FileStep], *, failed: bool) -> None:
-        """Clear the stage folder, except files that others may still write to; these are listed for the next change."""
-        left = tuple(file for step in steps for file in step.tidy(failed=failed))
-        # Without the list the next change clears the files away: no reason for a finished change to fail.
-        with suppress(MemdeckError):
-            self._journal.keep(self._journal.known + left)
 
     def _sync(self, folders: list[int]) -> None:
         for folder in folders:
