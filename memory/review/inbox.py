@@ -251,8 +251,8 @@ class Inbox:
         edited = tuple(changed if one.path == path else one for one in files)
         with store.transaction("review.edit", actor=reviewer, now=now), self._mutex:
             self._waiting(proposal.id)
-            touched = touched_by(together, edited)
-            digest = digest_for(together, proposal.actor, proposal.operation, edited)
+            touched = touched_by(together.history, edited)
+            digest = digest_for(together.history, proposal.actor, proposal.operation, edited)
             together.proposals.replace(proposal, edited, touched, digest)
         return self.get(proposal.id)
 

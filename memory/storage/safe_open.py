@@ -101,6 +101,13 @@ def parts_of(path: str) -> list[str]:
     return parts
 
 
+def check_path(path: str, private: str) -> None:
+    """Raise RefusedError `file.outside` for a path outside the workspace or in memdeck's own folder, `private`."""
+    parts = parts_of(path)
+    if parts[: private.count("/") + 1] == private.split("/"):
+        raise RefusedError("file.outside", f"{path} is in memdeck's own folder", file=path)
+
+
 def read(path: str, beneath: str | os.PathLike[str]) -> Stored:
     """Read the regular file `path` (relative, with `/`) in a folder; `MISSING` where there is none.
 

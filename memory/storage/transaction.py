@@ -5,25 +5,24 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.document.compare import Region
 from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, write_failed
 
 from . import fsio, safe_open
 from .changes import Change, FileChange, may_need_review, new_id, part_id
+from .files import StoreFiles
 from .journal import Intent
+from .log.log import ChangeLog
 from .own_folders import OpenFolder
 from .safe_open import Stored, parts_of
 from .step import HALF_DONE, Displaced, FileStep, conflict, half_done, sweep
-
-if TYPE_CHECKING:  # The store makes transactions.
-    from .store import Store
 
 _PAUSE = 0.01  # Seconds between two reads of a file that another program is writing.
 
@@ -46,7 +45,9 @@ class Transaction:
 
     def __init__(
         self,
-        store: Store,
+        store: StoreFiles,
+        log: ChangeLog,
+        review: Callable[[Change], None],
         operation: str,
         *,
         actor: str,
@@ -56,12 +57,19 @@ class Transaction:
         part: tuple[bytes, int] | None = None,
         recorded: bool = False,
         accepted: AcceptedProposal | None = None,
+        wait: bool = True,
     ) -> None:
-        """Store the change's operation, actor and time; the lock is taken on entry."""
+        """Store the change's operation, actor and time; the lock is taken on entry.
+
+        `review` raises an error for a change that an agent may not make at once.
+        """
         self.operation = operation
         self.actor = actor
         self.now = now
         self._store = store
+        self._log = log
+        self._review = review
+        self._wait = wait
         self._undoes = undoes
         self._redoes = redoes
         self._part = part
@@ -73,6 +81,7 @@ class Transaction:
         self._held: dict[str, bytes] = {}
         self._appended: str | None = None
         self._marks: dict[str, int] = {}
+        self._regions: dict[str, Sequence[Region]] = {}
         self._reads: dict[str, Stored] = {}
         self._open: OpenFolder | None = None
         self._journal = store.journal
@@ -96,7 +105,7 @@ class Transaction:
         store = self._store
         self._open = store.place.open()
         try:
-            store.lock.acquire(self._open.folder, self.operation, self.now)
+            store.lock.acquire(self._open.folder, self.operation, self.now, wait=self._wait)
             try:
                 with _room_for_records():
                     self._recover(self._open)
@@ -125,7 +134,7 @@ class Transaction:
     def _failed_after(self, error: Exception) -> None:
         """Add a warning for an error after the change was made; the caller must not see it as a failed change."""
         with suppress(Exception):
-            self._store.history.warn(f"the change is made, but what follows it failed: {in_words(error)}")
+            self._log.warn(f"the change is made, but what follows it failed: {in_words(error)}")
 
     def _leave(self) -> None:
         self._journal.close()
@@ -169,7 +178,7 @@ class Transaction:
         deadline = time.monotonic() + store.patience
         while True:
             stored = store.read(path)
-            if time.monotonic() >= deadline or not store.history.passing(store.shown(path), stored, store.patience):
+            if time.monotonic() >= deadline or not self._log.passing(store.shown(path), stored, store.patience):
                 return stored
             time.sleep(_PAUSE)
 
@@ -189,7 +198,7 @@ class Transaction:
         """
         self._plan(FileChange(path, base, data, mode))
         if regions is not None:
-            self._store.history.expect(self._store.shown(path), data, before=base, regions=regions)
+            self._regions[self._store.shown(path)] = regions
 
     def remove(self, path: str, *, base: bytes) -> None:
         """Plan to remove a file that still holds `base`."""
@@ -268,7 +277,7 @@ class Transaction:
             proposal=None if self._accepted is None else self._accepted.proposal,
         )
         if planned and self._accepted is None and may_need_review(self.actor):
-            self._store.review(change)
+            self._review(change)
         if planned or self._folders:
             try:
                 if self._appended is not None and planned:
@@ -282,11 +291,6 @@ class Transaction:
                     raise write_failed(error, self._store.place.path) from error
                 else:
                     raise
-        if planned:
-            try:
-                self._store.history.done(change.id, self._store)
-            except Exception as error:
-                self._failed_after(error)
         return change
 
     def _carry_out(self, change: Change, places: OpenFolder) -> None:
@@ -313,9 +317,9 @@ class Transaction:
             durable = len(steps) > 1 or bool(folders)
             if durable:
                 self._sync([places.stage])
-            noted = change._replace(files=tuple([step.recorded() for step in steps]))
-            if change.files and not store.history.begin(noted, store) and self._recorded:
-                raise _unrecorded(store.history.warnings)
+            recorded = self._recorded_change(change, [step.recorded() for step in steps])
+            if change.files and not self._log.begin(recorded) and self._recorded:
+                raise _unrecorded(self._log.warnings)
             left = self._put_marks(self._marks)
             files = tuple((step.path, step.before, step.after) for step in steps)
             with _room_for_records():
@@ -325,6 +329,8 @@ class Transaction:
             self._put_marks(left)
             for step in steps:
                 store.remember(step.file.path, step.finish())
+            if change.files:
+                self._log_change(recorded)
         except BaseException as error:
             if isinstance(error, MemdeckError) and error.code == HALF_DONE:
                 for step in steps:
@@ -333,6 +339,18 @@ class Transaction:
             self._end(steps, durable=durable)
             raise
         self._end(steps, durable=durable)
+
+    def _recorded_change(self, change: Change, files: Sequence[FileChange]) -> Change:
+        """Return a change for the log, which has paths relative to the workspace."""
+        shown = [file._replace(path=self._store.shown(file.path)) for file in files]
+        return change._replace(files=tuple(shown))
+
+    def _log_change(self, change: Change) -> None:
+        """Record a change that is made, while no other process can take it for one from outside."""
+        try:
+            self._log.done(change, self._store, self._regions)
+        except Exception as error:
+            self._failed_after(error)
 
     def _end(self, steps: list[FileStep], *, durable: bool) -> None:
         """Close the steps, and write that no change is under way."""
@@ -363,11 +381,13 @@ class Transaction:
         step = FileStep(file, store.workspace, store.shown(file.path), -1, change.id)
         try:
             self._check([step], change)
-            store.history.begin(change, store)
+            recorded = self._recorded_change(change, change.files)
+            self._log.begin(recorded)
             self._put_marks(self._marks)
             stored = step.append()
             self._made = True
             store.remember(file.path, stored)
+            self._log_change(recorded)
         finally:
             step.close()
 
@@ -497,10 +517,3 @@ def refuse_system(platform: str) -> None:
             f"memory files are changed on Linux and macOS only, not on {platform}",
             "read them here, and change them there",
         )
-
-
-def check_path(path: str, private: str) -> None:
-    """Raise RefusedError `file.outside` for a path outside the workspace or in memdeck's own folder."""
-    parts = parts_of(path)
-    if parts[: private.count("/") + 1] == private.split("/"):
-        raise RefusedError("file.outside", f"{path} lies in memdeck's own folder", file=path)

@@ -293,7 +293,6 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
         "kill",
         lambda: (_set(journal, "_go_on", _nothing), _set(journal, "_go_back", _nothing))[0],
     ),
-    "recovery never goes back": ("foreign and kill", lambda: _set(journal, "_go_back", _nothing)),
     "recovery believes what was displaced": ("foreign and kill", _crossing_counts_as_done),
     "recovery after clearing up": ("kill", _stage_first_cleared),
     "recovery knows no digests": ("kill", lambda: _set(step, "digest_in", lambda *_: "")),

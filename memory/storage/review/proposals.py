@@ -135,7 +135,7 @@ class Proposals:
 
     def __init__(self, folder: StateFolder | None) -> None:
         """Nothing is opened yet; without a folder they live as long as the process."""
-        self._file = LogFile(folder, kind=PROPOSALS)
+        self._file = LogFile(folder, PROPOSALS)
 
     @property
     def warnings(self) -> tuple[str, ...]:

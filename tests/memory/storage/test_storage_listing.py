@@ -15,7 +15,6 @@ from memory.files.merging import open_entry
 from memory.files.tasks.edits import add_task, edit_task, progress_task, remove_task
 from memory.history.changes import list_changes
 from memory.history.versions import bring_back, line_changes_of, rehearse_revert, versions_of
-from memory.storage import Store
 from memory.storage.log.merging import Written, taking_each
 from memory.workspace import Workspace
 from tests.reviewing import let_agents
@@ -79,9 +78,9 @@ def test_a_change_belongs_to_the_state_once_its_files_are_in_place(
     before, undo_and_redo_available = history.state(), history.undo_and_redo_available("agent:x")
     amid: list[tuple[object, object]] = []
 
-    def look(change_id: str, store: Store) -> None:
+    def look(*values: object) -> None:
         amid.append((history.state(), history.undo_and_redo_available("agent:x")))
-        done(change_id, store)
+        done(*values)  # type: ignore[arg-type]
 
     monkeypatch.setattr(history, "done", look)
     edit(workspace, notes="second")
