@@ -188,7 +188,7 @@ class EntryAccess:
     def history(self, ref: str | None = None, since: str | None = None, limit: int | None = None) -> Json:
         """Return `{"changes"}`: who changed what, the newest first; of one entry, or since a time."""
         from memory.base.dates import time_bound
-        from memory.history.changes import list_changes, row
+        from memory.history.changes import row
 
         if ref is not None:
             kind_of_ref(ref)
@@ -197,7 +197,7 @@ class EntryAccess:
             check_text("since", since or "")
             first = None if since is None else time_bound(since, now, self.workspace.zone, end=False)
             self.workspace.notice(now)
-            found = list_changes(self.workspace, limit=page_of(limit), entry=ref, since=first)
+            found = self.workspace.store.history.list(limit=page_of(limit), entry=ref, since=first)
         rows = [row(record) for record in found]
         return {"changes": [_safe({**one, "entries": one["entries"][:FEW]}) for one in rows]}
 
@@ -277,11 +277,11 @@ class EntryAccess:
         try:
             yield
         except NotFoundError as error:
-            from memory.history.changes import list_changes, row
+            from memory.history.changes import row
 
             with suppress(MemdeckError):
                 self.workspace.notice(self._clock())
-                found = list_changes(self.workspace, limit=_TRACED, entry=ref.strip())
+                found = self.workspace.store.history.list(limit=_TRACED, entry=ref.strip())
                 if found:
                     error.details["changes"] = [row(record) for record in found]
             raise

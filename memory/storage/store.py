@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Unpack
 
 from memory.errors import BusyError
 
@@ -14,10 +15,10 @@ from .changes import Change, Reading
 from .files import StoreFiles, Stores
 from .log.history import History
 from .own_folders import PrivateState
-from .protection import LateBytes, Protection, late_bytes, probe
+from .protection import LateBytes, late_bytes, probe
 from .review.gate import pass_or_hold
 from .review.proposals import Proposals
-from .transaction import AcceptedProposal, Transaction
+from .transaction import Options, Transaction
 
 
 class Store(StoreFiles):
@@ -50,41 +51,10 @@ class Store(StoreFiles):
         if together is None:
             self.together.add(self)
 
-    def transaction(
-        self,
-        operation: str,
-        *,
-        actor: str,
-        now: datetime,
-        undoes: str | None = None,
-        redoes: str | None = None,
-        part: tuple[bytes, int] | None = None,
-        recorded: bool = False,
-        accepted: AcceptedProposal | None = None,
-        wait: bool = True,
-    ) -> Transaction:
-        """Return a transaction to be used in a `with` block; `now` is aware and becomes the time of the
-        change.
-
-        `part` is (8 random bytes, number) of a change that is made in several transactions and undone as one. With
-        `recorded`, a change that the change log does not accept fails, because what it removes would be lost.
-        `accepted` names the proposal that a person accepted; without it an agent's change must pass the rules of
-        `memory.storage.review`. Without `wait`, BusyError comes at once where the lock is held.
-        """
-        return Transaction(
-            self,
-            self.history,
-            partial(self.together.review, self),
-            operation,
-            actor=actor,
-            now=now,
-            undoes=undoes,
-            redoes=redoes,
-            part=part,
-            recorded=recorded,
-            accepted=accepted,
-            wait=wait,
-        )
+    def transaction(self, operation: str, *, actor: str, now: datetime, **options: Unpack[Options]) -> Transaction:
+        """Return a transaction to be used in a `with` block; `now` is aware and becomes the time of the change."""
+        review = partial(self.together.review, self)
+        return Transaction(self, self.history, review, operation, actor=actor, now=now, **options)
 
     @property
     def history(self) -> History:
@@ -102,8 +72,10 @@ class Store(StoreFiles):
             with suppress(BusyError), self.transaction("recover", actor="recover", now=intent.time, wait=False):
                 pass
 
-    def protection(self) -> Protection:
-        """Test how well changes are protected here from crashes and from other programs; for `doctor`."""
+    def protection(self) -> tuple[str, ...]:
+        """Test how well changes are protected here from crashes and other programs; return what is missing, for
+        `doctor`.
+        """
         return probe(self.root, self.state)
 
     def kept(self) -> tuple[LateBytes, ...]:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 from memory.document.compare import Region
 from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, write_failed
@@ -34,6 +34,24 @@ class AcceptedProposal(NamedTuple):
     reviewer: str
 
 
+class Options(TypedDict, total=False):
+    """What a transaction may be told besides its operation, actor and time.
+
+    `undoes` and `redoes` are the id of the change that this one undoes or redoes. `part` is (8 random bytes, number) of
+    a change that is made in several transactions and undone as one. With `recorded`, a change that the change log does
+    not accept fails, because what it removes would be lost. `accepted` names the proposal that a person accepted;
+    without it an agent's change must pass the rules of `memory.storage.review`. Without `wait`, BusyError comes at once
+    where the lock is held.
+    """
+
+    undoes: str | None
+    redoes: str | None
+    part: tuple[bytes, int] | None
+    recorded: bool
+    accepted: AcceptedProposal | None
+    wait: bool
+
+
 class Transaction:
     """A change of one or more files, all or nothing; `Store.transaction` makes it.
 
@@ -52,12 +70,7 @@ class Transaction:
         *,
         actor: str,
         now: datetime,
-        undoes: str | None = None,
-        redoes: str | None = None,
-        part: tuple[bytes, int] | None = None,
-        recorded: bool = False,
-        accepted: AcceptedProposal | None = None,
-        wait: bool = True,
+        **options: Unpack[Options],
     ) -> None:
         """Store the change's operation, actor and time; the lock is taken on entry.
 
@@ -69,12 +82,7 @@ class Transaction:
         self._store = store
         self._log = log
         self._review = review
-        self._wait = wait
-        self._undoes = undoes
-        self._redoes = redoes
-        self._part = part
-        self._recorded = recorded
-        self._accepted = accepted
+        self._options = options
         self._files: dict[str, FileChange] = {}
         self._folders: list[str] = []
         self._like: dict[str, str] = {}
@@ -105,7 +113,7 @@ class Transaction:
         store = self._store
         self._open = store.place.open()
         try:
-            store.lock.acquire(self._open.folder, self.operation, self.now, wait=self._wait)
+            store.lock.acquire(self._open.folder, self.operation, self.now, wait=self._options.get("wait", True))
             try:
                 with _room_for_records():
                     self._recover(self._open)
@@ -264,19 +272,20 @@ class Transaction:
         self._committed = True
         planned = [file for file in self._files.values() if file.before != file.after]
         planned.sort(key=lambda file: file.after is None)
+        part, accepted = self._options.get("part"), self._options.get("accepted")
         change = Change(
-            new_id(self.now) if self._part is None else part_id(self.now, *self._part),
+            new_id(self.now) if part is None else part_id(self.now, *part),
             self.now,
             self.actor,
             self.operation,
             summary,
             tuple(planned),
-            undoes=self._undoes,
-            redoes=self._redoes,
-            reviewer=None if self._accepted is None else self._accepted.reviewer,
-            proposal=None if self._accepted is None else self._accepted.proposal,
+            undoes=self._options.get("undoes"),
+            redoes=self._options.get("redoes"),
+            reviewer=None if accepted is None else accepted.reviewer,
+            proposal=None if accepted is None else accepted.proposal,
         )
-        if planned and self._accepted is None and may_need_review(self.actor):
+        if planned and accepted is None and may_need_review(self.actor):
             self._review(change)
         if planned or self._folders:
             try:
@@ -318,7 +327,7 @@ class Transaction:
             if durable:
                 self._sync([places.stage])
             recorded = self._recorded_change(change, [step.recorded() for step in steps])
-            if change.files and not self._log.begin(recorded) and self._recorded:
+            if change.files and not self._log.begin(recorded) and self._options.get("recorded"):
                 raise _unrecorded(self._log.warnings)
             left = self._put_marks(self._marks)
             files = tuple((step.path, step.before, step.after) for step in steps)

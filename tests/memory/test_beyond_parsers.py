@@ -90,7 +90,7 @@ def _draft(value: str) -> object:
     texts = dict.fromkeys(("id", "pane", "operation", "title", "ref", "source", "file", "section", "owner"), "a")
     rest = f'"values": {{}}, "base": {value}, "new": true, "time": "2024-01-15T10:00:00+00:00"}}'
     # The errors that the folder of drafts passes over.
-    with suppress(ValueError, KeyError, TypeError, RecursionError, OverflowError):
+    with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         return read_draft((json.dumps(texts)[:-1] + ", " + rest).encode())
     return None
 

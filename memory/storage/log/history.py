@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Unpack
 
 from memory.document.compare import Region, apply, inverted, is_lines, lines_of, plain_name, units_of
 from memory.document.nodes import bare
@@ -20,7 +20,7 @@ from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedErr
 from memory.storage.changes import OUTSIDE, SERIES, Change, ChangeRecord, FileChange, RecordedFile
 from memory.storage.files import StoreFiles, Stores
 from memory.storage.own_folders import StateFolder
-from memory.storage.transaction import Transaction
+from memory.storage.transaction import Options, Transaction
 
 from . import rows
 from .log import ChangeLog, identity
@@ -66,8 +66,10 @@ class History(ChangeLog):
                     pass
         return super().notice(paths, now)
 
-    def _transaction(self, store: StoreFiles, operation: str, **words: Any) -> Transaction:
-        return Transaction(store, self, partial(self._review, store), operation, **words)
+    def _transaction(
+        self, store: StoreFiles, operation: str, *, actor: str, now: datetime, **options: Unpack[Options]
+    ) -> Transaction:
+        return Transaction(store, self, partial(self._review, store), operation, actor=actor, now=now, **options)
 
     def undo(self, *, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
         """Take back the newest change of this actor that stands, and return the change which did it; see `undoable`.

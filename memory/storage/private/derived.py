@@ -129,19 +129,6 @@ class Derived:
         connection.executescript("PRAGMA incremental_vacuum")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
-    def take_over(self, other: Derived) -> None:
-        """Take the file of another place for this one, where this one has none and nobody has the other one open."""
-        if self.identity() is not None or other.identity() is None:
-            return
-        if any(os.path.lexists(other._folder.path / (other._name + ending)) for ending in _ENDINGS):
-            return
-        with (
-            suppress(OSError, MemdeckError),
-            other._folder.opened() as source,
-            self._folder.opened() as target,
-        ):
-            fsio.rename(other._name, source, self._name, target)
-
     def discard(self) -> None:
         """Remove the file; whoever has it open goes on with what is gone, and notices by `identity`."""
         with suppress(OSError, MemdeckError), self._folder.opened() as folder:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memory.errors import BlockedError, RefusedError
-from memory.storage.changes import Change, FileChange, Touched, touched_in
+from memory.storage.changes import Change, FileChange, Touched
 from memory.storage.files import Stores
 from memory.storage.log.history import History
 from memory.storage.own_folders import PrivateState
@@ -43,20 +43,8 @@ def pass_or_hold(
             "ask the person",
             kinds=list(waits),
         )
-    proposal = proposals.add(
-        change.id,
-        time=change.time,
-        actor=change.actor,
-        operation=change.operation,
-        summary=change.summary or touched_in(touched),
-        kinds=waits,
-        folder=folder,
-        files=files,
-        touched=touched,
-        digest=digest_for(history, change.actor, change.operation, files),
-        undoes=change.undoes,
-        redoes=change.redoes,
-    )
+    digest = digest_for(history, change.actor, change.operation, files)
+    proposal = proposals.add(change, kinds=waits, folder=folder, files=files, touched=touched, digest=digest)
     raise BlockedError(
         "review.waiting",
         f"nothing is changed yet: proposal {proposal} waits for the person",

@@ -20,7 +20,7 @@ from typing import Literal, TypeVar
 from memory.document.compare import Region
 from memory.document.lines import encode
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError
-from memory.storage.changes import FileChange, Touched
+from memory.storage.changes import Change, FileChange, Touched, touched_in
 from memory.storage.log.database import CONNECTION, DatabaseKind, LogFile
 from memory.storage.log.rows import key, plain_text, time_text
 from memory.storage.own_folders import StateFolder
@@ -149,21 +149,17 @@ class Proposals:
 
     def add(
         self,
-        proposal_id: str,
+        change: Change,
         *,
-        time: datetime,
-        actor: str,
-        operation: str,
-        summary: str,
         kinds: Iterable[str],
         folder: str,
         files: Sequence[FileChange],
         touched: Sequence[Touched],
         digest: bytes,
-        undoes: str | None = None,
-        redoes: str | None = None,
     ) -> str:
-        """Keep a proposal durably and return its id: that of an equal one which waits already, where there is one.
+        """Store a change as a proposal, durably, and return its id: that of an equal one that waits already, if any.
+
+        The paths of `files` are relative to the workspace.
 
         RefusedError `review.full` where too many wait, `review.large`.
         """
@@ -182,14 +178,15 @@ class Proposals:
                 " (id, time, actor, operation, summary, kinds, folder, digest, state, undoes, redoes)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?)",
                 (
-                    *(proposal_id, time_text(time), plain_text(actor), plain_text(operation), plain_text(summary)),
-                    *(json.dumps(sorted(kinds)), key(folder), digest, undoes, redoes),
+                    *(change.id, time_text(change.time)),
+                    *map(plain_text, (change.actor, change.operation, change.summary or touched_in(touched))),
+                    *(json.dumps(sorted(kinds)), key(folder), digest, change.undoes, change.redoes),
                 ),
             )
             seq = cursor.lastrowid
             assert seq is not None
             _put(db, seq, files, touched)
-            return proposal_id
+            return change.id
 
         found = self._run(work)
         if found is None:

@@ -336,9 +336,9 @@ def _protection(workspace: Workspace) -> Iterator[DoctorFinding]:
     if workspace.state is None or not os.access(workspace.store.root, os.W_OK | os.X_OK):
         return
     found = workspace.store.protection()
-    if found.full:
+    if not found:
         yield DoctorFinding("protection", "ok", "files swap in one step, crashes are recovered from")
-    for reason in found.reasons:
+    for reason in found:
         yield DoctorFinding("protection", "warning", f"reduced protection: {reason}", "changes work all the same")
     for store in workspace.stores():
         try:
