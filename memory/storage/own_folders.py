@@ -306,15 +306,11 @@ class PrivateState:
 
 def _read(data: bytes | None) -> RecordedTimes:
     """Read a record back, without times where it is not a record."""
-    if data is None:
-        return RecordedTimes()
     try:
-        values = json.loads(data)
-    except (ValueError, RecursionError):
+        values = json.loads(data or b"{}")
+        return RecordedTimes(_time(values.get("lastMaintenance")), _time(values.get("lastChange")))
+    except (ValueError, AttributeError, RecursionError):
         return RecordedTimes()
-    if not isinstance(values, dict):
-        return RecordedTimes()
-    return RecordedTimes(_time(values.get("lastMaintenance")), _time(values.get("lastChange")))
 
 
 def _time(value: Any) -> datetime | None:

@@ -12,6 +12,7 @@ import errno
 import os
 import stat as st
 import time
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -298,25 +299,12 @@ def foreign(path: str) -> RefusedError:
     )
 
 
+@dataclass(frozen=True, slots=True)
 class Unlisted:
-    """Why the names in a folder are not listed: the code of the problem, and what the folder is.
+    """Why the names in a folder are not listed: the code of the problem, and a description of the folder."""
 
-    Not a tuple, because the list of names is one.
-    """
-
-    __slots__ = ("code", "what")
-
-    def __init__(self, code: str, what: str) -> None:
-        """Store both."""
-        self.code, self.what = code, what
-
-    def __eq__(self, other: object) -> bool:
-        """Return whether both have the same code and text."""
-        return isinstance(other, Unlisted) and (self.code, self.what) == (other.code, other.what)
-
-    def __hash__(self) -> int:
-        """Return a hash of both."""
-        return hash((self.code, self.what))
+    code: str
+    what: str
 
 
 def names_in(folder: Path, root: Path) -> tuple[str, ...] | Unlisted:

@@ -284,14 +284,6 @@ class FileStep(Step):
             return self.file
         return self.file._replace(mode=self._found.st_mode & 0o777)
 
-    def missing(self) -> list[str]:
-        """Return the folders that are still to be made for the file, the outermost first."""
-        if self.folder >= 0:
-            return []
-        parts = self.parent.split("/")
-        paths = ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
-        return [path for path in paths if not os.path.lexists(self._workspace / path)]
-
     def apply(self, made: list[str]) -> None:
         """Put the file in place; ConflictError when another program changed it since it was checked."""
         try:

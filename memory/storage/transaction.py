@@ -427,12 +427,14 @@ class Transaction:
 
     def _missing(self, steps: list[FileStep]) -> list[str]:
         """Return the folders that the change makes, the outermost first."""
-        workspace, paths = self._store.workspace, []
-        for path in self._folders:
-            parts = self._store.shown(path).split("/")
-            paths += ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
-        paths = [path for path in paths if not os.path.lexists(workspace / path)]
-        return list(dict.fromkeys([*paths, *(path for step in steps for path in step.missing())]))
+        wanted = [self._store.shown(path) for path in self._folders]
+        wanted += [step.parent for step in steps if step.folder < 0]
+        paths = [
+            "/".join(parts[:depth])
+            for parts in (path.split("/") for path in wanted)
+            for depth in range(1, len(parts) + 1)
+        ]
+        return [path for path in dict.fromkeys(paths) if not os.path.lexists(self._store.workspace / path)]
 
     def _put_in_place(self, steps: list[FileStep], places: OpenFolder, folders: list[str]) -> None:
         """Replace the files and sync; when one fails, put back those before it."""

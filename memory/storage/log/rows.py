@@ -138,7 +138,8 @@ def add(db: sqlite3.Connection, change: Change, files: Iterable[NewFile]) -> Non
             "INSERT INTO touched VALUES (?, ?, ?, ?, ?, ?)",
             [(seq, number, one.ref, one.old_ref, plain_text(one.title), one.kind) for one in file.touched],
         )
-    mark(db, change.id, change.undoes, change.redoes)
+    if change.files:  # A note is about a change, and does not undo it.
+        mark(db, change.id, change.undoes, change.redoes)
 
 
 def mark(db: sqlite3.Connection, change_id: str, undoes: str | None, redoes: str | None) -> None:

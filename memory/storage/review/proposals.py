@@ -36,46 +36,15 @@ KEPT = 500
 """How many decided proposals are remembered."""
 
 _TABLES = """
-CREATE TABLE proposal (
-    seq INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    time TEXT NOT NULL,
-    actor TEXT NOT NULL,
-    operation TEXT NOT NULL,
-    summary TEXT NOT NULL,
-    kinds TEXT NOT NULL,
-    folder TEXT NOT NULL,
-    digest BLOB NOT NULL,
-    state TEXT NOT NULL,
-    edited INTEGER NOT NULL DEFAULT 0,
-    undoes TEXT,
-    redoes TEXT,
-    decided_by TEXT,
-    decided_at TEXT,
-    note TEXT NOT NULL DEFAULT '',
-    change_id TEXT
-);
+CREATE TABLE proposal (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, time TEXT NOT NULL, actor TEXT NOT NULL,
+    operation TEXT NOT NULL, summary TEXT NOT NULL, kinds TEXT NOT NULL, folder TEXT NOT NULL, digest BLOB NOT NULL,
+    state TEXT NOT NULL, edited INTEGER NOT NULL DEFAULT 0, undoes TEXT, redoes TEXT, decided_by TEXT, decided_at TEXT,
+    note TEXT NOT NULL DEFAULT '', change_id TEXT);
 CREATE INDEX proposal_state ON proposal (state);
-CREATE TABLE proposal_file (
-    seq INTEGER NOT NULL REFERENCES proposal ON DELETE CASCADE,
-    n INTEGER NOT NULL,
-    path TEXT NOT NULL,
-    before BLOB,
-    after BLOB,
-    mode INTEGER,
-    kept INTEGER NOT NULL DEFAULT 1,
-    PRIMARY KEY (seq, n)
-);
-CREATE TABLE proposal_entry (
-    seq INTEGER NOT NULL REFERENCES proposal ON DELETE CASCADE,
-    n INTEGER NOT NULL,
-    file TEXT NOT NULL,
-    ref TEXT,
-    title TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    old_ref TEXT,
-    PRIMARY KEY (seq, n)
-);
+CREATE TABLE proposal_file (seq INTEGER NOT NULL REFERENCES proposal ON DELETE CASCADE, n INTEGER NOT NULL,
+    path TEXT NOT NULL, before BLOB, after BLOB, mode INTEGER, kept INTEGER NOT NULL DEFAULT 1, PRIMARY KEY (seq, n));
+CREATE TABLE proposal_entry (seq INTEGER NOT NULL REFERENCES proposal ON DELETE CASCADE, n INTEGER NOT NULL,
+    file TEXT NOT NULL, ref TEXT, title TEXT NOT NULL, kind TEXT NOT NULL, old_ref TEXT, PRIMARY KEY (seq, n));
 """
 PROPOSALS = DatabaseKind(
     "proposals.sqlite",
@@ -133,8 +102,9 @@ class Proposals:
     MemdeckError `review.unrecorded` where the database cannot be used.
     """
 
-    def __init__(self, folder: StateFolder | None) -> None:
-        """Nothing is opened yet; without a folder they live as long as the process."""
+    def __init__(self, folder: StateFolder) -> None:
+        """Nothing is opened yet."""
+        self._folder = folder
         self._file = LogFile(folder, PROPOSALS)
 
     @property
@@ -144,8 +114,7 @@ class Proposals:
 
     def close(self) -> None:
         """Close the database; the next work opens it again."""
-        if self._file.folder is not None:
-            self._file.close()
+        self._file.close()
 
     def add(
         self,
@@ -260,13 +229,10 @@ class Proposals:
 
     def stamp(self) -> Hashable:
         """Return what is another value once a proposal came or was decided; None without a record."""
-        folder = self._file.folder
-        if folder is None:
-            return self.count()
         found: list[tuple[int, int]] = []
         for name in (PROPOSALS.name, f"{PROPOSALS.name}-wal"):
             with suppress(OSError):
-                seen = os.stat(folder.path / name)
+                seen = os.stat(self._folder.path / name)
                 found.append((seen.st_mtime_ns, seen.st_size))
         return tuple(found) or None
 
