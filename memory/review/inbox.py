@@ -178,13 +178,8 @@ class Inbox:
         ) as transaction:
             # Checked again under the lock: two reviewers may have started at the same time.
             proposal = self._waiting(proposal.id)
-            prefix = store.prefix
-
-            def read(path: str) -> bytes | None:
-                return transaction.read(path.removeprefix(prefix)).base
-
             with self._together(proposal).glance():
-                standing = merge_change(self._together(proposal), self.files(proposal), read, now, take)
+                standing = merge_change(self._together(proposal), self.files(proposal), transaction.bytes_of, now, take)
             if standing.state == "conflict":
                 raise _conflict(proposal, standing)
             if standing.state == "gone":
@@ -194,13 +189,7 @@ class Inbox:
                     "reject it",
                     proposal=proposal.id,
                 )
-            for file in standing.files:
-                path = file.path.removeprefix(prefix)
-                if file.after is None:
-                    assert file.before is not None
-                    transaction.remove(path, base=file.before)
-                else:
-                    transaction.write(path, file.after, base=file.before, mode=file.mode)
+            transaction.take(standing.files)
             return transaction.commit(proposal.summary)
 
     def reject(self, proposal_id: str, *, reviewer: str, now: datetime, note: str = "") -> Proposal:

@@ -154,22 +154,10 @@ def read_open(fd: int, path: str) -> Stored | None:
     version = FileVersion.of(before)
     if version.size > MOST_BYTES:
         raise file_too_large(path, version.size, MOST_BYTES)
-    data = read_all(fd, version.size)
+    data = os.pread(fd, version.size + 1, 0)  # One byte more shows that it grew.
     if len(data) != version.size or FileVersion.of(os.fstat(fd)) != version:
         return None
     return Stored(data, version)
-
-
-def read_all(fd: int, size: int) -> bytes:
-    """Read an open file from its start, up to one byte more than `size`, which shows that it grew."""
-    data = os.pread(fd, size + 1, 0)
-    # One call reads everything, except for files over 2 GB, where the kernel stops short.
-    while len(data) < size:
-        more = os.pread(fd, size + 1 - len(data), len(data))
-        if not more:
-            break
-        data += more
-    return data
 
 
 def version_of(path: str, beneath: str | os.PathLike[str]) -> FileVersion:

@@ -16,7 +16,7 @@ from memory.errors import ConflictError, MemdeckError, read_failed, write_failed
 
 from . import fsio
 from .changes import FileChange
-from .safe_open import ABSENT, FileVersion, Stored, open_target, read_all, read_open
+from .safe_open import ABSENT, FileVersion, Stored, open_target, read_open
 
 HALF_DONE = "change.incomplete"
 """The code of the error for a change some of whose files could not be put back."""
@@ -52,7 +52,7 @@ def digest_in(name: str, folder: int) -> str | None:
         if not st.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
             return ""
         with fsio.closing(os.open(name, _READ, dir_fd=folder)) as fd:
-            return sha256(read_all(fd, found.st_size)).hexdigest()
+            return sha256(os.pread(fd, found.st_size + 1, 0)).hexdigest()
     except FileNotFoundError:
         return None
 
@@ -136,7 +136,7 @@ class Step:
                 raise
             with fsio.closing(os.open(self.name, _READ, dir_fd=self.folder)) as fd:
                 found = os.fstat(fd)
-                os.close(fsio.stage(self.old, self.stage_folder, read_all(fd, found.st_size), found))
+                os.close(fsio.stage(self.old, self.stage_folder, os.pread(fd, found.st_size, 0), found))
 
     def take_back(self) -> bool:
         """Put the displaced file back in the place of ours; False where another program wrote in between."""

@@ -221,6 +221,19 @@ class Transaction:
         self.remove(source, base=base)
         self._like[target] = source
 
+    def bytes_of(self, shown: str) -> bytes | None:
+        """Return the bytes of a file by its path in the workspace, None where there is none; errors as `read`."""
+        return self.read(shown.removeprefix(self._store.prefix)).base
+
+    def take(self, files: Sequence[FileChange]) -> None:
+        """Plan to write and remove files as a merge says; their paths are relative to the workspace."""
+        for file in files:
+            path = file.path.removeprefix(self._store.prefix)
+            if file.after is not None:
+                self.write(path, file.after, base=file.before, mode=file.mode)
+            elif file.before is not None:
+                self.remove(path, base=file.before)
+
     def hold(self, path: str, *, base: bytes) -> None:
         """Plan to make the change only if another file, which it does not write, holds `base`, on the disk too.
 

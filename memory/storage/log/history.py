@@ -357,16 +357,7 @@ class History(ChangeLog):
         with self._transaction(
             store, name, actor=actor, now=now, undoes=undoes, redoes=redoes, recorded=True
         ) as transaction:
-
-            def read(path: str) -> bytes | None:
-                return transaction.read(path.removeprefix(store.prefix)).base
-
-            for file in merged(read).files:
-                path = file.path.removeprefix(store.prefix)
-                if file.after is not None:
-                    transaction.write(path, file.after, base=file.before, mode=file.mode)
-                elif file.before is not None:
-                    transaction.remove(path, base=file.before)
+            transaction.take(merged(transaction.bytes_of).files)
             return transaction.commit(summary)
 
     def _merged(

@@ -47,35 +47,6 @@ def log_path(store: Store) -> Path:
     return store.state.folder.path / CHANGES.name
 
 
-def test_undo_and_redo_outlive_the_process(reopened, tasks: Path, now: datetime) -> None:
-    """What one process did another takes back, and a third brings back; each sees the whole list."""
-    before = tasks.read_bytes()
-    write(reopened(), now, b"one")
-    write(reopened(), now, b"two two")
-    for data in (b"one", before):
-        store = reopened()
-        store.history.undo(actor="human", now=now)
-        assert tasks.read_bytes() == data
-    store = reopened()
-    with pytest.raises(NotFoundError):
-        store.history.undo(actor="human", now=now)
-    for data in (b"one", b"two two"):
-        store = reopened()
-        store.history.redo(actor="human", now=now)
-        assert tasks.read_bytes() == data
-    assert [record.operation for record in reopened().history.list()] == ["redo"] * 2 + ["undo"] * 2 + ["edit"] * 2
-
-
-def test_a_person_is_one_wherever_they_work(reopened, tasks: Path, now: datetime) -> None:
-    """What was done in the application is undone at the command line; an agent's change is not theirs."""
-    write(reopened(), now, b"mine", actor="human")
-    write(reopened(), now, b"agent", "memory/other.md", actor="agent:a")
-    store = reopened()
-    store.history.undo(actor="cli", now=now)
-    assert tasks.read_bytes() != b"mine"
-    assert (tasks.parent / "other.md").read_bytes() == b"agent"
-
-
 def test_two_processes_write_one_log(store: Store, workspace: Path, tmp_path: Path, child, now: datetime) -> None:
     """Changes of processes that work at the same time are all listed, each once, in the order of the file."""
     code = f"""
