@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -236,36 +236,19 @@ class ChangeLog:
 
     def seen(self) -> tuple[str, ...]:
         """Return every file that was ever seen."""
-        return tuple(self._read(rows.seen_paths, []))
+        nothing: dict[str, bool] = {}
+        return tuple(self._read(rows.seen_paths, nothing))
 
     def to_look_at(self) -> tuple[str, ...]:
-        """Return the files that existed when they were seen last, and those that were missing then and exist now.
-
-        A prune leaves many thousand paths of missing files, so the folders of those are listed.
-        """
-        nothing: tuple[list[str], list[str]] = ([], [])
-        there, gone = self._read(lambda db: (rows.seen_paths(db, gone=False), rows.seen_paths(db, gone=True)), nothing)
+        """Return the files that existed when they were seen last, and those that were missing then and exist now."""
+        nothing: dict[str, bool] = {}
         with self._stores.glance():
-            return (*there, *self._come_back(gone))
+            seen = self._read(rows.seen_paths, nothing)
+            return tuple(path for path, there in seen.items() if there or self._exists(path))
 
-    def _come_back(self, gone: Sequence[str]) -> Iterator[str]:
-        """Yield the paths that exist; all of a folder that cannot be listed."""
-        folders: dict[str, list[str]] = {}
-        for path in gone:
-            folder, _, name = path.rpartition("/")
-            folders.setdefault(folder, []).append(name)
-        for folder, names in folders.items():
-            prefix = f"{folder}/" if folder else ""
-            store = self._stores.store_of(prefix + names[0])
-            if store is None:
-                continue
-            try:
-                here = set(os.listdir(store.workspace / folder))
-            except (FileNotFoundError, NotADirectoryError):
-                continue
-            except OSError:
-                here = set(names)
-            yield from (prefix + name for name in names if name in here)
+    def _exists(self, path: str) -> bool:
+        store = self._stores.store_of(path)
+        return store is not None and os.path.lexists(store.workspace / path)
 
     # -- differences --------------------------------------------------------------------------------------------
 

@@ -224,10 +224,9 @@ def put_seen(
     db.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
-def seen_paths(db: sqlite3.Connection, *, gone: bool | None = None) -> list[str]:
-    """Return every file that was ever seen; with `gone` only those that were missing then, or those that were not."""
-    where = "" if gone is None else " WHERE size IS NULL" if gone else " WHERE size IS NOT NULL"
-    return [os.fsdecode(path) for (path,) in db.execute(f"SELECT path FROM seen{where}")]
+def seen_paths(db: sqlite3.Connection) -> dict[str, bool]:
+    """Return every file that was ever seen, and whether it existed when it was seen last."""
+    return {os.fsdecode(path): size is not None for path, size in db.execute("SELECT path, size FROM seen")}
 
 
 # -- thinning ---------------------------------------------------------------------------------------------------

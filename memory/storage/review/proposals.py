@@ -19,7 +19,7 @@ from typing import Literal, TypeVar
 
 from memory.document.compare import Region
 from memory.document.lines import encode
-from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError
+from memory.errors import MemdeckError, RefusedError
 from memory.storage.changes import Change, FileChange, Touched, touched_in
 from memory.storage.log.database import CONNECTION, DatabaseKind, LogFile
 from memory.storage.log.rows import key, plain_text, time_text
@@ -214,19 +214,6 @@ class Proposals:
             values.append(actor)
         return self._read(" AND ".join(conditions), values, limit)
 
-    def get(self, proposal_id: str) -> Proposal:
-        """Return the proposal of an id or its beginning; NotFoundError `review.not_found`, AmbiguousError."""
-        text = proposal_id.strip().upper()
-        found = self._read("substr(id, 1, ?) = ?", (len(text), text), 21) if text else ()
-        exact = [one for one in found if one.id == text]
-        if len(exact) == 1 or len(found) == 1:
-            return (exact or list(found))[0]
-        if not found:
-            raise NotFoundError(
-                "review.not_found", f"no proposal has the id {proposal_id[:40]!r}", "list them", id=proposal_id[:80]
-            )
-        raise ambiguous(text, [one.id for one in found])
-
     def stamp(self) -> Hashable:
         """Return what is another value once a proposal came or was decided; None without a record."""
         found: list[tuple[int, int]] = []
@@ -268,12 +255,6 @@ class Proposals:
                 "review.unrecorded", f"the proposal cannot be kept{why}, so nothing is done", "see `memdeck doctor`"
             )
         return found[0]
-
-
-def ambiguous(begun: str, ids: Sequence[str]) -> AmbiguousError:
-    """Return the error for an id that several proposals begin with."""
-    words = f"{len(ids)} proposals have ids that begin with {begun[:30]}"
-    return AmbiguousError("review.ambiguous", words, "write more of it", candidates=list(ids))
 
 
 def _put(db: sqlite3.Connection, seq: int, files: Sequence[FileChange], touched: Sequence[Touched]) -> None:
