@@ -107,7 +107,7 @@ def bring_back(snapshot: Snapshot, versions: Sequence[EntryVersion], version: En
 
 
 def rehearse_revert(workspace: Workspace, change_id: str, now: datetime) -> tuple[MergedChange, tuple[ChangeView, ...]]:
-    """Return what reverting a change would write, also entry by entry, or what stands in its way; nothing is written.
+    """Return what reverting a change would write, also entry by entry, or its conflicts; nothing is written.
 
     Errors as `Workspace.revert`, but for conflicts.
     """

@@ -229,7 +229,7 @@ class Stores:
         return document if found is None else found[0].reading.stamp(document, now)
 
     def derived(self, path: str) -> bool:
-        """Return whether a file is made from others, such as an index: then nobody wrote any of its bytes."""
+        """Return whether a file is made from others, such as an index: no bytes of it have an author."""
         found = self.find(path)
         authored = None if found is None else getattr(found[0].reading, "authored", None)
         return found is not None and authored is not None and not authored(found[1], b"any")

@@ -165,7 +165,7 @@ def _recover(intent: Intent, workspace: Path, stage: int) -> list[Displaced]:
             _enter(step, workspace)
             step.look()
         _sync(steps, stage)  # A kill is not a power cut: files that had moved may not be on the disk yet.
-        # Bytes of other programs that the change displaced go back first, whatever happens to the change.
+        # Bytes of other programs that the change displaced go back first, whether the change is completed or not.
         _take_back([step for step in steps if step.crossed])
         if all(step.done or step.open for step in steps) and _make_folders(intent, steps, workspace):
             _go_on([step for step in steps if step.open])

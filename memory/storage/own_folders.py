@@ -331,7 +331,7 @@ DATABASE = "MEMDECK_DATABASE"
 def home(environ: Mapping[str, str]) -> Path:
     """Return the user's home folder: `$HOME`, or the one in the system's user list where `$HOME` is not absolute.
 
-    A relative one would be a folder in whatever repository is current.
+    A relative one would be a folder in the current repository.
     """
     setting = environ.get("HOME", "")
     if os.path.isabs(setting):

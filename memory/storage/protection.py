@@ -32,7 +32,7 @@ _NO_LINKS = "files have no second names here: the file that a change replaces is
 
 
 def probe(root: Path, state: PrivateState) -> tuple[str, ...]:
-    """Return in sentences what the file system of a store's root cannot do, and what is wrong with the state folder.
+    """Return in sentences what the file system of a store's root cannot do, and the faults of the state folder.
 
     It is tested in a temporary folder, which is removed again.
     """

@@ -298,7 +298,7 @@ class Unlisted:
 def names_in(folder: Path, root: Path) -> tuple[str, ...] | Unlisted:
     """Return the names in a folder, sorted, or why they are not listed; () where the folder is missing.
 
-    A link that leads out of the workspace is not followed: a clone must not show what is elsewhere.
+    A link that leads out of the workspace is not followed: a clone must not show files elsewhere.
     """
     try:
         if not st.S_ISDIR(os.stat(folder).st_mode):

@@ -1,4 +1,4 @@
-"""The only way files change: locked, compared with what is on disk now, staged, synced, replaced."""
+"""The only way files change: locked, compared with the files on disk, staged, synced, replaced."""
 
 from __future__ import annotations
 

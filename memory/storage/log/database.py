@@ -128,7 +128,7 @@ class LogFile:
         return default
 
     def exists(self) -> bool:
-        """Tell whether something stands where the database is kept."""
+        """Return whether a file or anything else has the database's name."""
         return self._look() is not None
 
     def damaged(self) -> tuple[Path, ...]:
@@ -147,7 +147,7 @@ class LogFile:
                 connection.close()
 
     def _open(self, make: bool) -> sqlite3.Connection | None:
-        """Return the connection, a new one where somebody removed the file meanwhile."""
+        """Return the connection, a new one where another program removed the file meanwhile."""
         if self._connection is not None and (self.folder is None or self._identity == self._look()):
             return self._connection
         self.close()

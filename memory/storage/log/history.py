@@ -1,4 +1,4 @@
-"""Undo, redo and revert over the records of a history: each is a change that is merged into what is there now.
+"""Undo, redo and revert over the records of a history: each is a change that is merged into the current files.
 
 A change goes back byte for byte while its files are as it left them. Where a file moved on, it is merged by entries,
 fields and lines; where the same was changed since, nothing is written.
@@ -72,7 +72,7 @@ class History(ChangeLog):
         return Transaction(store, self, partial(self._review, store), operation, actor=actor, now=now, **options)
 
     def undo(self, *, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
-        """Take back the newest change of this actor that stands, and return the change which did it; see `undoable`.
+        """Take back the newest change of this actor that is not undone yet; return the new change. See `undoable`.
 
         NotFoundError `change.none` where there is none, ConflictError `document.conflict` where the same was changed
         since, `change.archived` where maintenance archived its entries, `change.thinned` where its bytes are no longer
@@ -197,14 +197,14 @@ class History(ChangeLog):
         return any(one.proposal is not None for one in taken)
 
     def revert(self, change_id: str, *, actor: str, now: datetime, take: Take | None = None) -> Change:
-        """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already.
+        """Take back one change of any actor; errors as `get` and `undo`, and `change.undone` if it is already.
 
         `take` chooses a side where the same was changed since.
         """
         return self._turn(self._revertible(change_id), actor, now, REVERT, take)
 
     def rehearse_revert(self, change_id: str, *, now: datetime) -> MergedChange:
-        """Return what `revert` would do to the files, and what stands in its way; nothing is written.
+        """Return what `revert` would do to the files, and the conflicts that would prevent it; nothing is written.
 
         Other errors as `revert`.
         """
@@ -285,7 +285,7 @@ class History(ChangeLog):
         """Return the store whose files a change is of; ConflictError where it has none.
 
         Only its owner writes to the log; still no file is written because a row names it: RefusedError `change.path`
-        for what is no memory file of that store.
+        for a path that is not a memory file of that store.
         """
         if not record.files:
             raise ConflictError(
@@ -482,7 +482,7 @@ def _last_undone(own: Sequence[ChangeRecord]) -> tuple[ChangeRecord | None, bool
         if record.redoes is not None:
             continue
         if record.undoes is None or record.operation == REVERT:
-            # A change that was undone does not end the walk, one that stands and is newer than its undo does.
+            # A change that was undone does not end the search; a newer one that is not undone does.
             if record.undone_by is None and record.id not in redone:
                 return None, True
             continue

@@ -52,7 +52,7 @@ T = TypeVar("T")
 KEEP_BYTES = 50_000_000
 """How many bytes of changes are kept."""
 KEEP_NEWEST = 10
-"""How many of the newest changes of each file keep their bytes whatever their size."""
+"""How many of the newest changes of each file keep their bytes, of any size."""
 KEEP_REMOVED = timedelta(days=30)
 """How long a whole file that was removed is kept at least."""
 PASSING = 5.0

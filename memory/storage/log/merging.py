@@ -1,6 +1,6 @@
 """Merges a change into files that moved on since: an undo, a redo, a revert, or accepting a proposal.
 
-Each is the same merge: base is what the change started from, ours what it makes of that, theirs what is there now. Of
+Each is the same merge: base is what the change started from, ours what it makes of that, theirs the current file. Of
 an undo, base is what the change left and ours what was there before.
 """
 

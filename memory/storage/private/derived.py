@@ -1,7 +1,7 @@
 """Databases that are made of the memory files: private, and thrown away as soon as anything about them is odd.
 
-Nothing in one is worth keeping: what is damaged, of another version or not to be opened is removed and made anew, or
-its reader goes without.
+Nothing in one is worth keeping: a database that is damaged, of another version or cannot be opened is removed and made
+anew, or its reader does without it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PRAGMAS = (
 
 
 class Derived:
-    """One database file in the private state folder; a connection belongs to whoever opened it.
+    """One database file in the private state folder; a connection belongs to the caller that opened it.
 
     `tables` are statements with `;` between them. `version` is compared as text: another one means begin anew.
     """
@@ -93,7 +93,7 @@ class Derived:
             (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             if not count:
                 # Compressed rows of two or three thousand bytes: smaller pages would be left half empty. A database
-                # that has tables has both, and asking would wait for whoever writes to it.
+                # that has tables has both, and asking would wait for a writer.
                 connection.execute("PRAGMA page_size = 16384")
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             for statement in _PRAGMAS:
@@ -130,7 +130,7 @@ class Derived:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def discard(self) -> None:
-        """Remove the file; whoever has it open goes on with what is gone, and notices by `identity`."""
+        """Remove the file; a reader that has it open goes on with the removed one, and notices by `identity`."""
         with suppress(OSError, MemdeckError), self._folder.opened() as folder:
             for ending in ("", *_ENDINGS):
                 fsio.remove(self._name + ending, folder)

@@ -27,8 +27,8 @@ class Draft:
     """One form that was not saved. `id` names it for good, `time` is aware.
 
     `pane` and `ref` say which entry it is about, `title` says it to people; of a new entry (`new`) `ref` is where the
-    cursor stood. `values` are those that were typed, `base` what the form was given for each of them. `source` is the
-    entry's text when the form was opened, `file` and `section` where it stood. `owner` is the process that has the
+    cursor was. `values` are those that were typed, `base` what the form was given for each of them. `source` is the
+    entry's text when the form was opened, `file` and `section` its place. `owner` is the process that has the
     form open, empty for none.
     """
 

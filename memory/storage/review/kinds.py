@@ -75,7 +75,7 @@ def _moved_files(files: tuple[FileChange, ...]) -> list[FileChange]:
 
 
 def _without_moved(parts: list[ChangePart]) -> list[ChangePart]:
-    """Return the parts, with what is taken out here and put in there byte for byte as one that is moved."""
+    """Return the parts; a text that is removed in one place and added in another byte for byte is moved."""
     come = Counter(part.after.strip() for part in parts if part.kind == "add")
     copies = [_lines(part.after) for part in parts if part.kind == "add" and part.after]
     found = []
@@ -187,7 +187,7 @@ def _text_part(path: str, old: bytes, new: bytes) -> ChangePart:
 def _section_parts(path: str, region: Region) -> Iterator[ChangePart]:
     """Yield the headings and own texts of sections that went; their entries are units.
 
-    A heading that goes with all that stood below it is no text of its own; one in whose place others come is.
+    A heading that goes with all the text below it is not a text of its own; one that others replace is.
     """
     new = sections_in(region.after)
     left = Counter((part.heading.strip(), part.lead.strip()) for part in new)
@@ -259,7 +259,7 @@ def _leaves(value: Any, where: str = "") -> Iterator[str]:
 
 
 def _is_own_place(stores: Stores, actor: str, path: str) -> bool:
-    """Tell whether a file is one of the agent's own memory, where what nobody else is known to have written is its."""
+    """Return whether a file belongs to the agent's own memory, where text of an unknown writer counts as its own."""
     found = stores.find(path)
     owner = None if found is None else getattr(found[0].reading, "owner", None)
     return found is not None and owner is not None and owner(found[1]) == actor

@@ -1,7 +1,7 @@
 """Proposals: changes of agents that wait for a person, in a database beside the change log.
 
 A proposal holds the bytes of every file before and after it, as the agent saw and planned them; nothing of it is in the
-files. Unlike the change log it is no record of what is done: what cannot be kept durably is refused.
+files. Unlike the change log it is not history: a proposal that cannot be stored durably is refused.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Proposal:
 
     @property
     def waiting(self) -> bool:
-        """Whether nobody decided yet."""
+        """Whether it is not decided yet."""
         return self.state == "waiting"
 
 
@@ -184,7 +184,7 @@ class Proposals:
     def decide(
         self, proposal: Proposal, state: State, *, by: str, now: datetime, note: str = "", change_id: str | None = None
     ) -> None:
-        """Note what became of a proposal and let go of its bytes; nothing is done where somebody decided already."""
+        """Record the decision about a proposal and remove its bytes; nothing is done where it was decided already."""
 
         def work(db: sqlite3.Connection) -> None:
             done = db.execute(
@@ -215,7 +215,7 @@ class Proposals:
         return self._read(" AND ".join(conditions), values, limit)
 
     def stamp(self) -> Hashable:
-        """Return what is another value once a proposal came or was decided; None without a record."""
+        """Return a value that changes when a proposal is added or decided; None without a record."""
         found: list[tuple[int, int]] = []
         for name in (PROPOSALS.name, f"{PROPOSALS.name}-wal"):
             with suppress(OSError):
@@ -307,7 +307,7 @@ def _time(value: object) -> datetime:
 
 
 def digest_of(actor: str, operation: str, regions: Iterable[tuple[str, Region]]) -> bytes:
-    """Return what tells one proposal from another: who wants what, wherever it stands in its file by now.
+    """Return a digest that distinguishes proposals by actor, operation and text, not by the place in the file.
 
     `regions` are those of each file, with its path. An agent that asks again asks for the same.
     """
