@@ -455,7 +455,7 @@ class Transaction:
         made: list[str] = []
         try:
             for path in folders:
-                self._make_folder(path, made)
+                os.close(fsio.open_folder(path.split("/"), self._store.workspace, made))
             for step in steps:
                 if begun and _sync_between(begun[-1], step):
                     self._sync([begun[-1].folder])
@@ -476,16 +476,7 @@ class Transaction:
 
     def _sync(self, folders: list[int]) -> None:
         for folder in folders:
-            try:
-                fsio.sync(folder)
-            except OSError as error:
-                raise write_failed(error, self._store.place.path) from error
-
-    def _make_folder(self, path: str, made: list[str]) -> None:
-        try:
-            os.close(fsio.open_folder(path.split("/"), self._store.workspace, made))
-        except FileNotFoundError as error:
-            raise write_failed(error, path) from error
+            fsio.sync(folder)
 
 
 def _sync_file(shown: str, workspace: Path) -> None:
