@@ -44,14 +44,14 @@ ALTER TABLE region DROP COLUMN below;
     # The bytes of each file as it was seen last are found out at the next look.
     6: """
 DELETE FROM change WHERE status = 'pending';
-DROP INDEX change_pending;
-DROP INDEX change_unnamed;
+DROP INDEX IF EXISTS change_pending;
+DROP INDEX IF EXISTS change_unnamed;
 ALTER TABLE change DROP COLUMN status;
 ALTER TABLE change DROP COLUMN named;
 ALTER TABLE seen ADD COLUMN data BLOB;
 UPDATE seen SET dev = NULL, ino = NULL;
-DROP TABLE base;
-DROP TABLE base_data;
+DROP TABLE IF EXISTS base;
+DROP TABLE IF EXISTS base_data;
 """,
 }
 CHANGES = DatabaseKind("changes.sqlite", "changes.damaged.sqlite", "the change log", _TABLES, 7, upgrades=_UPGRADES)

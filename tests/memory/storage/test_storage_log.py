@@ -137,6 +137,22 @@ def test_a_log_of_another_version_is_left_alone(reopened, tasks: Path, now: date
     assert log_path(store).stat().st_size == size
 
 
+def test_a_log_of_a_very_old_version_is_moved_aside(reopened, tasks: Path, now: datetime) -> None:
+    """History begins anew, and the warning says where the old one is."""
+    store = reopened()
+    write(store, now, b"one")
+    store.history.close()
+    with sqlite3.connect(log_path(store)) as database:
+        database.execute("PRAGMA user_version = 3")
+    database.close()
+    store = reopened()
+    write(store, now, b"two")
+    assert [record.summary for record in store.history.list()] == ["wrote memory/tasks.md"]
+    aside = log_path(store).with_name(CHANGES.damaged)
+    assert aside.exists()
+    assert f"the old one is {aside}" in store.history.warnings[0]
+
+
 def test_a_log_that_is_locked_does_not_stop_a_change(reopened, tasks: Path, now: datetime) -> None:
     """Another program that holds the database only costs the record of the change."""
     store = reopened()
