@@ -160,7 +160,7 @@ def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:
     typed = workspace.system("typed")
     typed.adopt("")
     store = workspace.together.store_of("Aidefile")
-    if store is None:
+    if not isinstance(store, Store):
         raise MemdeckError("demo.agent", "the sample's agent has no place", "name another folder")
     made = _write(store, {path: text for path, (text, _) in files.items()}, "the agent of the sample", now, actor)
     for path in made:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from memory.history.changes import list_changes, row
+from memory.history.changes import row
 from memory.storage.private.answers import Answers
 from memory.workspace import Workspace
 
@@ -80,8 +80,8 @@ class HookSession:
             return []
 
         self._workspace.notice(now)
-        found = list_changes(
-            self._workspace, limit=_MOST_CHANGES, actor=self._actor, since=datetime.fromisoformat(since)
+        found = self._workspace.store.history.list(
+            limit=_MOST_CHANGES, actor=self._actor, since=datetime.fromisoformat(since)
         )
         return [
             SessionChange(one["summary"], one["file"], tuple(entry["ref"] for entry in one["entries"] if entry["ref"]))

@@ -190,8 +190,6 @@ class Side:
                 name = self._claimed[0].name
         place, called = (folder, name) if self.name == "global" or number else self._nameless()
         self._open = (number, Records(folder, name, number), Catalog(self.store, place, called))
-        if number and not name and folder is not None:
-            self._open[2].take_over(self._state_folder(None), _NAMELESS)
         return self._open
 
     def _nameless(self) -> tuple[StateFolder | None, str]:

@@ -20,22 +20,6 @@ from memory.workspace import MEMORY_FOLDER, Workspace
 INSIDE = MEMORY_FOLDER + "/"
 
 
-def list_changes(
-    workspace: Workspace,
-    *,
-    limit: int = 0,
-    actor: str | None = None,
-    file: str | None = None,
-    entry: str | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    before: int | None = None,
-) -> tuple[ChangeRecord, ...]:
-    """Return changes, newest first; filters as in `History.list`; `before` is the `seq` from which a page continues."""
-    history = workspace.store.history
-    return history.list(limit, actor=actor, file=file, entry=entry, since=since, until=until, before=before)
-
-
 def views_of(workspace: Workspace, record: ChangeRecord, history: History | None = None) -> tuple[ChangeView, ...]:
     """Return what a change did, entry by entry; empty where its bytes are no longer kept.
 

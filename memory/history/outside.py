@@ -38,8 +38,7 @@ AND NOT EXISTS (SELECT 1 FROM file WHERE file.seq = change.seq AND COALESCE(afte
 AND EXISTS (
     SELECT 1 FROM touched WHERE touched.seq = change.seq AND kind = 'removed' AND NOT EXISTS (
         SELECT 1 FROM touched AS again JOIN change AS later ON later.seq = again.seq
-        WHERE again.ref = touched.ref AND again.kind <> 'removed' AND later.status = 'done'
-        AND later.undone_by IS NULL
+        WHERE again.ref = touched.ref AND again.kind <> 'removed' AND later.undone_by IS NULL
         AND (later.seq > change.seq OR (later.time = change.time AND later.actor = change.actor))
     )
 )

@@ -15,7 +15,7 @@ from memory.storage.changes import ChangeRecord
 from memory.storage.log.merging import MergedChange
 from memory.workspace import Outcome, Workspace
 
-from .changes import file_name, list_changes, version_of, views_of
+from .changes import file_name, version_of, views_of
 
 MOST = 200
 """The most changes of one entry that are read at once."""
@@ -50,7 +50,7 @@ def versions_of(workspace: Workspace, ref: str, *, limit: int = MOST) -> tuple[E
     """Return the versions of the entry of a ref, newest first, through its renames; at most `limit` changes back."""
     found: list[EntryVersion] = []
     names = {_digits(ref)}
-    records = list_changes(workspace, entry=ref, limit=limit)
+    records = workspace.store.history.list(entry=ref, limit=limit)
     for record in records:
         names |= {_digits(one.old_ref) for one in record.touched if one.old_ref and _digits(one.ref) in names}
         views = views_of(workspace, record) if record.kept else ()
@@ -69,7 +69,7 @@ def line_changes_of(workspace: Workspace, file: str, words: str, *, limit: int =
     """
     needles = {words}
     found = []
-    for record in list_changes(workspace, file=file, limit=limit):
+    for record in workspace.store.history.list(file=file, limit=limit):
         for view in views_of(workspace, record) if record.kept else ():
             changed = [line for line in view.lines if line[:1] in "-+"]
             if view.file != file or not any(needle in line for line in changed for needle in needles):
@@ -107,7 +107,7 @@ def bring_back(snapshot: Snapshot, versions: Sequence[EntryVersion], version: En
 
 
 def rehearse_revert(workspace: Workspace, change_id: str, now: datetime) -> tuple[MergedChange, tuple[ChangeView, ...]]:
-    """Return what reverting a change would write, also entry by entry, or what stands in its way; nothing is written.
+    """Return what reverting a change would write, also entry by entry, or its conflicts; nothing is written.
 
     Errors as `Workspace.revert`, but for conflicts.
     """

@@ -169,6 +169,6 @@ def _remember(workspace: Workspace, now: datetime, actor: str, *, forced: bool) 
     """
     if workspace.state is None:
         return
-    with suppress(MemdeckError), workspace.store.at_once().transaction(OPERATION, actor=actor, now=now):
+    with suppress(MemdeckError), workspace.store.transaction(OPERATION, actor=actor, now=now, wait=False):
         changed = now if forced else None
         workspace.state.record(last_maintenance=now, last_change=changed, owner=workspace.store.system)

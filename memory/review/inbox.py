@@ -10,14 +10,14 @@ from datetime import datetime
 from memory.base.retry import retry
 from memory.document import Entry
 from memory.document.compare import units_of
-from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.files.diff import ChangeView, FileRegions, change_views
 from memory.files.edit import entry_of_text
 from memory.storage.changes import Change, ChangeRecord, FileChange, may_need_review
 from memory.storage.log.merging import MergedChange, Take, merge_change
 from memory.storage.review.gate import digest_for, touched_by
 from memory.storage.review.policy import Policy, change_policy, read_policy
-from memory.storage.review.proposals import STATES, Proposal, ambiguous
+from memory.storage.review.proposals import STATES, Proposal
 from memory.storage.store import SharedLog, Store
 from memory.storage.transaction import AcceptedProposal
 from memory.workspace import Workspace
@@ -67,25 +67,25 @@ class Inbox:
     def get(self, proposal_id: str) -> Proposal:
         """Return one proposal; NotFoundError `review.not_found`, AmbiguousError `review.ambiguous`."""
         with self._mutex:
-            here, *others = rooms_of(self._workspace)
-            settle(here)
-            begun = proposal_id.strip().upper()
             found: list[Proposal] = []
-            for room in others:
+            begun = proposal_id.strip().upper()
+            for room in rooms_of(self._workspace):
                 if begun and room.used:
                     settle(room)
                     found += [one for one in room.list() if one.id.startswith(begun)]
-            exact = [one for one in found if one.id == begun]
-            if exact:
-                return exact[0]
-            try:
-                found.append(here.together.proposals.get(proposal_id))
-            except NotFoundError:
-                if not found:
-                    raise
-            if len(found) > 1 and found[-1].id != begun:
-                raise ambiguous(begun, [one.id for one in found])
-            return found[-1]
+        exact = [one for one in found if one.id == begun]
+        if len(found) > 1 and not exact:
+            raise AmbiguousError(
+                "review.ambiguous",
+                f"{len(found)} proposals have ids that begin with {begun[:30]}",
+                "write more of it",
+                candidates=[one.id for one in found],
+            )
+        if not found:
+            raise NotFoundError(
+                "review.not_found", f"no proposal has the id {proposal_id[:40]!r}", "list them", id=proposal_id[:80]
+            )
+        return (exact or found)[0]
 
     def count(self) -> int:
         """Return how many proposals wait."""
@@ -178,13 +178,8 @@ class Inbox:
         ) as transaction:
             # Checked again under the lock: two reviewers may have started at the same time.
             proposal = self._waiting(proposal.id)
-            prefix = store.prefix
-
-            def read(path: str) -> bytes | None:
-                return transaction.read(path.removeprefix(prefix)).base
-
             with self._together(proposal).glance():
-                standing = merge_change(self._together(proposal), self.files(proposal), read, now, take)
+                standing = merge_change(self._together(proposal), self.files(proposal), transaction.bytes_of, now, take)
             if standing.state == "conflict":
                 raise _conflict(proposal, standing)
             if standing.state == "gone":
@@ -194,13 +189,7 @@ class Inbox:
                     "reject it",
                     proposal=proposal.id,
                 )
-            for file in standing.files:
-                path = file.path.removeprefix(prefix)
-                if file.after is None:
-                    assert file.before is not None
-                    transaction.remove(path, base=file.before)
-                else:
-                    transaction.write(path, file.after, base=file.before, mode=file.mode)
+            transaction.take(standing.files)
             return transaction.commit(proposal.summary)
 
     def reject(self, proposal_id: str, *, reviewer: str, now: datetime, note: str = "") -> Proposal:
@@ -251,8 +240,8 @@ class Inbox:
         edited = tuple(changed if one.path == path else one for one in files)
         with store.transaction("review.edit", actor=reviewer, now=now), self._mutex:
             self._waiting(proposal.id)
-            touched = touched_by(together, edited)
-            digest = digest_for(together, proposal.actor, proposal.operation, edited)
+            touched = touched_by(together.history, edited)
+            digest = digest_for(together.history, proposal.actor, proposal.operation, edited)
             together.proposals.replace(proposal, edited, touched, digest)
         return self.get(proposal.id)
 

@@ -19,7 +19,7 @@ from memory.errors import BusyError, MemdeckError
 from memory.storage import Change
 from memory.storage.changes import ChangeRecord
 from memory.storage.log.history import PEOPLE, History
-from memory.storage.log.recorded import the_one
+from memory.storage.log.log import the_one
 from memory.storage.own_folders import agh_home
 from memory.storage.review.proposals import Proposal
 from memory.storage.store import SharedLog

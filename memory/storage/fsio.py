@@ -281,6 +281,40 @@ def link(name: str, folder: int, new_name: str, new_folder: int) -> None:
     os.link(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
 
 
+def exchanged(name: str, folder: int, other: str, other_folder: int) -> bool:
+    """Swap two files in one step and return True; False where the file system cannot."""
+    try:
+        exchange(name, folder, other, other_folder)
+    except OSError as error:
+        if error.errno not in UNSUPPORTED:
+            raise
+        return False
+    return True
+
+
+def move(name: str, folder: int, new_name: str, new_folder: int) -> None:
+    """Move a file to a free name; FileExistsError where it is taken and the file system can tell."""
+    try:
+        rename_new(name, folder, new_name, new_folder)
+    except OSError as error:
+        if error.errno not in UNSUPPORTED:
+            raise
+        rename(name, folder, new_name, new_folder)
+
+
+def add_name(name: str, folder: int, new_name: str, new_folder: int) -> None:
+    """Give a file a second name, or move it where files have only one; FileExistsError where the name is taken.
+
+    Until the folders are synced, a power cut may remove one of the names.
+    """
+    try:
+        link(name, folder, new_name, new_folder)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        move(name, folder, new_name, new_folder)
+
+
 def remove(name: str, folder: int) -> None:
     """Unlink a name; one that is gone already is fine."""
     with suppress(FileNotFoundError):

@@ -19,6 +19,8 @@ from memory.errors import BusyError, write_failed
 from . import fsio
 
 NAME = "lock"
+HELD = b"pid="
+"""What the lock file begins with while the lock is held."""
 _IDLE = b"idle"  # Written over the holder's first key on release: if the key is found later, its holder was killed.
 _SIZE = 512  # The holder's lines are padded to this, so that no older, longer text shows through.
 
@@ -35,16 +37,17 @@ class Lock:
         self._fd = -1
         self._folder = -1
 
-    def acquire(self, folder: int, command: str, since: datetime) -> None:
+    def acquire(self, folder: int, command: str, since: datetime, *, wait: bool = True) -> None:
         """Wait for the lock in an open folder and note in it who holds it.
 
-        BusyError `file.locked` with the holder after `timeout` seconds; RuntimeError inside a transaction of
-        the same thread, which would wait for itself.
+        BusyError `file.locked` with the holder after `timeout` seconds, without `wait` at once; RuntimeError inside a
+        transaction of the same thread, which would wait for itself.
         """
         if self._owner == get_ident():
             raise RuntimeError("a transaction inside a transaction of the same thread")
-        deadline = time.monotonic() + self.timeout
-        if not self._mutex.acquire(timeout=max(self.timeout, 0)):
+        timeout = self.timeout if wait else 0
+        deadline = time.monotonic() + timeout
+        if not self._mutex.acquire(timeout=timeout):
             raise _busy(self.path, self._fd)
         try:
             self._owner = get_ident()
@@ -84,6 +87,11 @@ class Lock:
         except BaseException:
             os.close(fd)
             raise
+
+    @property
+    def held(self) -> bool:
+        """Whether this process holds the lock."""
+        return self._fd >= 0
 
     def intact(self) -> bool:
         """Return whether the held lock still locks others out: its file was not removed."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from pwd import getpwuid
 from typing import Any, NamedTuple
 
-from memory.errors import MemdeckError, RefusedError, not_regular, read_failed, write_failed
+from memory.errors import MemdeckError, RefusedError, read_failed, write_failed
 
 from . import fsio
 from .safe_open import parts_of, read
@@ -143,27 +143,6 @@ class StateFolder:
             where = str(self.path / name)
             message = error.message.replace(name, where, 1)
             raise type(error)(error.code, message, error.hint, **(error.details | {"file": where})) from error
-
-    def read_in(self, name: str, folder: int, *, regular: bool = False) -> bytes | None:
-        """Return the bytes of a file of the open folder, None where there is none; MemdeckError `file.*`.
-
-        With `regular`, RefusedError `file.not_regular` where it is not a regular file.
-        """
-        try:
-            fd = os.open(name, _READ, dir_fd=folder)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise read_failed(error, f"{self.path}/{name}") from error
-        try:
-            with fsio.closing(fd):
-                mode = os.fstat(fd).st_mode
-                if regular and not st.S_ISREG(mode):
-                    raise not_regular(f"{self.path}/{name}", mode)
-                with open(fd, "rb", closefd=False) as file:
-                    return file.read()
-        except OSError as error:
-            raise read_failed(error, f"{self.path}/{name}") from error
 
     def full(self) -> MemdeckError | None:
         """Return why nothing can be written to the folder, None where it can be, or where it does not exist yet.
@@ -306,7 +285,7 @@ class PrivateState:
 
         RefusedError `state.*`, MemdeckError `file.io`.
         """
-        recorded = self.read() if folder is None else _read(self.folder.read_in(STATE, folder, regular=True))
+        recorded = self.read()
         if last_maintenance is not None:
             recorded = recorded._replace(last_maintenance=last_maintenance)
         if last_change is not None:
@@ -327,15 +306,11 @@ class PrivateState:
 
 def _read(data: bytes | None) -> RecordedTimes:
     """Read a record back, without times where it is not a record."""
-    if data is None:
-        return RecordedTimes()
     try:
-        values = json.loads(data)
-    except (ValueError, RecursionError):
+        values = json.loads(data or b"{}")
+        return RecordedTimes(_time(values.get("lastMaintenance")), _time(values.get("lastChange")))
+    except (ValueError, AttributeError, RecursionError):
         return RecordedTimes()
-    if not isinstance(values, dict):
-        return RecordedTimes()
-    return RecordedTimes(_time(values.get("lastMaintenance")), _time(values.get("lastChange")))
 
 
 def _time(value: Any) -> datetime | None:
@@ -356,7 +331,7 @@ DATABASE = "MEMDECK_DATABASE"
 def home(environ: Mapping[str, str]) -> Path:
     """Return the user's home folder: `$HOME`, or the one in the system's user list where `$HOME` is not absolute.
 
-    A relative one would be a folder in whatever repository is current.
+    A relative one would be a folder in the current repository.
     """
     setting = environ.get("HOME", "")
     if os.path.isabs(setting):

@@ -1,36 +1,17 @@
-"""How well a folder protects changes: what its file system can do (tested), and late bytes of other programs."""
+"""How well a folder protects changes: what its file system can do, and bytes that other programs wrote late."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from memory.errors import MemdeckError
 
 from . import fsio, safe_open
-from .intent_log import IntentLog
+from .journal import Journal
 from .own_folders import PrivateState, WorkFolder
-
-
-class Protection(NamedTuple):
-    """What protects changes in a workspace; `reasons` says in sentences what is missing, empty where nothing is.
-
-    `exchange`: two files swap places in one step. `links`: a displaced file keeps a name. `journal`: a change of
-    several files is all or nothing even after a crash.
-    """
-
-    exchange: bool
-    links: bool
-    journal: bool
-    reasons: tuple[str, ...]
-
-    @property
-    def full(self) -> bool:
-        """Whether nothing is missing."""
-        return not self.reasons
 
 
 class LateBytes(NamedTuple):
@@ -46,33 +27,30 @@ class LateBytes(NamedTuple):
     data: bytes | None
 
 
-_REASONS = {
-    "exchange": "files cannot swap places here: what replaces a file in the moment of a change is not noticed",
-    "links": "files have no second names here: a displaced file cannot be kept",
-}
+_NO_EXCHANGE = "files cannot swap places here: what replaces a file in the moment of a change is not noticed"
+_NO_LINKS = "files have no second names here: the file that a change replaces is copied first"
 
 
-def probe(root: Path, state: PrivateState) -> Protection:
-    """Test what the file system of a store's root can do, in a temporary folder that is removed again."""
+def probe(root: Path, state: PrivateState) -> tuple[str, ...]:
+    """Return in sentences what the file system of a store's root cannot do, and the faults of the state folder.
+
+    It is tested in a temporary folder, which is removed again.
+    """
     reasons: list[str] = []
-    found = dict.fromkeys(_REASONS, False)
     if sys.platform not in ("linux", "darwin"):
         reasons.append(f"memory files are not changed on {sys.platform}")
     try:
-        found = _try(root)
+        reasons += _try(root)
     except (OSError, MemdeckError) as error:
         reasons.append(f"{root} cannot be written to: {error}")
-    else:
-        reasons += [_REASONS[what] for what, works in found.items() if not works]
     try:
         state.read()
     except MemdeckError as error:
         reasons.append(str(error))
-        return Protection(found["exchange"], found["links"], False, tuple(reasons))
-    return Protection(found["exchange"], found["links"], True, tuple(reasons))
+    return tuple(reasons)
 
 
-def _try(root: Path) -> dict[str, bool]:
+def _try(root: Path) -> list[str]:
     name = f".memdeck-{os.getpid()}"
     # The last part is the root itself, which may be a link to anywhere.
     with fsio.closing(fsio.open_folder([root.name], root.parent)) as top:
@@ -80,34 +58,27 @@ def _try(root: Path) -> dict[str, bool]:
             with fsio.closing(fsio.private_folder(name, top, name)) as folder:
                 for one in ("a", "b"):
                     fsio.put_private(one, folder, one.encode(), durable=False)
-                works = {
-                    "exchange": _works(lambda: fsio.exchange("a", folder, "b", folder)),
-                    "links": _works(lambda: fsio.link("a", folder, "c", folder)),
-                }
+                reasons = [] if fsio.exchanged("a", folder, "b", folder) else [_NO_EXCHANGE]
+                try:
+                    fsio.link("a", folder, "c", folder)
+                except OSError as error:
+                    if error.errno not in fsio.NO_LINKS:
+                        raise
+                    reasons.append(_NO_LINKS)
                 fsio.empty_folder(folder)
-                return works
+                return reasons
         finally:
             fsio.remove_folders([name], root)
 
 
-def _works(call: Callable[[], None]) -> bool:
-    try:
-        call()
-    except OSError as error:
-        if error.errno in fsio.NO_LINKS:
-            return False
-        raise
-    return True
-
-
-def late_bytes(journal: IntentLog, place: WorkFolder, prefix: str) -> tuple[LateBytes, ...]:
+def late_bytes(journal: Journal, place: WorkFolder, prefix: str) -> tuple[LateBytes, ...]:
     """Return the late bytes that a store kept and recorded; unrecorded files of the stage folder are left out.
 
     `prefix` is the path of the store's root in the workspace.
     """
     found = []
-    for file in journal.noted():
-        if file.late and file.path.startswith(prefix):
+    for file in journal.read().displaced:
+        if not file.digest and file.path.startswith(prefix):
             try:
                 data = safe_open.read(f"{place.path}/stage/{file.name}", place.workspace).base
             except MemdeckError:

@@ -12,7 +12,7 @@ import errno
 import os
 import stat as st
 import time
-from hashlib import sha256
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -88,56 +88,6 @@ MISSING = Stored(b"", ABSENT)
 """The result of reading a missing file."""
 
 
-class Mark(NamedTuple):
-    """One file's bytes: `size` in bytes, `mtime_ns` in nanoseconds since 1970 UTC, `digest` SHA-256 in hex or ""."""
-
-    ino: int
-    size: int
-    mtime_ns: int
-    digest: str = ""
-
-    @classmethod
-    def of(cls, found: os.stat_result, data: bytes | None = None) -> Mark:
-        """Return the mark of a stat result; with its bytes, the file is recognised on another disk too."""
-        seen = "" if data is None else sha256(data).hexdigest()
-        return cls(found.st_ino, found.st_size, found.st_mtime_ns, seen)
-
-    def same(self, found: os.stat_result) -> bool:
-        """Return whether a file is the marked one and was not written to since."""
-        return (found.st_ino, found.st_size, found.st_mtime_ns) == (self.ino, self.size, self.mtime_ns)
-
-    def fits(self, name: str, folder: int, found: os.stat_result) -> bool:
-        """Return whether a file holds the marked bytes; it is read only where the stat values differ."""
-        if self.same(found):
-            return True
-        if not self.digest or found.st_size != self.size:
-            return False
-        try:
-            fd = os.open(name, _FILE, dir_fd=folder)
-        except OSError:
-            return False
-        try:
-            with open(fd, "rb", closefd=False) as file:
-                return sha256(file.read(self.size + 1)).hexdigest() == self.digest
-        finally:
-            os.close(fd)
-
-
-def look(name: str, folder: int) -> os.stat_result | None:
-    """Return the stat result of a name, None where there is no such file."""
-    if folder < 0:
-        return None
-    try:
-        return os.lstat(name, dir_fd=folder)
-    except FileNotFoundError:
-        return None
-
-
-def ours(found: os.stat_result) -> bool:
-    """Return whether a transaction could have put a file there: it is regular and our own."""
-    return st.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
-
-
 # -- opening and reading ------------------------------------------------------------------------------------------
 
 MOST_BYTES = 256 << 20
@@ -150,6 +100,13 @@ def parts_of(path: str) -> list[str]:
     if "\0" in path or not _NO_NAMES.isdisjoint(parts):
         raise RefusedError("file.outside", f"{path!r} is not a path beneath the workspace", file=path)
     return parts
+
+
+def check_path(path: str, private: str) -> None:
+    """Raise RefusedError `file.outside` for a path outside the workspace or in memdeck's own folder, `private`."""
+    parts = parts_of(path)
+    if parts[: private.count("/") + 1] == private.split("/"):
+        raise RefusedError("file.outside", f"{path} is in memdeck's own folder", file=path)
 
 
 def read(path: str, beneath: str | os.PathLike[str]) -> Stored:
@@ -197,22 +154,10 @@ def read_open(fd: int, path: str) -> Stored | None:
     version = FileVersion.of(before)
     if version.size > MOST_BYTES:
         raise file_too_large(path, version.size, MOST_BYTES)
-    data = read_all(fd, version.size)
+    data = os.pread(fd, version.size + 1, 0)  # One byte more shows that it grew.
     if len(data) != version.size or FileVersion.of(os.fstat(fd)) != version:
         return None
     return Stored(data, version)
-
-
-def read_all(fd: int, size: int) -> bytes:
-    """Read an open file from its start, up to one byte more than `size`, which shows that it grew."""
-    data = os.pread(fd, size + 1, 0)
-    # One call reads everything, except for files over 2 GB, where the kernel stops short.
-    while len(data) < size:
-        more = os.pread(fd, size + 1 - len(data), len(data))
-        if not more:
-            break
-        data += more
-    return data
 
 
 def version_of(path: str, beneath: str | os.PathLike[str]) -> FileVersion:
@@ -342,31 +287,18 @@ def foreign(path: str) -> RefusedError:
     )
 
 
+@dataclass(frozen=True, slots=True)
 class Unlisted:
-    """Why the names in a folder are not listed: the code of the problem, and what the folder is.
+    """Why the names in a folder are not listed: the code of the problem, and a description of the folder."""
 
-    Not a tuple, because the list of names is one.
-    """
-
-    __slots__ = ("code", "what")
-
-    def __init__(self, code: str, what: str) -> None:
-        """Store both."""
-        self.code, self.what = code, what
-
-    def __eq__(self, other: object) -> bool:
-        """Return whether both have the same code and text."""
-        return isinstance(other, Unlisted) and (self.code, self.what) == (other.code, other.what)
-
-    def __hash__(self) -> int:
-        """Return a hash of both."""
-        return hash((self.code, self.what))
+    code: str
+    what: str
 
 
 def names_in(folder: Path, root: Path) -> tuple[str, ...] | Unlisted:
     """Return the names in a folder, sorted, or why they are not listed; () where the folder is missing.
 
-    A link that leads out of the workspace is not followed: a clone must not show what is elsewhere.
+    A link that leads out of the workspace is not followed: a clone must not show files elsewhere.
     """
     try:
         if not st.S_ISDIR(os.stat(folder).st_mode):

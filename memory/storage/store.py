@@ -1,36 +1,27 @@
-"""The files of one memory system, read with a cache and changed by transactions; and the stores that share a log."""
+"""The store of one memory system: its files, changed by transactions; and the change log that stores share."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from threading import get_ident
-from typing import TYPE_CHECKING
+from typing import Unpack
 
-from memory.document import Document, Entry
-from memory.errors import BusyError, MemdeckError, RefusedError
+from memory.errors import BusyError
 
-from . import safe_open
-from .changes import Change, PlainReading, Reading
-from .intent_log import IntentLog, suffix_of
-from .lock import NAME, Lock
+from .changes import Change, Reading
+from .files import StoreFiles, Stores
 from .log.history import History
-from .log.log import ChangeLog
-from .own_folders import PrivateState, WorkFolder
-from .protection import LateBytes, Protection, late_bytes, probe
-from .recovery import Recovery
-from .safe_open import Stored
-from .transaction import AcceptedProposal, Transaction, check_path
-
-if TYPE_CHECKING:
-    from .review.proposals import Proposals
+from .own_folders import PrivateState
+from .protection import LateBytes, late_bytes, probe
+from .review.gate import pass_or_hold
+from .review.proposals import Proposals
+from .transaction import Options, Transaction
 
 
-class Store:
+class Store(StoreFiles):
     """Reads and changes the files in one folder of a workspace; safe to share between threads.
 
     `root` is the system's folder (`.aiter`), and every path is relative to it, with `/`: `memory/tasks.md`,
@@ -40,7 +31,6 @@ class Store:
     `together`, to which the caller adds them; a single store has its own. Making a store reads and creates nothing.
 
     In seconds: `lock_timeout` for memdeck's own processes, `patience` with a program that has a file open for writing.
-    `recovered` lists the changes interrupted by a crash that this store found, and how they ended.
     """
 
     def __init__(
@@ -56,291 +46,68 @@ class Store:
         together: SharedLog | None = None,
     ) -> None:
         """Store the paths; ValueError when root or folder is outside the workspace."""
-        self.patience = patience
-        self.recovered: list[Recovery] = []
-        self.root = root
-        self.workspace = root.parent if workspace is None else workspace
-        self.folder = root / ".memdeck" if folder is None else folder
-        self.state = state
-        around = _relative(root, self.workspace)
-        self.prefix = f"{around}/" if around else ""  # What every path of the store begins with in the workspace.
-        self.private = _relative(self.folder, self.workspace)  # memdeck's own folder, as a path in the workspace.
-        self.reading: Reading = PlainReading() if reading is None else reading
+        super().__init__(root, folder, state, workspace, lock_timeout, reading, patience)
         self.together = SharedLog(state) if together is None else together
-        self.place = WorkFolder(self.workspace, self.private)  # The folder of lock and staged files.
-        self.lock = Lock(f"{self.private}/{NAME}", lock_timeout)
-        # Two stores may share a root, but never private files: these are named after the folder around memdeck's own.
-        apart, _, name = self.private.rpartition("/")
-        apart = apart if name == ".memdeck" else around
-        self.system = suffix_of(apart)  # Distinguishes the store's private files from those of other stores.
-        self.journal = IntentLog(state.folder, apart)
-        self._cache: dict[str, tuple[Stored, bool]] = {}
         if together is None:
             self.together.add(self)
 
-    def read(self, path: str) -> Stored:
-        """Read a file, `Stored(b"", ABSENT)` where there is none; the same object as long as the file is unchanged.
-
-        Writes nothing, not even a lock. RefusedError `file.*` for files that must not be read, MemdeckError `file.io`.
-        """
-        shown = self.prefix + path
-        cached, settled = self._cache.get(path, (None, False))
-        if cached is not None and settled and safe_open.version_of(shown, self.workspace) == cached.version:
-            return cached
-        # The file system's clock, not the one a caller may set with `now`.
-        at = time.time_ns()
-        stored = safe_open.read(shown, self.workspace)
-        settled = stored.version.settled(at)
-        if cached is not None and cached.version == stored.version and cached.data == stored.data:
-            stored = cached
-        self._cache[path] = (stored, settled)
-        return stored
-
-    def remember(self, path: str, stored: Stored | None) -> None:
-        """Cache what a transaction just wrote, which saves reading it again; None forgets the path."""
-        if stored is None:
-            self._cache.pop(path, None)
-        else:
-            self._cache[path] = (stored, False)
-
-    def cached(self, path: str) -> Stored | None:
-        """Return a file as it was last read or written, without reading it again."""
-        return self._cache.get(path, (None, False))[0]
-
-    def let_go(self) -> None:
-        """Clear the cache of files that were read."""
-        self._cache.clear()
-
-    def transaction(
-        self,
-        operation: str,
-        *,
-        actor: str,
-        now: datetime,
-        undoes: str | None = None,
-        redoes: str | None = None,
-        part: tuple[bytes, int] | None = None,
-        recorded: bool = False,
-        accepted: AcceptedProposal | None = None,
-    ) -> Transaction:
-        """Return a transaction to be used in a `with` block; `now` is aware and becomes the time of the
-        change.
-
-        `part` is (8 random bytes, number) of a change that is made in several transactions and undone as one. With
-        `recorded`, a change that the change log does not accept fails, because what it removes would be lost.
-        `accepted` names the proposal that a person accepted; without it an agent's change must pass the rules of
-        `memory.storage.review`.
-        """
-        return Transaction(
-            self,
-            operation,
-            actor=actor,
-            now=now,
-            undoes=undoes,
-            redoes=redoes,
-            part=part,
-            recorded=recorded,
-            accepted=accepted,
-        )
-
-    def review(self, change: Change) -> None:
-        """Return if an agent may make a change of this store at once; errors as `pass_or_hold`."""
-        from .review.gate import pass_or_hold  # Imported here: the changes of a person never need it.
-
-        pass_or_hold(change, self.prefix, self.together, lambda: self.together.proposals, self.state)
+    def transaction(self, operation: str, *, actor: str, now: datetime, **options: Unpack[Options]) -> Transaction:
+        """Return a transaction to be used in a `with` block; `now` is aware and becomes the time of the change."""
+        review = partial(self.together.review, self)
+        return Transaction(self, self.history, review, operation, actor=actor, now=now, **options)
 
     @property
     def history(self) -> History:
         """The changes of all actors, kept in the state folder."""
         return self.together.history
 
-    def at_once(self) -> Store:
-        """Return a store of the same files whose transactions do not wait for the lock."""
-        return Store(
-            self.root,
-            self.folder,
-            state=self.state,
-            workspace=self.workspace,
-            lock_timeout=0,
-            patience=self.patience,
-            together=self.together,
-        )
-
     def recover(self) -> None:
-        """Finish or discard a change that a crash interrupted; for the start of a process.
+        """Complete or take back a change that a crash interrupted; for the start of a process.
 
         Nothing is done while another process holds the lock: that one recovers it. Writes nothing when all is well.
         MemdeckError `file.io`, RefusedError where it cannot be done.
         """
-        try:
-            # Only a hint: the lock's holder writes its name there, and removes it at the end. A folder that leads out
-            # of the workspace is not entered.
-            holder = safe_open.read(f"{self.private}/{NAME}", self.workspace).data
-        except MemdeckError:
-            return
-        intent = self.journal.waiting() if holder.startswith(b"pid=") else None
-        if intent is None:
-            return
-        since = datetime.fromisoformat(intent.time)
-        with suppress(BusyError), self.transaction("recover", actor=intent.actor, now=since):
-            pass
+        intent = self.journal.under_way() if self.busy() else None
+        if intent is not None:
+            with suppress(BusyError), self.transaction("recover", actor="recover", now=intent.time, wait=False):
+                pass
 
-    def protection(self) -> Protection:
-        """Test how well changes are protected here from crashes and from other programs; for `doctor`."""
+    def protection(self) -> tuple[str, ...]:
+        """Test how well changes are protected here from crashes and other programs; return what is missing, for
+        `doctor`.
+        """
         return probe(self.root, self.state)
 
     def kept(self) -> tuple[LateBytes, ...]:
         """Return bytes that other programs wrote to a file after it had been replaced, oldest first; for merging."""
         return late_bytes(self.journal, self.place, self.prefix)
 
-    def shown(self, path: str) -> str:
-        """Return a path of the store as a path in the workspace, which is how messages name it."""
-        return self.prefix + path
 
-    def check_path(self, path: str) -> None:
-        """Raise RefusedError `file.outside` for a path that no transaction may change."""
-        check_path(self.shown(path), self.private)
-        if self.state.folder.holds(self.shown(path)):
-            raise RefusedError("file.outside", f"{path} is one of memdeck's own records", file=path)
-
-
-def _relative(path: Path, workspace: Path) -> str:
-    """Return a folder's path in the workspace, "" for the workspace itself."""
-    text = path.relative_to(workspace).as_posix()
-    return "" if text == "." else text
-
-
-class SharedLog:
-    """The stores that share a change log, found by path; it answers the log's questions about their files."""
+class SharedLog(Stores):
+    """The stores that share a change log and a record of proposals."""
 
     def __init__(self, state: PrivateState, grow: Callable[[str], object] | None = None) -> None:
-        """`state` is where the log is kept.
-
-        `grow` is called with a path that belongs to no store, or only to one of the whole workspace, so that it can add
-        more stores.
-        """
-        self.history = History(ChangeLog(state.folder, self), self)  # The changes of all actors.
+        """`state` is where both are kept; `grow` as in `Stores`."""
+        super().__init__(grow)
+        self.history = History(state.folder, self, self.review)  # The changes of all actors.
         self._state = state
-        self._grow = grow
-        self._stores: list[Store] = []
-        self._glances: dict[int, dict[str, tuple[Store, ...]]] = {}
-
-    def add(self, store: Store) -> None:
-        """Add a store; its files are those in its folder that are not in the folder of a deeper store.
-
-        Of two stores with the same folder, a file belongs to the one that knows it. Where both do, it belongs to the
-        one whose private path is longer, because that one accepts few files and the other any.
-        """
-        self._stores.append(store)
-        self._stores.sort(key=lambda one: (-len(one.prefix), -len(one.private)))
-
-    @property
-    def stores(self) -> tuple[Store, ...]:
-        """The stores, the deepest folders first."""
-        return tuple(self._stores)
-
-    def store_of(self, path: str) -> Store | None:
-        """Return the store that a path in the workspace belongs to, None if there is none."""
-        known = self._glances.get(get_ident())
-        if known is None:
-            stores = self._search(path)
-        else:
-            folder = path.rpartition("/")[0]
-            if folder not in known:
-                known[folder] = self._search(path)
-            stores = known[folder]
-        if len(stores) < 2:
-            return stores[0] if stores else None
-        # Of those that share a folder the one that knows the file; the first where none does.
-        inside = path.removeprefix(stores[0].prefix)
-        return next((store for store in stores if store.reading.knows(inside)), stores[0])
-
-    @contextmanager
-    def glance(self) -> Iterator[None]:
-        """Assume, in this thread and during the block, that the stores stay the same: each folder is searched once.
-
-        Which stores exist depends on other files, and reading those again for each of many thousand files would take
-        longer than the actual work.
-        """
-        thread = get_ident()
-        if thread in self._glances:
-            yield
-            return
-        self._glances[thread] = {}
-        try:
-            yield
-        finally:
-            del self._glances[thread]
-
-    def _search(self, path: str) -> tuple[Store, ...]:
-        found = self._of(path)
-        if (not found or not found[0].prefix) and self._grow is not None:
-            self._grow(path)
-            found = self._of(path)
-        return found
-
-    def _of(self, path: str) -> tuple[Store, ...]:
-        """Return the stores of the deepest folder that contains a path; several where they share it."""
-        around = [store for store in self._stores if path.startswith(store.prefix)]
-        return tuple([store for store in around if store.prefix == around[0].prefix])
-
-    def find(self, path: str) -> tuple[Store, str] | None:
-        """Return the store of a path in the workspace, and the path relative to that store."""
-        store = self.store_of(path)
-        return None if store is None else (store, path.removeprefix(store.prefix))
 
     @cached_property
     def proposals(self) -> Proposals:
         """The changes by agents that wait for a person's review."""
-        from .review.proposals import Proposals  # Imported here: most commands never ask.
-
         return Proposals(self._state.folder)
+
+    @property
+    def stores(self) -> tuple[Store, ...]:
+        """The stores, the deepest folders first."""
+        return tuple(store for store in self._stores if isinstance(store, Store))
+
+    def review(self, store: StoreFiles, change: Change) -> None:
+        """Return if an agent may make a change of a store at once; errors as `pass_or_hold`."""
+        pass_or_hold(change, store.prefix, self, self.history, self.proposals, self._state)
 
     def close(self) -> None:
         """Close what is open in the private state folder; the next use opens it again."""
         self.history.close()
         if "proposals" in self.__dict__:
             self.proposals.close()
-
-    # -- what the change log asks about files; paths are relative to the workspace --------------------------------
-
-    def knows(self, path: str) -> bool:
-        """Return whether changes of the file at a path can be undone."""
-        found = self.find(path)
-        return found is not None and found[0].reading.knows(found[1])
-
-    def lasts(self, path: str) -> bool:
-        """Return whether a path is that of a permanent file; False for a system of another package without `lasts`."""
-        return self.lasting(path) is not None
-
-    def lasting(self, path: str) -> tuple[Store, str] | None:
-        """Return what `find` does for the path of a permanent file, None for any other."""
-        found = self.find(path)
-        lasts = None if found is None else getattr(found[0].reading, "lasts", None)
-        return found if found is not None and lasts is not None and lasts(found[1]) else None
-
-    def document(self, path: str, data: bytes) -> Document | None:
-        """Return the document of a file's bytes, None for a file that has no sections and entries."""
-        found = self.find(path)
-        return None if found is None else found[0].reading.document(found[1], data)
-
-    def ref(self, path: str, section: str | None, entry: Entry) -> str | None:
-        """Return the ref of an entry."""
-        found = self.find(path)
-        return None if found is None else found[0].reading.ref(found[1], section, entry)
-
-    def line(self, path: str, line: bytes) -> tuple[str | None, str]:
-        """Return the ref and the title of one line of a file of lines."""
-        found = self.find(path)
-        return (None, "") if found is None else found[0].reading.line(found[1], line)
-
-    def stamp(self, path: str, document: Document, now: datetime) -> Document:
-        """Return the document with the time of its change set to `now`."""
-        found = self.find(path)
-        return document if found is None else found[0].reading.stamp(document, now)
-
-    def derived(self, path: str) -> bool:
-        """Return whether a file is made from others, such as an index: then nobody wrote any of its bytes."""
-        found = self.find(path)
-        authored = None if found is None else getattr(found[0].reading, "authored", None)
-        return found is not None and authored is not None and not authored(found[1], b"any")

@@ -1,29 +1,28 @@
-"""The only way files change: locked, compared with what is on disk now, staged, synced, replaced."""
+"""The only way files change: locked, compared with the files on disk, staged, synced, replaced."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 from memory.document.compare import Region
 from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, write_failed
 
-from . import fsio, recovery, safe_open
+from . import fsio, safe_open
 from .changes import Change, FileChange, may_need_review, new_id, part_id
-from .file_step import Appending, FileStep, conflict, half_done, sweep
-from .intent_log import Intent
+from .files import StoreFiles
+from .journal import Intent
+from .log.log import ChangeLog
 from .own_folders import OpenFolder
 from .safe_open import Stored, parts_of
-
-if TYPE_CHECKING:  # The store makes transactions.
-    from .store import Store
+from .step import HALF_DONE, Displaced, FileStep, conflict, half_done, sweep
 
 _PAUSE = 0.01  # Seconds between two reads of a file that another program is writing.
 
@@ -33,6 +32,24 @@ class AcceptedProposal(NamedTuple):
 
     proposal: str
     reviewer: str
+
+
+class Options(TypedDict, total=False):
+    """What a transaction may be told besides its operation, actor and time.
+
+    `undoes` and `redoes` are the id of the change that this one undoes or redoes. `part` is (8 random bytes, number) of
+    a change that is made in several transactions and undone as one. With `recorded`, a change that the change log does
+    not accept fails, because what it removes would be lost. `accepted` names the proposal that a person accepted;
+    without it an agent's change must pass the rules of `memory.storage.review`. Without `wait`, BusyError comes at once
+    where the lock is held.
+    """
+
+    undoes: str | None
+    redoes: str | None
+    part: tuple[bytes, int] | None
+    recorded: bool
+    accepted: AcceptedProposal | None
+    wait: bool
 
 
 class Transaction:
@@ -46,36 +63,37 @@ class Transaction:
 
     def __init__(
         self,
-        store: Store,
+        store: StoreFiles,
+        log: ChangeLog,
+        review: Callable[[Change], None],
         operation: str,
         *,
         actor: str,
         now: datetime,
-        undoes: str | None = None,
-        redoes: str | None = None,
-        part: tuple[bytes, int] | None = None,
-        recorded: bool = False,
-        accepted: AcceptedProposal | None = None,
+        **options: Unpack[Options],
     ) -> None:
-        """Store the change's operation, actor and time; the lock is taken on entry."""
+        """Store the change's operation, actor and time; the lock is taken on entry.
+
+        `review` raises an error for a change that an agent may not make at once.
+        """
         self.operation = operation
         self.actor = actor
         self.now = now
         self._store = store
-        self._undoes = undoes
-        self._redoes = redoes
-        self._part = part
-        self._recorded = recorded
-        self._accepted = accepted
+        self._log = log
+        self._review = review
+        self._options = options
         self._files: dict[str, FileChange] = {}
         self._folders: list[str] = []
         self._like: dict[str, str] = {}
         self._held: dict[str, bytes] = {}
         self._appended: str | None = None
         self._marks: dict[str, int] = {}
+        self._regions: dict[str, Sequence[Region]] = {}
         self._reads: dict[str, Stored] = {}
         self._open: OpenFolder | None = None
         self._journal = store.journal
+        self._displaced: tuple[Displaced, ...] = ()
         self._committed = False
         self._made = False  # The change is made: later errors do not make it fail.
 
@@ -95,7 +113,7 @@ class Transaction:
         store = self._store
         self._open = store.place.open()
         try:
-            store.lock.acquire(self._open.folder, self.operation, self.now)
+            store.lock.acquire(self._open.folder, self.operation, self.now, wait=self._options.get("wait", True))
             try:
                 with _room_for_records():
                     self._recover(self._open)
@@ -124,37 +142,27 @@ class Transaction:
     def _failed_after(self, error: Exception) -> None:
         """Add a warning for an error after the change was made; the caller must not see it as a failed change."""
         with suppress(Exception):
-            self._store.history.warn(f"the change is made, but what follows it failed: {in_words(error)}")
+            self._log.warn(f"the change is made, but what follows it failed: {in_words(error)}")
 
     def _leave(self) -> None:
         self._journal.close()
         self._store.lock.release()
 
     def _recover(self, places: OpenFolder) -> None:
-        """Finish or discard an interrupted change, check the displaced files, clear the stage folder."""
+        """Complete or take back an interrupted change, check the displaced files, clear the stage folder."""
         store, journal = self._store, self._journal
         journal.open()
-        displaced = journal.displaced()
-        intent = journal.pending()
-        if intent is not None:
-            try:
-                recovered, left = recovery.recover(intent, store.workspace, places.stage, self._check_shown)
-            except RefusedError as error:
-                error.details.setdefault("record", journal.where)
-                error.hint = error.hint or f"an interrupted change waits for it; to give it up, remove {journal.where}"
-                raise
-            displaced += tuple(file for file in left if file.name not in {known.name for known in displaced})
-            journal.keep(displaced)
-            journal.end(durable=True)
-            store.recovered.append(recovered)
-            for role in intent.roles:
-                store.remember(role.path.removeprefix(store.prefix), None)
-        displaced = sweep(displaced, places.stage)
-        journal.keep(displaced)
+        if journal.record.intent is not None:
+            journal.recover(store.workspace, places.stage, self._check_shown)
+            store.let_go()
         try:
+            displaced = sweep(journal.record.displaced, places.stage)
             fsio.empty_folder(places.stage, {file.name for file in displaced})
         except OSError as error:
             raise write_failed(error, store.place.path) from error
+        self._displaced = displaced
+        if set(displaced) - set(journal.record.displaced):
+            journal.end(displaced, durable=False)
 
     def _check_shown(self, path: str) -> None:
         """Raise RefusedError `file.outside` unless a recorded path is one that this store could have written."""
@@ -178,7 +186,7 @@ class Transaction:
         deadline = time.monotonic() + store.patience
         while True:
             stored = store.read(path)
-            if time.monotonic() >= deadline or not store.history.passing(store.shown(path), stored, store.patience):
+            if time.monotonic() >= deadline or not self._log.passing(store.shown(path), stored, store.patience):
                 return stored
             time.sleep(_PAUSE)
 
@@ -198,7 +206,7 @@ class Transaction:
         """
         self._plan(FileChange(path, base, data, mode))
         if regions is not None:
-            self._store.history.expect(self._store.shown(path), data, before=base, regions=regions)
+            self._regions[self._store.shown(path)] = regions
 
     def remove(self, path: str, *, base: bytes) -> None:
         """Plan to remove a file that still holds `base`."""
@@ -212,6 +220,19 @@ class Transaction:
         self.write(target, base, base=over)
         self.remove(source, base=base)
         self._like[target] = source
+
+    def bytes_of(self, shown: str) -> bytes | None:
+        """Return the bytes of a file by its path in the workspace, None where there is none; errors as `read`."""
+        return self.read(shown.removeprefix(self._store.prefix)).base
+
+    def take(self, files: Sequence[FileChange]) -> None:
+        """Plan to write and remove files as a merge says; their paths are relative to the workspace."""
+        for file in files:
+            path = file.path.removeprefix(self._store.prefix)
+            if file.after is not None:
+                self.write(path, file.after, base=file.before, mode=file.mode)
+            elif file.before is not None:
+                self.remove(path, base=file.before)
 
     def hold(self, path: str, *, base: bytes) -> None:
         """Plan to make the change only if another file, which it does not write, holds `base`, on the disk too.
@@ -264,20 +285,21 @@ class Transaction:
         self._committed = True
         planned = [file for file in self._files.values() if file.before != file.after]
         planned.sort(key=lambda file: file.after is None)
+        part, accepted = self._options.get("part"), self._options.get("accepted")
         change = Change(
-            new_id(self.now) if self._part is None else part_id(self.now, *self._part),
+            new_id(self.now) if part is None else part_id(self.now, *part),
             self.now,
             self.actor,
             self.operation,
             summary,
             tuple(planned),
-            undoes=self._undoes,
-            redoes=self._redoes,
-            reviewer=None if self._accepted is None else self._accepted.reviewer,
-            proposal=None if self._accepted is None else self._accepted.proposal,
+            undoes=self._options.get("undoes"),
+            redoes=self._options.get("redoes"),
+            reviewer=None if accepted is None else accepted.reviewer,
+            proposal=None if accepted is None else accepted.proposal,
         )
-        if planned and self._accepted is None and may_need_review(self.actor):
-            self._store.review(change)
+        if planned and accepted is None and may_need_review(self.actor):
+            self._review(change)
         if planned or self._folders:
             try:
                 if self._appended is not None and planned:
@@ -291,11 +313,6 @@ class Transaction:
                     raise write_failed(error, self._store.place.path) from error
                 else:
                     raise
-        if planned:
-            try:
-                self._store.history.done(change.id, self._store)
-            except Exception as error:
-                self._failed_after(error)
         return change
 
     def _carry_out(self, change: Change, places: OpenFolder) -> None:
@@ -308,40 +325,74 @@ class Transaction:
                 store.shown(file.path),
                 places.stage,
                 f"{change.id}.{number}",
-                store.shown(self._like[file.path]) if file.path in self._like else None,
+                store.shown(self._like[file.path]) if file.path in self._like else "",
             )
             for number, file in enumerate(change.files)
         ]
-        failed = True
+        durable = True
         try:
-            if changed := [step.shown for step in steps if not step.check()]:
-                raise conflict(changed, crossed=True)
-            self._look_at_held(sync=True)
-            self._note_time(change)
+            self._check(steps, change)
             for step in steps:
-                step.stage()
-            if not store.lock.intact():
-                raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
+                step.prepare()
             folders = self._missing(steps)
-            several = len(steps) > 1 or bool(folders)
-            if several:
+            # A change of one file survives a power cut by itself, so its intent is not synced.
+            durable = len(steps) > 1 or bool(folders)
+            if durable:
                 self._sync([places.stage])
-            noted = change._replace(files=tuple([step.with_mode() for step in steps]))
-            if change.files and not store.history.begin(noted, store) and self._recorded:
-                raise _unrecorded(store.history.warnings)
+            recorded = self._recorded_change(change, [step.recorded() for step in steps])
+            if change.files and not self._log.begin(recorded) and self._options.get("recorded"):
+                raise _unrecorded(self._log.warnings)
             left = self._put_marks(self._marks)
-            self._begin(change, steps, folders, durable=several)
-            self._put_in_place(steps, places, folders, durable=several)
-            failed = False
+            files = tuple((step.path, step.before, step.after) for step in steps)
+            with _room_for_records():
+                self._journal.begin(Intent(change.id, change.time, files, tuple(folders)), durable=durable)
+            self._put_in_place(steps, places, folders)
             self._made = True
             self._put_marks(left)
-            # The change is done; if the intent cannot be removed, the next start finds it done.
-            with suppress(MemdeckError):
-                self._journal.end(durable=several)
             for step in steps:
                 store.remember(step.file.path, step.finish())
-        finally:
-            self._tidy(steps, failed=failed)
+            if change.files:
+                self._log_change(recorded)
+        except BaseException as error:
+            if isinstance(error, MemdeckError) and error.code == HALF_DONE:
+                for step in steps:
+                    step.close()  # The intent and the staged files stay: the next start tries again.
+                raise
+            self._end(steps, durable=durable)
+            raise
+        self._end(steps, durable=durable)
+
+    def _recorded_change(self, change: Change, files: Sequence[FileChange]) -> Change:
+        """Return a change for the log, which has paths relative to the workspace."""
+        shown = [file._replace(path=self._store.shown(file.path)) for file in files]
+        return change._replace(files=tuple(shown))
+
+    def _log_change(self, change: Change) -> None:
+        """Record a change that is made, while no other process can take it for one from outside."""
+        try:
+            self._log.done(change, self._store, self._regions)
+        except Exception as error:
+            self._failed_after(error)
+
+    def _end(self, steps: list[FileStep], *, durable: bool) -> None:
+        """Close the steps, and write that no change is under way."""
+        for step in steps:
+            self._displaced += tuple(step.tidy())
+        # The change is done or taken back: if that cannot be written, the next start finds it so.
+        with suppress(MemdeckError):
+            self._journal.end(self._displaced, durable=durable)
+
+    def _check(self, steps: list[FileStep], change: Change) -> None:
+        """Compare all files with what the caller started from, and note the time of the change."""
+        if changed := [step.path for step in steps if not step.check()]:
+            raise conflict(changed, crossed=True)
+        self._look_at_held(sync=True)
+        store = self._store
+        with _room_for_records():
+            # For the guard against a clock that jumps back.
+            store.state.record(last_change=change.time, owner=store.system, folder=self._journal.folder)
+        if not store.lock.intact():
+            raise BusyError("file.lock_lost", "another program removed the workspace's lock file", "try again")
 
     def _add(self, change: Change) -> None:
         """Carry out a change that only appends to a file."""
@@ -349,18 +400,16 @@ class Transaction:
         if len(change.files) > 1:
             raise ValueError("a file is added to in a change of its own")
         (file,) = change.files
-        step = Appending(file, store.workspace, store.shown(file.path))
+        step = FileStep(file, store.workspace, store.shown(file.path), -1, change.id)
         try:
-            if not step.check():
-                raise conflict([step.shown], crossed=True)
-            self._note_time(change)
-            if not store.lock.intact():
-                raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
-            store.history.begin(change, store)
+            self._check([step], change)
+            recorded = self._recorded_change(change, change.files)
+            self._log.begin(recorded)
             self._put_marks(self._marks)
             stored = step.append()
             self._made = True
             store.remember(file.path, stored)
+            self._log_change(recorded)
         finally:
             step.close()
 
@@ -377,12 +426,6 @@ class Transaction:
             if safe_open.read(shown, store.workspace).base != base:
                 raise conflict([shown], crossed=True)
 
-    def _note_time(self, change: Change) -> None:
-        """Record the time of the last change of the workspace, for the guard against a clock that jumps back."""
-        store = self._store
-        with _room_for_records():
-            store.state.record(last_change=change.time, owner=store.system, folder=self._journal.folder)
-
     def _put_marks(self, marks: dict[str, int]) -> dict[str, int]:
         """Write marks; return those whose folder is not there yet."""
         left = {}
@@ -397,31 +440,22 @@ class Transaction:
 
     def _missing(self, steps: list[FileStep]) -> list[str]:
         """Return the folders that the change makes, the outermost first."""
-        workspace, paths = self._store.workspace, []
-        for path in self._folders:
-            parts = self._store.shown(path).split("/")
-            paths += ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
-        paths = [path for path in paths if not os.path.lexists(workspace / path)]
-        return list(dict.fromkeys([*paths, *(path for step in steps for path in step.missing())]))
+        wanted = [self._store.shown(path) for path in self._folders]
+        wanted += [step.parent for step in steps if step.folder < 0]
+        paths = [
+            "/".join(parts[:depth])
+            for parts in (path.split("/") for path in wanted)
+            for depth in range(1, len(parts) + 1)
+        ]
+        return [path for path in dict.fromkeys(paths) if not os.path.lexists(self._store.workspace / path)]
 
-    def _begin(self, change: Change, steps: list[FileStep], folders: list[str], *, durable: bool) -> None:
-        """Write the intent; a change of one file survives a power cut by itself, so its intent is not synced.
-
-        RefusedError `state.full` if the disk of the state folder is full or read-only.
-        """
-        roles = tuple([step.role(durable=durable) for step in steps])
-        time = change.time.isoformat()
-        intent = Intent(change.id, time, change.actor, change.operation, change.summary, roles, tuple(folders))
-        with _room_for_records():
-            self._journal.begin(intent, durable=durable)
-
-    def _put_in_place(self, steps: list[FileStep], places: OpenFolder, folders: list[str], *, durable: bool) -> None:
-        """Replace the files and sync; when one fails, put back those before it and remove the intent."""
+    def _put_in_place(self, steps: list[FileStep], places: OpenFolder, folders: list[str]) -> None:
+        """Replace the files and sync; when one fails, put back those before it."""
         begun: list[FileStep] = []
         made: list[str] = []
         try:
             for path in folders:
-                self._make_folder(path, made)
+                os.close(fsio.open_folder(path.split("/"), self._store.workspace, made))
             for step in steps:
                 if begun and _sync_between(begun[-1], step):
                     self._sync([begun[-1].folder])
@@ -436,30 +470,13 @@ class Transaction:
             while begun and begun[-1].put_back():
                 begun.pop()
             if begun:
-                raise half_done([step.shown for step in reversed(begun)], error) from error
+                raise half_done([step.path for step in reversed(begun)], error) from error
             fsio.remove_folders(made, self._store.workspace)
-            self._journal.end(durable=durable)
             raise
-
-    def _tidy(self, steps: list[FileStep], *, failed: bool) -> None:
-        """Clear the stage folder, except files that others may still write to; these are listed for the next change."""
-        left = tuple(file for step in steps for file in step.tidy(failed=failed))
-        # Without the list the next change clears the files away: no reason for a finished change to fail.
-        with suppress(MemdeckError):
-            self._journal.keep(self._journal.known + left)
 
     def _sync(self, folders: list[int]) -> None:
         for folder in folders:
-            try:
-                fsio.sync(folder)
-            except OSError as error:
-                raise write_failed(error, self._store.place.path) from error
-
-    def _make_folder(self, path: str, made: list[str]) -> None:
-        try:
-            os.close(fsio.open_folder(path.split("/"), self._store.workspace, made))
-        except FileNotFoundError as error:
-            raise write_failed(error, path) from error
+            fsio.sync(folder)
 
 
 def _sync_file(shown: str, workspace: Path) -> None:
@@ -515,10 +532,3 @@ def refuse_system(platform: str) -> None:
             f"memory files are changed on Linux and macOS only, not on {platform}",
             "read them here, and change them there",
         )
-
-
-def check_path(path: str, private: str) -> None:
-    """Raise RefusedError `file.outside` for a path outside the workspace or in memdeck's own folder."""
-    parts = parts_of(path)
-    if parts[: private.count("/") + 1] == private.split("/"):
-        raise RefusedError("file.outside", f"{path} lies in memdeck's own folder", file=path)

@@ -17,7 +17,7 @@ from memory.base.safe_text import visible
 from memory.errors import BlockedError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.files.operations import when
 from memory.files.snapshot import kind_of
-from memory.history.changes import list_changes, row
+from memory.history.changes import row
 from memory.prompts import DEFAULT_BUDGET, brief
 from memory.registry import kinds as all_kinds
 from memory.registry import registered
@@ -217,7 +217,7 @@ class EntryAccess:
             check_text("since", since or "")
             first = None if since is None else time_bound(since, now, self.workspace.zone, end=False)
             self.workspace.notice(now)
-            found = list_changes(self.workspace, limit=page_of(limit), entry=ref, since=first)
+            found = self.workspace.store.history.list(limit=page_of(limit), entry=ref, since=first)
         rows = [row(record) for record in found]
         return {"changes": [_safe({**one, "entries": one["entries"][:FEW]}) for one in rows]}
 
@@ -299,7 +299,7 @@ class EntryAccess:
         except NotFoundError as error:
             with suppress(MemdeckError):
                 self.workspace.notice(self._clock())
-                found = list_changes(self.workspace, limit=_TRACED, entry=ref.strip())
+                found = self.workspace.store.history.list(limit=_TRACED, entry=ref.strip())
                 if found:
                     error.details["changes"] = [row(record) for record in found]
             raise

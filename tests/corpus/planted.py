@@ -10,9 +10,9 @@ from pathlib import Path
 
 from .case import Case, refuses
 from .place import ORDINARY, Place
-from .records import FORGED, intent
+from .records import FORGED, forged, journal
 
-_STAGED = "01HM0000000000000000000000.0.new"
+_STAGED = "01HM0000000000000000000000.0"
 
 
 def _case(name: str, says: str, build: Callable[[Place], object], **more: object) -> Case:
@@ -35,9 +35,9 @@ def _link(name: str, target: str) -> Callable[[Place], object]:
 def _records(place: Place) -> None:
     """Put an intent everywhere, with the staged file that it wants in place."""
     own = _own(place)
-    order = intent({**FORGED, "roles": [{**FORGED["roles"][0], "path": ".aiter/memory/tasks.md"}]})  # type: ignore[index,dict-item]
+    order = forged(".aiter/memory/tasks.md")
     for folder in (own, own / "stage", place.aiter, place.memory, place.shop):
-        (folder / "intent-.aiter").write_bytes(order)
+        (folder / "journal-.aiter").write_bytes(order)
     (own / "stage" / _STAGED).write_bytes(b"## Pending\n### [HIGH] planted\n")
     (own / "lock").write_bytes(b"pid=1\nhost=x\nsince=2024-01-15T10:00:00+00:00\ncommand=tasks.add\n")
 
@@ -58,7 +58,7 @@ def _whole_state(place: Place) -> None:
     for base in (place.own, place.aiter / "state", place.shop / ".local" / "state"):
         folder = base / "memdeck" / place.record.name
         folder.mkdir(parents=True)
-        (folder / "intent-.aiter").write_bytes(intent(FORGED))
+        (folder / "journal-.aiter").write_bytes(FORGED)
         (folder / "state.json").write_bytes(b'{"lastMaintenance": "9000-01-01T00:00:00+00:00"}')
         (folder / "approvals").write_bytes(b"{}")
 
@@ -109,7 +109,7 @@ CASES = (
     _case("intent", "an intent, its staged file and a lock that says its holder died", _records),
     _case("change-log", "a change log with triggers", _log),
     _case("state", "whole state folders, in the places where one might look", _whole_state),
-    _case("displaced", "a list of displaced files that names others", _put("displaced-.aiter", intent({"files": []}))),
+    _case("displaced", "a list of displaced files that names others", _put("journal-.aiter", journal(None))),
     _case(
         "kept", "bytes that claim to have come too late", _put(f"stage/{_STAGED}.kept", b"## Pending\n### planted\n")
     ),

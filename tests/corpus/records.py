@@ -105,24 +105,20 @@ def _other_owner(place: Place, record: Path) -> None:
     os.chown(record, ORDINARY, ORDINARY)
 
 
-def intent(values: dict[str, object]) -> bytes:
+def journal(intent: object, displaced: object = ()) -> bytes:
     """Return a record with a checksum that holds."""
-    body = json.dumps(values).encode()
-    return b"memdeck 1 " + f"{len(body)} {zlib.crc32(body):08x}\n".encode() + body
+    body = json.dumps({"intent": intent, "displaced": displaced}).encode()
+    return b"memdeck 2 " + f"{len(body)} {zlib.crc32(body):08x}\n".encode() + body
 
 
-_MARK = {"ino": 1, "size": 1, "mtime_ns": 1, "ctime_ns": 1, "digest": "0" * 64}
-FORGED = {
-    "id": "01HM0000000000000000000000",
-    "time": "2024-01-15T10:00:00+00:00",
-    "actor": "human",
-    "operation": "tasks.add",
-    "summary": "forged",
-    "folders": ["outside/../../x"],
-    "roles": [
-        {"path": "../outside/secret.md", "label": "01HM0000000000000000000000.0", "before": None, "after": _MARK}
-    ],
-}
+def forged(path: str) -> bytes:
+    """Return a record with a change that orders to write a file."""
+    files = [(path, None, "0" * 64)]
+    order = {"id": "01HM0000000000000000000000", "time": "2024-01-15T10:00:00+00:00", "files": files, "folders": []}
+    return journal(order)
+
+
+FORGED = forged("../outside/secret.md")
 """An intent that orders to write outside."""
 
 
@@ -270,36 +266,34 @@ CASES = (
     state(
         "intent-torn",
         "an intent cut off in its middle",
-        lambda place, record: (record / "intent-.aiter").write_bytes(intent(FORGED)[:200]),
+        lambda place, record: (record / "journal-.aiter").write_bytes(FORGED[:100]),
     ),
     state(
         "intent-forged",
         "an intent that orders to write outside",
-        lambda place, record: (record / "intent-.aiter").write_bytes(intent(FORGED)),
+        lambda place, record: (record / "journal-.aiter").write_bytes(FORGED),
         expect=refuses("file.outside 1"),
     ),
     state(
         "intent-other-types",
         "an intent with a good checksum and nonsense in it",
-        lambda place, record: (record / "intent-.aiter").write_bytes(intent({"roles": 5, "time": [], "id": None})),
+        lambda place, record: (record / "journal-.aiter").write_bytes(journal({"files": 5, "time": [], "id": None})),
     ),
     state(
         "intent-folder",
         "a folder in place of an intent",
-        lambda place, record: (record / "intent-.aiter").mkdir(),
-        expect=refuses("file.io 1"),
+        _swap("journal-.aiter", os.mkdir),
+        expect=refuses("file.not_regular 1"),
     ),
     state(
         "displaced-garbage",
         "nonsense in the list of displaced files",
-        lambda place, record: (record / "displaced-.aiter").write_bytes(
-            intent({"files": [1, {"name": "../x", "mark": None}]})
-        ),
+        lambda place, record: (record / "journal-.aiter").write_bytes(journal(None, [1, ["../x", "a", ""]])),
     ),
     state(
         "displaced-wrong-type",
         "a number as the list of displaced files",
-        lambda place, record: (record / "displaced-.aiter").write_bytes(intent({"files": 7})),
+        lambda place, record: (record / "journal-.aiter").write_bytes(journal(None, 7)),
     ),
     _home(
         "state-writable-by-all",

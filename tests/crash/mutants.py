@@ -33,7 +33,7 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "torture": lambda top: foreign.torture(top, changes=400, lines=20),
     "looking": lambda top: foreign.foreign(top, every=3, looking=True, operations=("add",)),
     "foreign looking at facts": lambda top: foreign.foreign(top, looking=True, operations=("store a fact",)),
-    "foreign": lambda top: foreign.foreign(top, every=2, near=True),
+    "foreign": lambda top: foreign.foreign(top, near=True),
     "foreign and kill": lambda top: foreign.foreign(top, killed=True, near=True),
     "failed syncs": lambda top: power.failed_syncs(top, every=2),
     "errors": lambda top: errors.errors(top, every=3),

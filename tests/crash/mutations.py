@@ -12,11 +12,9 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from memory.storage import file_step, fsio, lock, recovery, transaction
-from memory.storage.file_step import Appending, FileStep
-from memory.storage.intent_log import IntentLog
-from memory.storage.recovery import _File, _Stand
-from memory.storage.safe_open import Mark
+from memory.storage import fsio, journal, lock, step, transaction
+from memory.storage.journal import Journal
+from memory.storage.step import FileStep, Step
 from memory.storage.transaction import Transaction
 
 
@@ -68,14 +66,14 @@ def _no_sync_of_folders() -> None:
 
 
 def _intent_too_late() -> None:
-    begin, put = Transaction._begin, Transaction._put_in_place
+    begin, put = Journal.begin, Transaction._put_in_place
     waiting: list[Any] = []
 
     def later(self: Any, *args: Any, **words: Any) -> None:
         put(self, *args, **words)
-        begin(self, *waiting[-1][0], **waiting[-1][1])
+        begin(self._journal, *waiting[-1][0], **waiting[-1][1])
 
-    _set(Transaction, "_begin", lambda _, *args, **words: waiting.append((args, words)))
+    _set(Journal, "begin", lambda _, *args, **words: waiting.append((args, words)))
     _set(Transaction, "_put_in_place", later)
 
 
@@ -83,54 +81,57 @@ def _intent_ends_early() -> None:
     put = Transaction._put_in_place
 
     def ended(self: Any, *args: Any, **words: Any) -> None:
-        self._journal.end(durable=True)
+        self._journal.end((), durable=True)
         put(self, *args, **words)
 
     _set(Transaction, "_put_in_place", ended)
 
 
-def _plain_rename() -> None:
-    def exchanged(new: str, _: str, stage: int, name: str, folder: int) -> str:
-        fsio.rename(new, stage, name, folder)
-        return ""
+def _replacing(put: Callable[[Step], None]) -> None:
+    """Replace files in another way; what is created or removed stays as it is."""
+    real = Step.put
+    _set(Step, "put", lambda self: real(self) if self.before is None or self.after is None else put(self))
 
-    _set(file_step, "swap", exchanged)
+
+def _plain_rename() -> None:
+    _replacing(lambda one: fsio.rename(one.label, one.stage_folder, one.name, one.folder))
+    _set(FileStep, "verify", _nothing)
 
 
 def _covering_create() -> None:
-    _set(file_step, "create", lambda new, stage, name, folder: fsio.rename(new, stage, name, folder))
+    _set(fsio, "add_name", fsio.rename)
 
 
 def _unlinking() -> None:
-    def take_away(name: str, folder: int, old: str, stage: int) -> None:
-        fsio.rename(name, folder, old, stage)
-        fsio.remove(old, stage)
+    real, verify = Step.put, FileStep.verify
 
-    verify = FileStep.verify
-    _set(file_step, "take_away", take_away)
+    def put(self: Step) -> None:
+        real(self)
+        if self.after is None:
+            fsio.remove(self.label, self.stage_folder)
+
+    _set(Step, "put", put)
     _set(FileStep, "verify", lambda self: verify(self) if self.file.after is not None else None)
 
 
 def _in_place() -> None:
-    def exchanged(new: str, old: str, stage: int, name: str, folder: int) -> str:
-        source = os.open(new, os.O_RDONLY, dir_fd=stage)
-        target = os.open(name, os.O_WRONLY | os.O_TRUNC | os.O_NONBLOCK, dir_fd=folder)
+    def rewritten(one: Step) -> None:
+        source = os.open(one.label, os.O_RDONLY, dir_fd=one.stage_folder)
+        target = os.open(one.name, os.O_WRONLY | os.O_TRUNC | os.O_NONBLOCK, dir_fd=one.folder)
         fsio.os.write(target, os.read(source, 1 << 24))
         os.close(source)
         os.close(target)
-        return ""
 
-    _set(file_step, "swap", exchanged)
+    _replacing(rewritten)
     _set(FileStep, "verify", _nothing)
 
 
 def _two_renames() -> None:
-    def exchanged(new: str, old: str, stage: int, name: str, folder: int) -> str:
-        fsio.rename(name, folder, old, stage)
-        fsio.rename(new, stage, name, folder)
-        return old
+    def renamed(one: Step) -> None:
+        fsio.rename(one.name, one.folder, one.old, one.stage_folder)
+        fsio.rename(one.label, one.stage_folder, one.name, one.folder)
 
-    _set(file_step, "swap", exchanged)
+    _replacing(renamed)
     _forgetting_recovery()
 
 
@@ -145,18 +146,16 @@ def _stage_first_cleared() -> None:
 
 
 def _forgetting_recovery() -> None:
-    _set(recovery, "recover", lambda intent, *_: (recovery.Recovery(intent, recovery.RecoveryOutcome.DISCARDED), []))
+    _set(journal, "_recover", lambda *_: [])
+
+
+def _recovery_only_looks() -> None:
+    _set(journal, "_go_on", _nothing)
+    _set(journal, "_go_back", _nothing)
 
 
 def _crossing_counts_as_done() -> None:
-    look = _File.look
-
-    def looked(self: _File) -> None:
-        look(self)
-        if self.stand is _Stand.CROSSED:
-            self.stand = _Stand.DONE
-
-    _set(_File, "look", looked)
+    _set(Step, "crossed", property(lambda _: False))
 
 
 def _short_write() -> None:
@@ -185,8 +184,17 @@ def _error_hidden() -> None:
 
 
 def _begin(**fixed: Any) -> None:
-    real = IntentLog.begin
-    _set(IntentLog, "begin", lambda self, intent, **_: real(self, intent, **fixed))
+    real = Journal.begin
+    _set(Journal, "begin", lambda self, intent, **_: real(self, intent, **fixed))
+
+
+def _never_ended() -> None:
+    """The record of a change stays open when the change is done."""
+
+    def end(self: Journal, displaced: Any, **_: Any) -> None:
+        self._write(journal.Record(self.record.intent, displaced), durable=False)
+
+    _set(Journal, "end", end)
 
 
 def _add_without_sync() -> None:
@@ -204,25 +212,27 @@ def _add_without_sync() -> None:
 
 
 def _added_anywhere() -> None:
-    """The bytes are written where the file ended when it was read, whatever stands there by now."""
+    """The bytes are written where the file ended when it was read, wherever it ends by now."""
 
-    def append(self: Appending) -> None:
+    def append(self: FileStep) -> None:
         before, after = self.file.before or b"", self.file.after or b""
-        target = os.open(self._name, os.O_WRONLY | os.O_NOFOLLOW, dir_fd=self._folder)
+        target = os.open(self.name, os.O_WRONLY | os.O_NOFOLLOW, dir_fd=self.folder)
         fsio.os.pwrite(target, after[len(before) :], len(before))
         fsio.sync(target)
         os.close(target)
 
-    _set(Appending, "append", append)
+    _set(FileStep, "append", append)
 
 
 def _added_and_not_looked_at() -> None:
-    """Where the bytes went is believed: to a file that just lost its name, maybe."""
+    """The bytes may go to a file that has just lost its name."""
 
-    def added(self: Appending, _: int, after: bytes, __: bytes) -> None:
-        del self, after
+    def append(self: FileStep) -> None:
+        before, after = self.file.before or b"", self.file.after or b""
+        with fsio.closing(fsio.open_append(self.name, self.folder)) as target:
+            fsio.append(target, after[len(before) :])
 
-    _set(Appending, "_look", added)
+    _set(FileStep, "append", append)
 
 
 def _added_to_a_torn_line() -> None:
@@ -251,10 +261,10 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
     "folders not synced at the end": ("power", _no_sync_of_folders),
     "intent not synced": ("power", lambda: _begin(durable=False)),
     "private files not synced": ("power", lambda: _private(durable=False)),
-    "no intent": ("kill", lambda: _set(Transaction, "_begin", _nothing)),
+    "no intent": ("kill", lambda: _set(Journal, "begin", _nothing)),
     "intent written after the move": ("kill", _intent_too_late),
     "intent taken away before the move": ("kill", _intent_ends_early),
-    "intent never taken away": ("late", lambda: _set(IntentLog, "end", _nothing)),
+    "intent never taken away": ("kill", _never_ended),
     "plain rename": ("late", _plain_rename),
     "rewritten in place": ("kill", _in_place),
     "two renames with a gap": ("kill", _two_renames),
@@ -275,14 +285,17 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
         )[0],
     ),
     "nothing put back": ("looking", lambda: _set(FileStep, "put_back", lambda _: True)),
-    "put back only half": ("looking", lambda: _set(FileStep, "_restore", lambda *_: True)),
+    "put back only half": ("looking", lambda: _set(Step, "take_back", lambda _: True)),
     "a new file covers another": ("foreign", _covering_create),
     "a removal unlinks": ("foreign", _unlinking),
     "recovery forgets": ("kill", _forgetting_recovery),
-    "recovery never goes on": ("kill", lambda: (_set(_File, "go_on", _nothing), _set(_File, "go_back", _nothing))[0]),
+    "recovery never goes on": (
+        "kill",
+        lambda: (_set(journal, "_go_on", _nothing), _set(journal, "_go_back", _nothing))[0],
+    ),
     "recovery believes what was displaced": ("foreign and kill", _crossing_counts_as_done),
     "recovery after clearing up": ("kill", _stage_first_cleared),
-    "recovery knows no digests": ("kill", lambda: _set(Mark, "same", lambda *_: True)),
+    "recovery knows no digests": ("kill", lambda: _set(step, "digest_in", lambda *_: "")),
     "recovery leaves folders behind": ("failed syncs", lambda: _set(fsio, "remove_folders", _nothing)),
     "the stage is not cleared": ("kill", lambda: _set(fsio, "empty_folder", _nothing)),
     "displaced files go at once": ("late", lambda: _set(transaction, "sweep", lambda *_: ())),
@@ -305,7 +318,7 @@ def _unchecked(check: Callable[[FileStep], bool]) -> Callable[[FileStep], bool]:
         check(self)
         if self._source >= 0:
             self._found = os.fstat(self._source)
-            self._seen = file_step.FileVersion.of(self._found)
+            self._seen = step.FileVersion.of(self._found)
         return True
 
     return checked

@@ -28,6 +28,7 @@ from memory.state.files.model import STATE as STATE_FILE
 from memory.state.files.store import StateStore
 from memory.state.recall.recall import apply, preview, scope_of_recall
 from memory.storage import PrivateState, Store
+from memory.storage.journal import Record
 from memory.storage.transaction import Transaction
 from memory.workspace import Workspace
 from tests.fixture_files import SAMPLE
@@ -114,12 +115,12 @@ class Place:
         return sorted(path.read_bytes() for path in self.shop.glob(".*/.memdeck/stage/*.kept"))
 
     def leftovers(self) -> list[str]:
-        """Return what a crash left of memdeck's own: staged files, intents, temporary files."""
+        """Return what a crash left of memdeck's own: staged files, open journals, temporary files."""
         found = [f"stage/{path.name}" for path in self.shop.glob(".*/.memdeck/stage/*")]
         return found + [
             path.name
             for path in self.state.rglob("*")
-            if path.name.startswith(("intent", ".")) or path.name.endswith(".tmp")
+            if path.name.startswith(".") or path.name.endswith(".tmp") or _is_open(path)
         ]
 
     def copy(self, top: Path) -> Place:
@@ -134,6 +135,11 @@ class Place:
     def clear(self) -> None:
         """Remove it all."""
         shutil.rmtree(self.top, ignore_errors=True)
+
+
+def _is_open(path: Path) -> bool:
+    """Tell whether a file is a journal with a change under way."""
+    return path.name.startswith("journal-") and Record.decode(path.read_bytes()).intent is not None
 
 
 def _copied(source: str, target: str) -> None:

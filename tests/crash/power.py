@@ -23,9 +23,6 @@ from pathlib import Path
 from typing import Any
 
 from memory.errors import MemdeckError
-from memory.storage import intent_log as journal
-from memory.storage.intent_log import IntendedFile, Intent
-from memory.storage.safe_open import Mark
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import Tally, check, points, prepared, some
 from tests.crash.operations import Place, Tree
@@ -43,7 +40,6 @@ class Event:
     inode: int = 0
     data: bytes = b""
     offset: int | None = None  # None appends
-    real: tuple[int, int] = (0, 0)  # inode number and mtime on the real file system
 
 
 @dataclass
@@ -55,7 +51,7 @@ class Model:
     root: int = 0
     events: list[Event] = field(default_factory=list)
     numbers: dict[tuple[int, int], int] = field(default_factory=dict)  # real device and inode -> ours
-    stamps: dict[int, int] = field(default_factory=dict)  # ours -> real inode number
+    _last: int = 1_000_000
 
     def load(self, top: Path) -> None:
         """Take over a folder as it is: all of it counts as synced."""
@@ -77,8 +73,8 @@ class Model:
     def _number(self, found: os.stat_result, *, new: bool = False) -> int:
         key = (found.st_dev, found.st_ino)
         if new or key not in self.numbers:
-            self.numbers[key] = len(self.numbers) + len(self.stamps) + 1_000_000
-            self.stamps[self.numbers[key]] = found.st_ino
+            self._last += 1
+            self.numbers[key] = self._last
         return self.numbers[key]
 
     def record(self, name: str, args: tuple[Any, ...], words: dict[str, Any], result: Any) -> None:
@@ -213,9 +209,8 @@ def _content(synced: bytes, written: bytes, data: str) -> bytes:
 
 
 def build(model: Model, state: State, top: Path) -> None:
-    """Make a state on a real file system; records name its inodes, which are others there, so they are renumbered."""
+    """Make a state on a real file system."""
     made: dict[int, Path] = {}
-    records: list[Path] = []
 
     def fill(inode: int, path: Path) -> None:
         for name, child in state.folders.get(inode, {}).items():
@@ -228,36 +223,10 @@ def build(model: Model, state: State, top: Path) -> None:
             else:
                 here.write_bytes(state.files.get(child, b""))
                 made[child] = here
-                if name.startswith(("intent", "displaced")):
-                    records.append(here)
 
     shutil.rmtree(top, ignore_errors=True)
     top.mkdir()
     fill(model.root, top)
-    real = {model.stamps[inode]: path for inode, path in made.items()}
-    for record in records:
-        intent = Intent.decode(record.read_bytes())
-        files = journal._files(record.read_bytes())
-        if intent is not None:
-            record.write_bytes(_renumbered(intent, real).encode())
-        elif files:
-            marked = [file._replace(mark=_mark(file.mark, real)) for file in files]
-            record.write_bytes(journal._sealed({"files": [journal._with_marks(file) for file in marked]}))
-
-
-def _renumbered(intent: Intent, real: dict[int, Path]) -> Intent:
-    roles = []
-    for role in intent.roles:
-        before, after = (None if mark is None else _mark(mark, real) for mark in (role.before, role.after))
-        roles.append(IntendedFile(role.path, role.label, before, after))
-    return intent._replace(roles=tuple(roles))
-
-
-def _mark(old: Mark, real: dict[int, Path]) -> Mark:
-    if old.ino not in real:
-        return old._replace(ino=0)
-    found = real[old.ino].stat()
-    return old._replace(ino=found.st_ino, mtime_ns=found.st_mtime_ns)
 
 
 def recorded(run: Callable[[Place], object], place: Place, failing: int = -1) -> tuple[Model, BaseException | None]:

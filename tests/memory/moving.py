@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from memory.search import records
-from memory.storage.file_step import FileStep
+from memory.storage.step import FileStep
 from memory.systems import maintain_all
 from memory.workspace import Workspace
 from tests.patience import PATIENCE, join

@@ -24,7 +24,7 @@ from memory.monitoring.checks.measures import read_json, value_at
 from memory.monitoring.thresholds.threshold import parse_threshold
 from memory.monitoring.thresholds.units import numbers_in, read_duration, read_quantity
 from memory.storage import own_folders as state
-from memory.storage.intent_log import Intent, _files
+from memory.storage.journal import Record
 from memory.storage.private.drafts import _read as read_draft
 from memory.storage.private.drafts import is_running
 from memory.trust.addresses import closed_reason
@@ -78,24 +78,19 @@ NOW = datetime(2024, 1, 15, tzinfo=UTC)
 
 
 def _sealed(text: str) -> bytes:
-    return b"memdeck 1 " + f"{len(text)} {zlib.crc32(text.encode()):08x}\n{text}".encode()
+    return b"memdeck 2 " + f"{len(text)} {zlib.crc32(text.encode()):08x}\n{text}".encode()
 
 
 def _intent(value: str) -> object:
-    mark = f'{{"ino": {value}, "size": {value}, "mtime_ns": 1, "ctime_ns": 1, "digest": "x"}}'
-    role = f'{{"path": "a", "label": "01HM0000000000000000000000.0", "before": null, "after": {mark}}}'
-    parts = '"id": "a", "actor": "a", "operation": "a", "summary": "a", "folders": []'
-    displaced = f'{{"name": "01HM0000000000000000000000.0.old", "path": "a", "change": "b", "mark": {mark}, "late": 0}}'
-    assert not _files(_sealed(f'{{"files": [{displaced}]}}')) or value == "9" * 4_000
-    assert Intent.decode(_sealed(f'{{{parts}, "time": {value}, "roles": []}}')) is None
-    return Intent.decode(_sealed(f'{{{parts}, "time": "2024-01-15T10:00:00+00:00", "roles": [{role}]}}'))
+    parts = f'"id": "01HM0000000000000000000000", "folders": [], "time": {value}'
+    return Record.decode(_sealed(f'{{"displaced": [], "intent": {{{parts}, "files": {value}}}}}')).intent
 
 
 def _draft(value: str) -> object:
     texts = dict.fromkeys(("id", "pane", "operation", "title", "ref", "source", "file", "section", "owner"), "a")
     rest = f'"values": {{}}, "base": {value}, "new": true, "time": "2024-01-15T10:00:00+00:00"}}'
     # The errors that the folder of drafts passes over.
-    with suppress(ValueError, KeyError, TypeError, RecursionError, OverflowError):
+    with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         return read_draft((json.dumps(texts)[:-1] + ", " + rest).encode())
     return None
 

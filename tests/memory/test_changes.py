@@ -15,7 +15,7 @@ from memory.files.journal.model import find_entry
 from memory.files.knowledge import model as knowledge
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks.model import find_task
-from memory.history.changes import list_changes, row, views_of
+from memory.history.changes import row, views_of
 from memory.history.versions import restore_version
 from memory.maintenance import maintain
 from memory.workspace import Workspace
@@ -97,7 +97,7 @@ def test_an_entry_added_by_another_program_is_seen_by_its_ref(workspace: Workspa
     )
     assert reopened().notice(NOW) == 1
     assert reopened().notice(NOW) == 0
-    (record,) = list_changes(reopened())
+    (record,) = reopened().store.history.list()
     (touched,) = record.touched
     assert (record.actor, touched.kind) == ("outside", "added")
     assert touched.ref == find_task(reopened().snapshot(), "From outside").ref
@@ -120,7 +120,7 @@ def test_an_agents_change_of_last_week_is_reverted(workspace: Workspace, reopene
     workspace.revert(outcome.change.id, actor="human", now=NOW)
     assert find_task(workspace.snapshot(), "Update README").entry.raw.rstrip() == removed.rstrip()
     assert find_task(workspace.snapshot(), "Deploy").fields["notes"] == "4"
-    newest, *_ = list_changes(workspace)
+    newest, *_ = workspace.store.history.list()
     assert (newest.actor, newest.operation, newest.undoes) == ("human", "revert", outcome.change.id)
 
 
@@ -160,7 +160,7 @@ def test_the_list_is_filtered(workspace: Workspace, reopened) -> None:
     )
 
     def found(**filters: object) -> int:
-        return len(list_changes(reopened(), **filters))  # type: ignore[arg-type]
+        return len(reopened().store.history.list(**filters))  # type: ignore[arg-type]
 
     assert renamed != deploy
     assert found() == 4
@@ -171,7 +171,7 @@ def test_the_list_is_filtered(workspace: Workspace, reopened) -> None:
     assert found(entry=deploy) == 2
     assert found(since=NOW + timedelta(minutes=1)) == 2
     assert found(until=NOW) == 2
-    assert list_changes(reopened(), entry=deploy)[-1].id == first
+    assert reopened().store.history.list(entry=deploy)[-1].id == first
 
 
 def test_an_archived_task_is_restored(workspace: Workspace) -> None:
@@ -188,7 +188,7 @@ def test_an_archived_task_is_restored(workspace: Workspace) -> None:
     assert (back.section, back.ref, back.entry.raw.rstrip()) == ("completed", archived.ref, raw)
     assert outcome.ref == back.ref
     assert "Set up" not in text(workspace, name)
-    (view,) = [view for view in views_of(workspace, list_changes(workspace)[0]) if view.entry == back.ref]
+    (view,) = [view for view in views_of(workspace, workspace.store.history.list()[0]) if view.entry == back.ref]
     assert (view.kind, view.moved_from) == ("moved", f"{name}: Completed")
     workspace.undo(actor="human", now=NOW)
     assert text(workspace, name) == moved
@@ -236,24 +236,23 @@ def test_an_earlier_version_is_restored(workspace: Workspace, reopened) -> None:
 
 
 def test_a_long_change_is_found_by_its_entries(workspace: Workspace) -> None:
-    """What was too much to be named at once is named when somebody asks for an entry of it."""
+    """Of a long change a hundred entries are listed, and it is found by all of them."""
     path = workspace.memory / "tasks.md"
     many = "".join(f"### Task {number}\n- created: 2024-01-15\n- notes: {'x' * 300}\n\n" for number in range(1000))
     path.write_text(path.read_text().replace("## In Progress", many + "## In Progress"))
     assert workspace.notice(NOW) == 1
-    assert list_changes(workspace)[0].touched == ()
     ref = find_task(workspace.snapshot(), "Task 77").ref
-    (record,) = list_changes(workspace, entry=ref)
+    (record,) = workspace.store.history.list(entry=ref)
     assert not record.named
     assert len(record.touched) == 100
-    assert list_changes(workspace, entry="Task 999") == (record,)
+    assert workspace.store.history.list(entry="Task 999") == (record,)
 
 
 def test_no_row_leads_a_write_astray(workspace: Workspace) -> None:
     """A path that is none of a memory file is refused, whatever the log says."""
     (workspace.root / ".aiter" / "secret.md").write_text("mine")
     change = edit(workspace, "Deploy", notes="a")
-    workspace.store.history._log.file.run(lambda db: db.execute("UPDATE file SET path = 'secret.md'"), None)
+    workspace.store.history.file.run(lambda db: db.execute("UPDATE file SET path = 'secret.md'"), None)
     with pytest.raises(RefusedError) as caught:
         workspace.revert(change, actor="human", now=NOW)
     assert caught.value.code == "change.path"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.servers.life import Busy
 from memory.errors import BusyError, MemdeckError
-from memory.history.changes import list_changes, row
+from memory.history.changes import row
 
 if TYPE_CHECKING:
     from memory.storage.changes import ChangeRecord
@@ -85,7 +85,7 @@ class ChangeEvents:
     def _newest(self) -> tuple[ChangeRecord, ...]:
         with self._busy:
             self._workspace.notice(self._clock())
-            return list_changes(self._workspace, limit=BEHIND)
+            return self._workspace.store.history.list(limit=BEHIND)
 
     def _look(self, _names: frozenset[str]) -> None:
         try:

@@ -14,7 +14,7 @@ from memory.files.journal.heat import entries_by_day
 from memory.files.journal.model import Journal
 from memory.files.knowledge.moves import move_knowledge
 from memory.files.snapshot import Snapshot
-from memory.history.changes import added_by, list_changes
+from memory.history.changes import added_by
 from widgets.calendar.day import DayScreen
 from widgets.calendar.year import YearScreen
 from widgets.dialogs.dialogs import Prompt
@@ -106,7 +106,7 @@ def _authors(context: Context) -> Mapping[str, str]:
     workspace = context.workspace
     if workspace is not None and workspace.state is not None:
         with suppress(MemdeckError, OSError):
-            return added_by(list_changes(workspace, limit=MOST_CHANGES, file="journal.md"), "journal.md")
+            return added_by(workspace.store.history.list(limit=MOST_CHANGES, file="journal.md"), "journal.md")
     return {}
 
 

@@ -13,7 +13,7 @@ from app.tui.commands.context import ACTOR
 from app.tui.shell import Part, ThreadReport
 from memory.errors import MemdeckError
 from memory.files.plans.model import Plan
-from memory.history.changes import file_name, list_changes, views_of
+from memory.history.changes import file_name, views_of
 from memory.history.outside import LostFile, OutsideRemoval, lost_files, outside_removals
 from memory.history.versions import versions_of
 from memory.review import undo_redo
@@ -188,7 +188,11 @@ class LogSource(Part):
     def page(self, limit: int, before: int | None) -> Sequence[LoggedChange]:
         """Return the newest changes before a place in the log, newest first."""
         workspace = self.app.workspace
-        return [] if workspace is None else [logged(one) for one in list_changes(workspace, limit=limit, before=before)]
+        return (
+            []
+            if workspace is None
+            else [logged(one) for one in workspace.store.history.list(limit=limit, before=before)]
+        )
 
     def stamp(self) -> object:
         """Return a stamp: the newest change, how many there are, and how many are undone."""

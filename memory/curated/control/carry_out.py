@@ -152,7 +152,7 @@ def replay(side: Side, now: datetime) -> int:
     done = 0
     for decision in pending(side):
         try:
-            with side.store.at_once().transaction("curated.replay", actor="replay", now=now) as transaction:
+            with side.store.transaction("curated.replay", actor="replay", now=now, wait=False) as transaction:
                 if any(one.id == decision.id for one in pending(side)):
                     _finish(side, decision, transaction, now)
                     done += 1

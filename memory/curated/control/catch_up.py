@@ -78,7 +78,7 @@ def catch_up(curated: Curated, side: Side, now: datetime) -> None:
         _notice(side, [file for file in files if file in lasts], lasts, now)
         more = True
         while more:
-            with side.store.at_once().transaction("curated.look", actor="replay", now=now) as transaction:
+            with side.store.transaction("curated.look", actor="replay", now=now, wait=False) as transaction:
                 more = side.records.run(partial(_catch_up, curated, side, transaction, now))
 
 

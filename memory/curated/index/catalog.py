@@ -63,11 +63,6 @@ class Catalog:
         if connection is not None:
             connection.close()
 
-    def take_over(self, folder: StateFolder, name: str) -> None:
-        """Adopt the catalogue of another place, where this one does not exist yet: both describe the same files."""
-        if self._derived is not None and self._connection is None:
-            self._derived.take_over(_database(folder, name))
-
     def read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T]) -> T:
         """Return `work(connection)` on a catalogue that is up to date for some folders: each is listed.
 

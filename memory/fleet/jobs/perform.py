@@ -100,7 +100,7 @@ def _maintain(
 ) -> dict[str, Any]:
     if due is not None and not dry_run:
         # An interrupted run may already have made its change: it has exactly this time, and is not made again.
-        found = changes.list_changes(workspace, actor=actor, since=due, until=due)
+        found = workspace.store.history.list(actor=actor, since=due, until=due)
         made = [changes.row(one) for one in found if one.time == due and one.undone_by is None]
         if made:
             return {"again": True, "due": due.isoformat(), "changes": made}

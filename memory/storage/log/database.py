@@ -6,6 +6,7 @@ A record that cannot be kept is never a reason to fail a change: what went wrong
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -18,113 +19,7 @@ from memory.errors import MemdeckError
 from memory.storage import fsio
 from memory.storage.own_folders import StateFolder
 
-from .damaged import damaged_files, move_aside
-
 T = TypeVar("T")
-
-VERSION = 6
-"""Stored as `user_version`; a database of a newer version is left alone."""
-
-UPGRADES: dict[int, str] = {
-    # Only the workspace memory had a log then, with paths relative to its folder.
-    1: """
-UPDATE file SET path = '.aiter/' || path;
-UPDATE seen SET path = '.aiter/' || path;
-UPDATE base SET path = '.aiter/' || path;
-UPDATE base_data SET path = '.aiter/' || path;
-""",
-    # Which mode a removed file had was not kept.
-    2: """
-ALTER TABLE file ADD COLUMN mode INTEGER;
-""",
-    3: "",
-    # Who accepted a change was not noted.
-    4: """
-ALTER TABLE change ADD COLUMN reviewer TEXT;
-ALTER TABLE change ADD COLUMN proposal TEXT;
-CREATE INDEX change_proposal ON change (proposal) WHERE proposal IS NOT NULL;
-""",
-    # Which saves took back which changes was guessed, and the neighbours of an entry told where it goes back.
-    5: """
-DROP TABLE IF EXISTS taken_back;
-ALTER TABLE region DROP COLUMN above;
-ALTER TABLE region DROP COLUMN below;
-""",
-}
-"""What makes the tables of each older version those of the next one."""
-
-TABLES = """
-CREATE TABLE change (
-    seq INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    time TEXT NOT NULL,
-    actor TEXT NOT NULL,
-    operation TEXT NOT NULL,
-    summary TEXT NOT NULL,
-    status TEXT NOT NULL,
-    undone_by TEXT,
-    undoes TEXT,
-    redoes TEXT,
-    named INTEGER NOT NULL DEFAULT 0,
-    reviewer TEXT,
-    proposal TEXT
-);
-CREATE INDEX change_proposal ON change (proposal) WHERE proposal IS NOT NULL;
-CREATE INDEX change_pending ON change (status) WHERE status = 'pending';
-CREATE TABLE file (
-    seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE,
-    n INTEGER NOT NULL,
-    path TEXT NOT NULL,
-    before_size INTEGER,
-    before_hash BLOB,
-    after_size INTEGER,
-    after_hash BLOB,
-    kept INTEGER,
-    mode INTEGER,
-    PRIMARY KEY (seq, n)
-) WITHOUT ROWID;
-CREATE INDEX file_path ON file (path, seq);
-CREATE TABLE region (
-    seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE,
-    n INTEGER NOT NULL,
-    k INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    start INTEGER NOT NULL,
-    before BLOB NOT NULL,
-    after BLOB NOT NULL,
-    section BLOB
-);
-CREATE INDEX region_file ON region (seq, n, k);
-CREATE TABLE touched (
-    seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE,
-    n INTEGER NOT NULL,
-    ref TEXT,
-    old_ref TEXT,
-    title BLOB NOT NULL,
-    kind TEXT NOT NULL
-);
-CREATE INDEX change_unnamed ON change (seq) WHERE named = 0;
-CREATE INDEX touched_seq ON touched (seq);
-CREATE INDEX touched_ref ON touched (ref) WHERE ref IS NOT NULL;
-CREATE TABLE seen (
-    path TEXT PRIMARY KEY,
-    size INTEGER,
-    hash BLOB,
-    dev INTEGER,
-    ino INTEGER,
-    mtime INTEGER,
-    ctime INTEGER
-) WITHOUT ROWID;
-CREATE TABLE base (
-    path TEXT PRIMARY KEY,
-    seq INTEGER NOT NULL,
-    grown INTEGER NOT NULL DEFAULT 0
-) WITHOUT ROWID;
-CREATE TABLE base_data (
-    path TEXT PRIMARY KEY,
-    data BLOB
-);
-"""
 
 CONNECTION = """
 PRAGMA journal_mode = WAL;
@@ -137,14 +32,12 @@ PRAGMA journal_size_limit = 4000000;
 """
 """A commit is one write without a sync: after a power cut the newest rows may be missing, the files are there."""
 
-NAME = "changes.sqlite"
-DAMAGED = "changes.damaged.sqlite"
-
 
 class DatabaseKind(NamedTuple):
     """What a database file is for: its names, how messages call it, its tables with their version.
 
-    `upgrades` makes the tables of each older version those of the next one.
+    `upgrades` makes the tables of an older version those of the next one; a database that is older than all of them is
+    moved aside.
     """
 
     name: str
@@ -156,15 +49,19 @@ class DatabaseKind(NamedTuple):
     upgrades: Mapping[int, str] = MappingProxyType({})
 
 
-CHANGES = DatabaseKind(NAME, DAMAGED, "the change log", TABLES, VERSION, upgrades=UPGRADES)
-"""The change log."""
+KEPT = 5
+"""How many damaged databases of one kind are kept."""
 _MOMENT = 50
 """Milliseconds for which light work waits for other processes."""
 _DAMAGE = frozenset({11, 26})  # SQLITE_CORRUPT, SQLITE_NOTADB
 
 
-class _Foreign(Exception):
-    """The database was made by another version."""
+class _Newer(Exception):
+    """The database was made by a newer version."""
+
+
+class _Older(Exception):
+    """The database was made by a version that is too old."""
 
 
 class LogFile:
@@ -173,7 +70,7 @@ class LogFile:
     SQLite ends the process where a connection is closed under a thread that works with it.
     """
 
-    def __init__(self, folder: StateFolder | None, timeout: float = 2.0, kind: DatabaseKind = CHANGES) -> None:
+    def __init__(self, folder: StateFolder | None, kind: DatabaseKind, timeout: float = 2.0) -> None:
         """Without a folder it lives in memory, as long as the process; `timeout` is in seconds.
 
         A change waits for it under the workspace's lock, for which others wait longer than that.
@@ -205,17 +102,17 @@ class LogFile:
                     return default
                 with _lightly(connection, self._timeout) if light else nullcontext():
                     return _in_transaction(connection, work)
-            except _Foreign as error:
+            except _Newer as error:
                 self._warn(str(error))
                 return default
-            except sqlite3.Error as error:
+            except (sqlite3.Error, _Older) as error:
                 code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
                 if light and code == sqlite3.SQLITE_BUSY:
                     return default
                 self.close()
-                damaged = code in _DAMAGE or str(error).startswith("no such ")
+                damaged = isinstance(error, _Older) or code in _DAMAGE or str(error).startswith("no such ")
                 if damaged and attempt == 0 and self.folder is not None:
-                    self._move_aside(str(error))
+                    self._move_aside(str(error) if isinstance(error, _Older) else f"was damaged ({error})")
                     continue
                 self._warn(f"{self.kind.called} cannot be used: {error}")
             except OSError as error:
@@ -231,7 +128,7 @@ class LogFile:
         return default
 
     def exists(self) -> bool:
-        """Tell whether something stands where the database is kept."""
+        """Return whether a file or anything else has the database's name."""
         return self._look() is not None
 
     def damaged(self) -> tuple[Path, ...]:
@@ -250,7 +147,7 @@ class LogFile:
                 connection.close()
 
     def _open(self, make: bool) -> sqlite3.Connection | None:
-        """Return the connection, a new one where somebody removed the file meanwhile."""
+        """Return the connection, a new one where another program removed the file meanwhile."""
         if self._connection is not None and (self.folder is None or self._identity == self._look()):
             return self._connection
         self.close()
@@ -278,10 +175,10 @@ class LogFile:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version == self.kind.version:
             return
+        if version > self.kind.version:
+            raise _Newer(f"{self.kind.called} was written by a newer memdeck (version {version}); it stays as it is")
         if version != 0 and version not in self.kind.upgrades:
-            raise _Foreign(
-                f"{self.kind.called} was written by another version of memdeck ({version}); it stays as it is"
-            )
+            raise _Older(f"was written by an old memdeck (version {version})")
         connection.execute("BEGIN IMMEDIATE")
         try:
             # Another process may have made the tables while we waited.
@@ -320,10 +217,10 @@ class LogFile:
             with self.folder.opened() as folder:
                 aside = move_aside(folder, self.kind.name, self.kind.damaged)
         except (OSError, MemdeckError) as error:
-            self._warn(f"{self.kind.called} is damaged ({reason}) and cannot be moved aside: {error}")
+            self._warn(f"{self.kind.called} {reason} and cannot be moved aside: {error}")
         else:
             where = self.folder.path / aside
-            self._warn(f"{self.kind.called} was damaged ({reason}); history begins anew, the old one is {where}")
+            self._warn(f"{self.kind.called} {reason}; history begins anew, the old one is {where}")
 
     def _warn(self, text: str) -> None:
         if text not in self.warnings:
@@ -353,3 +250,37 @@ def _lightly(connection: sqlite3.Connection, timeout: float) -> Iterator[None]:
     finally:
         connection.execute(f"PRAGMA synchronous = {level}")
         connection.execute(f"PRAGMA busy_timeout = {round(timeout * 1000)}")
+
+
+def damaged_files(folder: Path, name: str) -> tuple[Path, ...]:
+    """Return the damaged databases in a folder, the oldest first; `name` is the name of the first one."""
+    return tuple(folder / one for _, one in _numbered(os.listdir(folder) if os.path.isdir(folder) else [], name))
+
+
+def move_aside(folder: int, database: str, name: str) -> str:
+    """Rename a damaged database and the files of SQLite beside it to a free name, and return the name.
+
+    The names are `name`, then that with a number that grows; the oldest goes where more than `KEPT` would stay.
+    """
+    taken = _numbered(os.listdir(folder), name)
+    number = taken[-1][0] + 1 if taken else 1
+    aside = name if number == 1 else name.replace(".sqlite", f"-{number}.sqlite")
+    for ending in ("-wal", "-journal", "-shm"):
+        # What a crash left beside an older one would be read as part of this one.
+        fsio.remove(aside + ending, folder)
+    fsio.rename(database, folder, aside, folder)
+    for ending in ("-wal", "-journal"):
+        # Commits that are not in their place yet, or the bytes before one that was not completed.
+        with suppress(FileNotFoundError):
+            fsio.rename(database + ending, folder, aside + ending, folder)
+    fsio.remove(f"{database}-shm", folder)
+    for _, old in taken[: max(len(taken) + 1 - KEPT, 0)]:
+        for ending in ("", "-wal", "-journal"):
+            fsio.remove(old + ending, folder)
+    return aside
+
+
+def _numbered(names: list[str], name: str) -> list[tuple[int, str]]:
+    """Return those of some names that are `name` or a numbered form of it, with their numbers, in order."""
+    form = re.compile(re.escape(name.removesuffix(".sqlite")) + r"(?:-([0-9]{1,9}))?\.sqlite")
+    return sorted((int(found[1] or 1), one) for one in names if (found := form.fullmatch(one)))

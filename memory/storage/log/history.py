@@ -1,4 +1,4 @@
-"""Undo, redo and revert over the records of a history: each is a change that is merged into what is there now.
+"""Undo, redo and revert over the records of a history: each is a change that is merged into the current files.
 
 A change goes back byte for byte while its files are as it left them. Where a file moved on, it is merged by entries,
 fields and lines; where the same was changed since, nothing is written.
@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import Unpack
 
 from memory.document.compare import Region, apply, inverted, is_lines, lines_of, plain_name, units_of
 from memory.document.nodes import bare
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage.changes import OUTSIDE, SERIES, Change, ChangeRecord, FileChange, RecordedFile
+from memory.storage.files import StoreFiles, Stores
+from memory.storage.own_folders import StateFolder
+from memory.storage.transaction import Options, Transaction
 
 from . import rows
+from .log import ChangeLog, identity
 from .merging import FileConflict, MergedChange, Take, merge_change
-from .recorded import RecordedChanges
-
-if TYPE_CHECKING:
-    from memory.storage.store import Store
-
 
 REVERT, REDO = "revert", "redo"
 _TURNED = re.compile(r"\A(?:(?:undo|redo|revert): )+")
@@ -49,18 +50,35 @@ The files of a new workspace do not go by an undo that meant something else, nor
 """
 
 
-class History(RecordedChanges):
+class History(ChangeLog):
     """Records changes, lists them and takes them back; safe to share between threads."""
 
+    def __init__(self, folder: StateFolder, stores: Stores, review: Callable[[StoreFiles, Change], None]) -> None:
+        """`review` raises an error for a change of a store that an agent may not make at once."""
+        super().__init__(folder, stores)
+        self._review = review
+
+    def notice(self, paths: Iterable[str], now: datetime) -> int:
+        """Look at files as `ChangeLog.notice`; changes that a killed process left are completed or taken back first."""
+        for store in self._stores.stores:
+            if store.busy() and not store.lock.held:
+                with suppress(MemdeckError), self._transaction(store, "recover", actor="recover", now=now, wait=False):
+                    pass
+        return super().notice(paths, now)
+
+    def _transaction(
+        self, store: StoreFiles, operation: str, *, actor: str, now: datetime, **options: Unpack[Options]
+    ) -> Transaction:
+        return Transaction(store, self, partial(self._review, store), operation, actor=actor, now=now, **options)
+
     def undo(self, *, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
-        """Take back the newest change of this actor that stands, and return the change which did it; see `undoable`.
+        """Take back the newest change of this actor that is not undone yet; return the new change. See `undoable`.
 
         NotFoundError `change.none` where there is none, ConflictError `document.conflict` where the same was changed
         since, `change.archived` where maintenance archived its entries, `change.thinned` where its bytes are no longer
         kept, MemdeckError `change.log_failed` where the log cannot be read. A change that was made in several
         transactions is taken back as one.
         """
-        self._settle(now)
         record = self.undoable(actor, accepted_in) or next(iter(self._standing(actor, accepted_in, 1)), None)
         if record is None:
             raise NotFoundError("change.none", f"there is no change by {actor} to undo")
@@ -77,7 +95,6 @@ class History(RecordedChanges):
 
         Errors as `undo`.
         """
-        self._settle(now)
         record = self.redoable(actor, accepted_in)
         if record is None:
             raise NotFoundError("change.none", f"there is no undone change by {actor} to redo")
@@ -118,7 +135,6 @@ class History(RecordedChanges):
         """Return the change of maintenance that put away what a change touched, None where there is none."""
         refs = sorted({ref for one in record.touched for ref in (one.ref, one.old_ref) if ref is not None})
         paths = [rows.key(path) for path in record.paths]
-        self._name_all()
         entries, files = (", ".join("?" * len(names)) for names in (refs, paths))
         found = self.records(
             "seq > ? AND actor = 'maintain' AND undoes IS NULL AND undone_by IS NULL"
@@ -181,15 +197,14 @@ class History(RecordedChanges):
         return any(one.proposal is not None for one in taken)
 
     def revert(self, change_id: str, *, actor: str, now: datetime, take: Take | None = None) -> Change:
-        """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already.
+        """Take back one change of any actor; errors as `get` and `undo`, and `change.undone` if it is already.
 
         `take` chooses a side where the same was changed since.
         """
-        self._settle(now)
         return self._turn(self._revertible(change_id), actor, now, REVERT, take)
 
     def rehearse_revert(self, change_id: str, *, now: datetime) -> MergedChange:
-        """Return what `revert` would do to the files, and what stands in its way; nothing is written.
+        """Return what `revert` would do to the files, and the conflicts that would prevent it; nothing is written.
 
         Other errors as `revert`.
         """
@@ -206,7 +221,6 @@ class History(RecordedChanges):
 
         ConflictError `change.nothing_removed` where it removed none; other errors as `revert`.
         """
-        self._settle(now)
         record = self._revertible(change_id)
         if record.actor != OUTSIDE:
             raise ConflictError("change.nothing_removed", f"change {record.id} was made with memdeck", "revert it")
@@ -219,7 +233,7 @@ class History(RecordedChanges):
         changes = [file for file, _ in removed]
 
         def merged(read: Callable[[str], bytes | None]) -> MergedChange:
-            found = merge_change(self._together, changes, read, now)
+            found = merge_change(self._stores, changes, read, now)
             return found if found.state == "gone" else _agreed(record, found)
 
         done = self._carry_out(record, merged, actor, now, REVERT, f"brought back {titles[0]!r}{more}")
@@ -233,7 +247,7 @@ class History(RecordedChanges):
         data = before or b""
         regions = self.regions(record, file)
         if is_lines(file.path):
-            gone = self._log.removed_lines(file.path, regions)
+            gone = self.removed_lines(file.path, regions)
             left = Counter(line for line, _ in gone)
             kept = []
             for line in lines_of(data):
@@ -242,7 +256,7 @@ class History(RecordedChanges):
                 else:
                     kept.append(line)
             return FileChange(file.path, b"".join(kept), data), [title for _, title in gone]
-        document = self._together.document(file.path, data)
+        document = self._stores.document(file.path, data)
         if document is None:
             return FileChange(file.path, data, data), ()
         units = [one.before for one in units_of(regions, by_place=False) if one.before and one.after is None]
@@ -267,11 +281,11 @@ class History(RecordedChanges):
         _refuse_thinned(record)
         return record
 
-    def _store_of(self, record: ChangeRecord) -> Store:
+    def _store_of(self, record: ChangeRecord) -> StoreFiles:
         """Return the store whose files a change is of; ConflictError where it has none.
 
         Only its owner writes to the log; still no file is written because a row names it: RefusedError `change.path`
-        for what is no memory file of that store.
+        for a path that is not a memory file of that store.
         """
         if not record.files:
             raise ConflictError(
@@ -280,10 +294,10 @@ class History(RecordedChanges):
                 "`memdeck trust revoke` takes an approval back",
                 id=record.id,
             )
-        with self._together.glance():
-            store = self._together.store_of(record.files[0].path)
+        with self._stores.glance():
+            store = self._stores.store_of(record.files[0].path)
             for path in record.paths:
-                if store is None or self._together.store_of(path) is not store or not self._together.knows(path):
+                if store is None or self._stores.store_of(path) is not store or not self._stores.knows(path):
                     said = f"change {record.id} names {path!r}, which is no memory file"
                     raise RefusedError("change.path", said)
         assert store is not None
@@ -340,17 +354,10 @@ class History(RecordedChanges):
         """Write what `merged` returns for the files as they are under the lock, and return the change."""
         store = self._store_of(record)
         undoes, redoes = (None, record.id) if name == REDO else (record.id, None)
-        with store.transaction(name, actor=actor, now=now, undoes=undoes, redoes=redoes, recorded=True) as transaction:
-
-            def read(path: str) -> bytes | None:
-                return transaction.read(path.removeprefix(store.prefix)).base
-
-            for file in merged(read).files:
-                path = file.path.removeprefix(store.prefix)
-                if file.after is not None:
-                    transaction.write(path, file.after, base=file.before, mode=file.mode)
-                elif file.before is not None:
-                    transaction.remove(path, base=file.before)
+        with self._transaction(
+            store, name, actor=actor, now=now, undoes=undoes, redoes=redoes, recorded=True
+        ) as transaction:
+            transaction.take(merged(transaction.bytes_of).files)
             return transaction.commit(summary)
 
     def _merged(
@@ -368,21 +375,19 @@ class History(RecordedChanges):
         modes: dict[str, int] = {}
         if gone_by is not None:
             modes = self._read(lambda db: rows.modes_of(db, gone_by), modes)
-        with self._together.glance():
+        with self._stores.glance():
             files = []
             for file in record.files:
                 left, wanted = self._sides(record, file, read(file.path), back=back)
                 files.append(FileChange(file.path, left, wanted, modes.get(file.path)))
-            return merge_change(self._together, files, read, now, take, stamped=False)
+            return merge_change(self._stores, files, read, now, take, stamped=False)
 
     def _sides(
         self, record: ChangeRecord, file: RecordedFile, current: bytes | None, *, back: bool
     ) -> tuple[bytes | None, bytes | None]:
         """Return a file as one side of a change left it, and as the other is to make it."""
         left, wanted = (file.after, file.before) if back else (file.before, file.after)
-        with self._mutex:
-            found = self._log.identity(file.path, current)
-        if found == left:
+        if identity(current) == left:
             # What other changes did to the file does not matter, not even whether their bytes are kept.
             regions = self._whole_regions(record, file)
             turned = inverted(regions) if back else regions
@@ -477,7 +482,7 @@ def _last_undone(own: Sequence[ChangeRecord]) -> tuple[ChangeRecord | None, bool
         if record.redoes is not None:
             continue
         if record.undoes is None or record.operation == REVERT:
-            # A change that was undone does not end the walk, one that stands and is newer than its undo does.
+            # A change that was undone does not end the search; a newer one that is not undone does.
             if record.undone_by is None and record.id not in redone:
                 return None, True
             continue

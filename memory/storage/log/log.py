@@ -1,271 +1,276 @@
-"""The change log: every change of every writer, with what was different, in a database outside of the workspace.
+"""The change log: every change of every writer, with the bytes that differ, in a database outside the workspace.
 
-A change is a row before its files move (`begin`) and counts once they did (`done`). Bytes are kept as the regions
-that differ. How each file looked last is kept too, so that what another program did is noticed on the next look and
-becomes a change of the actor `outside`; the first sight of a file is no change.
+A change is recorded when its files are in place, while its store is still locked. The bytes of each file as it was seen
+last are kept too, so that a change by another program is noticed at the next look and recorded for the actor `outside`;
+the first sight of a file is not a change.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from threading import RLock
+from typing import NamedTuple, TypeVar
 
-from memory.document.compare import Region, apply, compare, compare_lines, is_lines, lines_of, units_of
-from memory.errors import MemdeckError
+from memory.document.compare import (
+    Region,
+    apply,
+    compare,
+    compare_lines,
+    inverted,
+    is_lines,
+    lines_of,
+    units_of,
+)
+from memory.errors import AmbiguousError, MemdeckError, NotFoundError
 from memory.storage.changes import (
     OUTSIDE,
     Change,
+    ChangeRecord,
     FileChange,
+    RecordedFile,
     Touched,
     TouchKind,
     is_by_place,
     new_id,
     touched_in,
 )
+from memory.storage.files import StoreFiles, Stores
 from memory.storage.own_folders import StateFolder
-from memory.storage.safe_open import FileVersion
+from memory.storage.safe_open import FileVersion, Stored, version_of
 
 from . import rows
 from .database import LogFile
+from .filters import listed, newer_name
 
-if TYPE_CHECKING:
-    from memory.storage.store import SharedLog
-
+T = TypeVar("T")
 KEEP_BYTES = 50_000_000
 """How many bytes of changes are kept."""
-KEEP_NEWEST = 5
-"""How many of the newest changes of each file keep their bytes whatever their size."""
+KEEP_NEWEST = 10
+"""How many of the newest changes of each file keep their bytes, of any size."""
 KEEP_REMOVED = timedelta(days=30)
 """How long a whole file that was removed is kept at least."""
-_NAME_BYTES = 200_000  # entries of a larger change are named when somebody asks for changes by entry
-_GROWTH = 1 << 18
-_MOST_CHANGES = 500
-_THIN_EVERY = 50
-_HASH = 16  # So many bytes of a SHA-256 tell bytes from others.
-_SETTLED_NS = 20_000_000
-_PASSING_NS = 5_000_000_000
-
-Look = Callable[[str], "tuple[bytes | None, FileVersion | None]"]
-"""Returns the bytes of a file as they are now, None where there is none, and their version if that is sure."""
-Mine = Callable[[str], bool]
-"""Tells whether a file is one of the store whose lock is held: about changes of others nothing can be decided."""
+PASSING = 5.0
+"""Seconds for which a file may be in the midst of another program's writing."""
+_HASH = 16  # This many bytes of a SHA-256 distinguish contents.
 
 
 class FoundFile(NamedTuple):
-    """A file as it was read: bytes (None: no file), version, and how long ago it was changed, in nanoseconds."""
+    """A file as it was read; `settled` says that a further write would change its version."""
 
     path: str
-    data: bytes | None
-    version: FileVersion
-    age_ns: int
-
-    @property
-    def settled(self) -> bool:
-        """Whether the version would be another one after a further write."""
-        return self.data is not None and self.age_ns > _SETTLED_NS
+    stored: Stored
+    settled: bool
 
 
 class ChangeLog:
-    """The log of one workspace; not safe between threads, `History` sees to that."""
+    """The log of the changes of some stores; safe to share between threads. All paths are relative to the workspace."""
 
-    def __init__(self, folder: StateFolder | None, reading: SharedLog, *, keep_bytes: int = KEEP_BYTES) -> None:
-        """Nothing is opened yet; without a folder the log lives as long as the process. `reading` knows the files."""
-        self.file = LogFile(folder)
-        self.reading = reading
-        self._keep_bytes = keep_bytes
-        self._known: dict[str, tuple[bytes, rows.Identity]] = {}  # The last bytes of a file.
-        self._compared: dict[str, tuple[bytes | None, bytes, tuple[Region, ...]]] = {}
-        self._own: dict[str, bytes | None] = {}  # What this process wrote last.
-        self._since_thinned = _THIN_EVERY
+    def __init__(self, folder: StateFolder, stores: Stores) -> None:
+        """Nothing is opened yet."""
+        self.file = LogFile(folder, rows.CHANGES)
+        self._stores = stores
+        self.keep_bytes = KEEP_BYTES
+        self._mutex = RLock()
 
-    # -- what a transaction tells -------------------------------------------------------------------------------
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The errors of the log, or those after a change that was made, since the process began."""
+        return tuple(self.file.warnings)
 
-    def begin(self, change: Change, look: Look, mine: Mine) -> bool:
-        """Note a change whose files are about to move; what others did to them before is noted first.
+    def warn(self, text: str) -> None:
+        """Add a sentence to the warnings, once."""
+        if text not in self.file.warnings:
+            self.file.warnings.append(text)
 
-        False where it could not be noted: then `done` would wait for the log in vain.
+    def close(self) -> None:
+        """Close the log after the work that other threads do in it; the next use opens it again."""
+        with self._mutex:
+            self.file.close()
+
+    # -- recording ----------------------------------------------------------------------------------------------
+
+    def begin(self, change: Change) -> bool:
+        """Record what other programs did before a change to its files; called right before these are changed.
+
+        Return whether the log works. RefusedError `state.*`.
         """
-        # Looked at before the database is locked: other processes wait for it.
-        planned = [(file, regions := self._told(file) or self.regions(file), _size(regions)) for file in change.files]
-        self._compared.clear()
 
         def work(db: sqlite3.Connection) -> bool:
-            self._settle(db, look, mine)
             for file in change.files:
                 self._notice(db, file.path, file.before, None, change.time)
-            self._insert(db, change, planned, "pending")
             return True
 
-        return self.file.run(work, False)
+        return self._run(work, False)
 
-    def done(self, change: Change, versions: dict[str, FileVersion]) -> None:
-        """Note that the files of a change are in their places; `versions` as far as they are known for sure."""
-
-        self._own.update({file.path: file.after for file in change.files})
+    def done(self, change: Change, store: StoreFiles, regions: Mapping[str, Sequence[Region]]) -> None:
+        """Record a change whose files are in place; `regions` are the differences in files where the caller knows
+        them.
+        """
+        # Compared before the database is locked: other processes wait for it.
+        by_place = is_by_place(change.actor, change.operation)
+        files = [self._new_file(file, regions.get(file.path), by_place=by_place) for file in change.files]
 
         def work(db: sqlite3.Connection) -> None:
-            if not rows.finish(db, change.id):
-                return
-            for file in change.files:
-                self._remember(file.path, file.after)
-                rows.put_seen(db, file.path, self.identity(file.path, file.after), versions.get(file.path))
-            rows.mark(db, change.id, change.undoes, change.redoes)
-            self._since_thinned += 1 + sum([len(file.before or b"") for file in change.files]) // _GROWTH
-            if self._since_thinned >= _THIN_EVERY:
-                self._since_thinned = 0
-                self._thin(db, change.time)
+            rows.add(db, change, files)
+            for file, new in zip(change.files, files, strict=True):
+                stored = store.cached(file.path.removeprefix(store.prefix))
+                version = stored.version if stored is not None and stored.data is file.after else None
+                rows.put_seen(db, file.path, new.after, file.after, version)
+            rows.thin(db, self.keep_bytes, KEEP_NEWEST, change.time - KEEP_REMOVED)
 
-        self.file.run(work, None)
+        self._run(work, None)
 
-    def note(self, change: Change) -> None:
-        """Note something without files that is done already."""
-        self.file.run(lambda db: self._insert(db, change, (), "done"), None)
+    def note(self, operation: str, summary: str, *, actor: str, now: datetime, undoes: str | None = None) -> None:
+        """Record a decision of a person that changed no file.
 
-    def name_all(self, db: sqlite3.Connection) -> None:
-        """Name the entries of changes that were too long to be named when they were made."""
-        for seq in rows.unnamed(db):
-            (record,) = rows.records(db, "seq = ?", (seq,), 1)
-            by_place = is_by_place(record.actor, record.operation)
-            for number, path, _ in rows.files_of(db, seq):
-                found = self.touched(path, rows.regions_of(db, seq, number), by_place=by_place)
-                rows.add_touched(db, seq, number, found)
-            rows.set_named(db, seq)
-
-    # -- what others did ----------------------------------------------------------------------------------------
-
-    def notice(self, found: Sequence[FoundFile], now: datetime, same: Callable[[FoundFile], bool]) -> int:
-        """Compare files with how they looked last; return how many changes of other programs were noted.
-
-        `same` tells, while no other process can write to the log, whether a file still is what was read. A file that
-        is missing, empty, cut off or less than half as long is given some seconds to come back.
+        `undoes` is the change that it is about, which is not undone by it.
         """
+        change = Change(new_id(now), now, actor, operation, summary, (), undoes=undoes)
+        self._run(lambda db: rows.add(db, change, ()), None)
 
-        def work(db: sqlite3.Connection) -> int:
-            count = 0
-            # Nearly all files are those that were seen last: all are told in one go.
-            known = rows.versions(db) if found else {}
-            for one in found:
-                if one.settled and known.get(one.path) == one.version:
-                    continue
-                seen = rows.get_seen(db, one.path)
-                if one.data is None and (seen is None or seen.identity is None):
-                    continue
-                if rows.is_pending(db, one.path) or not same(one) or (seen and self._passing(db, one, seen.identity)):
-                    continue
-                count += self._notice(db, one.path, one.data, one.version if one.settled else None, now)
-            return count
+    def _new_file(
+        self, file: FileChange, regions: Sequence[Region] | None = None, *, by_place: bool = False
+    ) -> rows.NewFile:
+        regions = self.touched_by(file) if regions is None else regions
+        return rows.NewFile(
+            file.path,
+            identity(file.before),
+            identity(file.after),
+            sum(region.size for region in regions),
+            file.mode,
+            regions,
+            self.entries_of(file.path, regions, by_place=by_place),
+        )
 
-        return self.file.run(work, 0)
+    # -- noticing what other programs did -----------------------------------------------------------------------
 
-    def passing(self, one: FoundFile) -> bool:
-        """Tell whether a file may be in the midst of another program's writing: missing, cut off or halved just now."""
-        if one.data is not None and self._own.get(one.path) is one.data:
+    def notice(self, paths: Iterable[str], now: datetime) -> int:
+        """Look at files and record what other programs did to them; return how many changes that were.
+
+        Files that cannot be read, belong to no store, or that memdeck is changing right now are left out. Only the log
+        is written.
+        """
+        found = []
+        with self._stores.glance():
+            for path in paths:
+                place = self._stores.find(path)
+                if place is not None:
+                    with suppress(MemdeckError):
+                        stored = place[0].read(place[1])
+                        settled = stored.exists and stored.version.settled(time.time_ns())
+                        found.append(FoundFile(path, stored, settled))
+
+            def work(db: sqlite3.Connection) -> int:
+                known = rows.versions(db) if found else {}  # Nearly all files are as they were seen last.
+                return sum(self._look(db, one, now) for one in found if known.get(one.path) != one.stored.version)
+
+            return self._run(work, 0)
+
+    def _look(self, db: sqlite3.Connection, found: FoundFile, now: datetime) -> bool:
+        """Record the change of one file, unless it changes right now: no other process can write to the log here."""
+        path, stored, settled = found
+        store = self._stores.store_of(path)
+        if store is None or store.busy() or version_of(path, store.workspace) != stored.version:
             return False
-
-        def work(db: sqlite3.Connection) -> bool:
-            seen = rows.get_seen(db, one.path)
-            return seen is not None and self._passing(db, one, seen.identity)
-
-        return self.file.run(work, False, make=False)
-
-    def _passing(self, db: sqlite3.Connection, one: FoundFile, before: rows.Identity) -> bool:
-        """Tell whether a file may be on its way from one state to the next: halved, and only just."""
-        if before is None or one.age_ns > _PASSING_NS:
+        seen = rows.get_seen(db, path)
+        if seen is not None and self._is_passing(path, stored, seen, PASSING):
             return False
-        if one.data is None or len(one.data) * 2 < before[0]:
-            return True
-        if len(one.data) >= before[0]:
+        return self._notice(db, path, stored.base, stored.version if settled else None, now)
+
+    def _notice(
+        self, db: sqlite3.Connection, path: str, data: bytes | None, version: FileVersion | None, now: datetime
+    ) -> bool:
+        """Compare bytes with those that were seen last; record the difference as a change from outside."""
+        seen = rows.get_seen(db, path)
+        now_is = identity(data)
+        if seen is None or seen.identity == now_is:
+            # The first sight is not a change. A file that does not exist has not been seen.
+            fresh = seen is None or (data is not None and seen.data is None) or (version and version != seen.version)
+            if fresh and (seen is not None or data is not None):
+                rows.put_seen(db, path, now_is, data, version)
             return False
-        old = self._last_bytes(db, one.path, before)
-        return old is not None and old.startswith(one.data)
+        lost = seen.identity is not None and seen.data is None
+        file = FileChange(path, seen.data, data)
+        new = self._new_file(file, () if lost else None)
+        if lost:
+            new = new._replace(before=seen.identity, kept=None)
+        words = touched_in(new.touched)
+        if data is None or seen.identity is None:
+            words = "removed" if data is None else "created"
+        change = Change(new_id(now), now, OUTSIDE, "edit", f"{path.rpartition('/')[2]}: {words}", (file,))
+        rows.add(db, change, [new])
+        rows.put_seen(db, path, now_is, data, version)
+        return True
 
-    def last_known(self, path: str) -> tuple[bool, bytes | None]:
-        """Return whether a file was ever seen, and its bytes as they were known last (None: no file, or lost)."""
+    def passing(self, path: str, stored: Stored, within: float) -> bool:
+        """Return whether a file changed less than `within` seconds ago to a state that does not last.
 
-        def work(db: sqlite3.Connection) -> tuple[bool, bytes | None]:
-            seen = rows.get_seen(db, path)
-            return (False, None) if seen is None else (True, self._last_bytes(db, path, seen.identity))
+        These states are missing, empty, cut off, and less than half as long as the file was seen last.
+        """
+        nothing: rows.LastLook | None = None
+        seen = self._read(lambda db: rows.get_seen(db, path), nothing)
+        return seen is not None and self._is_passing(path, stored, seen, within)
 
-        nothing: tuple[bool, bytes | None] = (False, None)
-        return self.file.run(work, nothing, make=False)
+    def _is_passing(self, path: str, stored: Stored, seen: rows.LastLook, within: float) -> bool:
+        if seen.identity is None or stored.data == seen.data:
+            return False
+        changed = stored.version.mtime_ns if stored.exists else self._folder_time(path)
+        if time.time_ns() - changed > within * 1e9:
+            return False
+        size = seen.identity[0]
+        halved = not stored.exists or len(stored.data) * 2 < size
+        return halved or (len(stored.data) < size and seen.data is not None and seen.data.startswith(stored.data))
 
-    def settle(self, look: Look, mine: Mine) -> None:
-        """Decide about changes that a crash left open; only while no transaction of that store is under way."""
-        self.file.run(lambda db: self._settle(db, look, mine), None, make=False)
+    def _folder_time(self, path: str) -> int:
+        store = self._stores.store_of(path)
+        try:
+            return 0 if store is None else os.stat((store.workspace / path).parent).st_mtime_ns
+        except OSError:
+            return 0
 
-    # -- bytes --------------------------------------------------------------------------------------------------
+    def seen(self) -> tuple[str, ...]:
+        """Return every file that was ever seen."""
+        nothing: dict[str, bool] = {}
+        return tuple(self._read(rows.seen_paths, nothing))
 
-    def expect(
-        self, path: str, data: bytes, before: bytes | None = None, regions: Sequence[Region] | None = None
-    ) -> None:
-        """Keep for a change that is about to write some bytes what is different from the bytes `before`."""
-        if regions is not None:
-            self._compared[path] = (before, data, tuple(regions))
+    def to_look_at(self) -> tuple[str, ...]:
+        """Return the files that existed when they were seen last, and those that were missing then and exist now."""
+        nothing: dict[str, bool] = {}
+        with self._stores.glance():
+            seen = self._read(rows.seen_paths, nothing)
+            return tuple(path for path, there in seen.items() if there or self._exists(path))
 
-    def identity(self, path: str, data: bytes | None) -> rows.Identity:
-        """Return (size, hash) of bytes; for the last bytes of a file it is known."""
-        if data is None:
-            return None
-        known = self._known.get(path)
-        return known[1] if known is not None and known[0] is data else (len(data), sha256(data).digest()[:_HASH])
+    def _exists(self, path: str) -> bool:
+        store = self._stores.store_of(path)
+        return store is not None and os.path.lexists(store.workspace / path)
 
-    def _remember(self, path: str, data: bytes | None) -> None:
-        """Keep the last bytes of a file; of one that is gone nobody asks for them, and there may be many of those."""
-        if data is None:
-            self._known.pop(path, None)
-        else:
-            self._known[path] = (data, self.identity(path, data))
+    # -- differences --------------------------------------------------------------------------------------------
 
-    def _told(self, file: FileChange) -> tuple[Region, ...] | None:
-        """Return what is different in a file, where whoever changes these very bytes has said so."""
-        before, after, regions = self._compared.get(file.path, (None, b"", ()))
-        return regions if before is file.before and after is file.after else None
-
-    def regions(self, file: FileChange) -> tuple[Region, ...]:
-        """Return what is different in a file."""
+    def touched_by(self, file: FileChange) -> tuple[Region, ...]:
+        """Return the differences in a file that a change would write."""
         before, after = file.before or b"", file.after or b""
         if is_lines(file.path):
             return compare_lines(before, after)
-        old, new = self.reading.document(file.path, before), self.reading.document(file.path, after)
+        old, new = self._stores.document(file.path, before), self._stores.document(file.path, after)
         if old is None or new is None:
             return compare_lines(before, after, "bytes")
         return compare(old, new)
 
-    # -- inside of a transaction of the database ----------------------------------------------------------------
-
-    def _insert(
-        self,
-        db: sqlite3.Connection,
-        change: Change,
-        planned: Sequence[tuple[FileChange, tuple[Region, ...], int]],
-        status: str,
-    ) -> None:
-        named: list[list[Touched]] | None = None
-        if sum([size for *_, size in planned]) <= _NAME_BYTES:
-            by_place = is_by_place(change.actor, change.operation)
-            named = [self.touched(file.path, regions, by_place=by_place) for file, regions, _ in planned]
-        seq = rows.add_change(db, change, status, named=named is not None)
-        for number, (file, regions, size) in enumerate(planned):
-            before = self.identity(file.path, file.before)
-            self._rebase(db, seq, file, size)
-            after = self.identity(file.path, file.after)
-            rows.add_file(db, seq, number, file.path, before, after, size, file.mode)
-            rows.add_regions(db, seq, number, regions)
-            if named is not None:
-                rows.add_touched(db, seq, number, named[number])
-
-    def touched(self, path: str, regions: Sequence[Region], *, by_place: bool) -> list[Touched]:
+    def entries_of(self, path: str, regions: Sequence[Region], *, by_place: bool = True) -> Sequence[Touched]:
         """Return the entries of one file that some regions touch, and the sections whose own text they change.
 
         `by_place` as in `memory.document.compare.units_of`.
         """
         found = []
         for unit in units_of(regions, by_place=by_place):
-            one = None if unit.before is None else self.reading.ref(path, unit.section, unit.before)
-            other = None if unit.after is None else self.reading.ref(path, unit.new_section, unit.after)
+            one = None if unit.before is None else self._stores.ref(path, unit.section, unit.before)
+            other = None if unit.after is None else self._stores.ref(path, unit.new_section, unit.after)
             entry = unit.after or unit.before
             assert entry is not None
             if unit.before is None or unit.after is None:
@@ -273,20 +278,17 @@ class ChangeLog:
             else:
                 kind: TouchKind = "edited" if unit.section == unit.new_section else "moved"
                 found.append(Touched(path, other, entry.title, kind, None if one == other else one))
-        found += [
-            Touched(path, None, region.section or path.rpartition("/")[2], "edited")
-            for region in regions
-            if region.kind == "body" and region.before and region.after
-        ]
         for region in regions:
-            if region.kind == "lines":
-                found += self._touched_lines(path, region)
+            if region.kind == "body" and region.before and region.after:
+                found.append(Touched(path, None, region.section or path.rpartition("/")[2], "edited"))
+            elif region.kind == "lines":
+                found += self._lines_of(path, region)
         return found
 
-    def _touched_lines(self, path: str, region: Region) -> list[Touched]:
-        """Return the lines that went and came; one with a ref that did both was edited."""
-        gone = [self.reading.line(path, line) for line in lines_of(region.before)]
-        come = [self.reading.line(path, line) for line in lines_of(region.after)]
+    def _lines_of(self, path: str, region: Region) -> list[Touched]:
+        """Return the lines that were removed and added; one with a ref that was both is edited."""
+        gone = [self._stores.line(path, line) for line in lines_of(region.before)]
+        come = [self._stores.line(path, line) for line in lines_of(region.after)]
         old, new = {ref for ref, _ in gone if ref}, {ref for ref, _ in come if ref}
         found = [Touched(path, ref, title, "removed") for ref, title in gone if ref is None or ref not in new]
         return found + [
@@ -295,113 +297,134 @@ class ChangeLog:
 
     def removed_lines(self, path: str, regions: Sequence[Region]) -> list[tuple[bytes, str]]:
         """Return the lines that some regions of a file of lines removed, each with its title."""
-        come = {self.reading.line(path, line)[0] for one in regions for line in lines_of(one.after)}
-        gone = [(line, *self.reading.line(path, line)) for one in regions for line in lines_of(one.before)]
+        come = {self._stores.line(path, line)[0] for one in regions for line in lines_of(one.after)}
+        gone = [(line, *self._stores.line(path, line)) for one in regions for line in lines_of(one.before)]
         return [(line, title) for line, ref, title in gone if ref is None or ref not in come]
 
-    def _notice(
-        self, db: sqlite3.Connection, path: str, data: bytes | None, version: FileVersion | None, now: datetime
-    ) -> bool:
-        """Compare bytes with the last known ones; note the difference as a change from outside."""
-        seen = rows.get_seen(db, path)
-        identity = self.identity(path, data)
-        if seen is None:
-            # The first sight is no change. A file that is not there has not been seen.
-            if data is not None:
-                self._remember(path, data)
-                rows.put_base(db, path, rows.newest(db) + 1, data)
-                rows.put_seen(db, path, identity, version)
-            return False
-        if seen.identity == identity:
-            if version is not None and seen.version != version:
-                rows.put_seen(db, path, identity, version)
-            return False
-        before = self._last_bytes(db, path, seen.identity)
-        lost = before is None and seen.identity is not None
-        file = FileChange(path, before, data)
-        regions = () if lost else self.regions(file)
-        self._remember(path, data)
-        size = _size(regions)
-        named = self.touched(path, regions, by_place=False) if size <= _NAME_BYTES else None
-        what = "changed" if named is None else touched_in(named)
-        name = path.rpartition("/")[2]
-        words = "removed" if data is None else "created" if before is None and not lost else what
-        change = Change(new_id(now), now, OUTSIDE, "edit", f"{name}: {words}", (file,))
-        seq = rows.add_change(db, change, "done", named=named is not None)
-        kept = None if lost else size
-        self._rebase(db, seq, file, kept or 0)
-        rows.add_file(db, seq, 0, path, seen.identity, identity, kept)
-        rows.add_regions(db, seq, 0, regions)
-        if named is not None:
-            rows.add_touched(db, seq, 0, named)
-        if lost:
-            rows.put_base(db, path, seq + 1, data)
-        rows.put_seen(db, path, identity, version)
-        return True
+    # -- listing ------------------------------------------------------------------------------------------------
 
-    def _last_bytes(self, db: sqlite3.Connection, path: str, identity: rows.Identity) -> bytes | None:
-        """Return the bytes of a file as they were known last: those before the base, with every region since."""
-        known = self._known.get(path)
-        if known is not None and known[1] == identity:
-            return known[0]
-        if identity is None:
-            return None
-        found = rows.get_base(db, path)
-        if found is None:
-            return None
-        seq, data = found
+    def list(
+        self,
+        limit: int = 0,
+        *,
+        actor: str | None = None,
+        file: str | None = None,
+        entry: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        before: int | None = None,
+        without: str | None = None,
+    ) -> tuple[ChangeRecord, ...]:
+        """Return the newest `limit` changes, newest first; 0 for all. `before` is the `seq` that a page goes on from.
+
+        `actor` may end in `*`, and so may `without`, whose changes are left out; `file` is a path, its end from a `/`
+        on, or a part with `*`; `entry` is a ref, its hex digits, or a part of a title, and follows an entry through its
+        renames; `since` and `until` are aware and inclusive.
+        """
+        nothing: Sequence[ChangeRecord] = ()
+        return tuple(
+            self._read(lambda db: listed(db, limit, actor, file, entry, since, until, before, without), nothing)
+        )
+
+    def records(self, where: str, values: Sequence[object], limit: int) -> Sequence[ChangeRecord]:
+        """Return the newest changes of which an SQL condition holds; `limit` 0 is all."""
+        nothing: Sequence[ChangeRecord] = ()
+        return self._read(lambda db: rows.records(db, where, values, limit), nothing)
+
+    def get(self, change_id: str) -> ChangeRecord:
+        """Return the change of an id, or of its beginning; NotFoundError `change.not_found`, AmbiguousError."""
+        return the_one(self.beginning_with(change_id), change_id)
+
+    def beginning_with(self, change_id: str) -> tuple[ChangeRecord, ...]:
+        """Return the changes whose ids begin so, newest first, at most 21."""
+        text = change_id.strip().upper()
+        # Every id begins with nothing: an empty one names none, however few there are.
+        return tuple(self.records("substr(id, 1, ?) = ?", (len(text), text), 21)) if text else ()
+
+    def state(self) -> tuple[int, int, int]:
+        """Return the values on which a listing depends: the `seq` of the newest change (0: none), how many changes
+        there are, and how many are undone.
+        """
+        return self._read(rows.state, (0, 0, 0))
+
+    def count(self, after: int, others_than: Collection[str], most: int) -> int:
+        """Return how many changes after a `seq` were made by others than these actors, up to `most`."""
+        return self._read(lambda db: rows.count(db, after, others_than, most), 0)
+
+    def newer_name(self, ref: str) -> str | None:
+        """Return the ref that an entry was renamed to, None where no change gave it another one."""
+        nothing: str | None = None
+        return self._read(lambda db: newer_name(db, ref), nothing)
+
+    def last_bytes(self, path: str) -> bytes | None:
+        """Return the bytes of a file as they were seen last; None for no file, or where they are not known."""
+        nothing: rows.LastLook | None = None
+        seen = self._read(lambda db: rows.get_seen(db, path), nothing)
+        return None if seen is None else seen.data
+
+    def regions(self, record: ChangeRecord, file: RecordedFile) -> tuple[Region, ...]:
+        """Return the differences in one file of a change; none where the bytes were thinned out."""
+        return self._read(lambda db: rows.regions_of(db, record.seq, file.path), ())
+
+    def before(self, change_id: str, path: str) -> bytes | None:
+        """Return the bytes that a file had before a change; None for no file, or where they are no longer known."""
+        record = self.get(change_id)
+        file = next((file for file in record.files if file.path == path), None)
+        found = None if file is None else self.versions(record, file)
+        return None if found is None else found[0]
+
+    def versions(self, record: ChangeRecord, file: RecordedFile) -> tuple[bytes | None, bytes | None] | None:
+        """Return a file before and after a change (None: no file); None where that is no longer known."""
+        regions = self.regions(record, file)
         try:
-            for regions in rows.regions_since(db, path, seq):
-                data = apply(regions, data)
-        except ValueError:
+            if file.kept is None:
+                return None
+            if file.after is None:
+                return apply(inverted(regions), b""), None
+            if file.before is None:
+                return None, apply(regions, b"")
+            data = self.last_bytes(file.path) or b""
+            for later in self.records(f"seq > ? AND {rows.OF_FILE}", (record.seq, rows.key(file.path)), 0):
+                one = next(one for one in later.files if one.path == file.path)
+                if one.kept is None:
+                    return None
+                data = apply(inverted(self.regions(later, one)), data)
+            before = apply(inverted(regions), data)
+        except ValueError:  # Rows that do not belong together.
             return None
-        return data if self.identity(path, data) == identity else None
+        return (before, data) if identity(data) == file.after else None
 
-    def _rebase(self, db: sqlite3.Connection, seq: int, file: FileChange, kept: int) -> None:
-        """Take the bytes before a change as the new base where what came since the old one has grown long."""
-        grown = rows.base_grown(db, file.path)
-        size = len(file.before or b"")
-        if grown is None or grown[0] > _GROWTH + size // 2 or grown[1] > _MOST_CHANGES:
-            rows.put_base(db, file.path, seq, file.before)
-        rows.grow_base(db, file.path, kept)
+    def done_to(self, operation: str, path: str) -> Sequence[ChangeRecord]:
+        """Return the changes of an operation to a file that are not undone and still have their bytes, newest first."""
+        condition = f"operation = ? AND undone_by IS NULL AND {rows.OF_FILE}"
+        return [record for record in self.records(condition, (operation, rows.key(path)), 0) if record.kept]
 
-    def _settle(self, db: sqlite3.Connection, look: Look, mine: Mine) -> None:
-        """Decide about every open change by the files: those that hold its new bytes were moved by it."""
-        for seq, change_id, undoes, redoes in rows.pending(db):
-            files = rows.files_of(db, seq)
-            if not all(mine(path) for _, path, _ in files):
-                continue
-            try:
-                found = [(number, path, after, *look(path)) for number, path, after in files]
-            except MemdeckError:
-                continue  # a file that cannot be read now says nothing
-            moved = 0
-            for number, path, after, data, version in found:
-                if self.identity(path, data) == after:
-                    moved += 1
-                    rows.put_seen(db, path, after, version)
-                else:
-                    # What stands there instead is noticed as somebody else's change.
-                    rows.drop_file(db, seq, number)
-            if moved:
-                rows.finish(db, change_id)
-                rows.mark(db, change_id, undoes, redoes)
-            else:
-                rows.drop(db, seq)
+    def _read(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
+        """Return the result of a query, `default` where there is no log or it cannot be read."""
+        with self._mutex:
+            return self.file.run(work, default, make=False)
 
-    def _thin(self, db: sqlite3.Connection, now: datetime) -> None:
-        """Let go of the oldest bytes when they grow over the budget."""
-        excess = rows.kept_bytes(db) - self._keep_bytes
-        if excess <= 0:
-            return
-        limit = (now - KEEP_REMOVED).astimezone(UTC)
-        for seq, number, kept in rows.thinnable(db, KEEP_NEWEST, limit):
-            if excess <= 0:
-                return
-            rows.thin(db, seq, number)
-            excess -= kept
+    def _run(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
+        with self._mutex, self._stores.glance():
+            return self.file.run(work, default)
 
 
-def _size(regions: Sequence[Region]) -> int:
-    """Return how many bytes some regions hold."""
-    return sum([region.size for region in regions])
+def identity(data: bytes | None) -> rows.Identity:
+    """Return the size and the hash of bytes, None for no file."""
+    return None if data is None else (len(data), sha256(data).digest()[:_HASH])
+
+
+def the_one(found: Sequence[ChangeRecord], change_id: str) -> ChangeRecord:
+    """Return the one of some changes that an id or its beginning means; errors as `ChangeLog.get`."""
+    text = change_id.strip().upper()
+    exact = [record for record in found if record.id == text]
+    if len(exact) == 1 or len(found) == 1:
+        return (exact or found)[0]
+    if not found:
+        raise NotFoundError("change.not_found", f"no change has the id {change_id[:40]!r}", "list them", id=change_id)
+    raise AmbiguousError(
+        "change.ambiguous",
+        f"{len(found)} changes have ids that begin with {text}",
+        "write more of it",
+        candidates=[record.id for record in found],
+    )

@@ -1,6 +1,6 @@
 """Merges a change into files that moved on since: an undo, a redo, a revert, or accepting a proposal.
 
-Each is the same merge: base is what the change started from, ours what it makes of that, theirs what is there now. Of
+Each is the same merge: base is what the change started from, ours what it makes of that, theirs the current file. Of
 an undo, base is what the change left and ours what was there before.
 """
 
@@ -10,17 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from memory.document import Document
 from memory.document.compare import is_lines, take_over
 from memory.document.merge import Conflict, apply_mine, kind_of, merge, with_text
 from memory.document.nodes import bare
 from memory.storage.changes import FileChange
-
-if TYPE_CHECKING:
-    from memory.storage.store import SharedLog
-
+from memory.storage.files import Stores
 
 _MEMORY = ".aiter/memory/"
 State = Literal["ready", "moved", "conflict", "gone", "decided"]
@@ -91,7 +88,7 @@ class MergedChange:
 
 
 def merge_change(
-    together: SharedLog,
+    stores: Stores,
     files: Sequence[FileChange],
     read: Callable[[str], bytes | None],
     now: datetime,
@@ -110,16 +107,16 @@ def merge_change(
     states: set[str] = set()
     for file in files:
         current = read(file.path)
-        if together.derived(file.path):
+        if stores.derived(file.path):
             found += _derived(file, current)
         elif current == file.after:
             states.add("same")
         elif current == file.before:
             states.add("ready")
-            after = _stamped(together, file.path, file.after, now) if stamped else file.after
+            after = _stamped(stores, file.path, file.after, now) if stamped else file.after
             found.append(FileChange(file.path, current, after, file.mode))
         else:
-            match _merged(together, file, current, now, take):
+            match _merged(stores, file, current, now, take):
                 case str() as why:
                     reasons.append(f"{file.path}: {why}")
                 case None:
@@ -136,7 +133,7 @@ def merge_change(
     if "same" in states:
         # A part of it was already done in another way: doing the rest would add an entry a second time.
         written = {one.path for one in found}
-        done = [file.path for file in files if file.path not in written and not together.derived(file.path)]
+        done = [file.path for file in files if file.path not in written and not stores.derived(file.path)]
         return MergedChange("conflict", (), (), tuple(f"{path}: it says so already" for path in done))
     return MergedChange("moved" if "moved" in states else "ready", tuple(found))
 
@@ -152,7 +149,7 @@ def _derived(file: FileChange, current: bytes | None) -> list[FileChange]:
 
 
 def _merged(
-    together: SharedLog, file: FileChange, current: bytes | None, now: datetime, take: Take | None
+    stores: Stores, file: FileChange, current: bytes | None, now: datetime, take: Take | None
 ) -> bytes | str | list[FileConflict] | None:
     """Return a file that moved on with a change merged into it; None where there is nothing left to do, a sentence
     where it cannot be merged, or the parts that both changed.
@@ -165,11 +162,11 @@ def _merged(
         if data is None:
             return "the same lines were changed since"
         return data if data != current else None
-    base, ours, theirs = (together.document(path, data) for data in (before, after, current))
+    base, ours, theirs = (stores.document(path, data) for data in (before, after, current))
     if base is None or ours is None or theirs is None:
         return "the file was changed since, and it is merged by hand only"
     # Different times of the change are no conflict.
-    base, ours, theirs = (together.stamp(path, one, now) for one in (base, ours, theirs))
+    base, ours, theirs = (stores.stamp(path, one, now) for one in (base, ours, theirs))
     result = merge(base, ours, theirs, kind_of(path), strict=True)
     clashes = [FileConflict(path, conflict) for conflict in result.conflicts]
     if take is None and clashes:
@@ -188,9 +185,9 @@ def _entries(document: Document) -> Counter[tuple[str, bytes]]:
     return Counter((part.title, bare(entry)) for _, part in document.all_sections() for entry in part.entries)
 
 
-def _stamped(together: SharedLog, path: str, data: bytes | None, now: datetime) -> bytes | None:
-    document = None if data is None else together.document(path, data)
-    return data if document is None else together.stamp(path, document, now).dump()
+def _stamped(stores: Stores, path: str, data: bytes | None, now: datetime) -> bytes | None:
+    document = None if data is None else stores.document(path, data)
+    return data if document is None else stores.stamp(path, document, now).dump()
 
 
 def _chosen(conflict: Conflict, choice: Choice, newline: str) -> Conflict:

@@ -1,37 +1,83 @@
-"""The statements on the tables of the change log; each is called inside of a transaction of the database."""
+"""The tables of the change log and their statements; each is called inside a transaction of the database."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memory.document.compare import Region
 from memory.document.lines import decode, encode
 from memory.storage.changes import Change, ChangeRecord, RecordedFile, Touched
-from memory.storage.safe_open import ABSENT, FileVersion
+from memory.storage.safe_open import FileVersion
 
+from .database import DatabaseKind
+
+_TABLES = """
+CREATE TABLE change (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, time TEXT NOT NULL, actor TEXT NOT NULL,
+    operation TEXT NOT NULL, summary TEXT NOT NULL, undone_by TEXT, undoes TEXT, redoes TEXT, reviewer TEXT,
+    proposal TEXT);
+CREATE INDEX change_proposal ON change (proposal) WHERE proposal IS NOT NULL;
+CREATE TABLE file (seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE, n INTEGER NOT NULL, path TEXT NOT NULL,
+    before_size INTEGER, before_hash BLOB, after_size INTEGER, after_hash BLOB, kept INTEGER, mode INTEGER,
+    PRIMARY KEY (seq, n)) WITHOUT ROWID;
+CREATE INDEX file_path ON file (path, seq);
+CREATE TABLE region (seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE, n INTEGER NOT NULL, k INTEGER NOT NULL,
+    kind TEXT NOT NULL, start INTEGER NOT NULL, before BLOB NOT NULL, after BLOB NOT NULL, section BLOB);
+CREATE INDEX region_file ON region (seq, n, k);
+CREATE TABLE touched (seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE, n INTEGER NOT NULL, ref TEXT,
+    old_ref TEXT, title BLOB NOT NULL, kind TEXT NOT NULL);
+CREATE INDEX touched_seq ON touched (seq);
+CREATE INDEX touched_ref ON touched (ref) WHERE ref IS NOT NULL;
+CREATE TABLE seen (path TEXT PRIMARY KEY, size INTEGER, hash BLOB, dev INTEGER, ino INTEGER, mtime INTEGER,
+    ctime INTEGER, data BLOB) WITHOUT ROWID;
+"""
+_UPGRADES = {
+    5: """
+DROP TABLE IF EXISTS taken_back;
+ALTER TABLE region DROP COLUMN above;
+ALTER TABLE region DROP COLUMN below;
+""",
+    # The bytes of each file as it was seen last are found out at the next look.
+    6: """
+DELETE FROM change WHERE status = 'pending';
+DROP INDEX IF EXISTS change_pending;
+DROP INDEX IF EXISTS change_unnamed;
+ALTER TABLE change DROP COLUMN status;
+ALTER TABLE change DROP COLUMN named;
+ALTER TABLE seen ADD COLUMN data BLOB;
+UPDATE seen SET dev = NULL, ino = NULL;
+DROP TABLE IF EXISTS base;
+DROP TABLE IF EXISTS base_data;
+""",
+}
+CHANGES = DatabaseKind("changes.sqlite", "changes.damaged.sqlite", "the change log", _TABLES, 7, upgrades=_UPGRADES)
+"""The change log."""
 MOST_TOUCHED = 100
 """How many entries of a change are listed with it."""
-_LONGEST_CHAIN = 1000  # of takings back of takings back; a longer one is none that anybody made
+OF_FILE = "seq IN (SELECT seq FROM file WHERE path = ?)"
+"""The condition of changes of a file, by its `key`."""
+_LONGEST_CHAIN = 1000  # Undos of undos; a longer chain is not one that a person made.
 Identity = tuple[int, bytes] | None
 """The size and the hash of a file's bytes, None where there is no file."""
 
 
 class LastLook(NamedTuple):
-    """How a file looked last: its bytes by size and hash, and its version if that was sure."""
+    """How a file was seen last: size and hash, its version if that was certain, and its bytes if they are known."""
 
     identity: Identity
     version: FileVersion | None
+    data: bytes | None
 
 
 # -- text and times ---------------------------------------------------------------------------------------------
 
 
 def key(path: str) -> str | bytes:
-    """Return a path as the database holds it: bytes where it is no UTF-8; `os.fsdecode` returns it from there."""
+    """Return a path as the database holds it: bytes where it is not UTF-8; `os.fsdecode` reverses it."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -40,12 +86,8 @@ def key(path: str) -> str | bytes:
 
 
 def plain_text(text: str) -> str:
-    """Return text that the database can hold; bytes that are no UTF-8 become marks."""
+    """Return text that the database can hold; bytes that are not UTF-8 become marks."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def _blob(text: str | None) -> bytes | None:
-    return None if text is None else encode(text)
 
 
 def time_text(time: datetime) -> str:
@@ -56,76 +98,56 @@ def time_text(time: datetime) -> str:
 # -- writing ----------------------------------------------------------------------------------------------------
 
 
-def add_change(db: sqlite3.Connection, change: Change, status: str, *, named: bool) -> int:
-    """Add the row of a change and return its place in the order."""
+class NewFile(NamedTuple):
+    """One file of a change to be recorded; `kept` is None where its bytes before the change are not known."""
+
+    path: str
+    before: Identity
+    after: Identity
+    kept: int | None
+    mode: int | None
+    regions: Sequence[Region]
+    touched: Sequence[Touched]
+
+
+def add(db: sqlite3.Connection, change: Change, files: Iterable[NewFile]) -> None:
+    """Record a change that was made."""
+    texts = (change.actor, change.operation, change.summary)
+    reviewer = None if change.reviewer is None else plain_text(change.reviewer)
     cursor = db.execute(
-        "INSERT INTO change (id, time, actor, operation, summary, status, undoes, redoes, named, reviewer, proposal)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO change (id, time, actor, operation, summary, undoes, redoes, reviewer, proposal)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            change.id,
-            time_text(change.time),
-            plain_text(change.actor),
-            plain_text(change.operation),
-            plain_text(change.summary),
-            status,
-            change.undoes,
-            change.redoes,
-            named,
-            None if change.reviewer is None else plain_text(change.reviewer),
-            change.proposal,
+            *(change.id, time_text(change.time), *map(plain_text, texts)),
+            *(change.undoes, change.redoes, reviewer, change.proposal),
         ),
     )
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
-
-
-def add_file(
-    db: sqlite3.Connection,
-    seq: int,
-    number: int,
-    path: str,
-    before: Identity,
-    after: Identity,
-    kept: int | None,
-    mode: int | None = None,
-) -> None:
-    """Add one file of a change; `mode` are the permission bits of one that is removed."""
-    mode = mode if after is None else None
-    row = (seq, number, key(path), *(before or (None, None)), *(after or (None, None)), kept, mode)
-    db.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-
-
-def add_regions(db: sqlite3.Connection, seq: int, number: int, regions: Iterable[Region]) -> None:
-    """Add what is different in one file of a change."""
-    db.executemany(
-        "INSERT INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (seq, number, index, one.kind, one.start, one.before, one.after, _blob(one.section))
-            for index, one in enumerate(regions)
-        ],
-    )
-
-
-def add_touched(db: sqlite3.Connection, seq: int, number: int, touched: Iterable[Touched]) -> None:
-    """Add the entries of one file of a change."""
-    db.executemany(
-        "INSERT INTO touched VALUES (?, ?, ?, ?, ?, ?)",
-        [(seq, number, one.ref, one.old_ref, plain_text(one.title), one.kind) for one in touched],
-    )
-
-
-def finish(db: sqlite3.Connection, change_id: str) -> bool:
-    """Make an open change one that was done; False where there is no such row."""
-    done = db.execute("UPDATE change SET status = 'done' WHERE id = ? AND status = 'pending'", (change_id,))
-    return done.rowcount == 1
+    seq = cursor.lastrowid
+    for number, file in enumerate(files):
+        mode = file.mode if file.after is None else None
+        row = (seq, number, key(file.path), *(file.before or (None, None)), *(file.after or (None, None)))
+        db.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, file.kept, mode))
+        db.executemany(
+            "INSERT INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (seq, number, k, *one[:4], None if one.section is None else encode(one.section))
+                for k, one in enumerate(file.regions)
+            ],
+        )
+        db.executemany(
+            "INSERT INTO touched VALUES (?, ?, ?, ?, ?, ?)",
+            [(seq, number, one.ref, one.old_ref, plain_text(one.title), one.kind) for one in file.touched],
+        )
+    if change.files:  # A note is about a change, and does not undo it.
+        mark(db, change.id, change.undoes, change.redoes)
 
 
 def mark(db: sqlite3.Connection, change_id: str, undoes: str | None, redoes: str | None) -> None:
-    """Note in the changes that one takes back or brings back that it does, and in those that they had taken back."""
+    """Note which changes are undone now, and which are no longer, because of a change."""
     if undoes is not None:
         _mark_undone(db, undoes, change_id)
     if redoes is not None:
-        # What is brought back stands again because the change that took it back does not.
+        # The undo of the change that is redone is itself undone.
         row = db.execute("SELECT undone_by FROM change WHERE id = ?", (redoes,)).fetchone()
         if row is not None and row[0] is not None:
             _mark_undone(db, row[0], change_id)
@@ -133,11 +155,11 @@ def mark(db: sqlite3.Connection, change_id: str, undoes: str | None, redoes: str
 
 
 def _mark_undone(db: sqlite3.Connection, change_id: str, by: str | None) -> None:
-    """Note that a change does not stand any more, so that the one which it had taken back does, and so on in turn."""
+    """Note that a change is undone, so that the one which it had undone is not, and so on in turn."""
     for _ in range(_LONGEST_CHAIN):
         db.execute("UPDATE change SET undone_by = ? WHERE id = ?", (by, change_id))
         if by is not None:
-            # With it goes what had brought it back.
+            # What had redone it is undone with it.
             again = [(by, one) for one in _done_again(db, change_id)]
             db.executemany("UPDATE change SET undone_by = ? WHERE id = ? AND undone_by IS NULL", again)
         row = db.execute("SELECT undoes, redoes FROM change WHERE id = ?", (change_id,)).fetchone()
@@ -155,7 +177,7 @@ def _mark_undone(db: sqlite3.Connection, change_id: str, by: str | None) -> None
 
 
 def _done_again(db: sqlite3.Connection, change_id: str) -> Sequence[str]:
-    """Return the changes that did what a change did once more: its redos, what took its undos back, theirs in turn."""
+    """Return the changes that did what a change did once more: its redos, the undos of its undos, theirs in turn."""
     turns = db.execute(
         "SELECT id, undoes, redoes FROM change WHERE undoes IS NOT NULL OR redoes IS NOT NULL"
     ).fetchall()
@@ -167,50 +189,115 @@ def _done_again(db: sqlite3.Connection, change_id: str) -> Sequence[str]:
     return found[1:]
 
 
-def drop(db: sqlite3.Connection, seq: int) -> None:
-    """Forget a change that never happened."""
-    for table in ("region", "touched", "file", "change"):
-        db.execute(f"DELETE FROM {table} WHERE seq = ?", (seq,))
-
-
-def drop_file(db: sqlite3.Connection, seq: int, number: int) -> None:
-    """Forget one file of a change."""
-    for table in ("region", "touched", "file"):
-        db.execute(f"DELETE FROM {table} WHERE seq = ? AND n = ?", (seq, number))
-
-
-# -- how files look ---------------------------------------------------------------------------------------------
+# -- how files were seen last -----------------------------------------------------------------------------------
 
 
 def get_seen(db: sqlite3.Connection, path: str) -> LastLook | None:
-    """Return how a file looked last, None where it was never seen."""
-    row = db.execute("SELECT size, hash, dev, ino, mtime, ctime FROM seen WHERE path = ?", (key(path),)).fetchone()
+    """Return how a file was seen last, None where it was never seen."""
+    row = db.execute(
+        "SELECT size, hash, dev, ino, mtime, ctime, data FROM seen WHERE path = ?", (key(path),)
+    ).fetchone()
     if row is None:
         return None
-    size, digest, dev, ino, mtime, ctime = row
+    size, digest, dev, ino, mtime, ctime, data = row
     if size is None:
-        return LastLook(None, ABSENT)
-    return LastLook((size, digest), None if ino is None else FileVersion(dev, ino, size, mtime, ctime))
+        return LastLook(None, None, None)
+    version = None if ino is None else FileVersion(dev, ino, size, mtime, ctime)
+    return LastLook((size, digest), version, None if data is None else zlib.decompress(data))
 
 
 def versions(db: sqlite3.Connection) -> dict[str, FileVersion]:
-    """Return the version of every file that was there when it was seen last, as far as it was sure."""
+    """Return the version of every file that existed when it was seen last, as far as it was certain."""
     found = db.execute("SELECT path, dev, ino, size, mtime, ctime FROM seen WHERE size IS NOT NULL AND ino IS NOT NULL")
     return {os.fsdecode(path): FileVersion(*version) for path, *version in found}
 
 
-def put_seen(db: sqlite3.Connection, path: str, identity: Identity, version: FileVersion | None) -> None:
-    """Note how a file looks now."""
+def put_seen(
+    db: sqlite3.Connection, path: str, identity: Identity, data: bytes | None, version: FileVersion | None
+) -> None:
+    """Note how a file is now; `version` if it is certain."""
     stamps: tuple[int | None, ...] = (None, None, None, None)
-    if version is not None and version.exists:
-        # SQLite's integers are signed; some file systems number their files from the top.
-        stamps = (_signed(version.dev), _signed(version.ino), version.mtime_ns, version.ctime_ns)
-    row = (key(path), *(identity or (None, None)), *stamps)
-    db.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+    if version is not None and version.exists and max(version.dev, version.ino) < 1 << 63:  # SQLite's are signed.
+        stamps = (version.dev, version.ino, version.mtime_ns, version.ctime_ns)
+    packed = None if data is None else zlib.compress(data, 1)
+    row = (key(path), *(identity or (None, None)), *stamps, packed)
+    db.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
-def _signed(number: int) -> int | None:
-    return number if number < 1 << 63 else None
+def seen_paths(db: sqlite3.Connection) -> dict[str, bool]:
+    """Return every file that was ever seen, and whether it existed when it was seen last."""
+    return {os.fsdecode(path): size is not None for path, size in db.execute("SELECT path, size FROM seen")}
+
+
+# -- thinning ---------------------------------------------------------------------------------------------------
+
+
+def thin(db: sqlite3.Connection, keep_bytes: int, newest_kept: int, removed_since: datetime) -> None:
+    """Forget the oldest bytes while more than `keep_bytes` are kept.
+
+    Not those of the newest changes of each file, and not those of files removed since a time; a file that was removed
+    before it and is still gone has nothing that is worth keeping.
+    """
+    excess = db.execute("SELECT COALESCE(SUM(kept), 0) FROM file").fetchone()[0] - keep_bytes
+    if excess <= 0:
+        return
+    later = "(SELECT COUNT(*) FROM file AS later WHERE later.path = file.path AND later.seq > file.seq)"
+    found = db.execute(
+        "SELECT file.seq, file.n, file.kept FROM file JOIN change USING (seq)"
+        " WHERE file.kept > 0 AND NOT (file.after_size IS NULL AND change.time > ?)"
+        f" AND ({later} >= ? OR (file.after_size IS NULL AND {later} = 0)) ORDER BY file.seq",
+        (time_text(removed_since), newest_kept),
+    ).fetchall()
+    for seq, number, kept in found:
+        if excess <= 0:
+            return
+        db.execute("DELETE FROM region WHERE seq = ? AND n = ?", (seq, number))
+        db.execute("UPDATE file SET kept = NULL WHERE seq = ? AND n = ?", (seq, number))
+        excess -= kept
+
+
+# -- reading ----------------------------------------------------------------------------------------------------
+
+
+def records(db: sqlite3.Connection, where: str, values: Sequence[object], limit: int) -> Sequence[ChangeRecord]:
+    """Return the changes that fit a condition, newest first; `limit` 0 is all."""
+    columns = "seq, id, time, actor, operation, summary, undone_by, undoes, redoes, reviewer, proposal"
+    query = f"SELECT {columns} FROM change WHERE {where} ORDER BY seq DESC LIMIT ?"
+    return [_record(db, *row) for row in db.execute(query, (*values, limit or -1)).fetchall()]
+
+
+def _record(
+    db: sqlite3.Connection, seq: int, change_id: str, time: str, actor: str, operation: str, summary: str, *rest: Any
+) -> ChangeRecord:
+    query = "SELECT path, before_size, before_hash, after_size, after_hash, kept FROM file WHERE seq = ? ORDER BY n"
+    files = tuple(
+        RecordedFile(
+            os.fsdecode(path),
+            None if before_size is None else (before_size, before_hash),
+            None if after_size is None else (after_size, after_hash),
+            kept,
+        )
+        for path, before_size, before_hash, after_size, after_hash, kept in db.execute(query, (seq,))
+    )
+    query = "SELECT n, ref, title, kind, old_ref FROM touched WHERE seq = ? ORDER BY rowid LIMIT ?"
+    touched = [Touched(files[n].path, *more) for n, *more in db.execute(query, (seq, MOST_TOUCHED + 1))]
+    at = datetime.fromisoformat(f"{time}+00:00")
+    # Older records have the verb with a space in it.
+    name = operation.replace(" ", ".")
+    named = len(touched) <= MOST_TOUCHED
+    return ChangeRecord(seq, change_id, at, actor, name, summary, files, tuple(touched[:MOST_TOUCHED]), named, *rest)
+
+
+def regions_of(db: sqlite3.Connection, seq: int, path: str) -> tuple[Region, ...]:
+    """Return the differences in one file of a change."""
+    query = (
+        "SELECT kind, start, before, after, section FROM region JOIN file USING (seq, n)"
+        " WHERE seq = ? AND path = ? ORDER BY k"
+    )
+    return tuple(
+        Region(kind, start, before, after, None if section is None else decode(section))
+        for kind, start, before, after, section in db.execute(query, (seq, key(path)))
+    )
 
 
 def modes_of(db: sqlite3.Connection, change_id: str) -> dict[str, int]:
@@ -219,210 +306,16 @@ def modes_of(db: sqlite3.Connection, change_id: str) -> dict[str, int]:
     return {os.fsdecode(path): mode & 0o777 for path, mode in db.execute(query, (change_id,))}
 
 
-def seen_paths(db: sqlite3.Connection, *, gone: bool | None = None) -> list[str]:
-    """Return every file that was ever seen; with `gone` only those that were not there any more, or those that were."""
-    where = "" if gone is None else " WHERE size IS NULL" if gone else " WHERE size IS NOT NULL"
-    return [os.fsdecode(path) for (path,) in db.execute(f"SELECT path FROM seen{where}")]
-
-
-def put_base(db: sqlite3.Connection, path: str, seq: int, data: bytes | None) -> None:
-    """Note the bytes of a file before the change `seq`."""
-    db.execute("INSERT OR REPLACE INTO base VALUES (?, ?, 0)", (key(path), seq))
-    db.execute("INSERT OR REPLACE INTO base_data VALUES (?, ?)", (key(path), data))
-
-
-def get_base(db: sqlite3.Connection, path: str) -> tuple[int, bytes] | None:
-    """Return a change and the bytes of a file before it."""
-    row = db.execute("SELECT seq, data FROM base JOIN base_data USING (path) WHERE path = ?", (key(path),)).fetchone()
-    return None if row is None else (row[0], row[1] or b"")
-
-
-def base_grown(db: sqlite3.Connection, path: str) -> tuple[int, int] | None:
-    """Return how many bytes came since the base of a file, and in how many changes; None without a base."""
-    known = key(path)
-    row = db.execute("SELECT seq, grown FROM base WHERE path = ?", (known,)).fetchone()
-    if row is None:
-        return None
-    (count,) = db.execute("SELECT COUNT(*) FROM file WHERE path = ? AND seq >= ?", (known, row[0])).fetchone()
-    return row[1], count
-
-
-def grow_base(db: sqlite3.Connection, path: str, size: int) -> None:
-    """Note that a change of so many bytes came."""
-    db.execute("UPDATE base SET grown = grown + ? WHERE path = ?", (size, key(path)))
-
-
-def regions_since(db: sqlite3.Connection, path: str, seq: int) -> Iterator[tuple[Region, ...]]:
-    """Yield the regions of a file of each change from one on, in their order."""
-    found = db.execute(
-        "SELECT file.seq, file.n FROM file JOIN change USING (seq)"
-        " WHERE path = ? AND file.seq >= ? AND status = 'done' ORDER BY file.seq",
-        (key(path), seq),
-    ).fetchall()
-    for place, number in found:
-        yield regions_of(db, place, number)
-
-
-def regions_of(db: sqlite3.Connection, seq: int, number: int) -> tuple[Region, ...]:
-    """Return what is different in one file of a change."""
-    return tuple(
-        Region(kind, start, before, after, None if section is None else decode(section))
-        for kind, start, before, after, section in db.execute(
-            "SELECT kind, start, before, after, section FROM region WHERE seq = ? AND n = ? ORDER BY k", (seq, number)
-        )
-    )
-
-
-# -- open changes -----------------------------------------------------------------------------------------------
-
-
-def pending(db: sqlite3.Connection) -> list[tuple[int, str, str | None, str | None]]:
-    """Return the open changes: place, id, what they undo and redo."""
-    return db.execute("SELECT seq, id, undoes, redoes FROM change WHERE status = 'pending'").fetchall()
-
-
-def is_pending(db: sqlite3.Connection, path: str) -> bool:
-    """Tell whether an open change is about a file."""
-    query = "SELECT 1 FROM change JOIN file USING (seq) WHERE status = 'pending' AND path = ? LIMIT 1"
-    return db.execute(query, (key(path),)).fetchone() is not None
-
-
-def files_of(db: sqlite3.Connection, seq: int) -> list[tuple[int, str, Identity]]:
-    """Return number, path and new identity of the files of a change."""
-    query = "SELECT n, path, after_size, after_hash FROM file WHERE seq = ? ORDER BY n"
-    return [
-        (number, os.fsdecode(path), None if size is None else (size, digest))
-        for number, path, size, digest in db.execute(query, (seq,)).fetchall()
-    ]
-
-
-def number_of(db: sqlite3.Connection, seq: int, path: str) -> int | None:
-    """Return the number of a file of a change, None where it is none of its files."""
-    row = db.execute("SELECT n FROM file WHERE path = ? AND seq = ?", (key(path), seq)).fetchone()
-    return None if row is None else int(row[0])
-
-
-def unnamed(db: sqlite3.Connection) -> list[int]:
-    """Return the changes whose entries are not named yet."""
-    return [seq for (seq,) in db.execute("SELECT seq FROM change WHERE named = 0 AND status = 'done'").fetchall()]
-
-
-def set_named(db: sqlite3.Connection, seq: int) -> None:
-    """Note that the entries of a change are named."""
-    db.execute("UPDATE change SET named = 1 WHERE seq = ?", (seq,))
-
-
-def newest(db: sqlite3.Connection) -> int:
-    """Return the place of the newest change, 0 without any."""
-    return int(db.execute("SELECT COALESCE(MAX(seq), 0) FROM change").fetchone()[0])
-
-
 def state(db: sqlite3.Connection) -> tuple[int, int, int]:
-    """Return the place of the newest change that was made, how many were made, and how many of them are undone."""
-    query = "SELECT COALESCE(MAX(seq), 0), COUNT(*), COUNT(undone_by) FROM change WHERE status = 'done'"
-    newest_place, made, undone = db.execute(query).fetchone()
-    return newest_place, made, undone
+    """Return the place of the newest change, how many there are, and how many of them are undone."""
+    found: tuple[int, int, int] = db.execute(
+        "SELECT COALESCE(MAX(seq), 0), COUNT(*), COUNT(undone_by) FROM change"
+    ).fetchone()
+    return found
 
 
 def count(db: sqlite3.Connection, after: int, others_than: Collection[str], most: int) -> int:
-    """Return how many changes behind a place stand that none of these actors made; no more than `most`."""
+    """Return how many changes after a place were made by others than these actors and are not undone, up to `most`."""
     actors = ", ".join("?" * len(others_than))
-    query = (
-        "SELECT 1 FROM change WHERE status = 'done' AND seq > ? AND undone_by IS NULL"
-        f" AND actor NOT IN ({actors}) ORDER BY seq DESC LIMIT ?"
-    )
+    query = f"SELECT 1 FROM change WHERE seq > ? AND undone_by IS NULL AND actor NOT IN ({actors}) LIMIT ?"
     return len(db.execute(query, (after, *others_than, most)).fetchall())
-
-
-# -- thinning ---------------------------------------------------------------------------------------------------
-
-
-def kept_bytes(db: sqlite3.Connection) -> int:
-    """Return how many bytes of changes are kept."""
-    return int(db.execute("SELECT COALESCE(SUM(kept), 0) FROM file").fetchone()[0])
-
-
-def thinnable(db: sqlite3.Connection, newest_kept: int, removed_since: datetime) -> list[tuple[int, int, int]]:
-    """Return (place, file, bytes) of what may lose its bytes, oldest first.
-
-    Not the newest of each file, not what leads from its base to its last known bytes, not files removed since a time;
-    a file that was removed before it and is still gone has nothing that is worth keeping.
-    """
-    return db.execute(
-        "SELECT file.seq, file.n, file.kept FROM file JOIN change USING (seq) LEFT JOIN base USING (path)"
-        " WHERE file.kept > 0 AND NOT (file.after_size IS NULL AND change.time > ?)"
-        " AND ((base.seq IS NULL OR file.seq < base.seq)"
-        " AND (SELECT COUNT(*) FROM file AS later WHERE later.path = file.path AND later.seq > file.seq) >= ?"
-        f" OR {_GONE})"
-        " ORDER BY file.seq",
-        (time_text(removed_since), newest_kept),
-    ).fetchall()
-
-
-_GONE = (
-    "file.after_size IS NULL"
-    " AND NOT EXISTS (SELECT 1 FROM file AS later WHERE later.path = file.path AND later.seq > file.seq)"
-)
-"""What is true of the removal of a file that is still gone."""
-
-
-def thin(db: sqlite3.Connection, seq: int, number: int) -> None:
-    """Let go of the bytes of one file of a change, and of all that is known of a file that is still gone."""
-    gone = f"SELECT path FROM file WHERE seq = ? AND n = ? AND {_GONE}"
-    for table in ("base", "base_data", "seen"):
-        db.execute(f"DELETE FROM {table} WHERE path = ({gone})", (seq, number))
-    db.execute("DELETE FROM region WHERE seq = ? AND n = ?", (seq, number))
-    db.execute("UPDATE file SET kept = NULL WHERE seq = ? AND n = ?", (seq, number))
-
-
-# -- reading ----------------------------------------------------------------------------------------------------
-
-_FILES = (
-    "SELECT seq, n, path, before_size, before_hash, after_size, after_hash, kept FROM file WHERE seq = ? ORDER BY n"
-)
-_COLUMNS = "seq, id, time, actor, operation, summary, named, undone_by, undoes, redoes, reviewer, proposal"
-
-
-def records(db: sqlite3.Connection, where: str, values: Sequence[object], limit: int) -> Sequence[ChangeRecord]:
-    """Return the changes that fit a condition, newest first; `limit` 0 is all."""
-    query = f"SELECT {_COLUMNS} FROM change WHERE status = 'done' AND ({where}) ORDER BY seq DESC LIMIT ?"
-    found = db.execute(query, (*values, limit or -1)).fetchall()
-    return [_record(db, row) for row in found]
-
-
-def operation_name(text: str) -> str:
-    """Return the name of an operation: the verb with a dot (`tasks.add`), also for records with a space in it."""
-    return text.replace(" ", ".")
-
-
-def _record(db: sqlite3.Connection, row: Sequence[object]) -> ChangeRecord:
-    seq, change_id, time, actor, operation, summary, named, undone_by, undoes, redoes, *reviewed = row
-    files = db.execute(_FILES, (seq,)).fetchall()
-    paths = {number: os.fsdecode(path) for _, number, path, *_ in files}
-    query = "SELECT n, ref, title, kind, old_ref FROM touched WHERE seq = ? ORDER BY rowid LIMIT ?"
-    touched = db.execute(query, (seq, MOST_TOUCHED + 1)).fetchall()
-    return ChangeRecord(
-        seq,  # type: ignore[arg-type]
-        str(change_id),
-        datetime.fromisoformat(f"{time}+00:00"),
-        str(actor),
-        operation_name(str(operation)),
-        str(summary),
-        tuple(
-            [
-                RecordedFile(
-                    paths[number],
-                    None if before_size is None else (before_size, before_hash),
-                    None if after_size is None else (after_size, after_hash),
-                    kept,
-                )
-                for _, number, _, before_size, before_hash, after_size, after_hash, kept in files
-            ]
-        ),
-        tuple([Touched(paths[number], *rest) for number, *rest in touched[:MOST_TOUCHED]]),
-        bool(named) and len(touched) <= MOST_TOUCHED,
-        undone_by,  # type: ignore[arg-type]
-        undoes,  # type: ignore[arg-type]
-        redoes,  # type: ignore[arg-type]
-        *reviewed,  # type: ignore[arg-type]
-    )

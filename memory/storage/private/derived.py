@@ -1,7 +1,7 @@
 """Databases that are made of the memory files: private, and thrown away as soon as anything about them is odd.
 
-Nothing in one is worth keeping: what is damaged, of another version or not to be opened is removed and made anew, or
-its reader goes without.
+Nothing in one is worth keeping: a database that is damaged, of another version or cannot be opened is removed and made
+anew, or its reader does without it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PRAGMAS = (
 
 
 class Derived:
-    """One database file in the private state folder; a connection belongs to whoever opened it.
+    """One database file in the private state folder; a connection belongs to the caller that opened it.
 
     `tables` are statements with `;` between them. `version` is compared as text: another one means begin anew.
     """
@@ -93,7 +93,7 @@ class Derived:
             (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             if not count:
                 # Compressed rows of two or three thousand bytes: smaller pages would be left half empty. A database
-                # that has tables has both, and asking would wait for whoever writes to it.
+                # that has tables has both, and asking would wait for a writer.
                 connection.execute("PRAGMA page_size = 16384")
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             for statement in _PRAGMAS:
@@ -129,21 +129,8 @@ class Derived:
         connection.executescript("PRAGMA incremental_vacuum")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
-    def take_over(self, other: Derived) -> None:
-        """Take the file of another place for this one, where this one has none and nobody has the other one open."""
-        if self.identity() is not None or other.identity() is None:
-            return
-        if any(os.path.lexists(other._folder.path / (other._name + ending)) for ending in _ENDINGS):
-            return
-        with (
-            suppress(OSError, MemdeckError),
-            other._folder.opened() as source,
-            self._folder.opened() as target,
-        ):
-            fsio.rename(other._name, source, self._name, target)
-
     def discard(self) -> None:
-        """Remove the file; whoever has it open goes on with what is gone, and notices by `identity`."""
+        """Remove the file; a reader that has it open goes on with the removed one, and notices by `identity`."""
         with suppress(OSError, MemdeckError), self._folder.opened() as folder:
             for ending in ("", *_ENDINGS):
                 fsio.remove(self._name + ending, folder)

@@ -6,9 +6,8 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Any
 
 from memory.base.programs import is_alive
 from memory.errors import MemdeckError, write_failed
@@ -20,6 +19,7 @@ MOST = 100
 """How many drafts are read at most."""
 _ENDING = ".json"
 _LONGEST = 4_000_000
+_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class Draft:
     """One form that was not saved. `id` names it for good, `time` is aware.
 
     `pane` and `ref` say which entry it is about, `title` says it to people; of a new entry (`new`) `ref` is where the
-    cursor stood. `values` are those that were typed, `base` what the form was given for each of them. `source` is the
-    entry's text when the form was opened, `file` and `section` where it stood. `owner` is the process that has the
+    cursor was. `values` are those that were typed, `base` what the form was given for each of them. `source` is the
+    entry's text when the form was opened, `file` and `section` its place. `owner` is the process that has the
     form open, empty for none.
     """
 
@@ -56,13 +56,7 @@ class Drafts:
 
     def put(self, draft: Draft) -> None:
         """Write a draft in the place of its older state; RefusedError `state.*`, MemdeckError `file.*`."""
-        values: dict[str, Any] = {name: getattr(draft, name) for name in _TEXTS}
-        values |= {
-            "new": draft.new,
-            "time": draft.time.isoformat(),
-            "values": dict(draft.values),
-            "base": dict(draft.base),
-        }
+        values = {**asdict(draft), "time": draft.time.isoformat()}
         try:
             with self._folder.opened(FOLDER) as folder:
                 # Not synced: a draft guards against a killed program; the disk is asked when the form is saved.
@@ -92,15 +86,14 @@ class Drafts:
             return ()
         found = []
         for name in [name for name in names if name.endswith(_ENDING) and name[0] != "."][:MOST]:
-            with suppress(MemdeckError, OSError, ValueError, KeyError, TypeError, RecursionError, OverflowError):
+            with suppress(
+                MemdeckError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError
+            ):
                 data = self._folder.read(f"{FOLDER}/{name}")
                 draft = None if data is None or len(data) > _LONGEST else _read(data)
                 if draft is not None and _name(draft.id) == name and not is_running(draft.owner):
                     found.append(draft)
         return tuple(sorted(found, key=lambda draft: draft.time, reverse=True))
-
-
-_TEXTS = ("id", "pane", "operation", "title", "ref", "source", "file", "section", "owner")
 
 
 def _name(draft_id: str) -> str:
@@ -111,13 +104,12 @@ def _name(draft_id: str) -> str:
 
 def _read(data: bytes) -> Draft | None:
     values = json.loads(data)
-    texts: dict[str, Any] = {name: values[name] for name in _TEXTS}
-    time = datetime.fromisoformat(values["time"])
-    maps: dict[str, Any] = {name: dict(values[name]) for name in ("values", "base")}
-    good = all(text is None or isinstance(text, str) for text in texts.values()) and time.tzinfo is not None
-    good = good and all(isinstance(text, str) for one in maps.values() for pair in one.items() for text in pair)
-    needed = all(isinstance(texts[name], str) for name in ("id", "pane", "operation", "title", "file", "owner"))
-    return Draft(**texts, new=bool(values["new"]), time=time, **maps) if good and needed else None
+    draft = Draft(**{**values, "time": datetime.fromisoformat(values["time"])})
+    maybe = [text for text in (draft.ref, draft.source, draft.section) if text is not None]
+    needed = [draft.id, draft.pane, draft.operation, draft.title, draft.file, draft.owner]
+    maps = [text for one in (draft.values, draft.base) for pair in one.items() for text in pair]
+    good = all(isinstance(text, str) for text in (*maybe, *needed, *maps)) and draft.time.tzinfo is not None
+    return draft if good else None
 
 
 def this_process() -> str:

@@ -1,4 +1,4 @@
-"""Who wrote what stands in a file, by the change log: the agent itself, another agent, or a person."""
+"""The author of the text in a file, by the change log: the agent itself, another agent, or a person."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Author = Literal["own", "agents", "person"]
 
 
 MOST_LOOKED_AT = 300
-"""How many changes of a file are gone through for one value of it; what is older counts as a person's."""
+"""How many changes of a file are searched for the author of a text; older text counts as a person's."""
 _NEUTRAL = OWN - {"outside"}
 
 
 def author_of_entry(history: History, actor: str, ref: str) -> Author:
-    """Return whose text an entry is: of an agent only where that agent added it and nobody else changed it since."""
+    """Return the author of an entry: an agent only where it added the entry and no one else changed it since."""
     found = history.list(entry=ref)
     if not found or not any(one.ref == ref or one.old_ref == ref for record in found for one in record.touched):
         return "person"
@@ -30,7 +30,7 @@ def author_of_entry(history: History, actor: str, ref: str) -> Author:
 
 
 def author_of_file(history: History, actor: str, path: str) -> Author:
-    """Return whose a whole file is: of an agent only where that agent made it and nobody else wrote to it since."""
+    """Return the author of a whole file: an agent only where it made the file and no one else wrote to it since."""
     found = _of_file(history, path)
     if not found or next(file for file in found[-1].files if file.path == path).before is not None:
         return "person"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from memory.errors import BlockedError, RefusedError
-from memory.storage.changes import Change, FileChange, Touched, touched_in
+from memory.storage.changes import Change, FileChange, Touched
+from memory.storage.files import Stores
+from memory.storage.log.history import History
 from memory.storage.own_folders import PrivateState
-from memory.storage.store import SharedLog
 
 from .kinds import kinds_of
 from .policy import read_policy
@@ -15,30 +16,25 @@ from .proposals import Proposals, digest_of
 
 
 def pass_or_hold(
-    change: Change,
-    folder: str,
-    together: SharedLog,
-    proposals: Callable[[], Proposals],
-    state: PrivateState | None,
+    change: Change, folder: str, stores: Stores, history: History, proposals: Proposals, state: PrivateState
 ) -> None:
     """Return where a change may be made at once; the lock of its store is held.
 
-    `folder` is that of the store, as seen from the workspace; the paths of the change begin there. `proposals` returns
-    those of the workspace, and is called for a change that becomes one.
+    `folder` is the folder of the store in the workspace; the paths of the change are relative to it.
 
     BlockedError `review.waiting` with the id of the proposal that it became, RefusedError `review.denied`, ConfigError
-    `review.policy` where the rules cannot be read, `review.*` where the proposal cannot be kept.
+    `review.policy` where the rules cannot be read, `review.*` where the proposal cannot be stored.
     """
     policy = read_policy(state)
     if not policy.covers(change.actor):
         return
     files = tuple(file._replace(path=f"{folder}{file.path}") for file in change.files)
-    with together.glance():
-        kinds = kinds_of(together, change.actor, files)
+    with stores.glance():
+        kinds = kinds_of(stores, history, change.actor, files)
         decision = policy.strictest(change.actor, kinds)
         if decision == "apply":
             return
-        touched = touched_by(together, files)
+        touched = touched_by(history, files)
     waits = tuple(sorted(kind for kind in kinds if policy.decide(change.actor, kind) == decision))
     if decision == "deny":
         raise RefusedError(
@@ -47,20 +43,8 @@ def pass_or_hold(
             "ask the person",
             kinds=list(waits),
         )
-    proposal = proposals().add(
-        change.id,
-        time=change.time,
-        actor=change.actor,
-        operation=change.operation,
-        summary=change.summary or touched_in(touched),
-        kinds=waits,
-        folder=folder,
-        files=files,
-        touched=touched,
-        digest=digest_for(together, change.actor, change.operation, files),
-        undoes=change.undoes,
-        redoes=change.redoes,
-    )
+    digest = digest_for(history, change.actor, change.operation, files)
+    proposal = proposals.add(change, kinds=waits, folder=folder, files=files, touched=touched, digest=digest)
     raise BlockedError(
         "review.waiting",
         f"nothing is changed yet: proposal {proposal} waits for the person",
@@ -71,14 +55,12 @@ def pass_or_hold(
     )
 
 
-def touched_by(together: SharedLog, files: Iterable[FileChange]) -> tuple[Touched, ...]:
+def touched_by(history: History, files: Iterable[FileChange]) -> tuple[Touched, ...]:
     """Return the entries that a change would touch."""
-    return tuple(
-        one for file in files for one in together.history.entries_of(file.path, together.history.touched_by(file))
-    )
+    return tuple(one for file in files for one in history.entries_of(file.path, history.touched_by(file)))
 
 
-def digest_for(together: SharedLog, actor: str, operation: str, files: Iterable[FileChange]) -> bytes:
+def digest_for(history: History, actor: str, operation: str, files: Iterable[FileChange]) -> bytes:
     """Return what tells a proposal from others, see `digest_of`."""
-    regions = ((file.path, region) for file in files for region in together.history.touched_by(file))
+    regions = ((file.path, region) for file in files for region in history.touched_by(file))
     return digest_of(actor, operation, regions)

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from memory.document.compare import Region, Unit, lines_of, sections_in, units_of
 from memory.document.nodes import bare
 from memory.storage.changes import OUTSIDE, FileChange
-from memory.storage.store import SharedLog
+from memory.storage.files import Stores
+from memory.storage.log.history import History
 
 from .authors import Author, author_of_entry, author_of_file, versions, whose
 from .policy import Kind
@@ -35,15 +36,14 @@ class ChangePart(NamedTuple):
     after: bytes
 
 
-def kinds_of(together: SharedLog, actor: str, files: tuple[FileChange, ...]) -> frozenset[Kind]:
+def kinds_of(stores: Stores, history: History, actor: str, files: tuple[FileChange, ...]) -> frozenset[Kind]:
     """Return the kinds of a change: for each part of it `own` or `agents` where it changes no text of a person.
 
     Paths are as seen from the workspace.
     """
     moved = _moved_files(files)
-    parts = _without_moved([part for file in files if file not in moved for part in _parts(together, file)])
+    parts = _without_moved([part for file in files if file not in moved for part in _parts(stores, history, file)])
     parts += [ChangePart("move", file.path, None, file.before or b"", b"") for file in moved if file.after is None]
-    history = together.history
 
     @cache
     def author_of(path: str, ref: str | None) -> Author:
@@ -56,7 +56,7 @@ def kinds_of(together: SharedLog, actor: str, files: tuple[FileChange, ...]) -> 
             continue
         file = next(file for file in files if file.path == part.path)
         if part.ref is None and part.before and file.before is not None:
-            author = _author_of_lines(together, actor, file, part)
+            author = _author_of_lines(stores, history, actor, file, part)
         else:
             author = author_of(part.path, part.ref)
         found.add(part.kind if author == "person" else author)
@@ -75,7 +75,7 @@ def _moved_files(files: tuple[FileChange, ...]) -> list[FileChange]:
 
 
 def _without_moved(parts: list[ChangePart]) -> list[ChangePart]:
-    """Return the parts, with what is taken out here and put in there byte for byte as one that is moved."""
+    """Return the parts; a text that is removed in one place and added in another byte for byte is moved."""
     come = Counter(part.after.strip() for part in parts if part.kind == "add")
     copies = [_lines(part.after) for part in parts if part.kind == "add" and part.after]
     found = []
@@ -101,18 +101,18 @@ def _is_next(part: ChangePart, copy: set[bytes]) -> bool:
     return finished and heading in copy and bool(gone) and all(_name(line) == b"due" for line in gone)
 
 
-def _parts(together: SharedLog, file: FileChange) -> Iterator[ChangePart]:
+def _parts(stores: Stores, history: History, file: FileChange) -> Iterator[ChangePart]:
     path = file.path
-    file = _authored(together, file)
+    file = _authored(stores, file)
     if file.before == file.after:
         return
     if path.endswith(".json") and file.before is not None and file.after is not None:
         yield from _json_parts(file)
         return
-    regions = together.history.touched_by(file)
+    regions = history.touched_by(file)
     for region in regions:
         if region.kind == "lines":
-            yield from _line_parts(together, path, region)
+            yield from _line_parts(stores, path, region)
         elif region.kind in ("body", "top"):
             yield _text_part(path, region.before, region.after)
         elif region.kind == "bytes":
@@ -121,13 +121,13 @@ def _parts(together: SharedLog, file: FileChange) -> Iterator[ChangePart]:
         elif region.kind == "sections":
             yield from _section_parts(path, region)
     for unit in units_of(regions):
-        before = None if unit.before is None else together.ref(path, unit.section, unit.before)
+        before = None if unit.before is None else stores.ref(path, unit.section, unit.before)
         yield _unit_part(path, unit, before)
 
 
-def _authored(together: SharedLog, file: FileChange) -> FileChange:
+def _authored(stores: Stores, file: FileChange) -> FileChange:
     """Return a file with what people and agents wrote of it, without what memdeck makes of that by itself."""
-    found = together.find(file.path)
+    found = stores.find(file.path)
     authored = None if found is None else getattr(found[0].reading, "authored", None)
     if found is None or authored is None:
         return file
@@ -187,7 +187,7 @@ def _text_part(path: str, old: bytes, new: bytes) -> ChangePart:
 def _section_parts(path: str, region: Region) -> Iterator[ChangePart]:
     """Yield the headings and own texts of sections that went; their entries are units.
 
-    A heading that goes with all that stood below it is no text of its own; one in whose place others come is.
+    A heading that goes with all the text below it is not a text of its own; one that others replace is.
     """
     new = sections_in(region.after)
     left = Counter((part.heading.strip(), part.lead.strip()) for part in new)
@@ -203,12 +203,12 @@ def _section_parts(path: str, region: Region) -> Iterator[ChangePart]:
         yield ChangePart("add", path, None, b"", part.heading + part.lead)
 
 
-def _line_parts(together: SharedLog, path: str, region: Region) -> Iterator[ChangePart]:
+def _line_parts(stores: Stores, path: str, region: Region) -> Iterator[ChangePart]:
     """Yield the lines that went and came; one whose ref came too was rewritten."""
     come = lines_of(region.after)
-    refs = {together.line(path, line)[0] for line in come}
+    refs = {stores.line(path, line)[0] for line in come}
     for line in lines_of(region.before):
-        ref = together.line(path, line)[0]
+        ref = stores.line(path, line)[0]
         if line.rstrip(b"\r\n") in {one.rstrip(b"\r\n") for one in come}:
             continue
         yield ChangePart("rewrite" if ref is not None and ref in refs else "remove", path, ref, line, b"")
@@ -258,21 +258,21 @@ def _leaves(value: Any, where: str = "") -> Iterator[str]:
             yield f"{path}={json.dumps(one)}"
 
 
-def _is_own_place(together: SharedLog, actor: str, path: str) -> bool:
-    """Tell whether a file is one of the agent's own memory, where what nobody else is known to have written is its."""
-    found = together.find(path)
+def _is_own_place(stores: Stores, actor: str, path: str) -> bool:
+    """Return whether a file belongs to the agent's own memory, where text of an unknown writer counts as its own."""
+    found = stores.find(path)
     owner = None if found is None else getattr(found[0].reading, "owner", None)
     return found is not None and owner is not None and owner(found[1]) == actor
 
 
-def _author_of_lines(together: SharedLog, actor: str, file: FileChange, part: ChangePart) -> Author:
+def _author_of_lines(stores: Stores, history: History, actor: str, file: FileChange, part: ChangePart) -> Author:
     """Return whose the lines (or values of JSON) are that a part takes away: by the change with which each came."""
     is_json = part.after == b"json"
-    at_home = _is_own_place(together, actor, part.path)
+    at_home = _is_own_place(stores, actor, part.path)
     wanted = {line.strip() for line in part.before.splitlines() if line.strip()}
     writers: set[Author] = set()
-    for writer, before in versions(together.history, part.path, file.before or b""):
-        written = _authored(together, FileChange(part.path, before, before)).before
+    for writer, before in versions(history, part.path, file.before or b""):
+        written = _authored(stores, FileChange(part.path, before, before)).before
         there = _texts(written or b"", is_json=is_json)
         found = {line for line in wanted if line not in there}
         if found:

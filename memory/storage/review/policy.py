@@ -1,4 +1,4 @@
-"""The person's rules for agents: what each may do at once, what waits for the person, what is refused.
+"""The person's rules for agents: which changes are made at once, wait for the person, or are refused.
 
 They are kept in the private state folder of the workspace (`review/policy.json`), where no repository brings any along.
 """
@@ -59,7 +59,7 @@ class Rule(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """All rules of a workspace; the most exact one for an actor and a kind counts, else what is usual."""
+    """All rules of a workspace; the most exact one for an actor and a kind counts, else the usual decision."""
 
     rules: tuple[Rule, ...] = ()
 

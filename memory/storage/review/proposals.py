@@ -1,7 +1,7 @@
 """Proposals: changes of agents that wait for a person, in a database beside the change log.
 
 A proposal holds the bytes of every file before and after it, as the agent saw and planned them; nothing of it is in the
-files. Unlike the change log it is no record of what is done: what cannot be kept durably is refused.
+files. Unlike the change log it is not history: a proposal that cannot be stored durably is refused.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Literal, TypeVar
 
 from memory.document.compare import Region
 from memory.document.lines import encode
-from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError
-from memory.storage.changes import FileChange, Touched
+from memory.errors import MemdeckError, RefusedError
+from memory.storage.changes import Change, FileChange, Touched, touched_in
 from memory.storage.log.database import CONNECTION, DatabaseKind, LogFile
 from memory.storage.log.rows import key, plain_text, time_text
 from memory.storage.own_folders import StateFolder
@@ -36,46 +36,15 @@ KEPT = 500
 """How many decided proposals are remembered."""
 
 _TABLES = """
-CREATE TABLE proposal (
-    seq INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    time TEXT NOT NULL,
-    actor TEXT NOT NULL,
-    operation TEXT NOT NULL,
-    summary TEXT NOT NULL,
-    kinds TEXT NOT NULL,
-    folder TEXT NOT NULL,
-    digest BLOB NOT NULL,
-    state TEXT NOT NULL,
-    edited INTEGER NOT NULL DEFAULT 0,
-    undoes TEXT,
-    redoes TEXT,
-    decided_by TEXT,
-    decided_at TEXT,
-    note TEXT NOT NULL DEFAULT '',
-    change_id TEXT
-);
+CREATE TABLE proposal (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, time TEXT NOT NULL, actor TEXT NOT NULL,
+    operation TEXT NOT NULL, summary TEXT NOT NULL, kinds TEXT NOT NULL, folder TEXT NOT NULL, digest BLOB NOT NULL,
+    state TEXT NOT NULL, edited INTEGER NOT NULL DEFAULT 0, undoes TEXT, redoes TEXT, decided_by TEXT, decided_at TEXT,
+    note TEXT NOT NULL DEFAULT '', change_id TEXT);
 CREATE INDEX proposal_state ON proposal (state);
-CREATE TABLE proposal_file (
-    seq INTEGER NOT NULL REFERENCES proposal ON DELETE CASCADE,
-    n INTEGER NOT NULL,
-    path TEXT NOT NULL,
-    before BLOB,
-    after BLOB,
-    mode INTEGER,
-    kept INTEGER NOT NULL DEFAULT 1,
-    PRIMARY KEY (seq, n)
-);
-CREATE TABLE proposal_entry (
-    seq INTEGER NOT NULL REFERENCES proposal ON DELETE CASCADE,
-    n INTEGER NOT NULL,
-    file TEXT NOT NULL,
-    ref TEXT,
-    title TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    old_ref TEXT,
-    PRIMARY KEY (seq, n)
-);
+CREATE TABLE proposal_file (seq INTEGER NOT NULL REFERENCES proposal ON DELETE CASCADE, n INTEGER NOT NULL,
+    path TEXT NOT NULL, before BLOB, after BLOB, mode INTEGER, kept INTEGER NOT NULL DEFAULT 1, PRIMARY KEY (seq, n));
+CREATE TABLE proposal_entry (seq INTEGER NOT NULL REFERENCES proposal ON DELETE CASCADE, n INTEGER NOT NULL,
+    file TEXT NOT NULL, ref TEXT, title TEXT NOT NULL, kind TEXT NOT NULL, old_ref TEXT, PRIMARY KEY (seq, n));
 """
 PROPOSALS = DatabaseKind(
     "proposals.sqlite",
@@ -123,7 +92,7 @@ class Proposal:
 
     @property
     def waiting(self) -> bool:
-        """Whether nobody decided yet."""
+        """Whether it is not decided yet."""
         return self.state == "waiting"
 
 
@@ -133,9 +102,10 @@ class Proposals:
     MemdeckError `review.unrecorded` where the database cannot be used.
     """
 
-    def __init__(self, folder: StateFolder | None) -> None:
-        """Nothing is opened yet; without a folder they live as long as the process."""
-        self._file = LogFile(folder, kind=PROPOSALS)
+    def __init__(self, folder: StateFolder) -> None:
+        """Nothing is opened yet."""
+        self._folder = folder
+        self._file = LogFile(folder, PROPOSALS)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -144,26 +114,21 @@ class Proposals:
 
     def close(self) -> None:
         """Close the database; the next work opens it again."""
-        if self._file.folder is not None:
-            self._file.close()
+        self._file.close()
 
     def add(
         self,
-        proposal_id: str,
+        change: Change,
         *,
-        time: datetime,
-        actor: str,
-        operation: str,
-        summary: str,
         kinds: Iterable[str],
         folder: str,
         files: Sequence[FileChange],
         touched: Sequence[Touched],
         digest: bytes,
-        undoes: str | None = None,
-        redoes: str | None = None,
     ) -> str:
-        """Keep a proposal durably and return its id: that of an equal one which waits already, where there is one.
+        """Store a change as a proposal, durably, and return its id: that of an equal one that waits already, if any.
+
+        The paths of `files` are relative to the workspace.
 
         RefusedError `review.full` where too many wait, `review.large`.
         """
@@ -182,14 +147,15 @@ class Proposals:
                 " (id, time, actor, operation, summary, kinds, folder, digest, state, undoes, redoes)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?)",
                 (
-                    *(proposal_id, time_text(time), plain_text(actor), plain_text(operation), plain_text(summary)),
-                    *(json.dumps(sorted(kinds)), key(folder), digest, undoes, redoes),
+                    *(change.id, time_text(change.time)),
+                    *map(plain_text, (change.actor, change.operation, change.summary or touched_in(touched))),
+                    *(json.dumps(sorted(kinds)), key(folder), digest, change.undoes, change.redoes),
                 ),
             )
             seq = cursor.lastrowid
             assert seq is not None
             _put(db, seq, files, touched)
-            return proposal_id
+            return change.id
 
         found = self._run(work)
         if found is None:
@@ -218,7 +184,7 @@ class Proposals:
     def decide(
         self, proposal: Proposal, state: State, *, by: str, now: datetime, note: str = "", change_id: str | None = None
     ) -> None:
-        """Note what became of a proposal and let go of its bytes; nothing is done where somebody decided already."""
+        """Record the decision about a proposal and remove its bytes; nothing is done where it was decided already."""
 
         def work(db: sqlite3.Connection) -> None:
             done = db.execute(
@@ -248,28 +214,12 @@ class Proposals:
             values.append(actor)
         return self._read(" AND ".join(conditions), values, limit)
 
-    def get(self, proposal_id: str) -> Proposal:
-        """Return the proposal of an id or its beginning; NotFoundError `review.not_found`, AmbiguousError."""
-        text = proposal_id.strip().upper()
-        found = self._read("substr(id, 1, ?) = ?", (len(text), text), 21) if text else ()
-        exact = [one for one in found if one.id == text]
-        if len(exact) == 1 or len(found) == 1:
-            return (exact or list(found))[0]
-        if not found:
-            raise NotFoundError(
-                "review.not_found", f"no proposal has the id {proposal_id[:40]!r}", "list them", id=proposal_id[:80]
-            )
-        raise ambiguous(text, [one.id for one in found])
-
     def stamp(self) -> Hashable:
-        """Return what is another value once a proposal came or was decided; None without a record."""
-        folder = self._file.folder
-        if folder is None:
-            return self.count()
+        """Return a value that changes when a proposal is added or decided; None without a record."""
         found: list[tuple[int, int]] = []
         for name in (PROPOSALS.name, f"{PROPOSALS.name}-wal"):
             with suppress(OSError):
-                seen = os.stat(folder.path / name)
+                seen = os.stat(self._folder.path / name)
                 found.append((seen.st_mtime_ns, seen.st_size))
         return tuple(found) or None
 
@@ -305,12 +255,6 @@ class Proposals:
                 "review.unrecorded", f"the proposal cannot be kept{why}, so nothing is done", "see `memdeck doctor`"
             )
         return found[0]
-
-
-def ambiguous(begun: str, ids: Sequence[str]) -> AmbiguousError:
-    """Return the error for an id that several proposals begin with."""
-    words = f"{len(ids)} proposals have ids that begin with {begun[:30]}"
-    return AmbiguousError("review.ambiguous", words, "write more of it", candidates=list(ids))
 
 
 def _put(db: sqlite3.Connection, seq: int, files: Sequence[FileChange], touched: Sequence[Touched]) -> None:
@@ -363,7 +307,7 @@ def _time(value: object) -> datetime:
 
 
 def digest_of(actor: str, operation: str, regions: Iterable[tuple[str, Region]]) -> bytes:
-    """Return what tells one proposal from another: who wants what, wherever it stands in its file by now.
+    """Return a digest that distinguishes proposals by actor, operation and text, not by the place in the file.
 
     `regions` are those of each file, with its path. An agent that asks again asks for the same.
     """

@@ -8,7 +8,6 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from memory.files.tasks.edits import edit_task, remove_task
-from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle
 from tests.patience import within
@@ -162,7 +161,7 @@ async def test_a_long_log_is_read_by_pages(workspace: Workspace) -> None:
         assert len(listed(app)) == PAGE
         assert "200+" in screen_text(app)
         await press(pilot, "G", "G")
-        assert len(listed(app)) == len(list_changes(workspace))
+        assert len(listed(app)) == len(workspace.store.history.list())
         await press(pilot, "g", "g")
         app.navigation.pane.set_filter("needle")
         app.navigation.pane.set_filter("entry:deploy actor:agent")

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from app.tui.shell import Changed
-from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
 from tests.patience import within
@@ -32,7 +31,7 @@ async def test_an_outside_change_keeps_cursor_and_selection(workspace: Workspace
         assert [item.title for item in pane.selected()] == selected
         assert [row.item.title for row in pane.line_list.flashing] == ["From outside"]
         assert "From outside" in screen_text(app)
-        (change,) = list_changes(workspace, actor="outside")
+        (change,) = workspace.store.history.list(actor="outside")
         assert [one.title for one in change.touched if one.ref] == ["[HIGH] From outside"]
         await press(pilot, "0")
         assert "From outside" in screen_text(app)
@@ -45,11 +44,14 @@ async def test_own_changes_are_not_taken_for_foreign_ones(workspace: Workspace) 
         await press(pilot, "s")
         app.post_message(Changed(frozenset({"tasks.md", "journal.md"})))
         await settle(pilot)
-        assert [change.actor for change in list_changes(workspace) if change.operation != "init"] == ["human"]
+        assert [change.actor for change in workspace.store.history.list() if change.operation != "init"] == ["human"]
         await press(pilot, "u")
         app.post_message(Changed(frozenset({"tasks.md", "journal.md"})))
         await settle(pilot)
-        assert [change.actor for change in list_changes(workspace) if change.operation != "init"] == ["human", "human"]
+        assert [change.actor for change in workspace.store.history.list() if change.operation != "init"] == [
+            "human",
+            "human",
+        ]
 
 
 async def test_nothing_is_watched_once_it_ended(workspace: Workspace) -> None:
@@ -123,7 +125,7 @@ async def test_maintenance_shows_its_plan_first(
         await press(pilot, key, "enter")
         assert (workspace.memory / archive).exists()
         assert (workspace.memory / file).read_bytes() != before
-        assert list_changes(workspace)[0].operation == "maintain"
+        assert workspace.store.history.list()[0].operation == "maintain"
         await press(pilot, "u")
         assert (workspace.memory / file).read_bytes() == before
         assert not (workspace.memory / archive).exists()

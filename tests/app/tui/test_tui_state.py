@@ -10,7 +10,6 @@ import pytest
 
 from app.tui.app import MemdeckApp
 from app.tui.shell import Changed
-from memory.history.changes import list_changes
 from memory.state.files.model import ANALYSED, EVENTS, SOURCES, STATE
 from tests.app.tui.projects import project
 from tests.app.tui.tui_helpers import jobs_done, make_app, press, running, settle, type_text
@@ -316,7 +315,7 @@ async def test_an_outside_change_appears_and_keeps_the_cursor(shop: Repository) 
         assert "4 waiting" in screen_text(pilot.app)
         assert pane.current().title == "chk-000002"
         assert [row.item.title for row in pane.line_list.flashing] == ["Work on something else"]
-        assert [change.actor for change in list_changes(shop.workspace, actor="outside")]
+        assert [change.actor for change in shop.workspace.store.history.list(actor="outside")]
 
 
 async def test_the_brief_and_maintenance_know_the_state(shop: Repository) -> None:

@@ -22,7 +22,7 @@ from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage import Store
-from memory.storage.log.damaged import move_aside
+from memory.storage.log.database import move_aside
 from tests.memory.curated.conftest import NOW, Den, count_recall, forget, tree, write
 from tests.patience import join
 

@@ -14,7 +14,7 @@ from memory.errors import NotFoundError, UsageError
 from memory.facts import FactStore
 from memory.facts.system import Facts
 from memory.facts.transfer import export, read_rows
-from memory.history.changes import file_name, list_changes, row, views_of
+from memory.history.changes import file_name, row, views_of
 from memory.search.query import read_query
 from memory.search.searcher import search_records
 from memory.systems import check_all, maintain_all, records_of_all, searcher_of
@@ -66,7 +66,7 @@ def test_one_history_over_both(tmp_path: Path) -> None:
     """Changes of both systems stand in one list, and undo walks over both, each in its own files."""
     place = both(tmp_path)
     place.system("facts").store.delete("m-1", actor="cli", now=NOW)
-    listed = list_changes(place)
+    listed = place.store.history.list()
     assert [(one.operation, file_name(one.paths[0])) for one in listed[:2]] == [
         ("facts.delete", ".aegis/memory/memories.jsonl"),
         ("facts.store", ".aegis/memory/memories.jsonl"),
@@ -78,8 +78,8 @@ def test_one_history_over_both(tmp_path: Path) -> None:
     assert view.lines[0].startswith('-{"id":"m-1"')
     place.undo(actor="cli", now=NOW)
     assert place.system("facts").store.read().get("m-1") is not None
-    assert [one.id for one in list_changes(place, entry="facts#m-1")] == [
-        one.id for one in list_changes(place) if one.operation != "init"
+    assert [one.id for one in place.store.history.list(entry="facts#m-1")] == [
+        one.id for one in place.store.history.list() if one.operation != "init"
     ]
 
 
@@ -91,7 +91,7 @@ def test_what_others_did_is_noticed(tmp_path: Path) -> None:
     assert place.notice(NOW) == 0
     file.write_bytes(before + line("m-5", "foreign"))
     assert place.notice(NOW) == 1
-    newest = list_changes(place, limit=1)[0]
+    newest = place.store.history.list(limit=1)[0]
     assert (newest.actor, [one.ref for one in newest.touched]) == ("outside", ["facts#m-5"])
     place.revert(newest.id, actor="cli", now=NOW)
     assert file.read_bytes() == before
@@ -230,7 +230,7 @@ def test_import_refuses_line_by_line(store: FactStore, workspace: Workspace, now
     text = f'{good}nonsense\n{{"text": 5}}\n{{"text": "password: hunter2"}}\n{{"text": "late", "ts": "soon"}}\n{good}'
     found = store.take_in(read_rows(text.encode(), "jsonl"), actor="cli", now=now)
     assert (found.ids, found.skipped, [number for number, _ in found.refused]) == (("m-1",), 1, [2, 3, 4, 5])
-    assert len(list_changes(workspace)) == 1
+    assert len(workspace.store.history.list()) == 1
     with pytest.raises(UsageError):
         read_rows(b"\xff", "jsonl")
     with pytest.raises(UsageError):

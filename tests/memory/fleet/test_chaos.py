@@ -20,7 +20,6 @@ from memory.fleet.catalogue.central import CentralFleet
 from memory.fleet.catalogue.connect import OPTIONS
 from memory.fleet.catalogue.migrate import initialise
 from memory.fleet.jobs.agent import schedule
-from memory.history.changes import list_changes
 from memory.systems import records_of_all
 from memory.workspace import Workspace
 from tests.memory.fleet.fleets import make_workspace
@@ -174,7 +173,7 @@ def _check(paths: dict[str, list[Path]], tmp_path: Path) -> Counter[tuple[bytes,
     for host, some in paths.items():
         for number, path in enumerate(some):
             with Workspace.open(path, state_home=tmp_path / host / "state") as workspace:
-                changes = list_changes(workspace, actor="maintain")
+                changes = workspace.store.history.list(actor="maintain")
                 assert sorted(change.time for change in changes) == dues
                 titles = Counter(record.title for record in records_of_all(workspace, ("tasks",)))
                 held.update({(os.fsencode(path), record.file, record.title): 1 for record in records_of_all(workspace)})

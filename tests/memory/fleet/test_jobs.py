@@ -17,7 +17,6 @@ from memory.fleet.catalogue.migrate import initialise
 from memory.fleet.jobs.agent import schedule
 from memory.fleet.jobs.engine import clear, defer
 from memory.fleet.jobs.verbs import Check, Maintain, Revert, Search, WorkspaceJob, arguments_of, read_work
-from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.memory.fleet.fleets import NOW, RunningAgent, make_workspace
 from tests.patience import until
@@ -134,7 +133,7 @@ def test_each_due_time_once(host: tuple[str, Path, RunningAgent], tmp_path: Path
         assert database.execute("SELECT count(*) FROM due").fetchone() == (3,)
     agent.end()
     with Workspace.open(path, state_home=tmp_path / "state") as workspace:
-        assert len(list_changes(workspace, actor="maintain")) == 1
+        assert len(workspace.store.history.list(actor="maintain")) == 1
 
 
 def test_what_finished_long_ago_is_cleared(host: tuple[str, Path, RunningAgent]) -> None:

@@ -229,11 +229,10 @@ def test_a_revert_needs_an_approval(hosts: Hosts, tmp_path: Path) -> None:
     (east, _) = operator.maintain(NOW, actor="olga")
     assert east.result is not None
     assert tasks.read_bytes() != before
-    from memory.history.changes import list_changes
     from memory.workspace import Workspace
 
     with Workspace.open(path, state_home=tmp_path / "east/state") as workspace:
-        change = list_changes(workspace)[0].id
+        change = workspace.store.history.list()[0].id
     number = operator.ask_revert("east", path, change)
     with pytest.raises(MemdeckError) as refused:
         operator.approve(number)

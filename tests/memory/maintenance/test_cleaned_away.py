@@ -11,8 +11,8 @@ import pytest
 from memory.errors import MemdeckError
 from memory.maintenance import maintain
 from memory.storage import fsio
-from memory.storage.file_step import FileStep
-from memory.storage.intent_log import IntentLog
+from memory.storage.journal import Journal
+from memory.storage.step import Displaced, FileStep
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
@@ -51,11 +51,11 @@ def test_recovery_without_the_stage_folder_takes_no_archive_back(
         (memory / "archive").mkdir(exist_ok=True)
         (memory / "archive/tasks-2024-01.md").write_bytes(archive)
 
-    def ends(_self: IntentLog, *, durable: bool) -> None:
+    def ends(_self: Journal, _displaced: tuple[Displaced, ...], *, durable: bool) -> None:
         raise Crash(durable)
 
     with monkeypatch.context() as patch:
-        patch.setattr(IntentLog, "end", ends)
+        patch.setattr(Journal, "end", ends)
         with pytest.raises(Crash):
             maintain(_open(place), NOW)
     assert _copies(place) == 1
@@ -74,8 +74,8 @@ def test_what_cannot_be_put_back_keeps_its_entries_in_the_archive(place: Path, m
     right = FileStep.verify
 
     def verify(step: FileStep) -> None:
-        if step.shown.endswith("/tasks.md"):
-            fsio.empty_folder(step._stage, set())  # another program cleans up
+        if step.path.endswith("/tasks.md"):
+            fsio.empty_folder(step.stage_folder, set())  # another program cleans up
         right(step)
 
     monkeypatch.setattr(FileStep, "verify", verify)

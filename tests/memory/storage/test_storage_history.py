@@ -10,8 +10,6 @@ import pytest
 from memory.errors import ConflictError, MemdeckError, NotFoundError
 from memory.files.diff import line_changes
 from memory.storage import Change, FileChange, Store
-from memory.storage.log.history import History
-from memory.storage.log.log import ChangeLog
 
 NAME = "memory/tasks.md"
 
@@ -154,13 +152,12 @@ def test_the_list_is_newest_first(store: Store, now: datetime) -> None:
 
 
 def test_old_bytes_are_thinned(store: Store, tasks: Path, now: datetime) -> None:
-    """Over the budget the oldest changes lose their bytes and say so, but never the newest five of a file."""
-    log = ChangeLog(None, store.together, keep_bytes=100_000)
-    store.together.history = History(log, store.together)
+    """Over the budget the oldest changes lose their bytes and say so, but never the newest ten of a file."""
+    store.history.keep_bytes = 100_000
     for number in range(60):
         write(store, now, bytes([65 + number]) * 200_000)
     records = store.history.list()
-    assert [record.kept for record in records[:5]] == [True] * 5
+    assert [record.kept for record in records[:10]] == [True] * 10
     assert not records[-1].kept
     assert sum(record.size for record in records) < sum(len(b"x") * 400_000 for _ in records)
     with pytest.raises(MemdeckError) as caught:

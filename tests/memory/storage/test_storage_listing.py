@@ -13,9 +13,7 @@ from memory.document import Entry
 from memory.errors import ConflictError
 from memory.files.merging import open_entry
 from memory.files.tasks.edits import add_task, edit_task, progress_task, remove_task
-from memory.history.changes import list_changes
 from memory.history.versions import bring_back, line_changes_of, rehearse_revert, versions_of
-from memory.storage import Store
 from memory.storage.log.merging import Written, taking_each
 from memory.workspace import Workspace
 from tests.reviewing import let_agents
@@ -51,10 +49,10 @@ def test_pages_join_to_the_whole_list(workspace: Workspace) -> None:
     """Pages that go on from the last place give every change once, in the order of the whole list."""
     for number in range(7):
         edit(workspace, notes=str(number))
-    whole = list_changes(workspace)
+    whole = workspace.store.history.list()
     pages: list[str] = []
     before = None
-    while page := list_changes(workspace, limit=2, before=before):
+    while page := workspace.store.history.list(limit=2, before=before):
         pages += [one.id for one in page]
         before = page[-1].seq
     assert pages == [one.id for one in whole]
@@ -79,9 +77,9 @@ def test_a_change_belongs_to_the_state_once_its_files_are_in_place(
     before, undo_and_redo_available = history.state(), history.undo_and_redo_available("agent:x")
     amid: list[tuple[object, object]] = []
 
-    def look(change_id: str, store: Store) -> None:
+    def look(*values: object) -> None:
         amid.append((history.state(), history.undo_and_redo_available("agent:x")))
-        done(change_id, store)
+        done(*values)  # type: ignore[arg-type]
 
     monkeypatch.setattr(history, "done", look)
     edit(workspace, notes="second")

@@ -13,13 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from memory.document.compare import Region, apply
 from memory.errors import MemdeckError, NotFoundError, RefusedError
-from memory.storage import Change, FileChange, PrivateState, Store
-from memory.storage.log.damaged import move_aside
-from memory.storage.log.database import DAMAGED, NAME
-from memory.storage.log.history import History
-from memory.storage.log.log import ChangeLog
+from memory.storage import Change, PrivateState, Store
+from memory.storage.log.database import move_aside
+from memory.storage.log.rows import CHANGES
 from tests.patience import PATIENCE, reap
 from tests.reviewing import let_agents
 
@@ -47,36 +44,7 @@ def write(store: Store, now: datetime, data: bytes | None, path: str = TASKS, ac
 
 def log_path(store: Store) -> Path:
     """Return the database."""
-    return store.state.folder.path / NAME
-
-
-def test_undo_and_redo_outlive_the_process(reopened, tasks: Path, now: datetime) -> None:
-    """What one process did another takes back, and a third brings back; each sees the whole list."""
-    before = tasks.read_bytes()
-    write(reopened(), now, b"one")
-    write(reopened(), now, b"two two")
-    for data in (b"one", before):
-        store = reopened()
-        store.history.undo(actor="human", now=now)
-        assert tasks.read_bytes() == data
-    store = reopened()
-    with pytest.raises(NotFoundError):
-        store.history.undo(actor="human", now=now)
-    for data in (b"one", b"two two"):
-        store = reopened()
-        store.history.redo(actor="human", now=now)
-        assert tasks.read_bytes() == data
-    assert [record.operation for record in reopened().history.list()] == ["redo"] * 2 + ["undo"] * 2 + ["edit"] * 2
-
-
-def test_a_person_is_one_wherever_they_work(reopened, tasks: Path, now: datetime) -> None:
-    """What was done in the application is undone at the command line; an agent's change is not theirs."""
-    write(reopened(), now, b"mine", actor="human")
-    write(reopened(), now, b"agent", "memory/other.md", actor="agent:a")
-    store = reopened()
-    store.history.undo(actor="cli", now=now)
-    assert tasks.read_bytes() != b"mine"
-    assert (tasks.parent / "other.md").read_bytes() == b"agent"
+    return store.state.folder.path / CHANGES.name
 
 
 def test_two_processes_write_one_log(store: Store, workspace: Path, tmp_path: Path, child, now: datetime) -> None:
@@ -134,7 +102,7 @@ def test_a_damaged_log_is_moved_aside(reopened, tasks: Path, now: datetime, cont
     assert tasks.read_bytes() == b"two"
     assert len(store.history.list()) == 1
     assert bool(store.history.warnings) == bool(content)
-    aside = log_path(store).with_name(DAMAGED)
+    aside = log_path(store).with_name(CHANGES.damaged)
     assert aside.exists() == bool(content)
     if content:
         assert aside.read_bytes() == content
@@ -150,7 +118,7 @@ def test_a_log_with_missing_tables_is_moved_aside(reopened, tasks: Path, now: da
     write(store, now, b"two")
     assert tasks.read_bytes() == b"two"
     assert len(store.history.list()) == 1
-    assert "damaged" in store.history.warnings[0]
+    assert "the old one is" in store.history.warnings[0]
 
 
 def test_a_log_of_another_version_is_left_alone(reopened, tasks: Path, now: datetime) -> None:
@@ -165,8 +133,24 @@ def test_a_log_of_another_version_is_left_alone(reopened, tasks: Path, now: date
     store = reopened()
     write(store, now, b"two")
     assert tasks.read_bytes() == b"two"
-    assert "another version" in store.history.warnings[0]
+    assert "newer memdeck" in store.history.warnings[0]
     assert log_path(store).stat().st_size == size
+
+
+def test_a_log_of_a_very_old_version_is_moved_aside(reopened, tasks: Path, now: datetime) -> None:
+    """History begins anew, and the warning says where the old one is."""
+    store = reopened()
+    write(store, now, b"one")
+    store.history.close()
+    with sqlite3.connect(log_path(store)) as database:
+        database.execute("PRAGMA user_version = 3")
+    database.close()
+    store = reopened()
+    write(store, now, b"two")
+    assert [record.summary for record in store.history.list()] == ["wrote memory/tasks.md"]
+    aside = log_path(store).with_name(CHANGES.damaged)
+    assert aside.exists()
+    assert f"the old one is {aside}" in store.history.warnings[0]
 
 
 def test_a_log_that_is_locked_does_not_stop_a_change(reopened, tasks: Path, now: datetime) -> None:
@@ -174,7 +158,6 @@ def test_a_log_that_is_locked_does_not_stop_a_change(reopened, tasks: Path, now:
     store = reopened()
     write(store, now, b"one")
     store.history.close()
-    store.history._log.file._timeout = 0.01
     holder = sqlite3.connect(log_path(store), isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
     write(store, now, b"two")
@@ -264,91 +247,22 @@ def test_a_log_that_came_with_a_clone_has_no_effect(
     planted = log_path(elsewhere).read_bytes()
     folder = workspace / ".aiter" / ".memdeck"
     for place in (folder, folder / "stage", workspace / ".aiter", workspace):
-        (place / NAME).write_bytes(planted)
+        (place / CHANGES.name).write_bytes(planted)
     store = reopened()
     assert store.history.list() == ()
     with pytest.raises(NotFoundError):
         store.history.undo(actor="human", now=now)
     assert tasks.read_bytes() == b"planted"
-    assert (workspace / NAME).read_bytes() == planted
+    assert (workspace / CHANGES.name).read_bytes() == planted
 
 
-def begun(store: Store, now: datetime, *files: FileChange) -> Change:
-    """Note a change whose files never moved, as a crash right before would leave it."""
-    change = Change("01" + "Z" * 24, now, "human", "edit", "crashed", files)
-    store.history.begin(change, store)
-    store.history.close()
-    return change
-
-
-def test_a_change_that_never_happened_is_forgotten(reopened, tasks: Path, now: datetime) -> None:
-    """Its files are as they were: it is not listed, and gone after the next change."""
-    begun(reopened(), now, FileChange(TASKS, tasks.read_bytes(), b"never"))
-    store = reopened()
-    assert store.history.list() == ()
-    write(store, now, b"two")
-    assert [record.summary for record in store.history.list()] == ["wrote memory/tasks.md"]
-
-
-@pytest.mark.parametrize("settled_by", ["a change", "a look"])
-def test_a_change_that_happened_counts(reopened, tasks: Path, now: datetime, settled_by: str) -> None:
-    """Its files are as it made them: it is listed, nobody else's, and can be undone."""
-    before = tasks.read_bytes()
-    first = reopened()
-    write(first, now, b"new", "memory/new.md")
-    begun(first, now, FileChange(TASKS, before, b"after"))
-    tasks.write_bytes(b"after")
-    store = reopened()
-    if settled_by == "a look":
-        assert store.history.notice([SHOWN], now) == 0
-    else:
-        write(let_agents(store), now, b"newer", "memory/new.md", actor="agent:x")
-    assert "crashed" in [record.summary for record in store.history.list()]
-    assert {record.actor for record in store.history.list()} <= {"human", "agent:x"}
-    store.history.undo(actor="human", now=now)
-    assert tasks.read_bytes() == before
-
-
-def test_half_of_a_change_is_what_is_listed(reopened, tasks: Path, now: datetime) -> None:
-    """Of two files one moved: the change keeps that one, and undo takes it back alone."""
-    before = tasks.read_bytes()
-    other = tasks.with_name("other.md")
-    begun(reopened(), now, FileChange("memory/other.md", None, b"came"), FileChange(TASKS, before, b"after"))
-    other.write_bytes(b"came")
-    store = reopened()
-    store.history.notice([SHOWN], now)
-    write(store, now, b"x", "memory/third.md", actor="agent:x")
-    (crashed,) = [record for record in store.history.list() if record.summary == "crashed"]
-    assert crashed.paths == (".aiter/memory/other.md",)
-    store.history.undo(actor="human", now=now)
-    assert not other.exists()
-    assert tasks.read_bytes() == before
-
-
-def test_a_file_that_cannot_be_read_leaves_a_change_open(reopened, tasks: Path, now: datetime) -> None:
-    """It is decided about when the file can be read again; other files are changed meanwhile."""
-    begun(reopened(), now, FileChange(TASKS, tasks.read_bytes(), b"after"))
-    tasks.unlink()
-    os.mkfifo(tasks)
-    store = reopened()
-    write(store, now, b"x", "memory/other.md")
-    assert len(store.history.list()) == 1
-    tasks.unlink()
-    tasks.write_bytes(b"after")
-    write(store, now, b"y", "memory/other.md")
-    assert [record.summary for record in store.history.list()].count("crashed") == 1
-
-
-def test_an_open_change_of_a_running_process_is_left_alone(store: Store, reopened, tasks: Path, now: datetime) -> None:
-    """While somebody holds the lock a look neither decides about their change nor takes it for a foreign one."""
-    before = tasks.read_bytes()
+def test_a_change_under_way_is_not_noticed(store: Store, reopened, tasks: Path, now: datetime) -> None:
+    """While another process holds the lock, a look does not take its change for a foreign one."""
+    reopened().history.notice([SHOWN], now)
     with store.transaction("edit", actor="human", now=now):
-        begun(store, now, FileChange(TASKS, before, b"after"))
-        tasks.write_bytes(b"after")
-        other = reopened()
-        assert other.history.notice([SHOWN], now) == 0
-        assert other.history.list() == ()
-    assert reopened().history.notice([SHOWN], now) == 0
+        tasks.write_bytes(tasks.read_bytes() + b"\n### New\n")
+        assert reopened().history.notice([SHOWN], now) == 0
+    assert reopened().history.notice([SHOWN], now) == 1
 
 
 # -- what other programs did ------------------------------------------------------------------------------------
@@ -421,7 +335,7 @@ def test_the_last_bytes_are_known_over_many_changes(reopened, tasks: Path, now: 
         body = body.replace(b"### Task %d\n- n: " % (turn % 50), b"### Task %d\n- n: %d" % (turn % 50, turn))
         write(reopened(), now + timedelta(seconds=turn), body)
     store = reopened()
-    assert store.history._log.last_known(SHOWN) == (True, body)
+    assert store.history.last_bytes(SHOWN) == body
     tasks.write_bytes(body.replace(b"### Task 7\n", b"### Task seven\n"))
     look(store, now)
     assert [(one.kind, one.title) for one in store.history.list(1)[0].touched] == [("edited", "Task seven")]
@@ -430,19 +344,14 @@ def test_the_last_bytes_are_known_over_many_changes(reopened, tasks: Path, now: 
 def test_a_removed_file_is_kept_for_thirty_days(reopened, tasks: Path, now: datetime) -> None:
     """Whole files that were removed keep their bytes over the budget, and lose them after a month."""
     store = reopened()
-    log = ChangeLog(store.state.folder if store.state else None, store.together, keep_bytes=1000)
-    store.together.history = History(log, store.together)
+    store.history.keep_bytes = 1000
     write(store, now, b"x" * 5000, "memory/gone.md")
     removed = write(store, now, None, "memory/gone.md")
     for number in range(8):
         write(store, now, b"%d" % number, "memory/gone.md")
-    log._since_thinned = 99
     write(store, now + timedelta(days=29), b"a", "memory/gone.md")
     assert store.history.get(removed.id).kept
     for number in range(8):
-        log._known.clear()
-        store.history._log.file.run(lambda db: db.execute("UPDATE base SET grown = 99999999"), None)
-        log._since_thinned = 99
         write(store, now + timedelta(days=31 + number), b"b%d" % number, "memory/gone.md")
     assert not store.history.get(removed.id).kept
 
@@ -475,11 +384,12 @@ def test_a_killed_process_leaves_a_true_log(reopened, tasks: Path, now: datetime
         new = [record for record in store.history.list() if record.id not in known]
         moved = {store.shown(path) for path in (TASKS, other) if store.read(path).data == after}
         assert {path for record in new for path in record.paths} == moved
-        assert {record.actor for record in new} <= {"human"}
+        assert {record.actor for record in new} <= {"human", "outside"}
         assert not store.history.warnings
         outcomes.add((bool(moved), done))
-        if moved and TASKS in moved:
-            store.history.undo(actor="human", now=now)
+        for record in new:
+            store.history.revert(record.id, actor="human", now=now)
+        if new:
             assert tasks.read_bytes() == before
         if done:
             break
@@ -512,25 +422,6 @@ def _die_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
             return super().execute(sql, *values)  # type: ignore[arg-type]
 
     monkeypatch.setattr(sqlite3, "connect", lambda *values, **named: real(*values, factory=Dying, **named))
-
-
-@pytest.mark.parametrize("same", [True, False])
-def test_what_is_told_of_a_change_counts_for_these_very_bytes(store: Store, tasks: Path, now: datetime, same) -> None:
-    """A difference that the caller worked out is taken over; one of other bytes is not, and the log works it out."""
-    before, after = tasks.read_bytes(), b"## Pending\n\n### one\n"
-    told = (Region("bytes", 0, before, after),)
-    with store.transaction("edit", actor="human", now=now) as transaction:
-        base = transaction.read(TASKS).base
-        assert base is not None
-        store.history.expect(SHOWN, after, before=base if same else bytes(bytearray(base)), regions=told)
-        transaction.write(TASKS, after, base=base)
-        transaction.commit("wrote it")
-    (record,) = store.history.list()
-    found = store.history.regions(record, record.files[0])
-    assert (found == told) is same
-    assert apply(found, before) == after
-    store.history.undo(actor="human", now=now)
-    assert tasks.read_bytes() == before
 
 
 def test_what_a_crash_left_goes_with_a_damaged_database(tmp_path: Path) -> None:

@@ -41,11 +41,3 @@ def test_a_file_that_comes_back_is_noticed(pruned: Store, tasks: Path, now: date
     os.utime(back.parent, (old, old))  # not just now: that would be a state that passes
     assert pruned.history.notice(pruned.history.to_look_at(), now) == 1
     assert pruned.history.to_look_at() == ()
-
-
-def test_a_folder_that_cannot_be_listed_hides_nothing(pruned: Store, tasks: Path) -> None:
-    """Its files are asked for one by one."""
-    folder = tasks.parent / "notes"
-    folder.rmdir()
-    folder.symlink_to(folder)
-    assert len(pruned.history.to_look_at()) == len(GONE)

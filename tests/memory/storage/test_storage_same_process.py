@@ -15,6 +15,7 @@ import pytest
 from memory.errors import MemdeckError
 from memory.storage import fsio
 from memory.storage.log.database import LogFile
+from memory.storage.log.rows import CHANGES
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.derived import Derived
 
@@ -45,7 +46,7 @@ def shared(path: Path) -> bool:
 
 def log_twice(folder: StateFolder) -> tuple[Path, list[object]]:
     """Open the change log twice."""
-    files = [LogFile(folder), LogFile(folder)]
+    files = [LogFile(folder, CHANGES), LogFile(folder, CHANGES)]
     for file in files:
         file.run(lambda db: None, None)
     return folder.path / files[0].kind.name, list(files)
@@ -71,20 +72,20 @@ def test_a_further_connection_leaves_the_first_its_lock(
 
 def test_commits_are_kept_when_another_process_closes(folder: StateFolder) -> None:
     """What a process commits after another one came and went is there, also where it has the log open twice."""
-    first, second = LogFile(folder), LogFile(folder)
+    first, second = LogFile(folder, CHANGES), LogFile(folder, CHANGES)
 
     def put(name: str) -> Callable[[sqlite3.Connection], None]:
-        return lambda db: db.execute("INSERT INTO base_data VALUES (?, ?)", (name, b"bytes")) and None
+        return lambda db: db.execute("INSERT INTO seen (path, data) VALUES (?, ?)", (name, b"bytes")) and None
 
     first.run(put("one"), None)
     second.run(put("two"), None)
-    other = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('DELETE FROM seen'); db.commit()"
+    other = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('DELETE FROM touched'); db.commit()"
     subprocess.run([sys.executable, "-c", other + "; db.close()", str(folder.path / first.kind.name)], check=True)
     first.run(put("three"), None)
     second.run(put("four"), None)
     assert first.warnings == second.warnings == []
     with closing(sqlite3.connect(folder.path / first.kind.name)) as db:
-        assert {path for (path,) in db.execute("SELECT path FROM base_data")} == {"one", "two", "three", "four"}
+        assert {path for (path,) in db.execute("SELECT path FROM seen")} == {"one", "two", "three", "four"}
 
 
 def test_a_database_is_made_once_and_private(tmp_path: Path) -> None:

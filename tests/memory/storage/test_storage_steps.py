@@ -11,7 +11,7 @@ import pytest
 
 from memory.errors import ConflictError
 from memory.storage import FileChange, fsio
-from memory.storage.file_step import FileStep, sweep
+from memory.storage.step import FileStep, sweep
 
 NAME = "memory/tasks.md"
 TASKS = b"## Pending\n\n### [HIGH] Deploy\n- due: 2024-01-15\n"
@@ -47,29 +47,28 @@ def test_a_foreign_change_after_the_check(
     stage = os.open(tmp_path, os.O_RDONLY)
     step = FileStep(FileChange(NAME, tasks.read_bytes(), after), workspace, f".aiter/{NAME}", stage, "x")
     assert step.check()
-    step.stage()
+    step.prepare()
     foreign(tasks)
     left = tasks.read_bytes() if tasks.exists() else None
     with pytest.raises(ConflictError):
         step.apply([])
     assert step.put_back()
-    sweep(tuple(step.tidy(failed=True)), stage)
+    sweep(tuple(step.tidy()), stage)
     os.close(stage)
     assert (tasks.read_bytes() if tasks.exists() else None) == left
     assert sorted(path.name for path in tmp_path.iterdir()) == ["shop"]
 
 
-def test_what_cannot_be_put_back_is_kept(workspace: Path, tasks: Path, tmp_path: Path) -> None:
-    """Where somebody already wrote a newer file, that one stays, and ours before it is kept in the stage."""
+def test_what_cannot_be_put_back_stays(workspace: Path, tasks: Path, tmp_path: Path) -> None:
+    """A newer file of another program stays, and the one before the change is still in the stage."""
     stage = os.open(tmp_path, os.O_RDONLY)
     before = tasks.read_bytes()
     step = FileStep(FileChange(NAME, before, b"ours"), workspace, f".aiter/{NAME}", stage, "x")
     assert step.check()
-    step.stage()
+    step.prepare()
     step.apply([])
     replaced(tasks)
     assert not step.put_back()
-    step.tidy(failed=True)
-    assert fsio.empty_folder(stage) == 0
+    step.close()
     os.close(stage)
-    assert (tasks.read_bytes(), (tmp_path / "x.old.kept").read_bytes()) == (b"foreign", before)
+    assert (tasks.read_bytes(), (tmp_path / "x").read_bytes()) == (b"foreign", before)

@@ -225,11 +225,11 @@ def test_whole_files_that_a_rule_deleted_stay_thirty_days(den: Den) -> None:
         put(folder, f"memory/episodic/{number}.md", f"{number}" * 20_000, days=8)
     store = den.store(den.agent("ada"))
     history = store.history
-    history._log._keep_bytes = 1000  # the budget is no argument of a store
+    history.keep_bytes = 1000
     workspace_prune(den, store)
-    _touch(store, history, NOW + timedelta(days=29))
+    _touch(store, NOW + timedelta(days=29))
     assert all(record.kept for record in history.list())
-    _touch(store, history, NOW + timedelta(days=31))
+    _touch(store, NOW + timedelta(days=31))
     assert [record.kept for record in history.list() if record.operation == "typed.prune"] == [False]
     with pytest.raises(MemdeckError, match="no longer kept"):
         history.revert(next(one.id for one in history.list() if not one.kept), actor="cli", now=LATER)
@@ -242,9 +242,8 @@ def workspace_prune(den: Den, store: Store) -> None:
     assert len(prune(den.agent("ada"), lambda _: store, NOW, actor="cli").deleted) == 3
 
 
-def _touch(store: Store, history: object, now: object) -> None:
-    """Make a change at a time, and have the log thinned."""
-    history._log._since_thinned = 10_000  # type: ignore[attr-defined]
+def _touch(store: Store, now: object) -> None:
+    """Make a change at a time, which thins the log."""
     AgentWriter(store, now, "cli").merge("memory/x.md", f"{now}\n", "none")  # type: ignore[arg-type]
 
 
@@ -254,18 +253,18 @@ def test_a_crash_between_moves_leaves_all_or_nothing(den: Den, tmp_path: Path) -
     put(folder, "memory/episodic/a.md", "a\n")
     code = (
         "import os, sys\n"
-        "from memory.storage import file_step, fsio\n"
+        "from memory.storage import fsio\n"
         "from memory.typed import ops, registry\n"
         "from memory.typed.stores import store_of\n"
         "from memory.typed.writes import AgentWriter\n"
         "from datetime import datetime, UTC\n"
         "from pathlib import Path\n"
-        "real, left = file_step.take_away, [int(sys.argv[3])]\n"
-        "def take_away(*args):\n"
+        "real, left = fsio.move, [int(sys.argv[3])]\n"
+        "def move(*args):\n"
         "    left[0] -= 1\n"
         "    os._exit(9) if left[0] < 0 else None\n"
         "    return real(*args)\n"
-        "file_step.take_away = take_away\n"
+        "fsio.move = move\n"
         "store = store_of(Path(sys.argv[1]), Path(sys.argv[2]))\n"
         "writer = AgentWriter(store, datetime.now(UTC), 'cli')\n"
         "writer.move('memory/episodic/a.md', 'memory/a.md', 'typed.promote', core='add')\n"

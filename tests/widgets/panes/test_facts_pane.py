@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from app.tui.shell import Changed
-from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.memory.facts.conftest import line as fact_line
@@ -106,7 +105,7 @@ async def test_another_programs_fact_appears(place: Workspace) -> None:
         pane = app.navigation.pane
         assert ids(pane)[0] == "m-9"
         assert [row.item.id for row in pane.line_list.flashing] == ["m-9"]
-        (change,) = list_changes(place, actor="outside")
+        (change,) = place.store.history.list(actor="outside")
         assert [one.title for one in change.touched] == ["From outside"]
         await press(pilot, "0")
         assert "From outside" in screen_text(app)

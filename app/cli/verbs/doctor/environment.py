@@ -28,8 +28,8 @@ from memory.maintenance.run import ahead_of
 from memory.monitoring.words import plural
 from memory.review import Inbox
 from memory.storage import Store
-from memory.storage.log.damaged import damaged_files
-from memory.storage.log.database import DAMAGED
+from memory.storage.log.database import damaged_files
+from memory.storage.log.rows import CHANGES
 from memory.storage.own_folders import config_home
 from memory.system import FAILED
 from memory.systems import approvals_of, check_all, failures_of, load_problems, waiting_in
@@ -336,9 +336,9 @@ def _protection(workspace: Workspace) -> Iterator[DoctorFinding]:
     if workspace.state is None or not os.access(workspace.store.root, os.W_OK | os.X_OK):
         return
     found = workspace.store.protection()
-    if found.full:
+    if not found:
         yield DoctorFinding("protection", "ok", "files swap in one step, crashes are recovered from")
-    for reason in found.reasons:
+    for reason in found:
         yield DoctorFinding("protection", "warning", f"reduced protection: {reason}", "changes work all the same")
     for store in workspace.stores():
         try:
@@ -368,7 +368,7 @@ def _history(workspace: Workspace) -> Iterator[DoctorFinding]:
     hint = "changes are made all the same, and listed later as ones from outside"
     for warning in history.warnings:
         yield DoctorFinding("history", "warning", warning, hint)
-    damaged = damaged_files(workspace.state.folder.path, DAMAGED)
+    damaged = damaged_files(workspace.state.folder.path, CHANGES.damaged)
     if damaged and not history.warnings:
         where = ", ".join(map(str, damaged))
         yield DoctorFinding("history", "note", f"an older history was damaged; it is {where}", "history began anew")

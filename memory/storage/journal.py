@@ -1,0 +1,260 @@
+"""The journal of a store: what a change is about to do, and which displaced files it left; and the recovery by it.
+
+The record is in the private state folder: one that came with a clone would be an order to write files. Even so, each
+path in it is checked like any path of a transaction before it is used. The files themselves show how far a change had
+come, so recovery may be interrupted and repeated; doing it twice has the same result as once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memory.errors import MemdeckError, RefusedError, write_failed
+
+from . import fsio
+from .own_folders import STATE, StateFolder
+from .step import Displaced, Step
+
+_HEAD = b"memdeck 2 "
+_ID = re.compile(r"[0-9A-Z]{26}")
+_STAGED = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}(\.old|\.kept)?")
+
+
+class Intent(NamedTuple):
+    """A change that has begun to move files; `time` is aware.
+
+    `files` are the path in the workspace and the SHA-256 before and after (None: no file) of each, `folders` those that
+    the change makes.
+    """
+
+    id: str
+    time: datetime
+    files: tuple[tuple[str, str | None, str | None], ...]
+    folders: tuple[str, ...] = ()
+
+
+class Record(NamedTuple):
+    """What the journal holds: the change under way, if any, and the displaced files in the stage folder."""
+
+    intent: Intent | None = None
+    displaced: tuple[Displaced, ...] = ()
+
+    def encode(self) -> bytes:
+        """Return the bytes of the record, with length and checksum: an incomplete one must count as none."""
+        intent = None if self.intent is None else {**self.intent._asdict(), "time": self.intent.time.isoformat()}
+        body = json.dumps({"intent": intent, "displaced": self.displaced}, separators=(",", ":")).encode()
+        return _HEAD + f"{len(body)} {zlib.crc32(body):08x}\n".encode() + body
+
+    @classmethod
+    def decode(cls, data: bytes) -> Record:
+        """Read a record back; an empty one where the bytes are torn or not a record."""
+        head, _, body = data.partition(b"\n")
+        if head != _HEAD + f"{len(body)} {zlib.crc32(body):08x}".encode():
+            return cls()
+        try:
+            values = json.loads(body)
+            displaced = tuple(Displaced(*map(str, one)) for one in values["displaced"])
+            intent = None if values["intent"] is None else _intent(values["intent"])
+        except (KeyError, TypeError, ValueError, RecursionError):
+            return cls()
+        return cls(intent, tuple(one for one in displaced if _STAGED.fullmatch(one.name)))
+
+
+def _intent(values: dict[str, Any]) -> Intent:
+    """Read an intent back; its id becomes a name in the stage folder and must not lead elsewhere."""
+    time = datetime.fromisoformat(values["time"])
+    files = tuple((str(path), before, after) for path, before, after in values["files"])
+    if time.tzinfo is None or not _ID.fullmatch(values["id"]):
+        raise ValueError("not an intent")
+    return Intent(values["id"], time, files, tuple(str(path) for path in values["folders"]))
+
+
+class Journal:
+    """The journal of one memory system of a workspace; used under its lock, between `open` and `close`."""
+
+    def __init__(self, folder: StateFolder, system: str) -> None:
+        """`system` names the system in its workspace (`.aiter`); nothing is read yet."""
+        self._place = folder
+        self._system = system
+        self._name = f"journal-{system}"
+        self.where = f"{folder.path}/{self._name}"  # For messages.
+        self.folder = -1  # The private folder, open.
+        self.record = Record()
+        """The record as it was last read or written."""
+
+    def open(self) -> None:
+        """Open the private folder and read the record; remove what a crash left of a record that was being written."""
+        self.folder = self._place.open()
+        # The lock is that of this system, so another system may be writing its own files.
+        with _io(self.where):
+            for name in (fsio.temporary_name(self._name), fsio.temporary_name(STATE, self._system)):
+                fsio.remove(name, self.folder)
+        self.record = self.read()
+
+    def close(self) -> None:
+        """Close the folder."""
+        folder, self.folder = self.folder, -1
+        if folder >= 0:
+            os.close(folder)
+
+    def read(self) -> Record:
+        """Return the record; the lock is not needed."""
+        return Record.decode(self._place.read(self._name) or b"")
+
+    def under_way(self) -> Intent | None:
+        """Return the change under way, None where there is none or the record is not readable; needs no lock."""
+        try:
+            return self.read().intent
+        except MemdeckError:
+            return None
+
+    def begin(self, intent: Intent, *, durable: bool) -> None:
+        """Write an intent; from here on a durable one is the commit. MemdeckError `file.io`."""
+        self._write(Record(intent, self.record.displaced), durable=durable)
+
+    def end(self, displaced: tuple[Displaced, ...], *, durable: bool) -> None:
+        """Write that no change is under way, and which files are displaced. MemdeckError `file.io`.
+
+        It is durable where the intent must not come back after a power cut, when the files have gone on.
+        """
+        if self.record != Record(None, displaced):
+            self._write(Record(None, displaced), durable=durable)
+
+    def _write(self, record: Record, *, durable: bool) -> None:
+        with _io(self.where):
+            fsio.put_private(self._name, self.folder, record.encode(), durable=durable)
+        self.record = record
+
+    def recover(self, workspace: Path, stage: int, check_path: Callable[[str], None]) -> None:
+        """Complete or take back a change that was interrupted, and forget it; MemdeckError `file.io`, RefusedError for
+        a path that no change could have named.
+        """
+        intent, displaced = self.record
+        if intent is None:
+            return
+        try:
+            for path in (*[path for path, _, _ in intent.files], *intent.folders):
+                check_path(path)
+            left = _recover(intent, workspace, stage)
+        except OSError as error:
+            raise write_failed(error, intent.files[0][0] if intent.files else str(workspace)) from error
+        except RefusedError as error:
+            error.details.setdefault("record", self.where)
+            error.hint = error.hint or f"an interrupted change waits for it; to give it up, remove {self.where}"
+            raise
+        known = {one.name for one in displaced}
+        self.end(displaced + tuple(one for one in left if one.name not in known), durable=True)
+
+
+def _recover(intent: Intent, workspace: Path, stage: int) -> list[Displaced]:
+    """Complete a change where all its files allow it, else take back what it did; return the files that it leaves."""
+    steps = [
+        Step(path, before, after, f"{intent.id}.{number}", stage)
+        for number, (path, before, after) in enumerate(intent.files)
+    ]
+    try:
+        for step in steps:
+            _enter(step, workspace)
+            step.look()
+        _sync(steps, stage)  # A kill is not a power cut: files that had moved may not be on the disk yet.
+        # Bytes of other programs that the change displaced go back first, whether the change is completed or not.
+        _take_back([step for step in steps if step.crossed])
+        if all(step.done or step.open for step in steps) and _make_folders(intent, steps, workspace):
+            _go_on([step for step in steps if step.open])
+        if complete := all(step.done for step in steps):
+            _sync(steps, stage)
+        else:
+            _go_back(steps)
+            _sync(steps, stage)
+        left = [one for step in steps for one in step.left()]
+        if not complete and not any(step.done for step in steps):
+            fsio.remove_folders(list(intent.folders), workspace)
+        return left
+    finally:
+        for step in steps:
+            step.close()
+
+
+def _go_on(steps: list[Step]) -> None:
+    """Put files in their places; where another program came in between, its bytes go back."""
+    last: Step | None = None
+    for step in steps:
+        if last is not None and last.parent != step.parent:
+            fsio.sync(last.folder)
+        with suppress(FileExistsError, FileNotFoundError):
+            if step.after is None and step.staged == step.before:
+                fsio.remove(step.label, step.stage_folder)  # Half of a move: the file has both names.
+            step.put()
+        step.look()
+        last = step
+    _take_back([step for step in steps if step.crossed])
+
+
+def _take_back(steps: list[Step]) -> None:
+    for step in steps:
+        with suppress(FileExistsError, FileNotFoundError):
+            step.take_back()
+        step.look()
+
+
+def _go_back(steps: list[Step]) -> None:
+    """Take files back, the last first; one that cannot be taken back ends it.
+
+    That one may have lost what the files before it gained: duplicated is better than lost.
+    """
+    for step in reversed(steps):
+        if step.here == step.before or step.blocked:
+            continue
+        _take_back([step])
+        if step.here != step.before:
+            return
+
+
+def _make_folders(intent: Intent, steps: list[Step], workspace: Path) -> bool:
+    """Make the folders that completing a change needs; False where something else has their names."""
+    try:
+        for path in intent.folders:
+            os.close(fsio.open_folder(path.split("/"), workspace, []))
+    except (RefusedError, FileNotFoundError):
+        return False
+    for step in steps:
+        _enter(step, workspace)
+    return all(step.folder >= 0 for step in steps)
+
+
+def _enter(step: Step, workspace: Path) -> None:
+    """Open the folder of a file, if there is one and no part of its path is a link.
+
+    Any other error may be temporary, and must not count as a change by another program.
+    """
+    try:
+        step.enter(workspace)
+    except FileNotFoundError:
+        return
+    except RefusedError as error:
+        if error.code not in ("file.link", "file.not_folder"):
+            raise
+
+
+def _sync(steps: list[Step], stage: int) -> None:
+    for step in steps:
+        if step.folder >= 0:
+            fsio.sync(step.folder)
+    fsio.sync(stage)
+
+
+@contextmanager
+def _io(path: str) -> Iterator[None]:
+    """Turn an OSError of the block into the MemdeckError that names a path."""
+    try:
+        yield
+    except OSError as error:
+        raise write_failed(error, path) from error

@@ -1,0 +1,408 @@
+"""One file of a change: compared, staged, put in its place, and taken back if the change cannot be completed.
+
+`Step` knows a file by the SHA-256 of its bytes before and after the change, so that it can tell after a crash how far
+the file had come. `FileStep` adds what only the running change knows: the bytes, and the open file.
+"""
+
+from __future__ import annotations
+
+import os
+import stat as st
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from memory.errors import ConflictError, MemdeckError, read_failed, write_failed
+
+from . import fsio
+from .changes import FileChange
+from .safe_open import ABSENT, FileVersion, Stored, open_target, read_open
+
+HALF_DONE = "change.incomplete"
+"""The code of the error for a change some of whose files could not be put back."""
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+class Displaced(NamedTuple):
+    """A file in the stage folder that a change replaced, and to which a program that had it open may still write.
+
+    `name` is its name there, `path` the file's path in the workspace. `digest` is the SHA-256 of its bytes as they
+    were replaced; empty for a file with other bytes, which is kept for the user.
+    """
+
+    name: str
+    path: str
+    digest: str
+
+    @property
+    def change(self) -> str:
+        """The id of the change that replaced the file."""
+        return self.name.partition(".")[0]
+
+
+def digest_of(data: bytes | None) -> str | None:
+    """Return the SHA-256 of bytes in hex, None for no file."""
+    return None if data is None else sha256(data).hexdigest()
+
+
+def digest_in(name: str, folder: int) -> str | None:
+    """Return the SHA-256 of a file in an open folder, None where there is none, "" where it is not a file of ours."""
+    try:
+        found = os.lstat(name, dir_fd=folder)
+        if not st.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            return ""
+        with fsio.closing(os.open(name, _READ, dir_fd=folder)) as fd:
+            return sha256(os.pread(fd, found.st_size + 1, 0)).hexdigest()
+    except FileNotFoundError:
+        return None
+
+
+class Step:
+    """One file of a change, by its digests `before` and `after` (None: no file); `path` is relative to the workspace.
+
+    The new bytes are staged under the name `label`, and the displaced file gets that name. Only where two files cannot
+    be exchanged, the displaced file is named `old`. `look` sets the digests `here` (in place), `staged` (of `label`)
+    and `saved` (of the displaced file, named `displaced`).
+    """
+
+    def __init__(self, path: str, before: str | None, after: str | None, label: str, stage: int) -> None:
+        """Store what is planned; nothing is read yet."""
+        self.path = path
+        self.before, self.after = before, after
+        self.label, self.old = label, f"{label}.old"
+        self.parent, _, self.name = path.rpartition("/")
+        self.stage_folder = stage
+        self.folder = -1
+        self.here: str | None = None
+        self.staged: str | None = None
+        self.saved: str | None = None
+        self.displaced = ""
+
+    def enter(self, workspace: Path, made: list[str] | None = None) -> None:
+        """Open the folder of the file; with `made`, missing folders are made and added to it."""
+        if self.folder < 0:
+            self.folder = fsio.open_folder(self.parent.split("/") if self.parent else [], workspace, made)
+
+    def look(self) -> None:
+        """Compare the file in place and the staged files with the digests."""
+        self.here = None if self.folder < 0 else digest_in(self.name, self.folder)
+        self.staged, old = digest_in(self.label, self.stage_folder), digest_in(self.old, self.stage_folder)
+        self.displaced, self.saved = "", None
+        if old is not None:
+            self.displaced, self.saved = self.old, old
+        elif self.staged is not None and self.staged != self.after:
+            self.displaced, self.saved = self.label, self.staged
+
+    @property
+    def crossed(self) -> bool:
+        """Whether the file is in its place and displaced other bytes than those that were checked."""
+        return self.here == self.after and self.saved not in (None, self.before)
+
+    @property
+    def blocked(self) -> bool:
+        """Whether another program changed the file before it could be put in its place."""
+        return self.here not in (self.before, self.after) and self.staged is not None and self.staged == self.after
+
+    @property
+    def done(self) -> bool:
+        """Whether the file is in its place, or another program changed it after it was."""
+        if self.here == self.after:
+            return not self.crossed
+        was_in_place = self.saved == self.before if self.before is not None else self.staged is None
+        return self.here != self.before and not self.blocked and was_in_place
+
+    @property
+    def open(self) -> bool:
+        """Whether the file is as it was before, and can still be put in its place."""
+        return self.here == self.before and (self.after is None or self.staged == self.after)
+
+    def put(self) -> None:
+        """Put the file in its place; FileExistsError or FileNotFoundError where another program was there first."""
+        if self.before is None:
+            fsio.add_name(self.label, self.stage_folder, self.name, self.folder)
+        elif self.after is None:
+            fsio.move(self.name, self.folder, self.label, self.stage_folder)
+        elif not fsio.exchanged(self.label, self.stage_folder, self.name, self.folder):
+            self._keep_old()
+            fsio.rename(self.label, self.stage_folder, self.name, self.folder)
+
+    def _keep_old(self) -> None:
+        """Give the file in place a second name in the stage folder, or copy it where files have only one."""
+        fsio.remove(self.old, self.stage_folder)
+        try:
+            fsio.link(self.name, self.folder, self.old, self.stage_folder)
+        except OSError as error:
+            if error.errno not in fsio.NO_LINKS:
+                raise
+            with fsio.closing(os.open(self.name, _READ, dir_fd=self.folder)) as fd:
+                found = os.fstat(fd)
+                os.close(fsio.stage(self.old, self.stage_folder, os.pread(fd, found.st_size, 0), found))
+
+    def take_back(self) -> bool:
+        """Put the displaced file back in the place of ours; False where another program wrote in between."""
+        self.look()
+        if self.here == self.before:
+            return True
+        if self.here != self.after or (self.before is not None and not self.displaced):
+            return False
+        if self.before is None:
+            fsio.remove(self.label, self.stage_folder)  # The second name that the created file kept.
+            fsio.move(self.name, self.folder, self.label, self.stage_folder)
+        elif self.after is None:
+            fsio.add_name(self.displaced, self.stage_folder, self.name, self.folder)
+            fsio.sync(self.folder)
+            fsio.remove(self.displaced, self.stage_folder)
+        elif not fsio.exchanged(self.displaced, self.stage_folder, self.name, self.folder):
+            fsio.rename(self.displaced, self.stage_folder, self.name, self.folder)
+        elif digest_in(self.displaced, self.stage_folder) != self.after:
+            # Another program replaced our file at this moment: its file is the newest, so it goes back in place.
+            fsio.exchanged(self.displaced, self.stage_folder, self.name, self.folder)
+            return False
+        fsio.sync(self.folder)
+        return True
+
+    def left(self) -> list[Displaced]:
+        """Return the files of this step in the stage folder when the change has ended; names that are no longer needed
+        are removed.
+        """
+        files: list[Displaced] = []
+        for name in (self.label, self.old):
+            found = digest_in(name, self.stage_folder)
+            if found is None:
+                continue
+            if os.lstat(name, dir_fd=self.stage_folder).st_nlink > 1:
+                fsio.remove(name, self.stage_folder)  # The second name of a file that is in its place.
+            elif found in (self.before, self.after):
+                files.append(Displaced(name, self.path, found))
+            else:
+                files.append(keep(Displaced(name, self.path, found), self.stage_folder))
+        return files
+
+    def close(self) -> None:
+        """Close the folder."""
+        folder, self.folder = self.folder, -1
+        if folder >= 0:
+            os.close(folder)
+
+
+def keep(file: Displaced, stage: int) -> Displaced:
+    """Rename a displaced file with bytes of another program, so that it is never cleared away."""
+    name = file.name.removesuffix(".old") + fsio.KEPT
+    fsio.rename(file.name, stage, name, stage)
+    return Displaced(name, file.path, "")
+
+
+def sweep(files: tuple[Displaced, ...], stage: int) -> tuple[Displaced, ...]:
+    """Remove the displaced files that no program wrote to, keep the others; return those that stay."""
+    left: list[Displaced] = []
+    for file in files:
+        found = digest_in(file.name, stage)
+        if found is None:
+            continue
+        if not file.digest:
+            left.append(file)
+        elif found != file.digest:
+            left.append(keep(file, stage))
+        else:
+            fsio.remove(file.name, stage)
+    return tuple(left)
+
+
+class FileStep(Step):
+    """The step of a running change; the calls come in the order check, prepare, apply, finish, and tidy at the end.
+
+    `like` is the path of a file that is moved: the created file gets its mode, attributes and time.
+    """
+
+    def __init__(self, file: FileChange, workspace: Path, path: str, stage: int, label: str, like: str = "") -> None:
+        """Plan the step; nothing is read yet."""
+        super().__init__(path, digest_of(file.before), digest_of(file.after), label, stage)
+        self.file = file
+        self._workspace = workspace
+        self._like = like
+        self._source = -1
+        self._found: os.stat_result | None = None
+        self._seen = ABSENT
+        self._written = ABSENT
+        self._begun = self._visible = False
+
+    def check(self) -> bool:
+        """Return whether the file on disk is the one that the caller started from; RefusedError if it may not be
+        written.
+        """
+        try:
+            self.enter(self._workspace)
+        except FileNotFoundError:
+            return self.file.before is None
+        # Root may write everywhere; for other users, a folder that its own owner closed is respected.
+        if not os.access(".", os.W_OK | os.X_OK, dir_fd=self.folder, effective_ids=True):
+            raise write_failed(PermissionError(13, "folder"), self.path)
+        target = open_target(self.name, self.folder, self.path)
+        if target is None:
+            return self.file.before is None
+        self._source = target[0]
+        try:
+            self._found = os.fstat(self._source)
+            stored = read_open(self._source, self.path)
+        except OSError as error:
+            raise read_failed(error, self.path) from error
+        if stored is None or stored.data != self.file.before:
+            return False
+        self._seen = stored.version
+        return True
+
+    def prepare(self) -> None:
+        """Write the new bytes on the target's file system and sync them."""
+        if self.file.after is None:
+            return
+        try:
+            source, found, moved = self._source, self._found, None
+            if self._like:
+                *parents, name = self._like.split("/")
+                with fsio.closing(fsio.open_folder(parents, self._workspace)) as folder:
+                    moved = open_target(name, folder, self._like)
+            if moved is not None:
+                source, found = moved
+            try:
+                mode = self.file.mode if found is None else None  # An existing file keeps its own mode.
+                staged = fsio.stage(self.label, self.stage_folder, self.file.after, found, mode=mode)
+                with fsio.closing(staged):
+                    if source >= 0:
+                        fsio.copy_attributes(source, staged)
+                    if moved is not None:
+                        fsio.keep_time(moved[1], staged)
+                    self._written = FileVersion.of(os.fstat(staged))
+            finally:
+                if moved is not None:
+                    os.close(moved[0])
+        except OSError as error:
+            raise write_failed(error, self.path) from error
+
+    def recorded(self) -> FileChange:
+        """Return the file for the change log; a removed file with its permission bits."""
+        if self.file.after is not None or self._found is None:
+            return self.file
+        return self.file._replace(mode=self._found.st_mode & 0o777)
+
+    def apply(self, made: list[str]) -> None:
+        """Put the file in place; ConflictError when another program changed it since it was checked."""
+        try:
+            self.enter(self._workspace, made)
+            if not self._unchanged():
+                raise conflict([self.path], crossed=True)
+            self._begun = self._visible = True
+            self.put()
+        except (FileExistsError, FileNotFoundError) as error:
+            self._begun = False  # The call did nothing: there is nothing to take back.
+            raise conflict([self.path], crossed=True) from error
+        except OSError as error:
+            raise write_failed(error, self.path) from error
+        self.verify()
+
+    def verify(self) -> None:
+        """Compare the displaced file: ConflictError unless it has the bytes that were checked."""
+        try:
+            self.look()
+        except OSError as error:
+            raise read_failed(error, self.path) from error
+        if self.before is not None and self.saved != self.before:
+            raise conflict([self.path], crossed=True)
+
+    def _unchanged(self) -> bool:
+        try:
+            return FileVersion.of(os.lstat(self.name, dir_fd=self.folder)) == self._seen
+        except FileNotFoundError:
+            return not self._seen.exists
+
+    def put_back(self) -> bool:
+        """Undo `apply`, False where that failed; a file that another program put there meanwhile stays."""
+        try:
+            if self._begun and not self.take_back():
+                return False
+        except OSError:
+            return False
+        self._begun = False
+        return True
+
+    def finish(self) -> Stored | None:
+        """Return the file as it is now, None where that is not certain: then it is read again."""
+        if self.file.after is None:
+            return None
+        try:
+            version = FileVersion.of(os.lstat(self.name, dir_fd=self.folder))
+        except OSError:
+            return None
+        # Renaming changes nothing but the ctime.
+        return Stored(self.file.after, version) if version[:4] == self._written[:4] else None
+
+    def tidy(self) -> list[Displaced]:
+        """Close everything; return the files kept in the stage folder because programs may still write to them."""
+        try:
+            if self._visible:
+                return self.left()
+            fsio.remove(self.label, self.stage_folder)
+        except OSError:
+            return []  # A file that cannot be read is left to the next start.
+        finally:
+            self.close()
+        return []
+
+    def close(self) -> None:
+        """Close the folder and the file."""
+        super().close()
+        source, self._source = self._source, -1
+        if source >= 0:
+            os.close(source)
+
+    def append(self) -> Stored | None:
+        """Add the new bytes in one write and a sync, instead of replacing the file; the change has no other step.
+
+        A crash in the middle leaves a torn last line, which the next addition ends with a newline. Returns the file as
+        it is now, None where another program added to it as well. ConflictError (crossed) where the file was changed
+        since the check, or replaced during the write.
+        """
+        after = self.file.after or b""
+        start = len(self.file.before or b"")
+        added = after[start:]
+        try:
+            with fsio.closing(fsio.open_append(self.name, self.folder)) as target:
+                if FileVersion.of(os.fstat(target)) != self._seen:
+                    raise conflict([self.path], crossed=True)
+                fsio.append(target, added)
+                version = FileVersion.of(os.fstat(target))
+                named = FileVersion.of(os.lstat(self.name, dir_fd=self.folder))
+                now = os.pread(target, max(version.size - start, 0) + len(added), start)
+        except FileNotFoundError as error:
+            raise conflict([self.path], crossed=True) from error
+        except OSError as error:
+            raise write_failed(error, self.path) from error
+        whole = now.startswith(added) or b"\n" + added.removeprefix(b"\n") in now
+        if (named.dev, named.ino) != (version.dev, version.ino) or not whole:
+            raise conflict([self.path], crossed=True)
+        return Stored(after, version) if now == added else None
+
+
+def conflict(files: list[str], *, crossed: bool = False) -> ConflictError:
+    """Return the error for files that are not what the caller started from.
+
+    `crossed` means that it happened during the change itself: planned again on the newer files, it may well succeed.
+    """
+    return ConflictError(
+        "document.conflict",
+        f"{', '.join(files)} was changed by another program",
+        "look at it again and repeat the change",
+        file=files[0],
+        files=files,
+        **({"crossed": True} if crossed else {}),
+    )
+
+
+def half_done(files: list[str], cause: BaseException) -> MemdeckError:
+    """Return the error for a failed change some of whose files could not be put back."""
+    return MemdeckError(
+        HALF_DONE,
+        f"the change failed ({cause}) and {', '.join(files)} could not be put back",
+        "compare these files with your last copy",
+        file=files[0],
+        files=files,
+    )
