@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.document.compare import Region, apply, inverted, is_lines, lines_of, plain_name, units_of
+from memory.document.compare import Region, apply, inverted, is_lines, lines_of
+from memory.document.match import plain_name, units_of
 from memory.document.nodes import bare
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage.changes import OUTSIDE, SERIES, Change, ChangeRecord, FileChange, RecordedFile

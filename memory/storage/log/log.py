@@ -13,7 +13,8 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.document.compare import Region, apply, compare, compare_lines, is_lines, lines_of, units_of
+from memory.document.compare import Region, apply, compare, compare_lines, is_lines, lines_of
+from memory.document.match import units_of
 from memory.errors import MemdeckError
 from memory.storage.changes import (
     OUTSIDE,
@@ -260,7 +261,7 @@ class ChangeLog:
     def touched(self, path: str, regions: Sequence[Region], *, by_place: bool) -> list[Touched]:
         """Return the entries of one file that some regions touch, and the sections whose own text they change.
 
-        `by_place` as in `memory.document.compare.units_of`.
+        `by_place` as in `memory.document.match.units_of`.
         """
         found = []
         for unit in units_of(regions, by_place=by_place):

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.document import Document, Entry, Section, parse
-from memory.document.compare import apply, compare, differences, inverted, units_of, with_top
+from memory.document.compare import apply, compare, differences, inverted, with_top
+from memory.document.match import units_of
 from memory.document.merge import merge
 from memory.document.model import updated
 
