@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memory.errors import UsageError
 
+from .blocks import scan_blocks
+
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
@@ -243,8 +245,6 @@ def _fence_end(data: bytes, opener: int, fence: bytes, end: int) -> int | None:
 
 def _careful(data: bytes, begin: int, end: int) -> tuple[int, int, bool]:
     """Return the first heading at or after `begin` by the block scanner: offset (-1: none), level, open end."""
-    from .scan.blocks import scan_blocks
-
     offsets: list[int] = []
 
     def lines() -> Iterator[str]:
@@ -357,8 +357,6 @@ def read_bullets(body: str) -> tuple[Bullet, ...]:
 
 def hidden_lines(body: str) -> tuple[bool, ...]:
     """Return for each line of a body whether it belongs to a code fence or an HTML block."""
-    from memory.document.scan.blocks import scan_blocks
-
     lines = [line for line, _ in split_lines(body)]
     if not may_hide(body):
         return (False,) * len(lines)

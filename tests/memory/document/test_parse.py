@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from memory.document import parse
+from memory.document.blocks import scan_blocks
 from memory.document.lines import scan
-from memory.document.scan.blocks import scan_blocks
 from tests.examples import examples
 from tests.fixture_files import FIXTURES, Case, read_cases, sample, sample_names, variants
 from tests.memory.document.documents import EXAMPLES, byte_strings, documents, structure
