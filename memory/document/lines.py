@@ -307,12 +307,17 @@ class Bullet(NamedTuple):
 class FieldValues(dict[str, str]):
     """The fields of one body by key, in file order; of a duplicate key the first counts.
 
-    A value is stripped, its continuation lines are dedented and joined with a line feed. `nodes` has every field with
-    its position, duplicates included. It is a dict for fast look-ups, made by `read_fields`, and read-only.
+    A value is stripped, its continuation lines are dedented and joined with a line feed. It is a dict for fast
+    look-ups, made by `read_fields`, and read-only.
     """
 
-    __slots__ = ("nodes",)
-    nodes: tuple[Field, ...]
+    __slots__ = ("body",)
+    body: str
+
+    @property
+    def nodes(self) -> tuple[Field, ...]:
+        """Every field with its position, duplicates included."""
+        return tuple([_field(self.body, line, match) for line, match in _matches(_FIELD, self.body)])
 
     def __repr__(self) -> str:
         """Show the keys and values."""
@@ -326,11 +331,11 @@ class FieldValues(dict[str, str]):
 
 def read_fields(body: str) -> FieldValues:
     """Return the fields of a body."""
-    nodes = tuple([_field(body, line, match) for line, match in _matches(_FIELD, body)])
     fields = FieldValues()
-    fields.nodes = nodes
-    for node in nodes:
-        dict.setdefault(fields, node.key, node.value)
+    fields.body = body
+    for match in _FIELD.finditer(_shown(body)):
+        if match[1] not in fields:
+            dict.__setitem__(fields, match[1], _value(body, match))
     return fields
 
 
@@ -500,23 +505,22 @@ def _behind_line(body: str, position: int) -> int:
 
 
 def _field(body: str, line: int, match: re.Match[str]) -> Field:
-    key, value, more = match.group(1), match.group(2), body[match.start(3) : match.end(3)]
+    value = match[2]
     value_start = match.end(1) + 1
     if value is not None:
         value_start = match.start(2) + (len(value) - len(value.lstrip(" \t")) if value.strip(" \t") else 0)
     end = _behind_line(body, match.end())
-    read = _join(value or "", more) if more else (value or "").strip(" \t")
-    return Field(key, read, line, match.start(), end, value_start, match.end())
+    return Field(match[1], _value(body, match), line, match.start(), end, value_start, match.end())
+
+
+def _value(body: str, match: re.Match[str]) -> str:
+    """Return the value of a field."""
+    _, value, more = match.groups("")
+    return _join(value, body[match.start(3) : match.end(3)]) if more else value.strip(" \t")
 
 
 def _join(value: str, more: str) -> str:
     """Return a value with its continuation lines, dedented by their common indent and joined with line feeds."""
-    if (
-        more.count("\n") == more.count("\n  ")
-        and more[-1] != " "
-        and not ("\n   " in more or " \n" in more or "\t" in more or "\r" in more)
-    ):  # every line is indented by two spaces and nothing else
-        return (value.strip(" \t") + more.replace("\n  ", "\n")).strip("\n")
     if "\r" in more:
         more = more.replace("\r\n", "\n").replace("\r", "\n")
     lines = more.split("\n")

@@ -147,13 +147,3 @@ def test_structure_of_one_document() -> None:
 def test_titles(line: str, title: str) -> None:
     """Closing hashes are no part of a title."""
     assert parse(line.encode()).head.entries[0].title == title
-
-
-@given(byte_strings())
-def test_the_source_of_one_entry(data: bytes) -> None:
-    """It is the same whether the entries were cut out already or not, counted from either end."""
-    for (_, fresh), (_, cut) in zip(parse(data).all_sections(), parse(data).all_sections(), strict=True):
-        sources = [entry.raw for entry in cut.entries]
-        for section in (fresh, cut):
-            assert [section.source(at) for at in range(len(section))] == sources
-            assert [section.source(at - len(section)) for at in range(len(section))] == sources
