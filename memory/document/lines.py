@@ -2,8 +2,7 @@
 
 A structural heading is a CommonMark ATX heading in column 0 of level 1 to 3. `scan` finds them: one compiled pattern
 walks over the bytes from line start to line start. Where something could hide a heading, the region since the last
-heading goes to the block scanner. The exception is the usual case, a code fence in column 0: it always opens at the top
-level, so another pattern finds its end and everything between is skipped.
+heading goes to the block scanner.
 
 Fields and bullets are read and edited in the body of a block: `str`, decoded with `surrogateescape`, so that every byte
 is preserved. Offsets are characters of that body. Lines in a code fence or an HTML block are neither of them.
@@ -141,14 +140,13 @@ def conflict_at(data: bytes) -> int | None:
     return None
 
 
-_CANDIDATE = r"(?:(#{1,3})(?=[ \t\r\n]|\Z)|( {0,3})(?:(`{3,}|~{3,})|<[A-Za-z/!?]))"
+_CANDIDATE = r"(?:(#{1,3})(?=[ \t\r\n]|\Z)| {0,3}(?:`{3}|~{3}|<[A-Za-z/!?]))"
 _FIRST = re.compile(_CANDIDATE.encode())
 # A literal line feed in front lets the search skip from line to line, and the lookahead rejects most lines at once; a
 # lone carriage return needs the slower form.
 _NEXT = re.compile(rb"\n(?=[# `~<])" + _CANDIDATE.encode())
 _NEXT_CR = re.compile(rb"(?:\n|\r(?!\n))" + _CANDIDATE.encode())
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\n|\r|\Z)")
-_CLOSERS: dict[tuple[bytes, int], re.Pattern[bytes]] = {}
 
 
 class Outline(NamedTuple):
@@ -172,12 +170,9 @@ def scan(data: bytes, start: int = 0, stop: int | None = None) -> Outline:
     starts: list[int] = []
     levels: list[int] = []
     following = _NEXT_CR if has_lone_cr(data, start, end) else _NEXT
-    position = start
     clean = start  # the last offset where no block was open: the block scanner may begin there
-    candidates: Iterator[re.Match[bytes]] = following.finditer(data, start, end)
     first = _FIRST.match(data, start, end)
-    if first is not None:
-        candidates = chain([first], candidates)
+    candidates = chain([first] if first else [], following.finditer(data, start, end))
     while True:
         for match in candidates:
             mark, behind = match.span(1)
@@ -186,27 +181,16 @@ def scan(data: bytes, start: int = 0, stop: int | None = None) -> Outline:
                 levels.append(behind - mark)
                 clean = mark
                 continue
-            fence = match.group(3)
-            if fence and not match.group(2):
-                closed = _fence_end(data, match.start(3), fence, end)
-                if closed is None:
-                    return Outline(starts, levels, True)
-                if closed < 0:
-                    continue
-                position = closed
-                break
-            begin = line_end(data, clean, end) if starts else clean
-            heading, level, is_open = _careful(data, begin, end)
+            heading, level, is_open = _careful(data, line_end(data, clean, end) if starts else clean, end)
             if heading < 0:
                 return Outline(starts, levels, is_open)
             starts.append(heading)
             levels.append(level)
             clean = heading
-            position = heading + level
             break
         else:
             return Outline(starts, levels, False)
-        candidates = following.finditer(data, position, end)
+        candidates = chain(following.finditer(data, clean + level, end))
 
 
 def has_lone_cr(data: bytes, start: int = 0, stop: int | None = None) -> bool:
@@ -222,25 +206,6 @@ def line_end(data: bytes, position: int, end: int) -> int:
     match = _LINE.match(data, position, end)
     assert match is not None  # It matches an empty line too.
     return match.end()
-
-
-def _fence_end(data: bytes, opener: int, fence: bytes, end: int) -> int | None:
-    """Return the offset at the end of the closing fence's line (before its line end).
-
-    None: never closed. -1: the line opens no fence, because its info string contains a backtick.
-    """
-    line = _LINE.match(data, opener, end)
-    if line is None or (fence[:1] == b"`" and b"`" in line.group(1)[len(fence) :]):
-        return -1
-    key = (fence[:1], len(fence))
-    closer = _CLOSERS.get(key)
-    if closer is None:
-        pattern = rb"[\r\n] {0,3}" + fence[:1] + b"{" + str(len(fence)).encode() + rb",}[ \t]*(?=[\r\n]|\Z)"
-        closer = re.compile(pattern)
-        if len(_CLOSERS) < 32:
-            _CLOSERS[key] = closer
-    found = closer.search(data, line.end(1), end)
-    return found.end() if found else None
 
 
 def _careful(data: bytes, begin: int, end: int) -> tuple[int, int, bool]:
