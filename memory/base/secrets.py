@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from operator import methodcaller
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -85,7 +85,6 @@ _BEGINS: tuple[tuple[bytes, str, str], ...] = tuple(
     for kind, begins, whole in _SHAPES
     for begin in ([begins] if begins.endswith(" ") else begins.split(" "))
 )
-_BEGIN_BYTES = bytes(sorted({byte for begin, _, _ in _BEGINS for byte in begin}))
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _KEY_ENDS = r"-----END (?:[A-Z]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 _BOT = r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"
@@ -240,11 +239,7 @@ def _places(data: bytes, needle: bytes) -> Iterator[int]:
 
 def _shapes(text: str, data: bytes) -> Iterator[FoundSecret]:
     """Yield the texts with the form of a service's key."""
-    # One byte is found far faster than several: a prefix with a byte that is not in the text cannot match.
-    missing = frozenset([byte for byte in _BEGIN_BYTES if byte not in data])
-    for begin, kind, whole in _possible(missing):
-        if begin not in data:
-            continue
+    for begin, kind, whole in _BEGINS:
         count = end = 0
         for start in _places(data, begin):
             if start < end or (start and data[start - 1] in _WORD and begin[0] != 45):
@@ -266,12 +261,6 @@ def _shapes(text: str, data: bytes) -> Iterator[FoundSecret]:
         match = _regex(_BOT).match(text, start)
         if match is not None:
             yield FoundSecret("Telegram token", start, match.end())
-
-
-@lru_cache(64)
-def _possible(missing: frozenset[int]) -> tuple[tuple[bytes, str, str], ...]:
-    """Return the prefixes without any of these bytes, cached: most files of a folder lack the same ones."""
-    return tuple([one for one in _BEGINS if missing.isdisjoint(one[0])])
 
 
 def _logins(text: str, data: bytes) -> Iterator[FoundSecret]:
