@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from memory.base.safe_text import cell_width
@@ -140,28 +141,13 @@ def _cells(line: str, begin: int = 0) -> tuple[Cell, ...]:
 
 def _is_aligned(lines: Sequence[str]) -> bool:
     """Return whether all lines have their pipes in the same terminal columns."""
-    places = None
-    for line in lines:
-        if "\t" in line:
-            return False
-        found = _pipe_places(line)
-        if places is not None and found != places:
-            return False
-        places = found
-    return True
+    return not any("\t" in line for line in lines) and len(set(map(_pipe_places, lines))) == 1
 
 
-def _pipe_places(line: str) -> list[int]:
-    """Return the terminal column of each pipe; the text between two is measured once."""
-    pipes = [match.start() for match in _PIPE.finditer(line)]
-    if line.isascii() and line.isprintable():
-        return pipes
-    places, width, begin = [], 0, 0
-    for pipe in pipes:
-        width += cell_width(line[begin:pipe])
-        places.append(width)
-        begin = pipe
-    return places
+def _pipe_places(line: str) -> tuple[int, ...]:
+    """Return the terminal column of each pipe."""
+    widths = accumulate(map(cell_width, _PIPE.split(line)[:-1]))
+    return tuple(number + width for number, width in enumerate(widths))
 
 
 def set_cell(body: str, table: Table, row: int, column: int, value: str) -> str:
