@@ -273,11 +273,12 @@ class FieldValues(dict[str, str]):
     """The fields of one body by key, in file order; of a duplicate key the first counts.
 
     A value is stripped, its continuation lines are dedented and joined with a line feed. It is a dict for fast
-    look-ups, made by `read_fields`, and read-only.
+    look-ups, made by `read_fields`, and read-only. `repeated` says that a key is there twice.
     """
 
-    __slots__ = ("body",)
+    __slots__ = ("body", "repeated")
     body: str
+    repeated: bool
 
     @property
     def nodes(self) -> tuple[Field, ...]:
@@ -297,9 +298,11 @@ class FieldValues(dict[str, str]):
 def read_fields(body: str) -> FieldValues:
     """Return the fields of a body."""
     fields = FieldValues()
-    fields.body = body
+    fields.body, fields.repeated = body, False
     for match in _FIELD.finditer(_shown(body)):
-        if match[1] not in fields:
+        if match[1] in fields:
+            fields.repeated = True
+        else:
             dict.__setitem__(fields, match[1], _value(body, match))
     return fields
 

@@ -543,13 +543,6 @@ def test_an_undo_takes_back_its_own() -> None:
     assert [one.field for one in merge(after, before, other, "tasks", strict=True).conflicts] == ["due"]
 
 
-def test_markers_are_never_written() -> None:
-    """No conflict leaves a marker in the file."""
-    for _, kind, base, ours, theirs, *_ in CONFLICTS:
-        data = run(base, ours, theirs, kind).document.dump()
-        assert not any(mark in data for mark in (b"<<<<<<<", b"=======", b">>>>>>>"))
-
-
 Versions = tuple[Document, Document, Document]
 
 
