@@ -140,11 +140,13 @@ def _guard(text: str) -> None:
 
 def _key(node: yaml.Node) -> str:
     """Return the text of a key; raises FrontRefused for one that is none, or that merges mappings."""
-    if not isinstance(node.value, str):
+    import yaml
+
+    if not isinstance(node, yaml.ScalarNode):
         raise FrontRefused("key", _line(node))
     if node.value == "<<" and not node.style:
         raise FrontRefused("merge", _line(node))
-    return node.value
+    return str(node.value)
 
 
 def _value(node: yaml.Node, problems: list[tuple[int, str, str]]) -> object:
