@@ -99,6 +99,11 @@ def ends_line(raw: bytes) -> bool:
     return not raw or raw.endswith((b"\n", b"\r"))
 
 
+def ended(raw: bytes, newline: str) -> bytes:
+    """Return a source that ends with a line end, or is empty."""
+    return raw if ends_line(raw) else raw + newline.encode()
+
+
 def with_line_end(raw: bytes, newline: str) -> bytes:
     """Return a source with one more line end appended, which must not merge with the last one."""
     return raw + (b"\r" if newline == "\n" and raw.endswith(b"\r") else newline.encode())

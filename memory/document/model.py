@@ -22,6 +22,7 @@ from .lines import (
     count_line_ends,
     decode,
     encode,
+    ended,
     ends_line,
     heading_end,
     line_end,
@@ -252,7 +253,7 @@ class Document:
             if new.open_ended:
                 raise _unclosed(new.title)
             if not ends_line(new.raw):
-                new = Entry(new.raw + self.newline.encode())
+                new = Entry(ended(new.raw, self.newline))
         return self.trusted(section, part.with_entry(entry, new))
 
     def insert_entry(self, section: int, entry: int, new: Entry) -> Document:
@@ -273,7 +274,7 @@ class Document:
                 lead = with_line_end(part.heading + lead, newline)[len(part.heading) :]
         elif spaced and not blank_end(entries[entry - 1].raw):
             entries = part.with_entry(entry - 1, Entry(with_line_end(entries[entry - 1].raw, newline))).entries
-        raw = new.raw if ends_line(new.raw) else new.raw + newline.encode()
+        raw = ended(new.raw, newline)
         if section == len(document.sections) - 1 and entry == len(entries):
             bare = without_blank_end(raw)
             # The blank line may end an HTML block.
@@ -326,8 +327,8 @@ class Document:
         front_raw = self.front_raw if front_raw is None else front_raw
         head = self.head if head is None else head
         sections = self.sections if sections is None else sections
-        if front_raw and not ends_line(front_raw) and (head.size or sections):
-            front_raw += self.newline.encode()
+        if head.size or sections:
+            front_raw = ended(front_raw, self.newline)
         before, now = self.section(len(self.sections) - 1), (head, *sections)[-1]
         # Only a new last node can leave the end open, or close it.
         same = now is before or (len(now) and len(before) and now.entries[-1] is before.entries[-1])
@@ -357,27 +358,22 @@ def _sealed(known: set[int], new: Section, *, last: bool, newline: str) -> Secti
 
     `last` says that nothing follows. `known` holds the identities of entries that are known to be closed.
     """
-    entries = list(new.entries)
     heading, lead = new.heading, new.lead
-    if (lead or entries) and not ends_line(heading):
-        heading += newline.encode()
-    if (entries or not last) and lead:
-        if scan(lead).open_end:
-            raise _unclosed(new.title)
-        if not ends_line(lead):
-            lead += newline.encode()
-    elif not entries and not last and not ends_line(heading):
-        heading += newline.encode()
-    for index, entry in enumerate(entries):
-        if last and index == len(entries) - 1:
-            continue
+
+    def closed(entry: Entry) -> Entry:
         if id(entry) not in known and entry.open_ended:
             raise _unclosed(entry.title)
-        if not ends_line(entry.raw):
-            entries[index] = Entry(entry.raw + newline.encode())
-    if heading == new.heading and lead == new.lead and all(a is b for a, b in zip(entries, new.entries, strict=True)):
-        return new
-    return Section(new.level, heading, lead, tuple(entries))
+        return entry if ends_line(entry.raw) else Entry(ended(entry.raw, newline))
+
+    if lead or new.entries or not last:
+        heading = ended(heading, newline)
+    if new.entries or not last:
+        if lead and scan(lead).open_end:
+            raise _unclosed(new.title)
+        lead = ended(lead, newline)
+    entries = tuple(entry if last and entry is new.entries[-1] else closed(entry) for entry in new.entries)
+    same = (heading, lead, entries) == (new.heading, new.lead, new.entries)
+    return new if same else Section(new.level, heading, lead, entries)
 
 
 def _closed_entries(document: Document, section: Section) -> set[int]:

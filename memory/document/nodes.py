@@ -21,7 +21,7 @@ from .lines import (
     count_line_ends,
     decode,
     encode,
-    ends_line,
+    ended,
     heading_end,
     heading_line,
     heading_title,
@@ -254,8 +254,8 @@ class Section(Block):
         lead = encode(body)
         if lead == self.lead:
             return self
-        if self.entries and not ends_line(lead):
-            lead += self.newline.encode()
+        if self.entries:
+            lead = ended(lead, self.newline)
         heading, lead = keep_apart(self.heading, lead, self.newline)
         outline = scan(lead)
         if outline.starts:
@@ -299,8 +299,8 @@ def _end_of_line(line: bytes) -> bytes:
 
 def keep_apart(heading: bytes, body: bytes, newline: str) -> tuple[bytes, bytes]:
     """Return a heading line and the body below it such that the heading stays a separate line when they are joined."""
-    if body and not ends_line(heading):
-        heading += newline.encode()
+    if body:
+        heading = ended(heading, newline)
     if heading.endswith(b"\r") and body.startswith(b"\n"):
         body = b"\r" + body[1:]  # Else the two would be one line end, and a blank line gone.
     return heading, body

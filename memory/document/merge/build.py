@@ -10,7 +10,7 @@ from memory.document.lines import (
     blank_end,
     decode,
     encode,
-    ends_line,
+    ended,
     heading_title,
     with_line_end,
     without_blank_end,
@@ -71,8 +71,8 @@ class _Merge:
         bom = ours.bom if theirs.bom == base.bom else theirs.bom
         top = encode(front.text)
         parts = self._parts()
-        if any(parts) and not ends_line(top):
-            top += self.newline.encode()
+        if any(parts):
+            top = ended(top, self.newline)
         document = updated(theirs, b"".join((bom, top, *parts)))
         if (document.bom, document.front_raw) != (bom, top) or _parts_of(document) != parts:
             return None
@@ -254,8 +254,7 @@ def _run(sections: dict[int, Section], names: dict[int, EntryPlace]) -> list[Has
 
 def _apart(raw: bytes, newline: str, *, blank: bool) -> bytes:
     """Return the source of a part such that another one can follow it, with a blank line between if asked."""
-    if not ends_line(raw):
-        raw += newline.encode()
+    raw = ended(raw, newline)
     return with_line_end(raw, newline) if raw and blank and not blank_end(raw) else raw
 
 
