@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 
 _MAX_LENGTH = 200
 _MAX_RUNS = 1000
-_LOOKS_BACK = tuple(
-    timedelta(minutes=minutes) for minutes in (10, 90, 12 * 60, 26 * 60, 8 * 1440, 32 * 1440, 367 * 1440, 3000 * 1440)
-)
-"""How far `latest_run` looks back, step by step: most expressions ran within the first step."""
+_LOOKS_BACK = timedelta(days=3000)
+"""How far `latest_run` looks back."""
 _ALIASES = {
     "@hourly": "0 * * * *",
     "@daily": "0 0 * * *",
@@ -91,25 +89,16 @@ def latest_run(expr: str, now: datetime, zone: tzinfo) -> datetime | None:
 
 @lru_cache(maxsize=2048)
 def _latest(expr: str, minute: datetime, zone: tzinfo) -> datetime | None:
-    for back in _LOOKS_BACK:
-        try:
-            after = minute - back
-        except OverflowError:
-            return None
-        found: datetime | None = None
-        # The first window with a run holds few of them, because the smaller window before it held none.
+    fixed = _is_fixed(expr)
+    try:
+        times = _croniter()(expr, (minute + timedelta(minutes=1)).astimezone(zone))
         while True:
-            try:
-                runs = _runs(expr, found.astimezone(UTC) if found else after, zone, 4)
-            except BadCron:
-                break
-            past = [run for run in runs if run <= minute]
-            found = past[-1] if past else found
-            if len(past) < len(runs) or len(runs) < 4:
-                break
-        if found is not None:
-            return found
-    return None
+            instant = times.get_prev(datetime).astimezone(UTC)
+            local = instant.astimezone(zone)
+            if instant <= minute and not (fixed and local.fold):
+                return local if minute - instant < _LOOKS_BACK else None
+    except (ValueError, OverflowError):  # croniter's own errors are ValueErrors
+        return None
 
 
 @cache
@@ -132,7 +121,7 @@ def _croniter() -> Any:
 @lru_cache(maxsize=2048)
 def _runs(expr: str, after: datetime, zone: tzinfo, count: int) -> tuple[datetime, ...]:
     croniter = _croniter()
-    fixed = all(not field.startswith("*") for field in expr.split()[:2])
+    fixed = _is_fixed(expr)
     runs: list[datetime] = []
     last = after
     try:
@@ -148,6 +137,11 @@ def _runs(expr: str, after: datetime, zone: tzinfo, count: int) -> tuple[datetim
         if not runs:
             raise BadCron(f"{expr} has no next run", "cron.never") from None
     return tuple(runs)
+
+
+def _is_fixed(expr: str) -> bool:
+    """Return whether an expression runs at fixed times: neither its minute nor its hour begins with `*`."""
+    return all(not field.startswith("*") for field in expr.split()[:2])
 
 
 @lru_cache(maxsize=512)

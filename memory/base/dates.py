@@ -15,24 +15,12 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from .clock import FORM, BadMoment, aware, format_exact, read_moment
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
-_NUMBERS = {
-    **{"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7},
-    **{"eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12},
-}
+_YEAR_OF_MONTHS = "january february march april may june july august september october november december"
+_MONTHS = tuple(_YEAR_OF_MONTHS.split())
+_TEN = "one two three four five six seven eight nine ten"
+COUNTS = {word: count for count, word in enumerate(_TEN.split(), 1)}
+"""The numbers from one to ten by their words."""
+_NUMBERS = {"a": 1, "an": 1, **COUNTS, "eleven": 11, "twelve": 12}
 _NAMED = {"today": 0, "tomorrow": 1, "tom": 1, "tom.": 1, "yesterday": -1}
 _TONIGHT = time(20)
 _ENDS = {"eod": "day", "eow": "week", "eom": "month", "eoy": "year"}
@@ -138,7 +126,7 @@ class _Reader:
         clock_first = _CLOCK_FIRST.fullmatch(words)
         if clock_first:
             found = self._day_first(re.sub(r"^on ", "", clock_first[2]))
-            clock = self._clock(clock_first[1])
+            clock = read_clock(clock_first[1])
             if found is not None and clock is not None and len(found) == 10:
                 return f"{found} {clock:%H:%M}"
         return self._time_alone(words)
@@ -313,7 +301,7 @@ class _Reader:
                 f"{self.text!r}: midnight is the beginning or the end of a day",
                 f"write {day} 00:00 or {day} 23:59",
             )
-        clock = self._clock(words)
+        clock = read_clock(words)
         if clock is None:
             raise BadMoment(
                 f"{words[:20]!r} in {self.text!r} is not a time of day",
@@ -321,24 +309,11 @@ class _Reader:
             )
         return f"{day} {clock:%H:%M}"
 
-    def _clock(self, words: str) -> time | None:
-        if words == "noon":
-            return time(12)
-        found = _CLOCK.fullmatch(words)
-        if found is None:
-            return None
-        hour, minute = int(found[1]), int(found[2] or 0)
-        if found[3]:
-            if not 1 <= hour <= 12:
-                return None
-            hour = hour % 12 + (12 if found[3] == "pm" else 0)
-        return time(hour, minute) if hour < 24 and minute < 60 else None
-
     def _time_alone(self, words: str) -> str | None:
         """Return the next such time, with `past` the latest."""
         if words.isascii() and words.isdigit():
             raise BadMoment(f"{self.text!r} could be a day or an hour", f"write {words[:2]}:00, or a day such as 2 Dec")
-        clock = time() if words == "midnight" else self._clock(words.removeprefix("at "))
+        clock = time() if words == "midnight" else read_clock(words.removeprefix("at "))
         if clock is None:
             return None
         # Compared by instant: where clocks go back, the written time may already have passed.
@@ -348,6 +323,21 @@ class _Reader:
         been = moment.instant <= self.now
         days = 0 if been == self.past else -1 if self.past else 1
         return f"{self.today + timedelta(days=days)} {clock:%H:%M}"
+
+
+def read_clock(words: str) -> time | None:
+    """Return a time of day such as `14:00`, `2pm`, `9` or `noon`; None for other words."""
+    if words == "noon":
+        return time(12)
+    found = _CLOCK.fullmatch(words)
+    if found is None:
+        return None
+    hour, minute = int(found[1]), int(found[2] or 0)
+    if found[3]:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if found[3] == "pm" else 0)
+    return time(hour, minute) if hour < 24 and minute < 60 else None
 
 
 def weekday_number(word: str) -> int | None:

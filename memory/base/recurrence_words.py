@@ -13,13 +13,11 @@ from datetime import date, time
 from memory.errors import UsageError
 
 from .cron import BadCron, check_cron, describe
-from .dates import month_number, weekday_number
+from .dates import COUNTS, month_number, read_clock, weekday_number
 
 USUAL = time(9)
 """The time of a recurrence without one."""
 _SHORT = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
-_COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_NUMBERS = {word: number for number, word in enumerate(_COUNTS, 1)}
 _PLACES = (("first", "1st"), ("second", "2nd"), ("third", "3rd"), ("fourth", "4th"), ("fifth", "5th"))
 _NTH = {"last": 0, **{word: number for number, words in enumerate(_PLACES, 1) for word in words}}
 _CLOCK = r"(?:noon|midnight|\d{1,2}(?::\d{2}(?:[ap]m)?|[ap]m))"
@@ -109,17 +107,13 @@ class _Reader:
         return words[: found.start()].rstrip(" ,"), str(times[0].minute), hours
 
     def _clock(self, word: str) -> time:
-        if word in ("noon", "midnight"):
-            return time(12 if word == "noon" else 0)
-        found = re.fullmatch(r"(\d{1,2})(?::(\d{2}))?([ap]m)?", word)
-        assert found is not None  # it was matched by _TIMES
-        hour, minute = int(found[1]), int(found[2] or 0)
-        if (found[3] and not 1 <= hour <= 12) or hour > 23 or minute > 59:
+        clock = time() if word == "midnight" else read_clock(word)
+        if clock is None:
             raise BadRecurrence(f"{word!r} in {self.text!r} is not a time of day", "write it like 14:00, 2pm or noon")
-        return time(hour % 12 + (12 if found[3] == "pm" else 0) if found[3] else hour, minute)
+        return clock
 
     def _every(self, count: str, unit: str, rest: str, minute: str, hours: str) -> Recurrence:
-        number = 2 if count in ("other", "second") else _NUMBERS.get(count, 0) or (int(count) if count.isdigit() else 0)
+        number = 2 if count in ("other", "second") else COUNTS.get(count, 0) or (int(count) if count.isdigit() else 0)
         if count and number == 0:
             raise self._unknown()
         number = number or 1

@@ -49,14 +49,7 @@ def visible(text: str, *, newlines: bool = False) -> str:
 
 def _has_blank_letters(text: str) -> bool:
     """Return whether a text has one of the hidden characters that Python calls printable."""
-    return (
-        "\u115f" in text
-        or "\u1160" in text
-        or "\u3164" in text
-        or "\uffa0" in text
-        or "\u17b4" in text
-        or "\u17b5" in text
-    )
+    return any(letter in text for letter in "\u115f\u1160\u3164\uffa0\u17b4\u17b5")
 
 
 def _show(match: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from operator import methodcaller
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -85,7 +85,6 @@ _BEGINS: tuple[tuple[bytes, str, str], ...] = tuple(
     for kind, begins, whole in _SHAPES
     for begin in ([begins] if begins.endswith(" ") else begins.split(" "))
 )
-_BEGIN_BYTES = bytes(sorted({byte for begin, _, _ in _BEGINS for byte in begin}))
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _KEY_ENDS = r"-----END (?:[A-Z]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 _BOT = r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"
@@ -146,7 +145,6 @@ _STATED = (
     r"[\"'`]?(?P<value>[A-Za-z0-9\xc0-\u024f][\w\xc0-\u024f!@#$%^&*+-]{2,127})[\"'`]?(?=[.!?)\]}]{0,3}(?:[\s,;|]*\Z|[\r\n,;|]))"
 )  # fmt: skip
 _STATED_NAMES = (b"pass", b"pwd", b"secret", b"token")
-_LOWERS = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _BEARER = r"(?<![A-Za-z])bearer[ \t]+(?P<value>[A-Za-z][A-Za-z._~+/-]{2,2047})(?P<next>[ \t]+[A-Za-z])?"
 
 _RUN, _RUN_LOOK = 40, 2048
@@ -241,11 +239,7 @@ def _places(data: bytes, needle: bytes) -> Iterator[int]:
 
 def _shapes(text: str, data: bytes) -> Iterator[FoundSecret]:
     """Yield the texts with the form of a service's key."""
-    # One byte is found far faster than several: a prefix with a byte that is not in the text cannot match.
-    missing = frozenset([byte for byte in _BEGIN_BYTES if byte not in data])
-    for begin, kind, whole in _possible(missing):
-        if begin not in data:
-            continue
+    for begin, kind, whole in _BEGINS:
         count = end = 0
         for start in _places(data, begin):
             if start < end or (start and data[start - 1] in _WORD and begin[0] != 45):
@@ -267,12 +261,6 @@ def _shapes(text: str, data: bytes) -> Iterator[FoundSecret]:
         match = _regex(_BOT).match(text, start)
         if match is not None:
             yield FoundSecret("Telegram token", start, match.end())
-
-
-@lru_cache(64)
-def _possible(missing: frozenset[int]) -> tuple[tuple[bytes, str, str], ...]:
-    """Return the prefixes without any of these bytes, cached: most files of a folder lack the same ones."""
-    return tuple([one for one in _BEGINS if missing.isdisjoint(one[0])])
 
 
 def _logins(text: str, data: bytes) -> Iterator[FoundSecret]:
@@ -361,37 +349,19 @@ def _named(text: str, lower: bytes) -> Iterator[FoundSecret]:
 
 def _plain_words(text: str, lower: bytes) -> Iterator[FoundSecret]:
     """Yield values of letters alone: after `token:` and the like where they end a clause, and after `Bearer`."""
-    for match in itertools.islice(_matches_at(text, lower, _STATED, _STATED_NAMES), _MOST):
+    for match in _matches_of(text, lower, _STATED, _STATED_NAMES):
         if _is_plain_value(match["value"], pin=match[0].lower().startswith(("pass", "pwd"))):
             yield FoundSecret("password or token", match.start("value"), match.end("value"))
-    for match in itertools.islice(_matches_at(text, lower, _BEARER, (b"bearer",)), _MOST):
+    for match in _matches_of(text, lower, _BEARER, (b"bearer",)):
         prose = match["next"] and not match[0].startswith("Bearer")
         if not prose and _is_plain_value(match["value"], pin=False):
             yield FoundSecret("bearer token", match.start("value"), match.end("value"))
 
 
-def _matches_at(text: str, lower: bytes, pattern: str, needles: tuple[bytes, ...]) -> Iterator[re.Match[str]]:
-    """Yield the matches of a pattern that contains one of some words, after at most one other word and a mark.
-
-    It searches only near the words, which is much faster in a text with few of them.
-    """
-    places = sorted([place for needle in needles for place in _places(lower, needle)])
-    if not places:
-        return
-    match_at = _regex(pattern, _ANY_CASE).match
-    done = 0
-    for place in places:
-        start = place
-        if place and lower[place - 1] in b"_-":
-            start -= 1
-            while start > done and lower[start - 1] in _LOWERS:
-                start -= 1
-        if place < done:
-            continue
-        match = match_at(text, start) or (match_at(text, place) if start < place else None)
-        if match is not None:
-            done = match.end()
-            yield match
+def _matches_of(text: str, lower: bytes, pattern: str, needles: tuple[bytes, ...]) -> Iterator[re.Match[str]]:
+    """Return the matches of a pattern that contains one of some words, which are quicker to look for."""
+    found = _regex(pattern, _ANY_CASE).finditer(text) if any(needle in lower for needle in needles) else ()
+    return itertools.islice(found, _MOST)
 
 
 def _is_plain_value(word: str, *, pin: bool) -> bool:

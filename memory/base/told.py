@@ -7,10 +7,12 @@ no write of memdeck's.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection
 from hashlib import sha256
 
 from memory.base.safe_text import visible
+from memory.base.scan import rejected_in
 
 TAG = "memdeck-memory"
 """The tag of the fence around what is told."""
@@ -25,8 +27,6 @@ _PLAIN_WORDS = frozenset({"facts"})
 
 def why_not(kind: str, *texts: str) -> str:
     """Return the rules of the content scan that keep an entry of a kind from agents; "" where they may be told it."""
-    from memory.base.scan import rejected_in
-
     return ", ".join(rejected_in(texts, plain_words=kind in _PLAIN_WORDS))
 
 
@@ -57,29 +57,11 @@ _ANGLES = (
 _BRACKETS = "\\[{(\uff3b\u27e6\u3010\uff5b\uff08\u3014\u300c"
 _SLASHES = "/\\\\|!?\uff0f\u2044\u2215\u29f8\u2571\u27cb"
 _OURS = "memdeckmemory"
-_NAMES = frozenset(
-    [
-        "memories",
-        "systemreminder",
-        "imstart",
-        "imend",
-        "functioncalls",
-        "functioncall",
-        "functionresults",
-        "invoke",
-        "antml",
-        "toolcalls",
-        "toolcall",
-        "tooluse",
-        "toolresult",
-        "inst",
-        "sys",
-        "hookcontext",
-        "startofturn",
-        "endofturn",
-        "endoftext",
-    ]
-)
+_TAG_NAMES = """
+memories systemreminder imstart imend functioncalls functioncall functionresults invoke antml toolcalls toolcall
+tooluse toolresult inst sys hookcontext startofturn endofturn endoftext
+"""
+_NAMES = frozenset(_TAG_NAMES.split())
 """Names of tags, without separators, that products put around what a model is told."""
 _TAGS = re.compile(
     # A bracket before what may be a tag, whatever its name; a comparison, an arrow and a number are none.
@@ -134,6 +116,4 @@ def _escaped(match: re.Match[str]) -> str:
 
 def _folded(name: str) -> str:
     """Return the letters of a name as a reader takes them: no case, no marks and no separators."""
-    import unicodedata
-
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", name).casefold()))

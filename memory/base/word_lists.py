@@ -2,92 +2,27 @@
 
 from __future__ import annotations
 
-IRREGULAR = {
-    form: forms.split()[0]
-    for forms in (
-        "break broke broken",
-        "bring brought",
-        "build built",
-        "buy bought",
-        "catch caught",
-        "choose chose chosen choice",
-        "do did done",
-        "drive drove driven",
-        "fall fell fallen",
-        "feed fed",
-        "find found",
-        "freeze froze frozen",
-        "get got gotten",
-        "give gave given",
-        "go went gone",
-        "grow grew grown growth",
-        "hide hid hidden",
-        "hold held",
-        "keep kept",
-        "know knew known",
-        "leave left",
-        "lend lent",
-        "lose lost loss",
-        "make made",
-        "mean meant",
-        "meet met",
-        "pay paid",
-        "person people",
-        "run ran",
-        "sell sold sale",
-        "send sent",
-        "shut shutdown",
-        "speak spoke spoken",
-        "spend spent",
-        "steal stole stolen",
-        "stick stuck",
-        "take took taken",
-        "teach taught",
-        "tell told",
-        "think thought",
-        "throw threw thrown",
-        "wake woke woken",
-        "wear wore worn",
-        "write wrote written",
-        "analysis analyse analyze",
-        "child children",
-        "index indices indexes",
-    )
-    for form in forms.split()
-}
+_IRREGULAR = """
+break broke broken, bring brought, build built, buy bought, catch caught, choose chose chosen choice, do did done,
+drive drove driven, fall fell fallen, feed fed, find found, freeze froze frozen, get got gotten, give gave given, go
+went gone, grow grew grown growth, hide hid hidden, hold held, keep kept, know knew known, leave left, lend lent, lose
+lost loss, make made, mean meant, meet met, pay paid, person people, run ran, sell sold sale, send sent, shut
+shutdown, speak spoke spoken, spend spent, steal stole stolen, stick stuck, take took taken, teach taught, tell told,
+think thought, throw threw thrown, wake woke woken, wear wore worn, write wrote written, analysis analyse analyze,
+child children, index indices indexes
+"""
+IRREGULAR = {form: forms.split()[0] for forms in _IRREGULAR.split(",") for form in forms.split()}
 """Forms whose stem no rule gives."""
 
-SHORT_FORMS = tuple(
-    frozenset(line.split())
-    for line in (
-        "auth authentication authorization authorisation",
-        "cert certificate",
-        "config configuration",
-        "db database",
-        "dev development developer",
-        "dir directory folder",
-        "doc docs documentation",
-        "env environment",
-        "infra infrastructure",
-        "k8s kubernetes",
-        "lib library",
-        "max maximum",
-        "min minimum",
-        "msg message",
-        "perf performance",
-        "pg postgres postgresql",
-        "prod production",
-        "pwd passwd password",
-        "repo repository",
-        "req request",
-        "spec specification",
-        "stg staging",
-        "svc service",
-        "sync synchronisation synchronization",
-        "temp temporary",
-        "tz timezone",
-    )
-)
+_SHORT_FORMS = """
+auth authentication authorization authorisation, cert certificate, config configuration, db database, dev development
+developer, dir directory folder, doc docs documentation, env environment, infra infrastructure, k8s kubernetes, lib
+library, max maximum, min minimum, msg message, perf performance, pg postgres postgresql, prod production, pwd passwd
+password, repo repository, req request, spec specification, stg staging, svc service, sync synchronisation
+synchronization, temp temporary, tz timezone
+"""
+SHORT_FORMS = tuple(frozenset(forms.split()) for forms in _SHORT_FORMS.split(","))
+"""Abbreviations, each with its long forms."""
 
 _STOP_WORDS = """
 a about after again all also am an and any are as at be because been before being but by can could did do does doing

@@ -55,11 +55,8 @@ def _odd_lines(document: Document) -> Iterator[Finding]:
 
 def _fields_twice(document: Document) -> Iterator[Finding]:
     for _, _, block, first in document.blocks():
-        fields = block.fields
-        if len(fields.nodes) == len(fields):
-            continue
         seen: set[str] = set()
-        for node in fields.nodes:
+        for node in block.fields.nodes if block.fields.repeated else ():
             if node.key in seen:
                 yield first + node.line, "field.twice", f"the field {node.key!r} stands twice; the first counts"
             seen.add(node.key)

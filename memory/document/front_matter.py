@@ -12,55 +12,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from memory.base.values import MAX_BYTES, MAX_DEPTH
+from memory.base.values import MAX_BYTES
 from memory.errors import MemdeckError, UsageError
 
-MAX_LINES = 512
-
-_REFUSED = {
-    "size": f"the front matter is larger than {MAX_BYTES // 1024} KB",
-    "lines": f"the front matter has more than {MAX_LINES} lines",
-    "nesting": f"the front matter is nested deeper than {MAX_DEPTH} levels",
-    "anchor": "the front matter uses an anchor (&)",
-    "alias": "the front matter uses an alias (*)",
-    "tag": "the front matter uses a tag (!)",
-    "merge": "the front matter uses a merge key (<<)",
-    "documents": "the front matter holds more than one YAML document",
-    "mapping": "the front matter is not a list of `key: value` lines",
-    "key": "a key in the front matter is not plain text",
-    "character": "the front matter holds a character that YAML does not allow",
-}
-
-
-class FrontRefused(Exception):
-    """Raised where the guard refuses front matter; `problem` is (line in the front matter, code, sentence)."""
-
-    def __init__(self, what: str, line: int, message: str = "") -> None:
-        """Store the problem of kind `what`, with its usual sentence unless `message` is given."""
-        super().__init__(what)
-        self.problem = (line, f"front.{what}", message or _REFUSED[what])
-
-
-class FrontKey(NamedTuple):
-    """One top-level key and the position of its value: lines of the front matter from 0, columns in characters.
-
-    `value` is text, a list or a mapping; `style` is the quote of a scalar, or "".
-    """
-
-    key: str
-    value: object
-    column: int
-    line: int
-    start: int
-    end_line: int
-    end: int
-    style: str = ""
-
-
-def duplicate(line: int, key: str) -> tuple[int, str, str]:
-    """Return the problem of a duplicate key in one mapping."""
-    return line, "front.duplicate", f"the key {key[:40]!r} stands in the front matter twice; the first counts"
-
+from .guarded_yaml import MAX_LINES, FrontKey, FrontRefused, duplicate, read_yaml
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 # The plain scalars that need no YAML: words of harmless characters with single spaces between them, colons only inside
@@ -105,8 +60,6 @@ class FrontMatter(NamedTuple):
             items = _read_flat(lines)
             problems: list[tuple[int, str, str]] = []
             if items is None:
-                from .guarded_yaml import read_yaml
-
                 items, problems = read_yaml(inner)
         except FrontRefused as refused:
             return cls(opaque=True, problems=(refused.problem,))

@@ -1,21 +1,68 @@
-"""The guarded part of reading front matter: YAML's events, one by one, turned into text, lists and mappings.
+"""The guarded part of reading front matter: YAML turned into text, lists and mappings, once its events are harmless.
 
-The events come from a state machine without recursion and stop at the first construct that the guard refuses, so
+The events come from a state machine without recursion and are read up to the first construct that the guard refuses, so
 hostile text can neither exhaust the stack nor expand.
 """
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, NamedTuple
 
-import yaml
+from memory.base.values import MAX_BYTES, MAX_DEPTH
 
-from memory.base.values import MAX_DEPTH
-from memory.document.front_matter import FrontKey, FrontRefused, duplicate
+if TYPE_CHECKING:
+    import yaml
+
+MAX_LINES = 512
+
+_REFUSED = {
+    "size": f"the front matter is larger than {MAX_BYTES // 1024} KB",
+    "lines": f"the front matter has more than {MAX_LINES} lines",
+    "nesting": f"the front matter is nested deeper than {MAX_DEPTH} levels",
+    "anchor": "the front matter uses an anchor (&)",
+    "alias": "the front matter uses an alias (*)",
+    "tag": "the front matter uses a tag (!)",
+    "merge": "the front matter uses a merge key (<<)",
+    "documents": "the front matter holds more than one YAML document",
+    "mapping": "the front matter is not a list of `key: value` lines",
+    "key": "a key in the front matter is not plain text",
+    "character": "the front matter holds a character that YAML does not allow",
+}
+
+
+class FrontRefused(Exception):
+    """Raised where the guard refuses front matter; `problem` is (line in the front matter, code, sentence)."""
+
+    def __init__(self, what: str, line: int, message: str = "") -> None:
+        """Store the problem of kind `what`, with its usual sentence unless `message` is given."""
+        super().__init__(what)
+        self.problem = (line, f"front.{what}", message or _REFUSED[what])
+
+
+class FrontKey(NamedTuple):
+    """One top-level key and the position of its value: lines of the front matter from 0, columns in characters.
+
+    `value` is text, a list or a mapping; `style` is the quote of a scalar, or "".
+    """
+
+    key: str
+    value: object
+    column: int
+    line: int
+    start: int
+    end_line: int
+    end: int
+    style: str = ""
+
+
+def duplicate(line: int, key: str) -> tuple[int, str, str]:
+    """Return the problem of a duplicate key in one mapping."""
+    return line, "front.duplicate", f"the key {key[:40]!r} stands in the front matter twice; the first counts"
+
 
 # Line ends only in YAML, and a mark that it drops: with them its lines and ours would differ.
 _FOREIGN = re.compile("[\x85\u2028\u2029\ufeff]")
-_Place = tuple[int, int]  # line in the front matter from 0, column
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -24,13 +71,14 @@ def read_yaml(text: str) -> tuple[list[FrontKey], list[tuple[int, str, str]]]:
 
     Line numbers count from the opening line. Raises FrontRefused.
     """
+    import yaml  # Front matter of plain lines does without.
+
     foreign = _FOREIGN.search(text)
     if foreign:
         raise FrontRefused("character", _line_at(text, foreign.start()))
-    reader = _Reader()
     try:
-        for event in yaml.parse(text, Loader=yaml.BaseLoader):
-            reader.take(event)
+        _guard(text)
+        root = yaml.compose(text, Loader=yaml.BaseLoader)
     except yaml.reader.ReaderError as error:
         raise FrontRefused("character", _line_at(text, error.position)) from None
     except yaml.MarkedYAMLError as error:
@@ -39,105 +87,80 @@ def read_yaml(text: str) -> tuple[list[FrontKey], list[tuple[int, str, str]]]:
         raise FrontRefused("syntax", 1 + (mark.line if mark else 0), f"the front matter is not YAML: {what}") from None
     except (yaml.YAMLError, ValueError, OverflowError):  # among them escapes of characters that do not exist
         raise FrontRefused("syntax", 1, "the front matter is not YAML: it cannot be read") from None
-    return reader.items, reader.problems
+    if root is None:
+        return [], []
+    if not isinstance(root, yaml.MappingNode):
+        raise FrontRefused("mapping", _line(root))
+    problems: list[tuple[int, str, str]] = []
+    items = []
+    for key, node in root.value:
+        start, end = node.start_mark, node.end_mark
+        value, style = _value(node, problems), node.style if isinstance(node, yaml.ScalarNode) else None
+        place = (key.start_mark.column, 1 + start.line, start.column, 1 + end.line, end.column)
+        items.append(FrontKey(_key(key), value, *place, style or ""))
+    return items, problems
 
 
 def _line_at(text: str, offset: int) -> int:
     return 1 + len(_LINE_END.findall(text, 0, offset))
 
 
-def _begin(event: yaml.Event) -> _Place:
-    assert event.start_mark is not None
-    return 1 + event.start_mark.line, event.start_mark.column
+def _line(node: yaml.Node | yaml.Event) -> int:
+    assert node.start_mark is not None
+    return 1 + node.start_mark.line
 
 
-def _end(event: yaml.Event) -> _Place:
-    assert event.end_mark is not None
-    return 1 + event.end_mark.line, event.end_mark.column
+def _guard(text: str) -> None:
+    """Raise FrontRefused for what may expand, nest or begin another document."""
+    import yaml
 
-
-class _Open:
-    """A list or mapping that is being read, its start, and the key that waits for its value."""
-
-    __slots__ = ("column", "key", "start", "value")
-
-    def __init__(self, value: dict[str, object] | list[object], start: _Place) -> None:
-        self.value = value
-        self.start = start
-        self.key: str | None = None
-        self.column = 0
-
-
-class _Reader:
-    """Builds the values; the stack holds the open lists and mappings, the top mapping first."""
-
-    def __init__(self) -> None:
-        self.items: list[FrontKey] = []
-        self.problems: list[tuple[int, str, str]] = []
-        self.stack: list[_Open] = []
-        self.begun = False
-
-    def take(self, event: yaml.Event) -> None:
-        """Handle the next event; raises FrontRefused."""
-        line = _begin(event)[0]
+    depth = documents = 0
+    for event in yaml.parse(text, Loader=yaml.BaseLoader):
         match event:
             case yaml.DocumentStartEvent():
-                if event.explicit or self.begun:
-                    raise FrontRefused("documents", line)
-                self.begun = True
+                documents += 1
+                if event.explicit or documents > 1:
+                    raise FrontRefused("documents", _line(event))
             case yaml.AliasEvent():
-                raise FrontRefused("alias", line)
-            case yaml.ScalarEvent():
-                self._check(event, line)
-                self._scalar(event, line)
-            case yaml.CollectionStartEvent():
-                self._check(event, line)
-                self._open(event, line)
+                raise FrontRefused("alias", _line(event))
             case yaml.CollectionEndEvent():
-                done = self.stack.pop()
-                if self.stack:
-                    self._finish(done.value, done.start, _end(event), "")
+                depth -= 1
+            case yaml.ScalarEvent() | yaml.CollectionStartEvent():
+                if event.anchor is not None:
+                    raise FrontRefused("anchor", _line(event))
+                if event.tag is not None:
+                    raise FrontRefused("tag", _line(event))
+                if isinstance(event, yaml.CollectionStartEvent):
+                    depth += 1
+                    if depth > MAX_DEPTH + 1:
+                        raise FrontRefused("nesting", _line(event))
             case _:
                 pass
 
-    def _check(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent, line: int) -> None:
-        if event.anchor is not None:
-            raise FrontRefused("anchor", line)
-        if event.tag is not None:
-            raise FrontRefused("tag", line)
 
-    def _scalar(self, event: yaml.ScalarEvent, line: int) -> None:
-        if not self.stack:
-            raise FrontRefused("mapping", line)
-        top = self.stack[-1]
-        if isinstance(top.value, dict) and top.key is None:
-            if event.value == "<<" and not event.style:
-                raise FrontRefused("merge", line)
-            top.key, top.column = event.value, _begin(event)[1]
-        else:
-            self._finish(event.value, _begin(event), _end(event), event.style or "")
+def _key(node: yaml.Node) -> str:
+    """Return the text of a key; raises FrontRefused for one that is none, or that merges mappings."""
+    import yaml
 
-    def _open(self, event: yaml.CollectionStartEvent, line: int) -> None:
-        mapping = isinstance(event, yaml.MappingStartEvent)
-        if not self.stack and not mapping:
-            raise FrontRefused("mapping", line)
-        if len(self.stack) > MAX_DEPTH:
-            raise FrontRefused("nesting", line)
-        if self.stack and isinstance(self.stack[-1].value, dict) and self.stack[-1].key is None:
-            raise FrontRefused("key", line)
-        self.stack.append(_Open({} if mapping else [], _begin(event)))
+    if not isinstance(node, yaml.ScalarNode):
+        raise FrontRefused("key", _line(node))
+    if node.value == "<<" and not node.style:
+        raise FrontRefused("merge", _line(node))
+    return str(node.value)
 
-    def _finish(self, value: object, start: _Place, end: _Place, style: str) -> None:
-        """Put a complete value into the list or mapping that contains it."""
-        top = self.stack[-1]
-        if isinstance(top.value, list):
-            top.value.append(value)
-            return
-        key, top.key = top.key, None
-        assert key is not None
-        if len(self.stack) == 1:
-            self.items.append(FrontKey(key, value, top.column, *start, *end, style))
-        elif key in top.value:
-            self.problems.append(duplicate(start[0], key))
-        else:
-            top.value[key] = value
+
+def _value(node: yaml.Node, problems: list[tuple[int, str, str]]) -> object:
+    """Return a value as text, list or mapping; of equal keys in a mapping the first counts, with a problem added."""
+    import yaml
+
+    if not isinstance(node, yaml.CollectionNode):
+        return node.value
+    if not isinstance(node, yaml.MappingNode):
+        return [_value(one, problems) for one in node.value]
+    found: dict[str, object] = {}
+    for key, value in node.value:
+        name = _key(key)
+        if name in found:
+            problems.append(duplicate(_line(value), name))
+        found.setdefault(name, _value(value, problems))
+    return found

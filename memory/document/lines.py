@@ -2,8 +2,7 @@
 
 A structural heading is a CommonMark ATX heading in column 0 of level 1 to 3. `scan` finds them: one compiled pattern
 walks over the bytes from line start to line start. Where something could hide a heading, the region since the last
-heading goes to the block scanner. The exception is the usual case, a code fence in column 0: it always opens at the top
-level, so another pattern finds its end and everything between is skipped.
+heading goes to the block scanner.
 
 Fields and bullets are read and edited in the body of a block: `str`, decoded with `surrogateescape`, so that every byte
 is preserved. Offsets are characters of that body. Lines in a code fence or an HTML block are neither of them.
@@ -17,6 +16,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.errors import UsageError
+
+from .blocks import scan_blocks
 
 if TYPE_CHECKING:
     from typing import Any, NoReturn
@@ -98,6 +99,11 @@ def ends_line(raw: bytes) -> bool:
     return not raw or raw.endswith((b"\n", b"\r"))
 
 
+def ended(raw: bytes, newline: str) -> bytes:
+    """Return a source that ends with a line end, or is empty."""
+    return raw if ends_line(raw) else raw + newline.encode()
+
+
 def with_line_end(raw: bytes, newline: str) -> bytes:
     """Return a source with one more line end appended, which must not merge with the last one."""
     return raw + (b"\r" if newline == "\n" and raw.endswith(b"\r") else newline.encode())
@@ -139,14 +145,13 @@ def conflict_at(data: bytes) -> int | None:
     return None
 
 
-_CANDIDATE = r"(?:(#{1,3})(?=[ \t\r\n]|\Z)|( {0,3})(?:(`{3,}|~{3,})|<[A-Za-z/!?]))"
+_CANDIDATE = r"(?:(#{1,3})(?=[ \t\r\n]|\Z)| {0,3}(?:`{3}|~{3}|<[A-Za-z/!?]))"
 _FIRST = re.compile(_CANDIDATE.encode())
 # A literal line feed in front lets the search skip from line to line, and the lookahead rejects most lines at once; a
 # lone carriage return needs the slower form.
 _NEXT = re.compile(rb"\n(?=[# `~<])" + _CANDIDATE.encode())
 _NEXT_CR = re.compile(rb"(?:\n|\r(?!\n))" + _CANDIDATE.encode())
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\n|\r|\Z)")
-_CLOSERS: dict[tuple[bytes, int], re.Pattern[bytes]] = {}
 
 
 class Outline(NamedTuple):
@@ -170,12 +175,9 @@ def scan(data: bytes, start: int = 0, stop: int | None = None) -> Outline:
     starts: list[int] = []
     levels: list[int] = []
     following = _NEXT_CR if has_lone_cr(data, start, end) else _NEXT
-    position = start
     clean = start  # the last offset where no block was open: the block scanner may begin there
-    candidates: Iterator[re.Match[bytes]] = following.finditer(data, start, end)
     first = _FIRST.match(data, start, end)
-    if first is not None:
-        candidates = chain([first], candidates)
+    candidates = chain([first] if first else [], following.finditer(data, start, end))
     while True:
         for match in candidates:
             mark, behind = match.span(1)
@@ -184,27 +186,16 @@ def scan(data: bytes, start: int = 0, stop: int | None = None) -> Outline:
                 levels.append(behind - mark)
                 clean = mark
                 continue
-            fence = match.group(3)
-            if fence and not match.group(2):
-                closed = _fence_end(data, match.start(3), fence, end)
-                if closed is None:
-                    return Outline(starts, levels, True)
-                if closed < 0:
-                    continue
-                position = closed
-                break
-            begin = line_end(data, clean, end) if starts else clean
-            heading, level, is_open = _careful(data, begin, end)
+            heading, level, is_open = _careful(data, line_end(data, clean, end) if starts else clean, end)
             if heading < 0:
                 return Outline(starts, levels, is_open)
             starts.append(heading)
             levels.append(level)
             clean = heading
-            position = heading + level
             break
         else:
             return Outline(starts, levels, False)
-        candidates = following.finditer(data, position, end)
+        candidates = chain(following.finditer(data, clean + level, end))
 
 
 def has_lone_cr(data: bytes, start: int = 0, stop: int | None = None) -> bool:
@@ -222,29 +213,8 @@ def line_end(data: bytes, position: int, end: int) -> int:
     return match.end()
 
 
-def _fence_end(data: bytes, opener: int, fence: bytes, end: int) -> int | None:
-    """Return the offset at the end of the closing fence's line (before its line end).
-
-    None: never closed. -1: the line opens no fence, because its info string contains a backtick.
-    """
-    line = _LINE.match(data, opener, end)
-    if line is None or (fence[:1] == b"`" and b"`" in line.group(1)[len(fence) :]):
-        return -1
-    key = (fence[:1], len(fence))
-    closer = _CLOSERS.get(key)
-    if closer is None:
-        pattern = rb"[\r\n] {0,3}" + fence[:1] + b"{" + str(len(fence)).encode() + rb",}[ \t]*(?=[\r\n]|\Z)"
-        closer = re.compile(pattern)
-        if len(_CLOSERS) < 32:
-            _CLOSERS[key] = closer
-    found = closer.search(data, line.end(1), end)
-    return found.end() if found else None
-
-
 def _careful(data: bytes, begin: int, end: int) -> tuple[int, int, bool]:
     """Return the first heading at or after `begin` by the block scanner: offset (-1: none), level, open end."""
-    from .scan.blocks import scan_blocks
-
     offsets: list[int] = []
 
     def lines() -> Iterator[str]:
@@ -307,12 +277,18 @@ class Bullet(NamedTuple):
 class FieldValues(dict[str, str]):
     """The fields of one body by key, in file order; of a duplicate key the first counts.
 
-    A value is stripped, its continuation lines are dedented and joined with a line feed. `nodes` has every field with
-    its position, duplicates included. It is a dict for fast look-ups, made by `read_fields`, and read-only.
+    A value is stripped, its continuation lines are dedented and joined with a line feed. It is a dict for fast
+    look-ups, made by `read_fields`, and read-only. `repeated` says that a key is there twice.
     """
 
-    __slots__ = ("nodes",)
-    nodes: tuple[Field, ...]
+    __slots__ = ("body", "repeated")
+    body: str
+    repeated: bool
+
+    @property
+    def nodes(self) -> tuple[Field, ...]:
+        """Every field with its position, duplicates included."""
+        return tuple([_field(self.body, line, match) for line, match in _matches(_FIELD, self.body)])
 
     def __repr__(self) -> str:
         """Show the keys and values."""
@@ -326,11 +302,13 @@ class FieldValues(dict[str, str]):
 
 def read_fields(body: str) -> FieldValues:
     """Return the fields of a body."""
-    nodes = tuple([_field(body, line, match) for line, match in _matches(_FIELD, body)])
     fields = FieldValues()
-    fields.nodes = nodes
-    for node in nodes:
-        dict.setdefault(fields, node.key, node.value)
+    fields.body, fields.repeated = body, False
+    for match in _FIELD.finditer(_shown(body)):
+        if match[1] in fields:
+            fields.repeated = True
+        else:
+            dict.__setitem__(fields, match[1], _value(body, match))
     return fields
 
 
@@ -357,8 +335,6 @@ def read_bullets(body: str) -> tuple[Bullet, ...]:
 
 def hidden_lines(body: str) -> tuple[bool, ...]:
     """Return for each line of a body whether it belongs to a code fence or an HTML block."""
-    from memory.document.scan.blocks import scan_blocks
-
     lines = [line for line, _ in split_lines(body)]
     if not may_hide(body):
         return (False,) * len(lines)
@@ -502,23 +478,22 @@ def _behind_line(body: str, position: int) -> int:
 
 
 def _field(body: str, line: int, match: re.Match[str]) -> Field:
-    key, value, more = match.group(1), match.group(2), body[match.start(3) : match.end(3)]
+    value = match[2]
     value_start = match.end(1) + 1
     if value is not None:
         value_start = match.start(2) + (len(value) - len(value.lstrip(" \t")) if value.strip(" \t") else 0)
     end = _behind_line(body, match.end())
-    read = _join(value or "", more) if more else (value or "").strip(" \t")
-    return Field(key, read, line, match.start(), end, value_start, match.end())
+    return Field(match[1], _value(body, match), line, match.start(), end, value_start, match.end())
+
+
+def _value(body: str, match: re.Match[str]) -> str:
+    """Return the value of a field."""
+    _, value, more = match.groups("")
+    return _join(value, body[match.start(3) : match.end(3)]) if more else value.strip(" \t")
 
 
 def _join(value: str, more: str) -> str:
     """Return a value with its continuation lines, dedented by their common indent and joined with line feeds."""
-    if (
-        more.count("\n") == more.count("\n  ")
-        and more[-1] != " "
-        and not ("\n   " in more or " \n" in more or "\t" in more or "\r" in more)
-    ):  # every line is indented by two spaces and nothing else
-        return (value.strip(" \t") + more.replace("\n  ", "\n")).strip("\n")
     if "\r" in more:
         more = more.replace("\r\n", "\n").replace("\r", "\n")
     lines = more.split("\n")

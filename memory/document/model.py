@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
-from typing import TYPE_CHECKING
+from itertools import accumulate, pairwise
 
 from memory.errors import UsageError
 
+from .front_matter import FrontMatter, read_front, set_key
 from .lines import (
     Outline,
     blank_end,
     count_line_ends,
     decode,
     encode,
+    ended,
     ends_line,
     heading_end,
     line_end,
@@ -29,14 +31,12 @@ from .lines import (
     with_line_end,
     without_blank_end,
 )
-from .nodes import Entry, Frozen, Section, joined
-
-if TYPE_CHECKING:
-    from .front_matter import FrontMatter
+from .nodes import Entry, Section
 
 BOM = b"\xef\xbb\xbf"
 _FENCE = re.compile(rb"---[ \t]*(?:\r\n|\n|\r)")
 _CLOSE = re.compile(rb"[\r\n](?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
+_ASKED = 40  # how many parts say whether a file has blank lines before headings
 _HEAD = -1  # the index of the head, the part before the first section
 
 
@@ -44,8 +44,9 @@ def parse(data: bytes) -> Document:
     """Return the document of these bytes; never fails, and `dump()` returns the same bytes."""
     start = len(BOM) if data.startswith(BOM) else 0
     front = front_end(data, start)
-    head, sections, open_end = _build(data, front, scan(data, front), len(data))
-    return Document(data[:start], data[start:front], head, sections, open_end, data)
+    outline = scan(data, front)
+    head, *sections = _sections(data, front, outline)
+    return Document(data[:start], data[start:front], head, tuple(sections), outline.open_end, data)
 
 
 def updated(old: Document, data: bytes) -> Document:
@@ -53,25 +54,17 @@ def updated(old: Document, data: bytes) -> Document:
     if old.dump() == data:
         return old
     new = parse(data)
-    known_sections = {section.raw: section for section in old.sections}
-    fresh = [section for section in new.sections if section.raw not in known_sections]
-    known: dict[bytes, list[Entry]] = {}
-    if any(map(len, fresh)):
-        kept = {section.raw for section in new.sections}
-        for section in old.sections:
-            if section.raw not in kept:
-                for entry in reversed(section.entries):
-                    known.setdefault(entry.raw, []).append(entry)
-
-    def shared(section: Section) -> Section:
-        same = known_sections.pop(section.raw, None)
-        if same is not None or not known:
-            return same or section
-        entries = [(known.get(entry.raw) or [entry]).pop() for entry in section.entries]
-        return Section.of(section.level, section.heading, section.lead, tuple(entries))
-
-    sections = tuple([shared(section) for section in new.sections])
-    return Document(new.bom, new.front_raw, new.head, sections, new.open_end, data)
+    known = {section.raw: section for section in old.sections}
+    kept = [known.pop(section.raw, None) for section in new.sections]
+    left: dict[bytes, list[Entry]] = {}
+    for section in known.values():
+        for entry in reversed(section.entries):
+            left.setdefault(entry.raw, []).append(entry)
+    sections = tuple(
+        same or section.with_entries([(left.get(entry.raw) or [entry]).pop() for entry in section.entries])
+        for same, section in zip(kept, new.sections, strict=True)
+    )
+    return replace(new, sections=sections)
 
 
 def front_end(data: bytes, start: int) -> int:
@@ -83,92 +76,46 @@ def front_end(data: bytes, start: int) -> int:
     return closing.end() if closing else start
 
 
-def _build(data: bytes, start: int, outline: Outline, end: int) -> tuple[Section, tuple[Section, ...], bool]:
-    """Return the part before the first section, the sections, and whether the end is open."""
-    starts, levels = outline.starts, outline.levels
-    tops = [index for index, level in enumerate(levels) if level < 3]
-    first = tops[0] if tops else len(starts)
-    head_end = starts[first] if tops else end
-    head = Section(0, b"", data, (start, *starts[:first], head_end))
-    sections = []
-    for position, index in enumerate(tops):
-        behind = tops[position + 1] if position + 1 < len(tops) else len(starts)
-        stop = starts[behind] if behind < len(starts) else end
-        begin = starts[index]
-        lead = line_end(data, begin, stop)
-        marks = [lead, *starts[index + 1 : behind], stop]
-        sections.append(Section(levels[index], data[begin:lead], data, marks))
-    return head, tuple(sections), outline.open_end
+def _sections(data: bytes, start: int, outline: Outline) -> Iterator[Section]:
+    """Yield the part before the first section, and the sections, of the bytes from `start`."""
+    bounds = [start, *outline.starts, len(data)]
+    tops = [0, *(index for index, level in enumerate(outline.levels, 1) if level < 3), len(bounds) - 1]
+    for index, behind in pairwise(tops):
+        begin, stop = bounds[index], bounds[index + 1]
+        lead = line_end(data, begin, stop) if index else begin
+        entries = tuple([Entry(data[one:other]) for one, other in pairwise(bounds[index + 1 : behind + 1])])
+        yield Section(outline.levels[index - 1] if index else 0, data[begin:lead], data[lead:stop], entries)
 
 
-class Document(Frozen):
+@dataclass(frozen=True, eq=False)
+class Document:
     """A memory file in parts that keep their source; positions are derived, never stored.
 
     `front` is the raw front matter with its delimiter lines (empty where there is none), `head` the part before the
     first section: its body is the preamble, its entries are those before any section. `open_end` says that the file
-    ends inside an unclosed fence or HTML block.
+    ends inside an unclosed fence or HTML block. `source` is the whole source, where it is known.
     """
-
-    __slots__ = ("__dict__", "_source", "bom", "front_raw", "head", "open_end", "sections")
 
     bom: bytes
     front_raw: bytes
     head: Section
     sections: tuple[Section, ...]
-    open_end: bool
-    _source: bytes | None
-
-    def __init__(
-        self,
-        bom: bytes,
-        front_raw: bytes,
-        head: Section,
-        sections: tuple[Section, ...],
-        open_end: bool = False,
-        source: bytes | None = None,
-    ) -> None:
-        """Store the parts unchanged; `source` is their whole source, where it is known."""
-        keep = object.__setattr__
-        keep(self, "bom", bom)
-        keep(self, "front_raw", front_raw)
-        keep(self, "head", head)
-        keep(self, "sections", sections)
-        keep(self, "open_end", open_end)
-        keep(self, "_source", source)
-
-    def __repr__(self) -> str:
-        """Return the parts, for debugging."""
-        return f"Document(front_raw={self.front_raw!r}, head={self.head!r}, sections={self.sections!r})"
+    open_end: bool = False
+    source: bytes | None = None
 
     # -- reading ----------------------------------------------------------------------------------------------
 
     def dump(self) -> bytes:
         """Return the exact bytes of the document."""
-        if self._source is None:
-            object.__setattr__(self, "_source", self.joined())
-        assert self._source is not None
-        return self._source
+        return self._joined if self.source is None else self.source
+
+    @cached_property
+    def _joined(self) -> bytes:
+        return self.joined()
 
     def joined(self) -> bytes:
         """Return the bytes that its parts give; those of `dump()`, unless a part was cut out of the source wrongly."""
-        return joined((self.head, *self.sections), self.bom + self.front_raw)
-
-    def outline(self) -> Outline:
-        """Return the headings of `dump()`; unedited bytes are not scanned again."""
-        data = self.dump()
-        starts: list[int] = []
-        levels: list[int] = []
-        for section in (self.head, *self.sections):
-            read = section.marks
-            if read is None or read[0] is not data:
-                return scan(data, len(self.bom) + len(self.front_raw))
-            marks = read[1]
-            if section.level:
-                starts.append(marks[0] - len(section.heading))
-                levels.append(section.level)
-            starts += marks[1:-1]
-            levels += [3] * (len(marks) - 2)
-        return Outline(starts, levels, self.open_end)
+        return b"".join([self.bom, self.front_raw, *(part for _, one in self.all_sections() for part in one.parts)])
 
     @property
     def front(self) -> str:
@@ -178,9 +125,6 @@ class Document(Frozen):
     @cached_property
     def meta(self) -> FrontMatter:
         """The parsed front matter, read by the guarded reader."""
-        # A relative import takes twice as long, and `check` reads this of every file.
-        from memory.document.front_matter import read_front
-
         return read_front(self.front)
 
     @cached_property
@@ -226,10 +170,9 @@ class Document(Frozen):
             line = self.line_of(index)
             if section.level:
                 found.append((line, section.level, section.title))
-            if len(section):
-                found.extend(
-                    (line + at, 3, entry.title) for at, entry in zip(section.entry_lines, section.entries, strict=False)
-                )
+            found += [
+                (line + at, 3, entry.title) for at, entry in zip(section.entry_lines, section.entries, strict=False)
+            ]
         return found
 
     def line_of(self, section: int, entry: int | None = None) -> int:
@@ -240,7 +183,7 @@ class Document(Frozen):
     @cached_property
     def section_lines(self) -> Sequence[int]:
         """The line (from 0) where each section starts, in the order of `all_sections`, and the line after the last."""
-        counts = [part.line_count for part in (self.head, *self.sections)]
+        counts = [part.entry_lines[-1] for part in (self.head, *self.sections)]
         return list(accumulate(counts, initial=count_line_ends(self.bom + self.front_raw)))
 
     # -- editing ----------------------------------------------------------------------------------------------
@@ -251,8 +194,6 @@ class Document(Frozen):
         Raises `MemdeckError` (`front.opaque`) where the guard refused the front matter, `front.missing` where
         there is none.
         """
-        from .front_matter import set_key
-
         if not self.front_raw:
             raise UsageError("front.missing", "the file has no front matter", "add --- lines on top")
         front_raw = encode(set_key(self.front, key, value))
@@ -312,7 +253,7 @@ class Document(Frozen):
             if new.open_ended:
                 raise _unclosed(new.title)
             if not ends_line(new.raw):
-                new = new.with_raw(new.raw + self.newline.encode())
+                new = Entry(ended(new.raw, self.newline))
         return self.trusted(section, part.with_entry(entry, new))
 
     def insert_entry(self, section: int, entry: int, new: Entry) -> Document:
@@ -332,8 +273,8 @@ class Document(Frozen):
             if spaced and (part.heading or lead) and not blank_end(part.heading + lead):
                 lead = with_line_end(part.heading + lead, newline)[len(part.heading) :]
         elif spaced and not blank_end(entries[entry - 1].raw):
-            entries = part.with_entry(entry - 1, _blank_behind(entries[entry - 1], newline)).entries
-        raw = new.raw if ends_line(new.raw) else new.raw + newline.encode()
+            entries = part.with_entry(entry - 1, Entry(with_line_end(entries[entry - 1].raw, newline))).entries
+        raw = ended(new.raw, newline)
         if section == len(document.sections) - 1 and entry == len(entries):
             bare = without_blank_end(raw)
             # The blank line may end an HTML block.
@@ -341,8 +282,8 @@ class Document(Frozen):
         elif spaced and not blank_end(raw):
             raw = with_line_end(raw, newline)
         if raw != new.raw:
-            new = new.with_raw(raw)
-        part = Section.of(part.level, part.heading, lead, (*entries[:entry], new, *entries[entry:]))
+            new = Entry(raw)
+        part = Section(part.level, part.heading, lead, (*entries[:entry], new, *entries[entry:]))
         return document.trusted(section, part)
 
     def remove_entry(self, section: int, entry: int) -> Document:
@@ -359,17 +300,12 @@ class Document(Frozen):
     @property
     def spaced(self) -> bool:
         """Whether the file has a blank line before its headings; true for a file without headings."""
-        votes = seen = 0
-        for index, part in self.all_sections():
-            headings, inner, last = part.blank_ends
-            votes += inner
-            seen += headings
-            if last and index + 1 < len(self.sections):
-                votes += last
-                seen += 1
-            if seen > 40:
-                break
-        return votes >= 0
+        parts = [part for _, section in self.all_sections() for part in section.parts[:_ASKED] if part]
+        ends = [blank_end(part) for part in parts[:_ASKED][:-1]]
+        last = self.section(len(self.sections) - 1)
+        if last.heading and not last.entries and not last.lead.strip():
+            ends.append(bool(last.lead))
+        return 2 * sum(ends) >= len(ends)
 
     def trusted(self, index: int, section: Section) -> Document:
         """Return the document with one section replaced by one that is known to swallow nothing after it."""
@@ -391,8 +327,8 @@ class Document(Frozen):
         front_raw = self.front_raw if front_raw is None else front_raw
         head = self.head if head is None else head
         sections = self.sections if sections is None else sections
-        if front_raw and not ends_line(front_raw) and (head.size or sections):
-            front_raw += self.newline.encode()
+        if head.size or sections:
+            front_raw = ended(front_raw, self.newline)
         before, now = self.section(len(self.sections) - 1), (head, *sections)[-1]
         # Only a new last node can leave the end open, or close it.
         same = now is before or (len(now) and len(before) and now.entries[-1] is before.entries[-1])
@@ -422,27 +358,22 @@ def _sealed(known: set[int], new: Section, *, last: bool, newline: str) -> Secti
 
     `last` says that nothing follows. `known` holds the identities of entries that are known to be closed.
     """
-    entries = list(new.entries)
     heading, lead = new.heading, new.lead
-    if (lead or entries) and not ends_line(heading):
-        heading += newline.encode()
-    if (entries or not last) and lead:
-        if scan(lead).open_end:
-            raise _unclosed(new.title)
-        if not ends_line(lead):
-            lead += newline.encode()
-    elif not entries and not last and not ends_line(heading):
-        heading += newline.encode()
-    for index, entry in enumerate(entries):
-        if last and index == len(entries) - 1:
-            continue
+
+    def closed(entry: Entry) -> Entry:
         if id(entry) not in known and entry.open_ended:
             raise _unclosed(entry.title)
-        if not ends_line(entry.raw):
-            entries[index] = entry.with_raw(entry.raw + newline.encode())
-    if heading == new.heading and lead == new.lead and all(a is b for a, b in zip(entries, new.entries, strict=True)):
-        return new
-    return Section.of(new.level, heading, lead, tuple(entries))
+        return entry if ends_line(entry.raw) else Entry(ended(entry.raw, newline))
+
+    if lead or new.entries or not last:
+        heading = ended(heading, newline)
+    if new.entries or not last:
+        if lead and scan(lead).open_end:
+            raise _unclosed(new.title)
+        lead = ended(lead, newline)
+    entries = tuple(entry if last and entry is new.entries[-1] else closed(entry) for entry in new.entries)
+    same = (heading, lead, entries) == (new.heading, new.lead, new.entries)
+    return new if same else Section(new.level, heading, lead, entries)
 
 
 def _closed_entries(document: Document, section: Section) -> set[int]:
@@ -464,7 +395,7 @@ def _closed(document: Document, section: int, entry: int | None = None) -> Docum
         return document
     if document.open_end:
         raise _unclosed(part.entries[-1].title if len(part) else part.title)
-    return document if part.ends_line else document.trusted(section, _extended(part, document.newline))
+    return document if ends_line(part.parts[-1]) else document.trusted(section, _extended(part, document.newline))
 
 
 def _unclosed(title: str) -> UsageError:
@@ -476,15 +407,11 @@ def _unclosed(title: str) -> UsageError:
     )
 
 
-def _blank_behind(entry: Entry, newline: str) -> Entry:
-    return entry.with_raw(with_line_end(entry.raw, newline))
-
-
 def _extended(part: Section, newline: str, front: bytes = b"") -> Section:
     """Return a section with one more line end at its end; `front` is the source before an empty one."""
     if len(part):
-        return part.with_entry(len(part) - 1, _blank_behind(part.entries[-1], newline))
+        return part.with_entry(len(part) - 1, Entry(with_line_end(part.entries[-1].raw, newline)))
     raw = part.heading + part.lead
     source = raw + with_line_end(raw or front, newline)[len(raw or front) :]
     split = heading_end(source) if part.heading else 0
-    return Section.of(part.level, source[:split], source[split:], ())
+    return Section(part.level, source[:split], source[split:], ())

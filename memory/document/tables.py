@@ -11,16 +11,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from memory.base.safe_text import cell_width
 from memory.errors import UsageError
 
+from .lines import hidden_lines
+
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
 _PIPE = re.compile(r"(?<!\\)\|")
 # A dash and a blank begin a list; a tab, or four blanks, code.
 _DELIMITER = re.compile(r" {0,3}(?![ \t]|-[ \t])\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
-_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 # The beginning of another block, which ends a table: quotes, headings, fences, lists, rules, HTML, code.
 _BLOCK = re.compile(
     r" {0,3}(?:>|#{1,6}(?:[ \t]|$)|`{3}|~{3}|[-+*](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)"
@@ -84,7 +86,7 @@ def find_tables(body: str) -> tuple[Table, ...]:
 def _find(body: str) -> tuple[Table, ...]:
     spans = [(match.start(), match.end()) for match in _LINE.finditer(body) if match.end() > match.start()]
     texts = [body[start:end].rstrip("\r\n") for start, end in spans]
-    hidden = _hidden(texts)
+    hidden = hidden_lines(body)
     tables: list[Table] = []
     at = 1
     while at < len(texts):
@@ -122,29 +124,6 @@ def _begins_table(header: str, delimiter: str) -> bool:
     return len(_cells(delimiter)) == len(_cells(header))
 
 
-def _hidden(texts: Sequence[str]) -> list[bool]:
-    """Return for every line whether it belongs to a fenced code block or an HTML comment."""
-    hidden = [False] * len(texts)
-    fence, comment = "", False
-    for number, text in enumerate(texts):
-        found = _FENCE.match(text)
-        if comment:
-            hidden[number] = True
-            comment = "-->" not in text
-        elif fence:
-            hidden[number] = True
-            closing = text.strip(" \t")
-            if found and set(closing) == {fence[0]} and len(closing) >= len(fence):
-                fence = ""
-        elif found:
-            hidden[number] = True
-            fence = found[1]
-        elif text.lstrip(" ").startswith("<!--"):
-            hidden[number] = True
-            comment = "-->" not in text
-    return hidden
-
-
 def _cells(line: str, begin: int = 0) -> tuple[Cell, ...]:
     """Return the cells of a line that begins at `begin`; a pipe after a backslash does not end one."""
     parts = _PIPE.split(line) if "\\" in line else line.split("|")
@@ -162,28 +141,13 @@ def _cells(line: str, begin: int = 0) -> tuple[Cell, ...]:
 
 def _is_aligned(lines: Sequence[str]) -> bool:
     """Return whether all lines have their pipes in the same terminal columns."""
-    places = None
-    for line in lines:
-        if "\t" in line:
-            return False
-        found = _pipe_places(line)
-        if places is not None and found != places:
-            return False
-        places = found
-    return True
+    return not any("\t" in line for line in lines) and len(set(map(_pipe_places, lines))) == 1
 
 
-def _pipe_places(line: str) -> list[int]:
-    """Return the terminal column of each pipe; the text between two is measured once."""
-    pipes = [match.start() for match in _PIPE.finditer(line)]
-    if line.isascii() and line.isprintable():
-        return pipes
-    places, width, begin = [], 0, 0
-    for pipe in pipes:
-        width += cell_width(line[begin:pipe])
-        places.append(width)
-        begin = pipe
-    return places
+def _pipe_places(line: str) -> tuple[int, ...]:
+    """Return the terminal column of each pipe."""
+    widths = accumulate(map(cell_width, _PIPE.split(line)[:-1]))
+    return tuple(number + width for number, width in enumerate(widths))
 
 
 def set_cell(body: str, table: Table, row: int, column: int, value: str) -> str:
@@ -203,11 +167,11 @@ def set_cell(body: str, table: Table, row: int, column: int, value: str) -> str:
     texts[column] = value.strip(" \t")
     if column >= len(target.cells):
         return _replace_row(body, table, row, texts)
-    if table.aligned:
-        changed = _set_aligned(body, table, target, column, text)
-    else:
-        cell = target.cells[column]
-        changed = body[: cell.start] + _refill(body[cell.start : cell.end], text) + body[cell.end :]
+    wide = _widen(body, table, column, cell_width(text)) if table.aligned else body
+    cell = _table_at(wide, table.start).rows[row].cells[column]
+    raw = wide[cell.start : cell.end]
+    changed = wide[: cell.start] + (_justify(raw, table, column, text) if table.aligned else _refill(raw, text))
+    changed += wide[cell.end :]
     return changed if _reads(changed, table, row, texts) else _replace_row(body, table, row, texts)
 
 
@@ -283,16 +247,8 @@ def _refill(raw: str, text: str) -> str:
     return left + text + raw[len(left) + len(inner) :]
 
 
-def _set_aligned(body: str, table: Table, target: TableRow, column: int, text: str) -> str:
-    line = table.rows.index(target)
-    body = _widen(body, table, column, cell_width(text))
-    cell = _table_at(body, table.start).rows[line].cells[column]
-    return body[: cell.start] + _justify(body, table, column, text, cell) + body[cell.end :]
-
-
-def _justify(body: str, table: Table, column: int, text: str, cell: Cell) -> str:
+def _justify(raw: str, table: Table, column: int, text: str) -> str:
     """Return a text padded to the width of the cell that it replaces, on the side of the column's alignment."""
-    raw = body[cell.start : cell.end]
     width = cell_width(raw)
     left = " " if raw.startswith(" ") else ""
     right = " " if raw.endswith(" ") and cell_width(left + text) < width else ""
@@ -360,10 +316,7 @@ def _compose_row(body: str, table: Table, cells: Sequence[str], outer: bool) -> 
     """Draw a new row like the header: its outer pipes, its padding, its columns if they are aligned."""
     header = [body[cell.start : cell.end] for cell in table.header_row.cells]
     if table.aligned:
-        drawn = [
-            _justify(body, table, at, text, cell)
-            for at, (text, cell) in enumerate(zip(cells, table.header_row.cells, strict=True))
-        ]
+        drawn = [_justify(raw, table, at, text) for at, (raw, text) in enumerate(zip(header, cells, strict=True))]
     else:
         padded = any(raw.startswith(" ") or raw.endswith(" ") for raw in header)
         drawn = [f" {text} " if padded else text for text in cells]

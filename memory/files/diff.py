@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from memory.document.compare import Region, Unit, differences, partners, units_of
+from memory.document.compare import Region, differences
 from memory.document.lines import decode, read_fields
+from memory.document.match import Unit, pair, units_of
 from memory.document.nodes import bare
 from memory.storage.changes import is_by_place
 
@@ -102,16 +103,21 @@ def change_views(
 
 def _partners(units: Sequence[tuple[str, Unit]]) -> dict[int, int]:
     """Pair entries removed from one file with entries added to another: equal ones first, then those of one ref."""
+    gone = [(index, *unit) for index, unit in enumerate(units) if unit[1].after is None]
+    come = [(index, *unit) for index, unit in enumerate(units) if unit[1].before is None]
+    pairs = pair(gone, come, [_source, _ref], lambda one, other: one[1] != other[1])
+    return {gone[before][0]: come[after][0] for after, before in pairs.items()}
 
-    def ref(index: int, entry: Entry) -> str | None:
-        file, unit = units[index]
-        return ref_of(file, unit.new_section if unit.before is None else unit.section, entry)
 
-    return partners(
-        [unit for _, unit in units],
-        (lambda _, entry: bare(entry), ref),
-        lambda gone, come: units[gone][0] != units[come][0],
-    )
+def _source(part: tuple[int, str, Unit]) -> bytes:
+    entry = part[2].before or part[2].after
+    return b"" if entry is None else bare(entry)
+
+
+def _ref(part: tuple[int, str, Unit]) -> str | None:
+    _, file, unit = part
+    entry = unit.before or unit.after
+    return None if entry is None else ref_of(file, unit.section if unit.before else unit.new_section, entry)
 
 
 def _entry_view(

@@ -297,10 +297,10 @@ def with_items(document: Document, index: int, lead: str, items: Sequence[Entry]
     gap = encode(document.newline) if document.spaced else b""
     text = encode(lead.rstrip())
     top = (text + encode(section.newline) if text else b"") + gap
-    entries = [entry.with_raw(entry.raw + gap) for entry in items]
+    entries = [Entry(entry.raw + gap) for entry in items]
     if entries and not section.entries and index == len(document.sections) - 1:
         entries[-1] = items[-1]
-    whole = Section.of(section.level, section.heading, top, (*entries, *section.entries))
+    whole = Section(section.level, section.heading, top, (*entries, *section.entries))
     return document.with_section(index, whole)
 
 

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 
 from memory.document import Document, parse
 from memory.document.compare import lines_of
-from memory.document.merge import Conflict, apply_mine, kind_of, merge
+from memory.document.merge import Conflict, kind_of, merge, ours_of
 from memory.errors import UsageError
 
 MARKER_SIZE = 7
@@ -56,11 +56,11 @@ def merge_versions(path: str, base: bytes, ours: bytes, theirs: bytes, marker: i
 
 def _documents(path: str, base: bytes, ours: bytes, theirs: bytes, marker: int) -> MergedFile:
     """Merge Markdown; conflict markers enclose only the lines that differ between the two sides."""
-    merged = merge(parse(base), parse(theirs), parse(ours), kind_of(path))
-    other = merged.document
-    for conflict in merged.conflicts:
-        other = apply_mine(other, conflict)
-    data = _marked(merged.document, other, marker) if merged.conflicts else other.dump()
+    versions = parse(base), parse(theirs), parse(ours)
+    merged = merge(*versions, kind_of(path))
+    data = merged.document.dump()
+    if merged.conflicts:
+        data = _marked(merged.document, merge(*versions, kind_of(path), decide=ours_of).document, marker)
     return MergedFile(data, tuple(map(_turned, merged.conflicts)), tuple(map(_turned, merged.kept)))
 
 

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memory.document.merge import Conflict, MergeResult, kind_of, merge
-from memory.document.merge.apply import apply_to_entry
-from memory.document.merge.conflicts import Spot, reading
+from memory.document.merge import Conflict, MergeResult, kind_of, merge, reading, source
 from memory.document.merge.merge_entry import merge_entry
 from memory.errors import ConflictError
 
@@ -22,8 +20,8 @@ _SHOWN = 3
 class MergeConflict(ConflictError):
     """Both sides changed the same part; `details["conflicts"]` lists it for programs, nothing was written.
 
-    For a side-by-side choice, `merged` is the merge itself (its document keeps theirs, `apply_mine` applies ours) and
-    `current` the document now in the file.
+    For a side-by-side choice, `merged` is the merge itself, whose document keeps theirs, and `current` the document now
+    in the file.
     """
 
     def __init__(self, name: str, merged: MergeResult, current: Document) -> None:
@@ -37,24 +35,24 @@ class MergeConflict(ConflictError):
             "look at both versions and make the change again",
             file=name,
             fields=[one.field for one in conflicts],
-            conflicts=[{**one.json(), "ref": _ref(one.spot)} for one in conflicts],
+            conflicts=[{**one.json(), "ref": _ref(one)} for one in conflicts],
         )
         self.merged = merged
         self.current = current
 
 
-def _ref(spot: Spot) -> str | None:
+def _ref(conflict: Conflict) -> str | None:
     """Return the ref of a task or journal entry, in its short form."""
-    if spot.entry is None or spot.kind not in ("tasks", "journal"):
+    if conflict.entry is None or conflict.kind not in ("tasks", "journal"):
         return None
-    if spot.kind == "journal":
+    if conflict.kind == "journal":
         from .journal.model import identity_of
         from .journal.reading import read_date, split_heading
 
-        return f"journal#{identity_of(read_date(spot.section), split_heading(spot.entry))}"
+        return f"journal#{identity_of(read_date(conflict.section), split_heading(conflict.entry))}"
     from .refs import identity_hex
 
-    return f"tasks#{identity_hex('tasks', *spot.identity)}"
+    return f"tasks#{identity_hex('tasks', *conflict.identity)}"
 
 
 def merge_file(name: str, base: Document, ours: Document, current: Document) -> MergeResult:
@@ -95,16 +93,18 @@ class Difference:
 class OpenEntry:
     """A merge of one entry that waits for the user: `settled` takes one answer for each of the `differences`."""
 
-    entry: Entry
+    base: Entry
+    ours: Entry
+    theirs: Entry
     differences: tuple[Difference, ...]
 
     def settled(self, answers: Sequence[str | None]) -> Entry:
-        """Return the entry with the answers applied; UsageError where one would not stay in its entry."""
-        entry = self.entry
-        for difference, answer in zip(self.differences, answers, strict=True):
-            if answer != difference.theirs:
-                entry = apply_to_entry(entry, difference.clash, answer)
-        return entry
+        """Return the merged entry with the answers; UsageError where one would not stay in its entry."""
+        chosen = {
+            one.clash: one.clash.theirs if answer == one.theirs else source(one.clash, answer)
+            for one, answer in zip(self.differences, answers, strict=True)
+        }
+        return merge_entry(self.base, self.ours, self.theirs, self.theirs.newline, chosen.__getitem__).entry
 
 
 def open_entry(base: Entry, ours: Entry, theirs: Entry) -> OpenEntry:
@@ -114,7 +114,7 @@ def open_entry(base: Entry, ours: Entry, theirs: Entry) -> OpenEntry:
     for clash in merged.clashes:
         sides = [reading(clash.what, clash.name, text) for text in (clash.base, clash.ours, clash.theirs)]
         found.append(Difference(clash, *sides))
-    return OpenEntry(merged.entry, tuple(found))
+    return OpenEntry(base, ours, theirs, tuple(found))
 
 
 def edit_conflict(title: str, clashes: Iterable[BodyClash], ref: str | None = None) -> ConflictError:
@@ -123,9 +123,7 @@ def edit_conflict(title: str, clashes: Iterable[BodyClash], ref: str | None = No
     `details` hold `fields` (each once), `conflicts` (each with entry, what, field, base, ours, theirs) and the `ref`
     where one is given.
     """
-    conflicts = [
-        Conflict(Spot("", entry=title), clash, f"both changed {clash.name or clash.what}") for clash in clashes
-    ]
+    conflicts = [Conflict("", clash, entry=title) for clash in clashes]
     fields = list(dict.fromkeys(one.field for one in conflicts))
     details = {"ref": ref} if ref is not None else {}
     return ConflictError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local
-from memory.document.compare import units_of
+from memory.document.match import units_of
 from memory.document.nodes import bare
 
 from .refs import SHORT, RefTrace, tell_apart

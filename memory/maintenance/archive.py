@@ -132,7 +132,7 @@ def add_days(document: Document, arrivals: Sequence[LeavingDay], like: Document 
         known = by_heading.get(key)
         as_it_is = known is None and day.whole
         if known is None:
-            section = day.section if as_it_is else Section.of(day.section.level, day.section.heading, b"", ())
+            section = day.section if as_it_is else Section(day.section.level, day.section.heading, b"", ())
             known = by_heading[key] = _Part(section, is_new=True)
             new.append((day.date, known))
         at = filled.get(id(known), 0)
@@ -187,7 +187,7 @@ def _joined(document: Document, parts: list[_Part], *, spaced: bool) -> Document
             section = _with_end(section, _ended(shown, newline, spaced, last=last)[len(shown) :])
         if part.entries is None and len(section) and (following or part.is_new):
             # The end of a section is that of its last entry; the parts before it leave nothing open.
-            raw = section.source(len(section) - 1)
+            raw = section.entries[-1].raw
             if _ended(raw, newline, spaced, last=following is None) != raw:
                 part.cut()
         changed = part.entries is not None
@@ -197,7 +197,7 @@ def _joined(document: Document, parts: list[_Part], *, spaced: bool) -> Document
                 raw = _ended(entry.raw, newline, spaced, last=after is None)
                 if raw != entry.raw:
                     assert part.entries is not None
-                    part.entries[number] = entry.with_raw(raw)
+                    part.entries[number] = Entry(raw)
         part.section = section.with_entries(part.entries or ()) if changed else section
     return document.replaced(head=parts[0].section, sections=tuple(part.section for part in parts[1:]))
 
@@ -207,8 +207,8 @@ def _with_end(section: Section, end: bytes) -> Section:
     if not end:
         return section
     if section.lead or not section.heading or ends_line(section.heading):
-        return Section.of(section.level, section.heading, section.lead + end, section.entries)
-    return Section.of(section.level, section.heading + end, section.lead, section.entries)
+        return Section(section.level, section.heading, section.lead + end, section.entries)
+    return Section(section.level, section.heading + end, section.lead, section.entries)
 
 
 def _ended(raw: bytes, newline: str, spaced: bool, *, last: bool) -> bytes:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from memory.base.clock import format_utc
 from memory.document import Document
-from memory.document.compare import units_of
+from memory.document.match import units_of
 from memory.document.nodes import bare
 from memory.errors import MemdeckError
 from memory.files.edit import Edit

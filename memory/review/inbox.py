@@ -9,7 +9,7 @@ from datetime import datetime
 
 from memory.base.retry import retry
 from memory.document import Entry
-from memory.document.compare import units_of
+from memory.document.match import units_of
 from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.files.diff import ChangeView, FileRegions, change_views
 from memory.files.edit import entry_of_text

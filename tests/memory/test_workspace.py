@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory.document import Entry, parse
-from memory.document.merge import apply_mine
+from memory.document.merge import kind_of, merge, ours_of
 from memory.errors import BusyError, MemdeckError, RefusedError, UsageError
 from memory.files import MEMORY_FILES
 from memory.files.edit import Edit
@@ -293,7 +293,7 @@ def test_a_conflict_writes_nothing(workspace: Workspace) -> None:
         "In Progress", "[HIGH] Monitor API latency", "progress", "45%", "50%", "60%"
     ]  # fmt: skip
     assert find_task(workspace.snapshot(), conflict["ref"]).title == "Monitor API latency"
-    chosen = apply_mine(error.merged.document, error.merged.conflicts[0])
+    chosen = merge(base, ours, error.current, kind_of("tasks.md"), decide=ours_of).document
     workspace.save("edit", "tasks.md", error.current, chosen, actor="human", now=NOW)
     assert b"progress: 50%" in path.read_bytes()
     assert b"assigned: Bob" in path.read_bytes()

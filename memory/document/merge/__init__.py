@@ -1,23 +1,22 @@
 """Three-way merge of documents: by sections, entries, fields, table rows and lines; conflicts are values.
 
 What only one side changed is taken from it byte for byte. Where both changed the same, the merged document keeps
-theirs, and the conflict says what ours is. Markers are never written.
+theirs, or what the caller decides, and the conflict has all three versions. Markers are never written.
 """
 
 from __future__ import annotations
 
 import re
 
-from memory.document.lines import decode
-from memory.document.model import Document, parse
-from memory.errors import UsageError
+from memory.document.lines import decode, encode
+from memory.document.model import Document, parse, updated
+from memory.errors import ConflictError
 
-from .apply import apply_mine, with_text
 from .bodies import BodyClash
 from .build import build
-from .conflicts import Conflict, MergeResult, Spot
+from .conflicts import Conflict, Decide, MergeResult, reading, source
 
-__all__ = ["Conflict", "MergeResult", "apply_mine", "kind_of", "merge", "with_text"]
+__all__ = ["BodyClash", "Conflict", "Decide", "MergeResult", "kind_of", "merge", "ours_of", "reading", "source"]
 _KINDS = {"orchestration": "plans"}
 _MONTH = re.compile(r"-\d{4}-\d{2}$", re.ASCII)
 
@@ -28,12 +27,24 @@ def kind_of(name: str) -> str:
     return _KINDS.get(stem, stem)
 
 
-def merge(base: Document, ours: Document, theirs: Document, kind: str, *, strict: bool = False) -> MergeResult:
-    """Merge two versions of a file that come from one; never fails, whatever the bytes are.
+def ours_of(conflict: Conflict) -> str | None:
+    """Return our side of a conflict."""
+    return conflict.ours
 
-    `theirs` is what stands in the file, `kind` one of tasks, journal, knowledge, contacts, plans, monitors, config
+
+def _theirs_of(conflict: Conflict) -> str | None:
+    return conflict.theirs
+
+
+def merge(
+    base: Document, ours: Document, theirs: Document, kind: str, *, strict: bool = False, decide: Decide = _theirs_of
+) -> MergeResult:
+    """Merge two versions of a file that come from one.
+
+    `theirs` is what the file has, `kind` one of tasks, journal, knowledge, contacts, plans, monitors, config
     (it says what an entry is known by). An entry that one side removed and the other changed stays and is listed in
-    `kept`; with `strict` it is a conflict instead, and the document keeps theirs.
+    `kept`; with `strict` it is a conflict instead, and the document keeps theirs. `decide` returns what counts for each
+    conflict, else theirs. Raises ConflictError `document.conflict` where what it returns cannot be in the place.
     """
     before, mine, other = base.dump(), ours.dump(), theirs.dump()
     if mine in (before, other):
@@ -41,17 +52,17 @@ def merge(base: Document, ours: Document, theirs: Document, kind: str, *, strict
     if other == before:
         return MergeResult(ours)
     base, ours, theirs = _same_line_ends(base, ours, theirs)
-    try:
-        merged = build(base, ours, theirs, kind, strict)
-    except UsageError as error:
-        if error.code not in ("document.unclosed", "document.structure"):
-            raise
-        merged = None
+    merged = build(base, ours, theirs, kind, strict, decide)
     if merged is not None:
         return merged
-    clash = BodyClash("file", "", *[decode(side.dump()) for side in (base, ours, theirs)])
-    why = "the two versions cannot stand in one file: one of them leaves a block open, or its structure is unclear"
-    return MergeResult(theirs, (Conflict(Spot(kind), clash, why),))
+    if decide is not _theirs_of and build(base, ours, theirs, kind, strict, _theirs_of) is not None:
+        raise ConflictError(
+            "document.conflict",
+            "a chosen text cannot be in its place: the file would read otherwise",
+            "close code fences and HTML blocks in it, or edit the file",
+        )
+    conflict = Conflict(kind, BodyClash("file", "", *[decode(side.dump()) for side in (base, ours, theirs)]))
+    return MergeResult(updated(theirs, encode(decide(conflict) or "")), (conflict,))
 
 
 def _same_line_ends(base: Document, ours: Document, theirs: Document) -> tuple[Document, Document, Document]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
@@ -22,9 +22,11 @@ _Name = Key | int
 
 @dataclass(frozen=True, slots=True)
 class BodyClash:
-    """Something both sides changed, as source lines; None where it is not there.
+    """Something both sides changed, as source lines; None where a side does not have it.
 
-    `name` is the field's key or the row's key cell, `before` the source of the piece behind which it belongs.
+    `what` says what it is: a field, the heading line (`title`), lines of text, a table row, the section that an entry
+    was moved to (the three are titles then), a whole entry, the front matter or the file. `name` is the field's key or
+    the row's key cell.
     """
 
     what: What
@@ -32,12 +34,20 @@ class BodyClash:
     base: str | None
     ours: str | None
     theirs: str | None
-    before: str = ""
+
+
+Settle = Callable[[BodyClash], str | None]
+"""Returns the source that counts for a clash; None takes the part away."""
+
+
+def theirs_of(clash: BodyClash) -> str | None:
+    """Return their side of a clash."""
+    return clash.theirs
 
 
 @dataclass(frozen=True, slots=True)
 class TextMerge:
-    """A merged text, which keeps theirs wherever there is a clash."""
+    """A merged text, and what both sides changed in it."""
 
     text: str
     clashes: tuple[BodyClash, ...] = ()
@@ -48,22 +58,26 @@ def pick(base: str | None, ours: str | None, theirs: str | None) -> str | None:
     return ours if theirs == base else theirs
 
 
-def merge_bodies(base: str, ours: str, theirs: str, newline: str = "\n") -> TextMerge:
+def merge_bodies(base: str, ours: str, theirs: str, newline: str = "\n", settle: Settle = theirs_of) -> TextMerge:
     """Merge three versions of a body; the blank lines at its end are merged apart from the rest."""
     if ours in (base, theirs) or theirs == base:
         return TextMerge(pick(base, ours, theirs) or "")
     parts = Three(base, ours, theirs).map(split_tail)
     cores = parts.map(lambda part: part[0])
-    tail = pick(*parts.map(lambda part: part[1])) or ""
+    # The line end of an empty body says nothing about that of a full one.
+    tail = (pick(*parts.map(lambda part: part[1])) if cores.theirs else parts.ours[1]) or ""
     if cores.ours in (cores.base, cores.theirs) or cores.theirs == cores.base:
         return TextMerge((pick(*cores) or "") + tail)
-    merged = merge_pieces(cores.map(split_body), newline)
+    merged = merge_pieces(cores.map(split_body), newline, settle)
     if merged is None:
-        return TextMerge(theirs, (BodyClash("text", "", base, ours, theirs),))
+        whole = BodyClash("text", "", base, ours, theirs)
+        return TextMerge(settle(whole) or "", (whole,))
     return TextMerge(split_tail(merged.text)[0] + tail, merged.clashes)
 
 
-def merge_pieces(sides: Three[list[LinePiece]], newline: str, *, check: bool = True) -> TextMerge | None:
+def merge_pieces(
+    sides: Three[list[LinePiece]], newline: str, settle: Settle, *, check: bool = True
+) -> TextMerge | None:
     """Merge bodies in pieces; None where, unless `check` is off, the result would not read as what was put together."""
     free = sides.map(lambda side: [piece for piece in side if piece.key is None])
     lines = merge_lines(*free.map(lambda side: [piece.value for piece in side]))
@@ -71,24 +85,35 @@ def merge_pieces(sides: Three[list[LinePiece]], newline: str, *, check: bool = T
         _named(sides.base, range(len(free.base))), _named(sides.ours, lines.ours), _named(sides.theirs, lines.theirs)
     )
     kept: dict[_Name, LinePiece] = {}
-    clashes: list[tuple[BodyClash, list[_Name], list[_Name]]] = []
+    clashes: list[BodyClash] = []
+
+    def settled(clash: BodyClash) -> str | None:
+        nonlocal check
+        clashes.append(clash)
+        source = settle(clash)
+        check = check and source == clash.theirs
+        return source
+
     for name in lines.keep:
         found = _found(named, name)
         kept[name] = next(piece for piece in (_pick(*found), *reversed(found)) if piece is not None)
     for overlap in lines.overlaps:
-        texts = Three(
-            _text(free.base, overlap.base), _text(free.ours, overlap.ours), _text(free.theirs, overlap.theirs)
-        )
-        own: list[_Name] = [lines.ours[at] for at in overlap.ours]
-        clashes.append((BodyClash("text", "", *texts), own, [lines.theirs[at] for at in overlap.theirs]))
+        clash = BodyClash("text", "", *map(_text, free, (overlap.base, overlap.ours, overlap.theirs)))
+        source = settled(clash)
+        if source != clash.theirs:
+            places = [*(lines.theirs[at] for at in overlap.theirs), *(lines.ours[at] for at in overlap.ours)]
+            for name in places:
+                kept.pop(name, None)
+            if source:
+                kept[places[0]] = LinePiece(source, source)
     for key in dict.fromkeys([piece.key for piece in (*sides.theirs, *sides.ours) if piece.key is not None]):
         found = _found(named, key)
         piece = _merged(key, found, named)
         if piece is _CLASH:
-            piece = found.theirs
-            what: What = "field" if key[0] == "field" else "row"
-            raws = found.map(lambda one: one.raw if one else None)
-            clashes.append((BodyClash(what, key[_SIZES[key[0]] - 1], *raws), [key], [key]))
+            what: What = "field" if key[0] == "field" else "front" if key[0] == "front" else "row"
+            clash = BodyClash(what, key[_SIZES[key[0]] - 1], *found.map(lambda one: one.raw if one else None))
+            source = settled(clash)
+            piece = found.theirs if source == clash.theirs else LinePiece(source, source, key) if source else None
         if piece is not None:
             kept[key] = piece
     names = named.map(list)
@@ -97,7 +122,7 @@ def merge_pieces(sides: Three[list[LinePiece]], newline: str, *, check: bool = T
         pieces = [kept[name] for name in order]
         text = join_pieces([piece.raw for piece in pieces], newline)
         if not check or _readings(pieces) == _readings(split_body(text)):
-            return TextMerge(text, tuple(_placed(clashes, order, names.ours, kept)))
+            return TextMerge(text, tuple(clashes))
     return None
 
 
@@ -170,27 +195,3 @@ def _moment(value: str) -> tuple[float, str] | None:
     except ValueError:
         return None
     return moment.timestamp(), value
-
-
-def _placed(
-    clashes: Sequence[tuple[BodyClash, list[_Name], list[_Name]]],
-    order: Sequence[_Name],
-    ours: Sequence[_Name],
-    kept: Mapping[_Name, LinePiece],
-) -> Iterator[BodyClash]:
-    """Iterate over the clashes with the source of the piece behind which each stands, or would stand."""
-    if not clashes:
-        return
-    known = {name: at for at, name in enumerate(order)}
-    # How many pieces of the result stand before each of ours, counted at the nearest of ours that stays.
-    starts: dict[_Name, int] = {}
-    last = 0
-    for name in ours:
-        starts[name] = last
-        last = known[name] + 1 if name in known else last
-    for clash, own, their in clashes:
-        at = next((known[name] for name in their if name in known), None)
-        if at is None:
-            at = next((starts[name] for name in own if name in starts), 0)
-        before = kept[order[at - 1]].raw if at else ""
-        yield BodyClash(clash.what, clash.name, clash.base, clash.ours, clash.theirs, before)

@@ -1,185 +1,266 @@
-"""Puts a merged document together from the plan: sections in order, their texts merged, blank lines at the seams."""
+"""Decides what becomes of each section and entry, and puts the merged document together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import re
+from collections.abc import Hashable
 from itertools import pairwise
 
-from memory.document.lines import blank_end, decode, encode, ends_line, with_line_end, without_blank_end
+from memory.document.lines import (
+    blank_end,
+    decode,
+    encode,
+    ended,
+    heading_title,
+    with_line_end,
+    without_blank_end,
+)
+from memory.document.match import identity
 from memory.document.model import Document, updated
-from memory.document.nodes import Entry, Section, joined, keep_apart
+from memory.document.nodes import Entry, Section, keep_apart
 
 from .bodies import BodyClash
-from .conflicts import MergeResult, settle
-from .merge_entry import merge_front, merge_section_text
-from .plan import Doubt, MergePlan, by_number, by_section, date_rank, plan_entries, time_rank
+from .conflicts import Conflict, Decide, MergeResult
+from .match import EntryPlace, match_sections, name_entries, places
+from .merge_entry import merge_entry, merge_front, merge_section_text
 from .sequences import Three, merge_order
 
-
-@dataclass(slots=True)
-class Text:
-    """What becomes of the sections themselves: heading and text by number, and the clashes in them."""
-
-    parts: dict[int, tuple[int, bytes, bytes]] = field(default_factory=dict)
-    doubts: list[Doubt] = field(default_factory=list)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_TIME = re.compile(r"(\d{1,2}):(\d{2})", re.ASCII)
 
 
-def build(base: Document, ours: Document, theirs: Document, kind: str, strict: bool) -> MergeResult | None:
+def build(
+    base: Document, ours: Document, theirs: Document, kind: str, strict: bool, decide: Decide
+) -> MergeResult | None:
     """Return the merge, None where the parts would not read as they were put together."""
-    plan = plan_entries(base, ours, theirs, kind, strict)
-    text = _section_texts(base, ours, theirs, plan, strict)
-    front = merge_front(base.front, ours.front, theirs.front, theirs.newline)
-    bom = ours.bom if theirs.bom == base.bom else theirs.bom
-    order = merge_order(
-        plan.numbers.base[1:],
-        plan.numbers.ours[1:],
-        plan.numbers.theirs[1:],
-        text.parts,
-        _section_rank(plan, ours, theirs) if kind == "journal" else None,
-    )
-    entries = _entry_orders(plan, [0, *order], kind)
-    sections, placed = _sections(plan, text, theirs, [0, *order], entries)
-    top = encode(front.text)
-    if any(section.heading or section.size for section in sections) and not ends_line(top):
-        top += theirs.newline.encode()
-    document = updated(theirs, joined(sections, bom + top))
-    if not _reads(document, bom, top, sections):
-        return None
-    doubts = [*(Doubt(None, clash) for clash in front.clashes), *text.doubts, *plan.doubts]
-    return settle(document, kind, doubts, placed, strict)
+    return _Merge(Three(base, ours, theirs), kind, strict, decide).result()
 
 
-def _section_texts(base: Document, ours: Document, theirs: Document, plan: MergePlan, strict: bool) -> Text:
-    numbers = plan.numbers
-    sides = [by_number(side, found) for side, found in zip((base, ours, theirs), numbers, strict=True)]
-    filled = {place.section for place in plan.result.values()}
-    text = Text()
-    for number in dict.fromkeys([*numbers.theirs, *numbers.ours]):
-        old, mine, other = [side.get(number) for side in sides]
-        if mine is not None and other is not None:
-            heading, lead, clashes = merge_section_text(old, mine, other, theirs.newline)
-            text.parts[number] = (other.level if heading == other.heading else mine.level, heading, lead)
-            text.doubts += [Doubt(None, clash, section=number) for clash in clashes]
-            continue
-        left = mine if other is None else other
-        assert left is not None
-        changed = old is not None and left.lead.rstrip() != old.lead.rstrip()
-        if old is None or number in filled or changed:
-            gone = strict and changed and other is None and number not in filled
-            if not gone:
-                text.parts[number] = (left.level, left.heading, left.lead)
-        if changed and old is not None:
-            leads = Three(old, mine, other).map(lambda part: None if part is None else decode(part.lead))
-            text.doubts.append(Doubt(None, BodyClash("text", "", *leads), stays=True, section=number))
-    return text
+class _Merge:
+    """One merge: the numbered sections and named entries of the three versions, and what becomes of them.
+
+    `texts` are the merged headings and texts of the sections by number, `entries` the merged entries by name.
+    """
+
+    def __init__(self, sides: Three[Document], kind: str, strict: bool, decide: Decide) -> None:
+        self.sides, self.kind, self.strict, self.decide = sides, kind, strict, decide
+        self.newline = sides.theirs.newline
+        self.sections = match_sections(*sides)
+        self.names = name_entries(
+            kind, self.sections.map(lambda side: places(kind, side, self.sections.base)), strict=strict
+        )
+        self.conflicts: list[Conflict] = []
+        self.kept: list[Conflict] = []
+        self.texts: dict[int, tuple[bytes, bytes]] = {}
+        self.entries: dict[int, EntryPlace] = {}
+
+    def result(self) -> MergeResult | None:
+        """Return the merge, None where it would not read as it was put together."""
+        base, ours, theirs = self.sides
+        front = merge_front(
+            base.front, ours.front, theirs.front, self.newline, lambda clash: self.decide(Conflict(self.kind, clash))
+        )
+        self.conflicts += [Conflict(self.kind, clash) for clash in front.clashes]
+        for number in {**self.sections.theirs, **self.sections.ours}:
+            self._section(number)
+        for name in {**self.names.base, **self.names.ours, **self.names.theirs}:
+            self._entry(name)
+        filled = {place.section for place in self.entries.values()}
+        for number in list(self.texts):
+            self._leave_out(number, filled=number in filled)
+        bom = ours.bom if theirs.bom == base.bom else theirs.bom
+        top = encode(front.text)
+        parts = self._parts()
+        if any(parts):
+            top = ended(top, self.newline)
+        document = updated(theirs, b"".join((bom, top, *parts)))
+        if (document.bom, document.front_raw) != (bom, top) or _parts_of(document) != parts:
+            return None
+        return MergeResult(document, tuple(self.conflicts), tuple(self.kept))
+
+    # -- sections ---------------------------------------------------------------------------------------------
+
+    def _section(self, number: int) -> None:
+        """Merge the heading and the text of a section that ours or theirs has."""
+        old, mine, other = self.sections.map(lambda side: side.get(number))
+        if mine is None or other is None:
+            left = mine or other
+            assert left is not None
+            self.texts[number] = (left.heading, left.lead)
+            return
+
+        def conflict(clash: BodyClash) -> Conflict:
+            return Conflict(self.kind, clash, other.title, number=-number)
+
+        heading, lead, clashes = merge_section_text(
+            old, mine, other, self.newline, lambda clash: self.decide(conflict(clash))
+        )
+        self.texts[number] = (heading, lead)
+        self.conflicts += map(conflict, clashes)
+
+    def _leave_out(self, number: int, *, filled: bool) -> None:
+        """Take away a section that one side removed, unless it has entries or the other one changed its text."""
+        sides = self.sections.map(lambda side: side.get(number))
+        old, left = sides.base, sides.ours or sides.theirs
+        if old is None or left is None or (sides.ours and sides.theirs):
+            return
+        if old.lead.rstrip() == left.lead.rstrip():
+            if not filled:
+                del self.texts[number]
+            return
+        leads = sides.map(lambda part: None if part is None else decode(part.lead))
+        conflict = Conflict(self.kind, BodyClash("text", "", *leads), left.title, number=-number, stays=True)
+        if not self.strict:
+            self.kept.append(conflict)
+            return
+        self.conflicts.append(conflict)
+        decided = self.decide(conflict)
+        if decided is not None:
+            self.texts[number] = (left.heading, encode(decided))
+        elif not filled:
+            del self.texts[number]
+
+    def _title(self, number: int) -> str:
+        """Return the title of a section in the merged file."""
+        if number in self.texts:
+            return heading_title(decode(self.texts[number][0]).rstrip("\r\n"))
+        return self.sections.base[number].title
+
+    # -- entries ----------------------------------------------------------------------------------------------
+
+    def _entry(self, name: int) -> None:
+        """Decide what becomes of one entry."""
+        found = self.names.map(lambda side: side.get(name))
+        base, ours, theirs = found
+        if ours is not None and theirs is not None:
+            if ours.bare == theirs.bare:
+                self.entries[name] = theirs
+            elif base is None:
+                self._whole(name, found, theirs)
+            else:
+                self._both(name, base, ours, theirs)
+            return
+        left = ours or theirs
+        if left is None or (base is not None and left.bare == base.bare):
+            return
+        if base is None or not self.strict:
+            self.entries[name] = left
+        if base is not None:
+            self._whole(name, found, left, stays=True)
+
+    def _conflict(self, name: int, place: EntryPlace, clash: BodyClash, *, stays: bool = False) -> Conflict:
+        section = self.sections.theirs.get(place.section) or self.sections.ours[place.section]
+        known = identity(self.kind, section, place.entry)
+        title = self._title(place.section)
+        return Conflict(self.kind, clash, title, place.entry.title, known, 1 + name, stays)
+
+    def _whole(self, name: int, found: Three[EntryPlace | None], left: EntryPlace, *, stays: bool = False) -> None:
+        """Ask about an entry as a whole; what one side removed stays without asking, unless the merge is strict."""
+        texts = found.map(lambda place: None if place is None else place.entry.text)
+        conflict = self._conflict(name, left, BodyClash("entry", "", *texts), stays=stays)
+        if stays and not self.strict:
+            self.kept.append(conflict)
+            return
+        self.conflicts.append(conflict)
+        decided = self.decide(conflict)
+        same = [place for place in found[::-1] if place and place.entry.text == decided and place.section in self.texts]
+        if decided is not None:
+            self.entries[name] = same[0] if same else left._replace(entry=Entry(encode(decided)))
+
+    def _both(self, name: int, base: EntryPlace, ours: EntryPlace, theirs: EntryPlace) -> None:
+        """Merge an entry that all three versions have, and the section that it is in."""
+        section = ours.section if theirs.section == base.section else theirs.section
+        if base.section != ours.section != theirs.section != base.section:
+            titles = Three(base, ours, theirs).map(lambda place: self._title(place.section))
+            moved = self._conflict(name, theirs, BodyClash("section", "", *titles))
+            self.conflicts.append(moved)
+            decided = self.decide(moved)
+            section = next((place.section for place in (theirs, ours, base) if self._is_at(place, decided)), section)
+        left = ours if ours.entry.title != base.entry.title == theirs.entry.title else theirs
+
+        def conflict(clash: BodyClash) -> Conflict:
+            return self._conflict(name, left._replace(section=section), clash)
+
+        merged = merge_entry(
+            base.entry, ours.entry, theirs.entry, self.newline, lambda clash: self.decide(conflict(clash))
+        )
+        self.entries[name] = EntryPlace(section, merged.entry)
+        self.conflicts += map(conflict, merged.clashes)
+
+    def _is_at(self, place: EntryPlace, title: str | None) -> bool:
+        return place.section in self.texts and self._title(place.section) == title
+
+    # -- the document -----------------------------------------------------------------------------------------
+
+    def _parts(self) -> list[bytes]:
+        """Return the sources of sections and entries in order; what meets anew is kept apart as the file does."""
+        numbers = self.sections.map(lambda side: list(side)[1:])
+        by_date, by_time = (self._date, self._time) if self.kind == "journal" else (None, None)
+        groups, keep = self.names.map(_by_section), _by_section(self.entries)
+        units: list[Hashable] = []
+        for number in (0, *merge_order(*numbers, set(self.texts), by_date)):
+            old, mine, other = [side.get(number, []) for side in groups]
+            units += [(number,), *merge_order(old, mine, other, set(keep.get(number, [])), by_time)]
+        met = {
+            couple
+            for sections, names in zip(self.sections[1:], self.names[1:], strict=True)
+            for couple in pairwise(_run(sections, names))
+        }
+        spaced = self.sides.theirs.spaced
+        parts = []
+        for unit, behind in zip(units, (*units[1:], None), strict=True):
+            if isinstance(unit, int):
+                raw = self.entries[unit].entry.raw
+            else:
+                heading, raw = keep_apart(*self.texts[unit[0]], self.newline)  # type: ignore[index]
+                raw = heading + raw
+            if behind is not None:
+                raw = _apart(raw, self.newline, blank=spaced and (unit, behind) not in met)
+            elif isinstance(unit, int) and not self._was_last(unit):
+                raw = without_blank_end(raw)
+            parts.append(raw)
+        return parts
+
+    def _was_last(self, name: int) -> bool:
+        return any(next(reversed(side), None) == name for side in self.names[1:])
+
+    def _date(self, number: int) -> str | None:
+        """Return the date in a journal section's title, None without one."""
+        found = _DATE.search(self._title(number))
+        return found[0] if found else None
+
+    def _time(self, name: int) -> str | None:
+        """Return the time of day that a journal entry's title begins with, in a form that sorts; None without one."""
+        found = _TIME.match(self.entries[name].entry.title)
+        return f"{int(found[1]):02}:{found[2]}" if found else None
 
 
-def _section_rank(plan: MergePlan, ours: Document, theirs: Document) -> Callable[[int], str | None]:
-    known = {**by_number(ours, plan.numbers.ours), **by_number(theirs, plan.numbers.theirs)}
-    return lambda number: date_rank(known[number])
+def _by_section(names: dict[int, EntryPlace]) -> dict[int, list[int]]:
+    """Return the names of the entries of each section in order, by the number of the section."""
+    groups: dict[int, list[int]] = {}
+    for name, place in names.items():
+        groups.setdefault(place.section, []).append(name)
+    return groups
 
 
-def _entry_orders(plan: MergePlan, order: list[int], kind: str) -> dict[int, list[int]]:
-    """Return the names of the entries of each section in their merged order."""
-    old, mine, other = [by_section(side) for side in plan.order]
-    assigned: dict[int, set[int]] = {number: set() for number in order}
-    for name, place in plan.result.items():
-        assigned[place.section].add(name)
-    result = plan.result
-
-    def rank(name: int) -> str | None:
-        return time_rank(result[name].entry)
-
-    found = {}
-    for number in order:
-        names = Three(old.get(number, []), mine.get(number, []), other.get(number, []))
-        keep = assigned[number]
-        if names.base == names.ours and len(keep) == len(names.theirs) and keep.issuperset(names.theirs):
-            found[number] = names.theirs
-        else:
-            found[number] = merge_order(*names, keep, rank if kind == "journal" else None)
-    return found
+def _run(sections: dict[int, Section], names: dict[int, EntryPlace]) -> list[Hashable]:
+    """Return the sections and entries of a version in file order."""
+    run: list[Hashable] = []
+    entries = iter(names)
+    for number, section in sections.items():
+        run += [(number,), *(next(entries) for _ in range(len(section)))]
+    return run
 
 
-def _sections(
-    plan: MergePlan, text: Text, theirs: Document, order: list[int], entries: dict[int, list[int]]
-) -> tuple[list[Section], dict[int | None, tuple[int, int]]]:
-    """Return the sections, and where each entry stands; parts that meet anew are kept apart as the file does."""
-    names: list[int | tuple[int]] = []
-    for number in order:
-        names += [(number,), *entries[number]]
-    met = _meetings(plan)
-    newline, spaced = theirs.newline, theirs.spaced
-    final = names[-1]
-    units: dict[int | tuple[int], tuple[bytes, bytes] | Entry] = {}
-    follows = dict(pairwise(names))
-    for name in names:
-        last = name == final
-        fresh = not last and (name, follows[name]) not in met
-        if isinstance(name, tuple):
-            level, heading, lead = text.parts[name[0]]
-            units[name] = _lead(level, heading, lead, newline, last=last, apart=fresh and spaced)
-        else:
-            units[name] = _entry(plan.result[name].entry, newline, last=last, apart=fresh and spaced,
-                                 bare=last and not _was_last(plan, name))  # fmt: skip
-    sections = []
-    placed: dict[int | None, tuple[int, int]] = {}
-    for at, number in enumerate(order):
-        level = text.parts[number][0]
-        unit = units[(number,)]
-        assert isinstance(unit, tuple)
-        own = tuple([units[name] for name in entries[number]])
-        sections.append(Section.of(level, *unit, own))  # type: ignore[arg-type]
-        placed.update({name: (at - 1, index) for index, name in enumerate(entries[number])})
-        placed[-1 - number] = (at - 1, -1)
-    return sections, placed
+def _apart(raw: bytes, newline: str, *, blank: bool) -> bytes:
+    """Return the source of a part such that another one can follow it, with a blank line between if asked."""
+    raw = ended(raw, newline)
+    return with_line_end(raw, newline) if raw and blank and not blank_end(raw) else raw
 
 
-def _meetings(plan: MergePlan) -> set[tuple[object, object]]:
-    """Return which parts stand behind each other in ours or in theirs already."""
-    met: set[tuple[object, object]] = set()
-    for side, numbers in zip(plan.order[1:], plan.numbers[1:], strict=True):
-        groups = by_section(side)
-        run: list[int | tuple[int]] = []
-        for number in numbers:
-            run += [(number,), *groups.get(number, [])]
-        met.update(pairwise(run))
-    return met
-
-
-def _was_last(plan: MergePlan, name: int) -> bool:
-    return any(side and side[-1][0] == name for side in plan.order[1:])
-
-
-def _lead(level: int, heading: bytes, lead: bytes, newline: str, *, last: bool, apart: bool) -> tuple[bytes, bytes]:
-    heading, lead = keep_apart(heading, lead, newline)
-    if last:
-        return heading, lead
-    if lead:
-        lead = lead if ends_line(lead) else lead + newline.encode()
-        return heading, with_line_end(lead, newline) if apart and not blank_end(lead) else lead
-    if not ends_line(heading):
-        heading += newline.encode()
-    return heading, newline.encode() if apart and level else lead
-
-
-def _entry(entry: Entry, newline: str, *, last: bool, apart: bool, bare: bool) -> Entry:
-    raw = entry.raw
-    if bare:
-        raw = without_blank_end(raw)
-    elif not last:
-        raw = raw if ends_line(raw) else raw + newline.encode()
-        raw = with_line_end(raw, newline) if apart and not blank_end(raw) else raw
-    return entry if raw == entry.raw else entry.with_raw(raw)
-
-
-def _reads(document: Document, bom: bytes, front: bytes, sections: list[Section]) -> bool:
-    """Tell whether the document has exactly the parts that it was put together from."""
-    found = [part for _, part in document.all_sections()]
-    if document.bom != bom or document.front_raw != front or len(found) != len(sections):
-        return False
-    return all(
-        (one.level, one.heading, len(one), one.offsets) == (two.level, two.heading, len(two), two.offsets)
-        for one, two in zip(found, sections, strict=True)
-    )
+def _parts_of(document: Document) -> list[bytes]:
+    """Return the sources of the sections' headings and texts, and of the entries, in order."""
+    parts = []
+    for _, section in document.all_sections():
+        parts += [section.heading + section.lead, *(entry.raw for entry in section.entries)]
+    return parts

@@ -8,23 +8,24 @@ from memory.document.front_matter import FrontMatter
 from memory.document.lines import decode, encode, heading_end, scan, split_lines
 from memory.document.nodes import Entry, Section, keep_apart
 
-from .bodies import BodyClash, TextMerge, merge_bodies, merge_pieces, pick
+from .bodies import BodyClash, Settle, TextMerge, merge_bodies, merge_pieces, pick, theirs_of
 from .pieces import Key, LinePiece, same_text
 from .sequences import Three
 
 
 @dataclass(frozen=True, slots=True)
 class EntryMerge:
-    """A merged entry, which keeps theirs wherever there is a clash."""
+    """A merged entry, and what both sides changed in it."""
 
     entry: Entry
     clashes: tuple[BodyClash, ...] = ()
 
 
-def merge_entry(base: Entry, ours: Entry, theirs: Entry, newline: str = "\n") -> EntryMerge:
+def merge_entry(base: Entry, ours: Entry, theirs: Entry, newline: str = "\n", settle: Settle = theirs_of) -> EntryMerge:
     """Merge three versions of one entry by heading, fields, table rows and lines.
 
-    What would not read as one entry any more, or ends inside a fence, is a clash as a whole.
+    What would not read as one entry any more, or ends inside a fence, is a clash as a whole. Raises UsageError
+    `document.structure` or `document.unclosed` where what `settle` returns does not stay in one entry.
     """
     if ours.raw in (base.raw, theirs.raw):
         return EntryMerge(theirs)
@@ -32,73 +33,80 @@ def merge_entry(base: Entry, ours: Entry, theirs: Entry, newline: str = "\n") ->
         return EntryMerge(ours)
     sides = Three(base, ours, theirs)
     sources = sides.map(lambda entry: entry.text)
-    whole = EntryMerge(theirs, (BodyClash("entry", "", *sources),))
     if base.open_ended or ours.open_ended or theirs.open_ended:
-        # Blank lines behind it are inside the fence, and nobody knows what else is.
+        # Blank lines behind it are inside the fence, and it is unknown what else is.
         bare = sources.map(str.rstrip)
         if len(set(bare)) == len(bare):
-            return whole
+            return _whole(sides, settle)
         return EntryMerge(ours if bare.theirs == bare.base else theirs)
-    head, clashes = merge_heading(sides.map(lambda entry: decode(entry.raw[: heading_end(entry.raw)])))
-    merged = merge_bodies(*sides.map(lambda entry: entry.body), newline)
+    head, clashes = merge_heading(sides.map(lambda entry: decode(entry.raw[: heading_end(entry.raw)])), settle)
+    merged = merge_bodies(*sides.map(lambda entry: entry.body), newline, settle)
+    clashes += merged.clashes
     raw = b"".join(keep_apart(encode(head), encode(merged.text), newline))
-    if raw == theirs.raw:
-        return EntryMerge(theirs, (*clashes, *merged.clashes))
     outline = scan(raw)
-    if outline.starts != [0] or outline.levels != [3] or outline.open_end:
-        return whole
-    return EntryMerge(Entry(raw), (*clashes, *merged.clashes))
+    if outline.starts == [0] and outline.levels == [3] and not outline.open_end:
+        return EntryMerge(theirs if raw == theirs.raw else Entry(raw), clashes)
+    if any(settle(clash) != clash.theirs for clash in clashes):
+        return EntryMerge(Entry.from_text(decode(raw)), clashes)
+    return _whole(sides, settle)
 
 
-def merge_heading(heads: Three[str]) -> tuple[str, tuple[BodyClash, ...]]:
+def _whole(sides: Three[Entry], settle: Settle) -> EntryMerge:
+    """Return an entry whose parts cannot be told apart, as one clash."""
+    clash = BodyClash("entry", "", *sides.map(lambda entry: entry.text))
+    source = settle(clash)
+    same = [entry for entry in sides[::-1] if entry.text == source]
+    return EntryMerge(same[0] if same else Entry.from_text(source or ""), (clash,))
+
+
+def merge_heading(heads: Three[str], settle: Settle) -> tuple[str, tuple[BodyClash, ...]]:
     """Merge three heading lines with their line ends; nothing is merged inside the line."""
     bare = heads.map(str.rstrip)
     if bare.ours in (bare.theirs, bare.base):
         return heads.ours if heads.theirs == heads.base else heads.theirs, ()
     if bare.theirs == bare.base:
         return heads.ours, ()
-    return heads.theirs, (BodyClash("title", "", bare.base or None, bare.ours, bare.theirs),)
+    clash = BodyClash("title", "", bare.base or None, bare.ours, bare.theirs)
+    return (settle(clash) or bare.theirs) + heads.theirs[len(bare.theirs) :], (clash,)
 
 
 def merge_section_text(
-    base: Section | None, ours: Section, theirs: Section, newline: str
+    base: Section | None, ours: Section, theirs: Section, newline: str, settle: Settle
 ) -> tuple[bytes, bytes, tuple[BodyClash, ...]]:
     """Merge heading and text of a section, without its entries; return both and the clashes."""
     sides: Three[Section | None] = Three(base, ours, theirs)
-    head, clashes = merge_heading(sides.map(lambda part: decode(part.heading) if part else ""))
+    head, clashes = merge_heading(sides.map(lambda part: decode(part.heading) if part else ""), settle)
     heading = encode(head)
     leads = sides.map(lambda part: part.lead if part else b"")
     if leads.ours in (leads.base, leads.theirs) or leads.theirs == leads.base:
         return heading, leads.ours if leads.theirs == leads.base else leads.theirs, clashes
     texts = leads.map(decode)
-    merged = merge_bodies(*texts, newline)
+    merged = merge_bodies(*texts, newline, settle)
     lead = encode(merged.text)
     outline = scan(lead)
     if outline.starts or (outline.open_end and not scan(leads.theirs).open_end):
-        return heading, leads.theirs, (*clashes, BodyClash("text", "", *texts))
+        whole = BodyClash("text", "", *texts)
+        return heading, encode(settle(whole) or ""), (*clashes, whole)
     return heading, lead, (*clashes, *merged.clashes)
 
 
-def merge_front(base: str, ours: str, theirs: str, newline: str) -> TextMerge:
+def merge_front(base: str, ours: str, theirs: str, newline: str, settle: Settle) -> TextMerge:
     """Merge three front matters by key, `updated` by time; one that cannot be read is taken as a whole."""
     if ours in (base, theirs) or theirs == base:
         return TextMerge(pick(base, ours, theirs) or "")
-    whole = TextMerge(theirs, (BodyClash("front", "", base or None, ours or None, theirs or None),))
+    whole = BodyClash("front", "", base or None, ours or None, theirs or None)
     sides = Three(base, ours, theirs).map(_front_pieces)
     if not ours or not theirs or None in sides:
-        return whole
-    merged = merge_pieces(sides.map(lambda side: side or []), newline, check=False)
-    if merged is None:
-        return whole
+        return TextMerge(settle(whole) or "", (whole,))
+    merged = merge_pieces(sides.map(lambda side: side or []), newline, settle, check=False)
+    assert merged is not None
     read, wanted = FrontMatter.read(merged.text), FrontMatter.read(theirs)
     lines = split_lines(merged.text)
     closed = len(lines) > 1 and lines[0][0].rstrip() == "---" and lines[-1][0].rstrip() in ("---", "...")
     inner = [line.rstrip() for line, _ in lines[1:-1]]
     if read.opaque or len(read.problems) > len(wanted.problems) or not closed or "---" in inner or "..." in inner:
-        return whole
-    return TextMerge(
-        merged.text, tuple(BodyClash("front", c.name, c.base, c.ours, c.theirs, c.before) for c in merged.clashes)
-    )
+        return TextMerge(settle(whole) or "", (whole,))
+    return merged
 
 
 def _front_pieces(front: str) -> list[LinePiece] | None:

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from heapq import merge
 from itertools import groupby
 from typing import Generic, NamedTuple, TypeVar
 
-from memory.document.compare import same_ends
+from memory.document.compare import differences, matches
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 U = TypeVar("U")
-
-_LARGE = 2_000
 
 
 class Three(NamedTuple, Generic[T]):
@@ -68,21 +65,12 @@ class LineMerge:
 
 def find_hunks(base: Sequence[str], side: Sequence[str]) -> list[Hunk]:
     """Return where a side differs from base, in order; a change of as many lines is one hunk for each line."""
-    head, tail = same_ends(base, side)
-    old, new = base[head : len(base) - tail], side[head : len(side) - tail]
-    if not old and not new:
-        return []
     hunks: list[Hunk] = []
-    for tag, start, stop, first, last in SequenceMatcher(None, old, new, len(old) > _LARGE).get_opcodes():
-        if tag == "equal":
-            continue
+    for start, stop, first, last in differences(base, side):
         if stop - start == last - first:
-            hunks += [
-                Hunk(head + start + at, head + start + at + 1, head + first + at, head + first + at + 1)
-                for at in range(stop - start)
-            ]
+            hunks += [Hunk(start + at, start + at + 1, first + at, first + at + 1) for at in range(stop - start)]
         else:
-            hunks.append(Hunk(head + start, head + stop, head + first, head + last))
+            hunks.append(Hunk(start, stop, first, last))
     return hunks
 
 
@@ -154,10 +142,8 @@ def _both_added(
     one: Hunk, two: Hunk, ours: Sequence[str], theirs: Sequence[str], our_names: list[int], their_names: list[int]
 ) -> None:
     """Give the lines that both sides added at one place one name."""
-    matcher = SequenceMatcher(None, ours[one.first : one.last], theirs[two.first : two.last], False)
-    for left, right, size in matcher.get_matching_blocks():
-        for at in range(size):
-            our_names[one.first + left + at] = their_names[two.first + right + at]
+    for left, right in matches(ours[one.first : one.last], theirs[two.first : two.last]):
+        our_names[one.first + left] = their_names[two.first + right]
 
 
 def _overlap(left: Sequence[Hunk], right: Sequence[Hunk]) -> Overlap:

@@ -14,7 +14,8 @@ from datetime import datetime
 from functools import partial
 from typing import Unpack
 
-from memory.document.compare import Region, apply, inverted, is_lines, lines_of, plain_name, units_of
+from memory.document.compare import Region, apply, inverted, is_lines, lines_of
+from memory.document.match import plain_name, units_of
 from memory.document.nodes import bare
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage.changes import OUTSIDE, SERIES, Change, ChangeRecord, FileChange, RecordedFile

@@ -25,8 +25,8 @@ from memory.document.compare import (
     inverted,
     is_lines,
     lines_of,
-    units_of,
 )
+from memory.document.match import units_of
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError
 from memory.storage.changes import (
     OUTSIDE,
@@ -265,7 +265,7 @@ class ChangeLog:
     def entries_of(self, path: str, regions: Sequence[Region], *, by_place: bool = True) -> Sequence[Touched]:
         """Return the entries of one file that some regions touch, and the sections whose own text they change.
 
-        `by_place` as in `memory.document.compare.units_of`.
+        `by_place` as in `memory.document.match.units_of`.
         """
         found = []
         for unit in units_of(regions, by_place=by_place):

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from memory.document import Document
 from memory.document.compare import is_lines, take_over
-from memory.document.merge import Conflict, apply_mine, kind_of, merge, with_text
+from memory.document.merge import Conflict, kind_of, merge, source
 from memory.document.nodes import bare
 from memory.storage.changes import FileChange
 from memory.storage.files import Stores
@@ -35,8 +35,8 @@ class FileConflict:
     @property
     def key(self) -> Key:
         """A key that is unique among the conflicts of a change."""
-        spot = self.conflict.spot
-        return (self.file, f"{spot.section}/{spot.entry}/{spot.nth}", self.conflict.field)
+        one = self.conflict
+        return (self.file, f"{one.section}/{one.entry}/{one.number}", one.field)
 
     def json(self) -> dict[str, Any]:
         """Return it for programs: base, `ours` (the change) and `theirs` (the current file)."""
@@ -167,14 +167,18 @@ def _merged(
         return "the file was changed since, and it is merged by hand only"
     # Different times of the change are no conflict.
     base, ours, theirs = (stores.stamp(path, one, now) for one in (base, ours, theirs))
-    result = merge(base, ours, theirs, kind_of(path), strict=True)
-    clashes = [FileConflict(path, conflict) for conflict in result.conflicts]
-    if take is None and clashes:
-        return clashes
+    if take is None:
+        result = merge(base, ours, theirs, kind_of(path), strict=True)
+        if result.conflicts:
+            return [FileConflict(path, conflict) for conflict in result.conflicts]
+    else:
+        settle = take
+
+        def decide(one: Conflict) -> str | None:
+            return _chosen(one, settle(FileConflict(path, one)))
+
+        result = merge(base, ours, theirs, kind_of(path), strict=True, decide=decide)
     document = result.document
-    for clash in clashes:
-        if take is not None and (choice := take(clash)) != "file":
-            document = apply_mine(document, _chosen(clash.conflict, choice, document.newline))
     if _entries(base) != _entries(ours) and _entries(document) == _entries(theirs):
         return None  # Of its entries nothing is left to do: the text around them stays, too.
     merged = document.dump()
@@ -190,13 +194,14 @@ def _stamped(stores: Stores, path: str, data: bytes | None, now: datetime) -> by
     return data if document is None else stores.stamp(path, document, now).dump()
 
 
-def _chosen(conflict: Conflict, choice: Choice, newline: str) -> Conflict:
-    """Return a conflict whose ours is what was chosen."""
+def _chosen(conflict: Conflict, choice: Choice) -> str | None:
+    """Return the source of what was chosen for a conflict."""
     match choice:
         case Written(text):
-            clash = with_text(conflict.clash, text, newline)
+            return source(conflict.clash, text)
         case "before":
-            clash = replace(conflict.clash, ours=conflict.clash.base)
+            return conflict.base
+        case "proposal":
+            return conflict.ours
         case _:
-            clash = conflict.clash
-    return replace(conflict, clash=clash)
+            return conflict.theirs

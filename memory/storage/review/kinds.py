@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from memory.document.compare import Region, Unit, lines_of, sections_in, units_of
+from memory.document import parse
+from memory.document.compare import Region, lines_of
+from memory.document.match import Unit, units_of
 from memory.document.nodes import bare
 from memory.storage.changes import OUTSIDE, FileChange
 from memory.storage.files import Stores
@@ -189,9 +191,9 @@ def _section_parts(path: str, region: Region) -> Iterator[ChangePart]:
 
     A heading that goes with all the text below it is not a text of its own; one that others replace is.
     """
-    new = sections_in(region.after)
+    new = parse(region.after).sections
     left = Counter((part.heading.strip(), part.lead.strip()) for part in new)
-    for part in sections_in(region.before):
+    for part in parse(region.before).sections:
         key = part.heading.strip(), part.lead.strip()
         if left[key]:
             left[key] -= 1

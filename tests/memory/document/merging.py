@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -90,9 +91,9 @@ def three(draw: st.DrawFn, any_bytes: bool = True) -> tuple[bytes, bytes, bytes]
     return sources[0], sources[1], sources[2]
 
 
-def merged(base: bytes, ours: bytes, theirs: bytes, kind: str = "tasks", *, strict: bool = False) -> MergeResult:
+def merged(base: bytes, ours: bytes, theirs: bytes, kind: str = "tasks", **how: Any) -> MergeResult:
     """Return the merge of bytes."""
-    return merge(parse(base), parse(ours), parse(theirs), kind, strict=strict)
+    return merge(parse(base), parse(ours), parse(theirs), kind, **how)
 
 
 def counted(*sources: bytes) -> Counter[bytes]:

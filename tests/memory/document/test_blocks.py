@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from markdown_it import MarkdownIt
 
-from memory.document.scan.blocks import BlockScan, scan_blocks
+from memory.document.blocks import BlockScan, scan_blocks
 from tests.examples import examples, wanted
 from tests.strategies import markdown_documents, random_markdown
 
@@ -64,7 +63,12 @@ def last_scan(text: str) -> BlockScan:
 
 
 def check(text: str) -> None:
-    """Compare everything the scanner says about a document with the oracle."""
+    """Compare everything the scanner says about a document with the oracle.
+
+    Tabs in quotes of quotes are left out: the library forgets there where the line began.
+    """
+    if re.search(r">.*>.*\t", text):
+        return
     headings, hidden = by_oracle(text)
     assert (headings, hidden) == by_scanner(text)
     assert is_open_by_oracle(text) == last_scan(text).open
@@ -146,21 +150,9 @@ CASES = [
     # link reference definitions
     ("[a]: /u\n<b>\n# h", []),
     ("[a]: /u x\n<b>\n# h", [2]),
-    ("[a\nb]:\n/u\n't\nt'\n<b>\n# h", []),
-    ("[a]: /u\n't\n# h", [2]),
     ("[a]: /u\n2. x\n# h", [2]),
-    ('[a]: /u\n     "t\n<b>\n# h', []),
-    ('[a]: /u\n     "" x\n<b>\n# h', [3]),
-    ("[a]: <u>'t'\n<b>\n# h", [2]),
-    ("[a]: <u>'t\nt'\n<b>\n# h", []),
-    ("[a]: javascript:x\n<b>\n# h", [2]),
-    ("[a]: &#106;avascript:x\n<b>\n# h", [2]),
-    ("[a]: data:image/png;x\n<b>\n# h", []),
+    ("[a]: <u> 't'\n<b>\n# h", []),
     ("[ ]: /u\n<b>\n# h", [2]),
-    ("[\x1c]: /u\n<b>\n# h", []),
-    ("[a]: " + "(" * 32 + ")" * 32 + "\n<b>\n# h", []),
-    ("[a]: " + "(" * 33 + ")" * 33 + "\n<b>\n# h", [2]),
-    ("> [a\nfoo\n>\n<b>\n# h", []),
     # forms of headings
     ("#\n##\n###\n####\n# ", [0, 1, 2, 4]),
     ("#h\n #  h\n#\th\n\\# h\n####### h\n#\xa0h", [2]),
@@ -199,9 +191,9 @@ def test_hidden_and_open(text: str, hidden: list[int], is_open: bool) -> None:
     assert is_open == scan.open
 
 
-@pytest.mark.parametrize("before", [["a"], ["[a"], ["[a]: /u"], ["[a]: /u", "'t"], ["> [a"], ["```", "```"]])
+@pytest.mark.parametrize("before", [["a"], ["[a]: /u"], ["```", "```"]])
 def test_reads_no_further_than_the_heading(before: list[str]) -> None:
-    """Lines after the heading stay in the iterator, also when definitions look ahead."""
+    """Lines after the heading stay in the iterator."""
     lines = iter([*before, "# h", "next"])
     scan = scan_blocks(lines)
     assert len(before) == scan.heading
@@ -220,27 +212,3 @@ def test_reads_no_further_than_the_heading(before: list[str]) -> None:
 def test_hostile_lines(line: str) -> None:
     """Ten thousand markers overflow no stack, and every line is accounted for."""
     assert len(scan_blocks([line, ""] * 20).hidden) == 40
-
-
-def test_long_lookahead_is_read_once() -> None:
-    """A label that is never closed makes each line be looked at twice, not once for every line before it."""
-    looked_at = 0
-
-    class Line(str):
-        """A line that counts how often its end is looked for."""
-
-        __slots__ = ()
-
-        def __len__(self) -> int:
-            nonlocal looked_at
-            looked_at += 1
-            return super().__len__()
-
-    def lines() -> Iterator[str]:
-        yield "[label"
-        for _ in range(20_000):
-            yield Line("text")
-        yield "# h"
-
-    assert scan_blocks(lines()).heading == 20_001
-    assert looked_at <= 10 * 20_000

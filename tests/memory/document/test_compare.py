@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.document import Document, Entry, Section, parse
-from memory.document.compare import apply, compare, differences, inverted, units_of, with_top
+from memory.document.compare import apply, compare, differences, inverted, with_top
+from memory.document.match import units_of
 from memory.document.merge import merge
 from memory.document.model import updated
 
@@ -77,16 +78,6 @@ def test_differences_leave_what_is_equal(one: list[int], other: list[int]) -> No
     assert one[at_one:] == other[at_other:]
 
 
-def test_only_what_is_different_is_kept() -> None:
-    """A field changed in one of thousands of entries is a region of that entry."""
-    body = "".join(f"### Task {number}\n- created: 2024-01-15\n\n" for number in range(5000))
-    old = parse(f"---\nupdated: 1\n---\n## Pending\n\n{body}## Completed\n".encode())
-    new = old.replace_entry(0, 4000, old.sections[0].entries[4000].set_field("notes", "x"))
-    (region,) = compare(old, new)
-    assert region.size < 120
-    assert region.section == "Pending"
-
-
 BASE = (
     b"---\nupdated: 1\n---\n\n## Pending\n\n### A\n- n: 1\n\n### B\n- n: 2\n\n### C\n- n: 3\n\n"
     b"## Done\n\n- one\n- two\n"
@@ -124,18 +115,6 @@ def _undone(old: Document, new: Document, now: Document) -> Document:
 
 def _titles(document: Document) -> list[list[str]]:
     return [[entry.title for entry in part.entries] for part in document.sections]
-
-
-@pytest.mark.parametrize("title", ["A", "B", "C"])
-def test_an_edit_goes_back_below_other_edits(title: str) -> None:
-    """Entries that others added, changed and removed around it stay."""
-    old = parse(BASE)
-    new = _set(old, title, "n", "9")
-    others = new.insert_entry(0, 0, Entry.compose("Agent's", "- n: 0\n"))
-    for other in {"A", "B", "C"} - {title}:
-        others = _set(others, other, "m", "x")
-    taken = _undone(old, new, others)
-    assert taken.dump() == others.dump().replace(b"- n: 9\n", b"- n: %d\n" % ("ABC".index(title) + 1))
 
 
 def test_a_move_goes_back_to_its_place() -> None:

@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory.document import Document, Entry, Section, parse
-from memory.document.lines import scan
 from memory.errors import MemdeckError, UsageError
 from tests.examples import examples
 from tests.fixture_files import sample, sample_names, variants
@@ -197,21 +196,6 @@ def test_remove_entries(data: bytes, gone: set[int], which: int) -> None:
         start = document.line_of(index, at)
         del lines[start : start + len(lines_of(part.entries[at].raw))]
     assert document.bom + b"".join(lines) == edited.dump()
-
-
-@SETTINGS
-@given(documents(), st.integers(0, 99))
-def test_the_outline_is_that_of_a_scan(data: bytes, which: int) -> None:
-    """The headings of a document that was read, and of one that was edited, are those that its bytes have."""
-    document = parse(data)
-    for section in document.sections:
-        assert section.entries is not None  # cut out, as they are for whoever looked
-    shorter = document
-    for index, section in document.all_sections():
-        if len(section):
-            shorter = document.remove_entry(index, which % len(section))
-    for one in (document, shorter):
-        assert one.outline() == scan(one.dump(), len(one.bom) + len(one.front_raw))
 
 
 @SETTINGS

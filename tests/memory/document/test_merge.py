@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from memory.document import Document, Entry, parse
-from memory.document.merge import MergeResult, apply_mine, merge
+from memory.document.merge import MergeResult, merge, ours_of
 from memory.errors import ConflictError
 from tests.fixture_files import sample
 from tests.growth import assert_in_proportion
@@ -20,9 +22,9 @@ DAY = "## 2024-01-15\n### 10:45 — IM\n- b\n### 10:30 — Check\n- a\n## 2024-0
 LIST = "## Facts\n- one\n- two\n- three\n\n## People\n- **Alice** (PM): x\n- **Bob** (Ops): y\n"
 
 
-def run(base: str, ours: str, theirs: str, kind: str = "tasks", *, strict: bool = False) -> MergeResult:
+def run(base: str, ours: str, theirs: str, kind: str = "tasks", **how: Any) -> MergeResult:
     """Return the merge of texts, whose document must read as it is written."""
-    result = merged(base.encode(), ours.encode(), theirs.encode(), kind, strict=strict)
+    result = merged(base.encode(), ours.encode(), theirs.encode(), kind, **how)
     assert structure(parse(result.document.dump())) == structure(result.document)
     return result
 
@@ -419,7 +421,7 @@ CONFLICTS = [
         "## P\n### X\n```\n2\n",
         "## P\n### X\n```\n3\n",
         ("entry", "entry", "### X\n```\n1", "### X\n```\n2", "### X\n```\n3"),
-        None,
+        "## P\n### X\n```\n2\n",
     ),
     (
         "ours stands behind a fence that theirs left open",
@@ -461,22 +463,18 @@ CONFLICTS = [
 
 
 @pytest.mark.parametrize("case", CONFLICTS, ids=[case[0] for case in CONFLICTS])
-def test_conflicts(case: tuple[str, str, str, str, str, tuple[str | None, ...], str | None]) -> None:
+def test_conflicts(case: tuple[str, str, str, str, str, tuple[str | None, ...], str]) -> None:
     """What both changed is a conflict in words, the file keeps theirs, and ours can be put in its place."""
     _, kind, base, ours, theirs, readings, applied = case
     result = run(base, ours, theirs, kind)
     assert len(result.conflicts) == 1
     found = result.conflicts[0].json()
     assert readings == (found["what"], found["field"], found["base"], found["ours"], found["theirs"])
-    if applied is None:
-        with pytest.raises(ConflictError):
-            apply_mine(result.document, result.conflicts[0])
-    else:
-        assert applied == text_of(apply_mine(result.document, result.conflicts[0]))
-    # Turned around, applying theirs gives what stands in the file here.
-    turned = run(base, theirs, ours, kind)
-    if applied is not None:
-        assert text_of(result.document) == text_of(apply_mine(turned.document, turned.conflicts[0]))
+    settled = run(base, ours, theirs, kind, decide=ours_of)
+    assert (text_of(settled.document), settled.conflicts) == (applied, result.conflicts)
+    # Turned around, deciding for ours gives what is in the file here.
+    turned = run(base, theirs, ours, kind, decide=ours_of)
+    assert text_of(result.document) == text_of(turned.document)
 
 
 # name, ours, theirs, result, why
@@ -498,7 +496,7 @@ def test_an_edit_wins_over_a_removal(case: tuple[str, str, str, str]) -> None:
     asked = run(FILE, ours, theirs, strict=True)
     assert (asked.kept, len(asked.conflicts)) == ((), 1)
     assert text_of(asked.document) == theirs
-    assert text_of(apply_mine(asked.document, asked.conflicts[0])) == ours
+    assert text_of(run(FILE, ours, theirs, strict=True, decide=ours_of).document) == ours
 
 
 def test_a_section_stays_for_what_is_in_it() -> None:
@@ -514,27 +512,22 @@ def test_a_section_stays_for_what_is_in_it() -> None:
 
 
 def test_several_conflicts_of_one_entry() -> None:
-    """They are applied one after the other, in any order, and found again under the entry's new title."""
+    """Each is decided for itself."""
     ours = change(FILE, ("[HIGH] A", "[HIGH] A one"), ("due: 1", "due: 3"))
     theirs = change(FILE, ("[HIGH] A", "[HIGH] A two"), ("due: 1", "due: 5"))
-    result = run(FILE, ours, theirs)
-    assert {one.field for one in result.conflicts} == {"title", "due"}
-    for order in (result.conflicts, result.conflicts[::-1]):
-        document = result.document
-        for conflict in order:
-            document = apply_mine(document, conflict)
-        assert text_of(document) == ours
+    assert {one.field for one in run(FILE, ours, theirs).conflicts} == {"title", "due"}
+    assert text_of(run(FILE, ours, theirs, decide=ours_of).document) == ours
+    some = run(FILE, ours, theirs, decide=lambda one: one.ours if one.field == "due" else one.base)
+    assert text_of(some.document) == change(FILE, ("due: 1", "due: 3"))
 
 
-def test_applying_looks_first() -> None:
-    """Where somebody changed the place again, applying ours is refused."""
-    result = run(FILE, change(FILE, ("due: 1", "due: 3")), change(FILE, ("due: 1", "due: 5")))
-    again = parse(result.document.dump().replace(b"due: 5", b"due: 6"))
-    gone = parse(result.document.dump().replace(b"] A", b"] Z"))
-    for document in (again, gone):
-        with pytest.raises(ConflictError) as caught:
-            apply_mine(document, result.conflicts[0])
-        assert caught.value.details["conflict"]["field"] == "due"
+def test_a_decision_for_another_text() -> None:
+    """A text that no side has is put in the place; one that would swallow what follows is refused."""
+    ours, theirs = change(LIST, ("- two", "- zwei")), change(LIST, ("- two", "- due"))
+    other = run(LIST, ours, theirs, "knowledge", decide=lambda _: "- deux\n- dos")
+    assert text_of(other.document) == change(LIST, ("- two", "- deux\n- dos"))
+    with pytest.raises(ConflictError, match="cannot be in its place"):
+        run(LIST, ours, theirs, "knowledge", decide=lambda _: "```\n")
 
 
 def test_an_undo_takes_back_its_own() -> None:
@@ -548,13 +541,6 @@ def test_an_undo_takes_back_its_own() -> None:
     assert [(one.what, one.entry, one.ours) for one in asked.conflicts] == [("entry", "New", None)]
     other = parse(text_of(after).replace("due: 3", "due: 4").encode())
     assert [one.field for one in merge(after, before, other, "tasks", strict=True).conflicts] == ["due"]
-
-
-def test_markers_are_never_written() -> None:
-    """No conflict leaves a marker in the file."""
-    for _, kind, base, ours, theirs, *_ in CONFLICTS:
-        data = run(base, ours, theirs, kind).document.dump()
-        assert not any(mark in data for mark in (b"<<<<<<<", b"=======", b">>>>>>>"))
 
 
 Versions = tuple[Document, Document, Document]

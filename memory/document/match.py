@@ -1,0 +1,189 @@
+"""Finds the same entry in two versions of a file, and tells by that what a change did to each entry.
+
+An entry is known by title and `created` (a journal entry by date and title); equal ones are told apart by
+`completed`, then by occurrence, counted from the end, for new entries go on top. They are counted, never folded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple, TypeVar
+
+from memory.base.values import is_absent
+
+from .compare import Region
+from .model import parse
+from .nodes import Entry, Section, bare
+
+T = TypeVar("T")
+Pairs = dict[int, int]
+"""Which item of a version (by index) is which of the version before."""
+
+_PRIORITY = re.compile(r"\[(?:HIGH|NORMAL|LOW)\](?:[ \t]+|$)")
+_MARK = re.compile(r"\[[^\]]*\][ \t]+")
+_NUMBER = re.compile(r"\d+")
+_SIMILAR, _ALMOST = 0.6, 0.85
+_LONG_TITLES = 1_000
+_MOST_ALIKE = 1_600
+"""The pairs of entries of which it is asked whether they are alike."""
+
+
+def identity(kind: str, section: Section, entry: Entry) -> tuple[str, ...]:
+    """Return what an entry of a file of that kind is known by."""
+    if kind == "journal":
+        return (section.name, entry.title)
+    title = _PRIORITY.sub("", entry.title, count=1) if kind == "tasks" else entry.title
+    created = entry.fields.get("created", "")
+    return (title, "" if is_absent(created) else created)
+
+
+def pair(
+    old: Sequence[T],
+    new: Sequence[T],
+    keys: Sequence[Callable[[T], Hashable | None]],
+    fits: Callable[[T, T], bool] = lambda _one, _other: True,
+    known: Pairs | None = None,
+) -> Pairs:
+    """Return the pairs `known` with those that have the same key and fit, key by key, counted from the end.
+
+    An item whose key is None has no partner.
+    """
+    pairs = dict(known or {})
+    for key in keys:
+        taken = set(pairs.values())
+        groups: dict[Hashable, list[int]] = {}
+        for index, item in enumerate(old):
+            if index not in taken:
+                groups.setdefault(key(item), []).append(index)
+        groups.pop(None, None)
+        for index in reversed(range(len(new))):
+            group = groups.get(key(new[index]), []) if groups and index not in pairs else []
+            for place in reversed(range(len(group))):
+                if fits(old[group[place]], new[index]):
+                    pairs[index] = group.pop(place)
+                    break
+    return pairs
+
+
+def alike(one: Entry, other: Entry) -> bool:
+    """Return whether two entries of other titles may be one before and after an edit.
+
+    They may if they were created at the same time and share at least two other lines and two thirds of all; or if they
+    also have similar titles and either the same lines, or half of them and the same numbers in the title. A title that
+    only became longer is similar.
+    """
+    if one.fields.get("created") != other.fields.get("created"):
+        return False
+    shared, most = _shared(one, other)
+    if shared >= 2 and shared * 3 >= most * 2:
+        return True
+    titles = plain_name(one), plain_name(other)
+    if shared * 2 < most or sum(map(len, titles)) > _LONG_TITLES:
+        return False
+    if not (shared and shared == most) and _NUMBER.findall(titles[0]) != _NUMBER.findall(titles[1]):
+        return False
+    if shared and (titles[0].startswith(titles[1]) or titles[1].startswith(titles[0])):
+        return True
+    return SequenceMatcher(None, *titles, autojunk=False).ratio() >= (_SIMILAR if shared else _ALMOST)
+
+
+def pair_alike(
+    old: Sequence[T], new: Sequence[T], known: Pairs, place: Callable[[T], Hashable], entry: Callable[[T], Entry]
+) -> Pairs:
+    """Return the pairs with those of one place whose entries are alike, where these are not too many to ask."""
+    if (len(old) - len(known)) * (len(new) - len(known)) > _MOST_ALIKE:
+        return known
+    return pair(old, new, [place], lambda one, other: alike(entry(one), entry(other)), known)
+
+
+def _shared(one: Entry, other: Entry) -> tuple[int, int]:
+    """Return how many lines two entries share, and the line count of the longer one."""
+    mine, theirs = _lines(one), _lines(other)
+    return len(mine & theirs), max(len(mine), len(theirs))
+
+
+def _lines(entry: Entry) -> set[str]:
+    """Return the lines that distinguish an entry from others: not blank, and without its `created` field."""
+    rows = (line.strip() for line in entry.body.splitlines())
+    return {row for row in rows if row and not row.startswith("- created:")}
+
+
+def plain_name(entry: Entry) -> str:
+    """Return a title without a leading mark in brackets: a task keeps its name when its priority changes."""
+    found = _MARK.match(entry.title)
+    return entry.title[found.end() :] if found else entry.title
+
+
+class Unit(NamedTuple):
+    """One entry before and after a change: one of the two may be None.
+
+    `section` is the title of its old section, `new_section` of its new one (None: before the first).
+    """
+
+    before: Entry | None
+    after: Entry | None
+    section: str | None
+    new_section: str | None
+
+
+class _Place(NamedTuple):
+    """An entry of a region, with the number of the region and the title of its section."""
+
+    region: int
+    section: str | None
+    entry: Entry
+
+
+def units_of(regions: Sequence[Region], *, by_place: bool = True) -> tuple[Unit, ...]:
+    """Return each changed entry in some regions, in file order; changes of blank lines only are left out.
+
+    An entry that moved within the regions is one unit. Bodies and front matter are not units. With `by_place`, an entry
+    in the place of a removed one is that one with a new title, as after one operation. Without it (a save by another
+    program), only entries that are `alike` are paired.
+    """
+    old, new = _entries(regions, "before"), _entries(regions, "after")
+    equal = pair(old, new, [lambda one: (one.section, bare(one.entry)), lambda one: bare(one.entry)])
+    fits = _any if by_place else _may_be_one
+    pairs = pair(old, new, [lambda one: (one[:2], plain_name(one.entry))], fits, equal)
+    if by_place:
+        left = Counter(one[:2] for index, one in enumerate(old) if index not in set(pairs.values()))
+        come = Counter(one[:2] for index, one in enumerate(new) if index not in pairs)
+        pairs = pair(old, new, [lambda one: one[:2] if left[one[:2]] == come[one[:2]] == 1 else None], _any, pairs)
+    else:
+        pairs = pair_alike(old, new, pairs, lambda one: one[:2], lambda one: one.entry)
+    pairs = pair(old, new, [lambda one: plain_name(one.entry)], fits, pairs)
+    became = {before: after for after, before in pairs.items()}
+    units = []
+    for index, one in enumerate(old):
+        after = new[became[index]] if index in became else None
+        if after is None or (one.section, bare(one.entry)) != (after.section, bare(after.entry)):
+            units.append((one.region, Unit(one.entry, after and after.entry, one.section, after and after.section)))
+    units += [(one.region, Unit(None, one.entry, None, one.section)) for at, one in enumerate(new) if at not in pairs]
+    return tuple(unit for _, unit in sorted(units, key=lambda unit: unit[0]))
+
+
+def _any(_one: _Place, _other: _Place) -> bool:
+    return True
+
+
+def _may_be_one(one: _Place, other: _Place) -> bool:
+    """Return whether two entries of one name may be one: not if both say when they were created, and share little."""
+    dates = [place.entry.fields.get("created") for place in (one, other)]
+    if None in dates or dates[0] == dates[1]:
+        return True
+    shared, most = _shared(one.entry, other.entry)
+    return shared * 2 > most
+
+
+def _entries(regions: Sequence[Region], side: str) -> list[_Place]:
+    """Return the entries before or after a change of some regions."""
+    found = []
+    for number, region in enumerate(regions):
+        if region.kind in ("entries", "sections"):
+            for index, part in parse(getattr(region, side)).all_sections():
+                title = region.section if index < 0 else part.title
+                found += [_Place(number, title, entry) for entry in part.entries]
+    return found
