@@ -347,6 +347,7 @@ def blocked_json(ask: Ask, decision: ConsentDecision) -> dict[str, Any]:
         "line": ask.line + 1,
         "text": ask.text,
         "why": decision.why,
+        "redirects": ask.redirects or None,
         "folder": None if ask.folder in ("", PRIVATE) else ask.folder,
         "files": [script.path for script in decision.pinned.scripts],
         "reads": list(decision.pinned.reads),

@@ -47,7 +47,7 @@ def check(monitor: Monitor, decision: ConsentDecision | None, around: Around) ->
     except NotApproved as error:
         return Result(monitor.name, "blocked", one_line(str(error)), seconds=time.monotonic() - begun)
     except Down as error:
-        cancelled = around.cancel is not None and around.cancel.cancelled
+        cancelled = around.cancel is not None and around.cancel.is_set()
         outcome: State = "skipped" if cancelled else "failing"
         said = "cancelled" if cancelled else one_line(str(error))
         return Result(monitor.name, outcome, said, seconds=time.monotonic() - begun)
@@ -90,10 +90,9 @@ def _judge(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -
     absent = breached is None and (reading.get("missing") == 1 or reading.get("open") == 0)
     if breached or absent:
         reasons.append(_bad_words(settings, found, monitor))
-    if settings.expect:
-        held = settings.expected.judge(reading) if settings.expected else settings.expect in str(reading.get("body"))
-        if not held:
-            reasons.append("the answer is not as expected")
+    expected = settings.expected.judge(reading) if settings.expected is not None else True
+    if expected is False or (expected is None and not found.cut):
+        reasons.append("the answer is not as expected")
     if settings.certificate:
         left = reading.get("certificate")
         if not isinstance(left, int | float):
@@ -102,6 +101,8 @@ def _judge(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -
             reasons.append(f"certificate ends in {say_time(left)}" if left > 0 else "certificate ended")
     if reasons:
         return "failing", ", ".join(reasons)
+    if found.cut and None in (breached, expected):
+        return "error", f"cut at {say_size(found.cut)}"
     if breached is None:
         missing = ", ".join(settings.threshold.missing(reading))
         code = reading.get("exit code")
@@ -210,7 +211,7 @@ def run_checks(planned: Iterable[Planned], around: Around, *, limit: int = LIMIT
 def _once(monitor: Monitor, decide: Callable[[], ConsentDecision | None], around: Around, root: str) -> Result:
     name = monitor.name
     key = (root, monitor.ref)
-    if around.cancel is not None and around.cancel.cancelled:
+    if around.cancel is not None and around.cancel.is_set():
         return Result(name, "skipped", "cancelled")
     with _lock:
         if key in _running:

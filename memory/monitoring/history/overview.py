@@ -17,7 +17,7 @@ from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.problems import broken
 from memory.monitoring.run.due import next_due
 from memory.monitoring.run.ledger import MonitorLedger, has_record, key_of, ledger_of
-from memory.trust.consent import Trust, checks_of, monitor_asks
+from memory.trust.consent import ConsentDecision, Trust, checks_of, monitor_asks
 from memory.workspace import Workspace
 
 from .results import SPANS, Past, last_results, uptimes
@@ -79,22 +79,17 @@ def standings(
     With `trust`, monitors that no person approved are blocked. If the state folder cannot be trusted, nothing is known
     of any monitor.
     """
-    blocked = {} if trust is None else _blocked(snapshot, trust)
+    checks = {} if trust is None else checks_of(monitor_asks(snapshot.monitors.monitors))
+    decided = {name: trust.decide(ask) for name, ask in checks.items()} if trust is not None else {}
     with closing(ledger_of(workspace)) as ledger:
         try:
-            return tuple(_standings(ledger, snapshot, now, blocked))
+            return tuple(_standings(ledger, snapshot, now, decided))
         except RefusedError:
-            return tuple(_standings(MonitorLedger(None), snapshot, now, blocked))
-
-
-def _blocked(snapshot: Snapshot, trust: Trust) -> dict[str, str]:
-    """Return why monitors may not run, by their names."""
-    checks = checks_of(monitor_asks(snapshot.monitors.monitors))
-    return {name: decision.why for name, ask in checks.items() if not (decision := trust.decide(ask)).allowed}
+            return tuple(_standings(MonitorLedger(None), snapshot, now, decided))
 
 
 def _standings(
-    ledger: MonitorLedger, snapshot: Snapshot, now: datetime, blocked: Mapping[str, str]
+    ledger: MonitorLedger, snapshot: Snapshot, now: datetime, decided: Mapping[str, ConsentDecision]
 ) -> Iterator[MonitorStanding]:
 
     alerts, mutes = ledger.alerts(), ledger.mutes()
@@ -102,6 +97,10 @@ def _standings(
     zone = snapshot.zone
     for monitor in snapshot.monitors.monitors:
         key = key_of(monitor.name)
+        decision = decided.get(monitor.name)
+        why = broken(monitor, snapshot.root)
+        if not why and decision is not None and decision.state == "refused":
+            why = decision.why
         muted = max((mutes[name] for name in (key, "*") if name in mutes), default=None)
         yield MonitorStanding(
             monitor,
@@ -110,7 +109,7 @@ def _standings(
             past.get(key, ()),
             next_due(monitor.interval, now, zone),
             muted if muted is not None and muted > now else None,
-            "" if (why := broken(monitor, snapshot.root)) else blocked.get(monitor.name, ""),
+            "" if why or decision is None or decision.allowed else decision.why,
             why,
         )
 

@@ -126,26 +126,15 @@ def repair(
         )
     except MemdeckError as error:
         return Repair(False, why=error.message)
-    failure = ""
-    if finished.timed_out:
-        failure = "stopped, it took too long"
-    elif finished.failure:
-        failure = finished.failure
-    elif finished.stopped:
-        failure = f"stopped: {finished.stopped}"
-    elif finished.signal is not None:
-        failure = f"ended by signal {finished.signal}"
-    elif finished.exit_code:
-        failure = f"exit code {finished.exit_code}"
     verified: Result | None = None
     for seconds in PAUSES:
-        if around.cancel is not None and around.cancel.cancelled:
+        if around.cancel is not None and around.cancel.is_set():
             break
         if seconds:
             pause(seconds)
         verified = recheck()
         if verified.state == "healthy":
             break
-    done = Repair(True, decision.text, failure, verified)
+    done = Repair(True, decision.text, finished.trouble, verified)
     ledger.end_remedy(count, done.helped)
     return replace(done, stopped=not done.helped and is_useless(ledger.remedies(key), outage, now))

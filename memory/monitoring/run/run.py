@@ -30,7 +30,6 @@ from memory.monitoring.problems import broken
 from memory.trust.consent import Ask, ConsentDecision, Trust, blocked_json, checks_of, monitor_asks
 from memory.workspace import Workspace
 
-from .cancel import Cancel
 from .consequences import Telling, write_back
 from .due import due_instant, due_monitors
 from .heartbeat import KEY as BEAT
@@ -60,7 +59,7 @@ class WatchServices:
     send: Send | None = None
     pause: Callable[[float], object] | None = None
     found: Callable[[Result], object] | None = None
-    cancel: Cancel | None = None
+    cancel: threading.Event | None = None
     planned: Callable[[tuple[str, ...]], object] | None = None
 
 
@@ -216,7 +215,7 @@ class _Run:
 
         ask = self._checks.get(monitor.name)
         decision = self.decide(ask)
-        why = broken(monitor, self.workspace.root)
+        why = broken(monitor, self.workspace.root) or (decision.why if decision.state == "refused" else "")
         if not why and ask is None and self._names[monitor.name] > 1:
             why = "another monitor has the same name"
         if not why and ask is not None:

@@ -163,7 +163,7 @@ def file_monitor(path: str, threshold: str = "") -> str:
         ("gone", "exists", "healthy", "missing"),
         ("backup.tar/x", "", "failing", "missing"),
         ("inside", "", "healthy", "2 kB, 3 h old"),
-        ("outside", "", "blocked", "the path leads out of the workspace"),
+        ("outside", "", "error", "path is a link that leads out of the workspace"),
         ("../secret", "", "blocked", "the path leads out of the workspace"),
         ("folder/../../secret", "", "blocked", "the path leads out of the workspace"),
         ("/etc/passwd", "", "blocked", "the path leads out of the workspace"),

@@ -12,14 +12,13 @@ from pathlib import Path
 from memory.files.monitors import Monitor
 from memory.monitoring.checks.check import LIMIT, run_checks
 from memory.monitoring.checks.context import Around
-from memory.monitoring.run.cancel import Cancel
 from tests.memory.monitoring.monitoring_places import NOW, approved, http_server, monitors_of, reply, state_of
 from tests.patience import PATIENCE, Stopwatch
 
 Plan = tuple[Monitor, Callable[[], object]]
 
 
-def plan(root: Path, *sources: str, cancel: Cancel | None = None) -> tuple[list[Plan], Around]:
+def plan(root: Path, *sources: str, cancel: threading.Event | None = None) -> tuple[list[Plan], Around]:
     """Return approved monitors and what is around them."""
     monitors, snapshot = monitors_of(*sources)
     around = Around(root, snapshot, NOW, environ=os.environ, cancel=cancel, state=state_of(root))
@@ -99,10 +98,10 @@ def test_each_is_decided_when_its_turn_comes(tmp_path: Path) -> None:
 
 def test_all_can_be_called_off(tmp_path: Path) -> None:
     """Calling off ends what runs, skips what waits, and leaves no result out."""
-    cancel = Cancel()
+    cancel = threading.Event()
     sources = [sleeper(f"M{number}", "echo x >> ran; sleep 20") for number in range(6)]
     planned, around = plan(tmp_path, *sources, cancel=cancel)
-    threading.Timer(0.3, cancel.cancel).start()
+    threading.Timer(0.3, cancel.set).start()
     watch = Stopwatch()
     results = [result for _, result in run_checks(planned, around, limit=2)]
     assert watch.seconds() < 5
@@ -112,13 +111,13 @@ def test_all_can_be_called_off(tmp_path: Path) -> None:
 
 def test_a_hanging_server_is_called_off_too(tmp_path: Path) -> None:
     """A request that waits for its answer ends as soon as it is called off."""
-    cancel = Cancel()
+    cancel = threading.Event()
     let_go = threading.Event()
     watch: list[Stopwatch] = []
 
     def hang(_handler: object) -> None:
         watch.append(Stopwatch())
-        cancel.cancel()
+        cancel.set()
         let_go.wait(PATIENCE)
 
     with http_server(hang) as (port, asked):  # type: ignore[arg-type]
