@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -21,11 +22,14 @@ from memory.monitoring.history.overview import MonitorStanding, prometheus, stan
 from memory.monitoring.problems import runnable
 from memory.monitoring.run.ledger import MonitorLedger, key_of, ledger_of
 from memory.monitoring.run.report import Watch
+from memory.monitoring.run.schedule import overdue
 from memory.monitoring.settings import kind_of
 from memory.monitoring.thresholds.threshold import parse_threshold
 from memory.operations import Choice, Group, Pairs, Ref, argument, option, under
 from memory.operations.result import fields_of as facts
+from memory.storage.own_folders import host_name
 
+from .maintenance import ping as ping_at_end
 from .maintenance import refuse_safe, watch
 
 if TYPE_CHECKING:
@@ -40,22 +44,19 @@ _ref = argument("ref", type=Ref(("monitors",)))
 @option("--match", metavar="TEXT", help="Only monitors that contain this text, in any case.")
 def list_monitors(session: Session, alerting: bool, match: str | None) -> None:
     """List monitors with their last state."""
-    found: list[Monitor] = list(session.snapshot.monitors.monitors)
+    found = _standings(session)
     if alerting:
-        found = [monitor for monitor in found if monitor.healthy is False]
+        found = [one for one in found if one.bad]
     if match is not None:
-        found = [monitor for monitor in found if match.casefold() in _text(monitor).casefold()]
-    wanted = {monitor.at for monitor in found}
-    session.listing(
-        "monitors",
-        lambda: (_row(one) for one in _standings(session) if one.monitor.at in wanted),
-        lambda: _table(session, found),
-    )
+        found = [one for one in found if match.casefold() in _text(one.monitor).casefold()]
+    for late in overdue(session.workspace, session.now):
+        tell(f"memdeck: warning: {late.message}")
+    session.listing("monitors", lambda: map(_row, found), lambda: _table(session, found))
 
 
-def _standings(session: Session) -> tuple[MonitorStanding, ...]:
+def _standings(session: Session) -> list[MonitorStanding]:
     """Return the state of the workspace's monitors, and which of them may not run."""
-    return standings(session.workspace, session.snapshot, session.now, session.trust)
+    return list(standings(session.workspace, session.snapshot, session.now, session.trust))
 
 
 def _row(one: MonitorStanding) -> dict[str, object]:
@@ -66,23 +67,18 @@ def _text(monitor: Monitor) -> str:
     return " ".join(str(value) for value in monitor.json().values() if value is not None)
 
 
-def _table(session: Session, found: list[Monitor]) -> Iterator[str]:
+def _table(session: Session, found: list[MonitorStanding]) -> Iterator[str]:
     rows = []
-    # Monitors that may not run are shown as such, whatever their file says of the last run.
-    known = _standings(session) if found else ()
-    blocked = {one.monitor.at for one in known if one.blocked}
-    broken = {one.monitor.at: one.broken for one in known if one.broken}
-    for monitor in found:
-        remark = f" ({monitor.last_status_remark})" if monitor.last_status_remark else ""
-        state = (monitor.last_status or "never checked") + remark
-        if monitor.at in blocked:
-            state = f"blocked, was {state}" if monitor.last_status else "blocked"
-        elif monitor.at in broken:
-            state = f"error ({broken[monitor.at]})"
+    for one in found:
+        monitor, state = one.monitor, one.before or "never checked"
+        if one.broken:
+            state = f"error ({one.broken})"
+        elif one.state in ("blocked", "stale"):
+            state = f"{one.state}, was {one.before}" if one.before else one.state
         rows.append(
             (short(monitor.ref), state, monitor.type or "", _interval(monitor), monitor.last_check or "", monitor.name)
         )
-    alerts = {row: 1 for row, monitor in enumerate(found) if monitor.healthy is False}
+    alerts = {row: 1 for row, one in enumerate(found) if one.bad}
     return session.paint.columns(rows, alerts=alerts, indent="", empty="no monitors")
 
 
@@ -118,12 +114,15 @@ def check(session: Session, names: tuple[str, ...], everything: bool) -> int:
     for warning in found.warnings:
         tell(f"memdeck: warning: {warning}")
     document = {
+        "workspace": str(session.workspace.root),
         "monitors": found.json(),
         "blocked": list(found.blocked),
         "busy": found.busy,
         "warnings": list(found.warnings),
     }
     session.answer(lambda: document, lambda: _painted(session, found))
+    if not names:
+        ping_at_end(session)
     return 3 if found.blocked else 0
 
 
@@ -176,7 +175,13 @@ def mute(session: Session, name: str | None, span: str | None, off: bool) -> Non
 def export(session: Session) -> None:
     """Print how the monitors stand in the text format of Prometheus."""
     found = _standings(session)
-    session.listing("monitors", lambda: map(_row, found), lambda: prometheus(found).splitlines())
+
+    def lines() -> list[str]:
+        late = overdue(session.workspace, session.now)
+        place = {"host": host_name(os.environ), "workspace": str(session.workspace.root)}
+        return prometheus(found, late, session.now, **place).splitlines()
+
+    session.listing("monitors", lambda: map(_row, found), lines)
 
 
 def _painted(session: Session, found: Watch) -> Iterator[str]:

@@ -17,7 +17,8 @@ from memory.files.status import Brief, NextRun, brief
 from memory.files.tasks.values import moment_or_none
 from memory.history.outside import lost_files
 from memory.maintenance.run import ahead_of, held_words
-from memory.monitoring.history.overview import has_record, standings
+from memory.monitoring.history.overview import standings
+from memory.monitoring.run.schedule import overdue
 from memory.operations import verb
 from memory.review import Inbox
 from memory.systems import approvals_of, waiting_in
@@ -81,12 +82,10 @@ def _runs(session: Session, found: Brief) -> list[NextRun]:
 def _alerts(session: Session, found: Brief) -> list[dict[str, Any]]:
     """Return the monitors that alert: by the record, and by the file if the record does not know them."""
     by_file = {monitor.at for monitor in found.alerts}
-    if not has_record(session.workspace):
-        return [monitor.json() for monitor in found.alerts]
     return [
         {**one.monitor.json(), **one.json()}
         for one in standings(session.workspace, found.snapshot, session.now)
-        if (one.alert.alerting if one.alert.known else one.monitor.at in by_file)
+        if one.stale or (one.alert.alerting if one.alert.known else one.monitor.at in by_file)
     ]
 
 
@@ -127,6 +126,7 @@ def _document(
         ],
         "systems": _systems(session),
         "last_maintenance": format_utc(last) if last else None,
+        "upkeep": [one.json() for one in overdue(session.workspace, session.now)],
         "clock": None if (latest := _ahead(session)) is None else {"latest": format_utc(latest)},
         "review": {"waiting": proposals},
         "approvals": {"waiting": approvals},
@@ -163,6 +163,9 @@ def _lines(
     if latest is not None:
         yield ""
         yield paint.notice(held_words(now, latest))
+    for late in overdue(session.workspace, now):
+        yield ""
+        yield paint.notice(late.message)
     proposals, approvals = _waiting(session)
     if proposals:
         yield ""
@@ -203,6 +206,8 @@ def _local(text: str | None, zone: tzinfo) -> str:
 
 
 def _status(monitor: dict[str, Any]) -> str:
+    if monitor["state"] == "stale":
+        return f"stale, {monitor['summary']}"
     remark = monitor["lastStatusRemark"]
     return (monitor["lastStatus"] or "") + (f" ({remark})" if remark else "")
 

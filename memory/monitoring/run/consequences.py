@@ -21,6 +21,7 @@ from memory.monitoring.alerts.options import ancestors, in_order, read_options
 from memory.monitoring.alerts.state import AlertState, Happening, advance, held, told
 from memory.monitoring.alerts.windows import ends_at
 from memory.monitoring.checks.check import check
+from memory.storage.own_folders import host_name
 from memory.trust.consent import remediations_of
 
 from .ledger import JournalNote, Message, key_of
@@ -76,8 +77,8 @@ class Telling:
     def __init__(self, run: _Run, chosen: Mapping[str, tuple[Monitor, Ask | None]]) -> None:
         """`chosen` are the monitors of this run, by name."""
         self._run = run
-        self._known = {key: AlertState.read(values) for key, values in run.ledger.alerts().items()}
-        self._mutes = run.ledger.mutes()
+        self._known = {key: AlertState.read(values) for key, values in run.ledger.kept("alert").items()}
+        self._mutes = run.ledger.times("mute")
         self.states: dict[str, AlertState] = {}
         self.notes: list[JournalNote] = []
         self._chosen = chosen
@@ -191,7 +192,8 @@ class Telling:
         run = self._run
         addresses = run.services.addresses
         route = AlertRoute() if addresses is None else read_route(run.snapshot, addresses)
-        messenger = Messenger(run.ledger, route, run.now, run.snapshot.zone, run.services.send)
+        place = f"{host_name(run.services.environ)}: {run.workspace.root}"
+        messenger = Messenger(run.ledger, route, run.now, run.snapshot.zone, run.services.send, words.plain(place, 200))
         told_of, sent = messenger.digest()
         if sent is not None and not sent.ok:
             run.warnings.append(f"the digest was not sent: {words.plain(sent.detail)}")

@@ -80,11 +80,24 @@ class Watch:
         """Return what `--maintain` lists under `monitors`."""
         return [one.json() for one in self.monitors]
 
+    @property
+    def total(self) -> str:
+        """The watch in one line: how many monitors have which state."""
+        if self.busy:
+            return "monitors: another process runs them"
+        counts = Counter(one.result.state for one in self.monitors)
+        return "monitors: " + (", ".join(f"{count:,} {state}" for state, count in counts.items()) or "none due")
+
+    @property
+    def news(self) -> bool:
+        """Whether anything happened that a person may want to read of in a log."""
+        happened = any(one.happenings or one.repair is not None for one in self.monitors)
+        return bool(happened or self.blocked or self.beat or self.warnings)
+
     def lines(self) -> list[str]:
         """Return the watch as lines for people, safe for a screen."""
         if self.busy:
-            return ["monitors: another process runs them"]
-        counts = Counter(one.result.state for one in self.monitors)
+            return [self.total]
         shown = []
         for one in self.monitors:
             if one.result.state == "healthy" and not one.happenings and len(self.monitors) > 20:
@@ -103,5 +116,4 @@ class Watch:
             shown.append(f"needs approval  {ask['id'] or '-'}  {ask['role']} of {name} ({visible(ask['why'])})")
         if self.beaten:
             shown += [f"heartbeat: {visible(line)}" for line in self.beat] or ["heartbeat: no news"]
-        total = ", ".join(f"{count:,} {state}" for state, count in counts.items())
-        return [*shown, f"monitors: {total or 'none due'}"]
+        return [*shown, self.total]

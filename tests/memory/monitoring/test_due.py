@@ -13,7 +13,7 @@ from memory.base.cron import latest_run, next_runs
 from memory.document import parse
 from memory.files.monitors import Monitor, read_monitors
 from memory.monitoring.run.due import due_instant, due_monitors, next_due
-from memory.monitoring.run.ledger import KEPT_CLAIMS, MonitorLedger
+from memory.monitoring.run.ledger import MonitorLedger
 from memory.storage.own_folders import StateFolder
 from tests.examples import in_turn
 
@@ -126,27 +126,15 @@ def test_clocks_that_jump_run_nothing_twice(tmp_path: Path, seed: int) -> None:
     assert len(taken) == len(set(taken))
 
 
-def test_a_crash_before_the_run_gives_the_claim_back(tmp_path: Path) -> None:
-    """What was claimed and not begun is due again; what had begun is named, and not run again."""
+def test_what_a_crash_interrupted_is_named_once(tmp_path: Path) -> None:
+    """What was claimed may have run: the next runner names it, and no instant of it runs again."""
     now = datetime(2026, 1, 15, 11, 30, tzinfo=UTC)
     crashed = ledger_in(tmp_path)
     both = {("One", now), ("Two", now)}
     assert crashed.claim(both, now) == both
-    crashed.start([("Two", now)])
+    crashed.run(lambda db: crashed.end(db, [("One", now)]), None)
     crashed.close()
     after = ledger_in(tmp_path)
     assert after.claim(both, now) == set()
     assert after.take_over() == ("Two",)
-    assert after.claim(both, now) == {("One", now)}
     assert after.take_over() == ()
-
-
-def test_old_claims_go(tmp_path: Path) -> None:
-    """The record of a monitor that runs for years stays small."""
-    ledger = ledger_in(tmp_path)
-    now = datetime(2026, 1, 15, 11, 30, tzinfo=UTC)
-    times = [now + timedelta(minutes=number) for number in range(KEPT_CLAIMS + 50)]
-    ledger.claim([("One", at) for at in times], now)
-    ledger.run(lambda db: ledger.end(db, [("One", times[-1])]), None)
-    count = ledger.run(lambda db: db.execute("SELECT count(*), min(due) FROM claim").fetchone(), (0, ""))
-    assert count == (KEPT_CLAIMS, times[50].strftime("%Y-%m-%dT%H:%M:%SZ"))

@@ -156,10 +156,10 @@ def test_the_digest_of_a_night_in_a_workspace(tmp_path: Path) -> None:
     place.watch(5)
     assert place.post.sent == []
     assert '- Notification waits: "One is failing: exit code 1" (quiet hours until 12:00)' in place.text("journal.md")
-    assert place.ledger().alerts()["One"]["told"] == "held"
+    assert place.ledger().kept("alert")["One"]["told"] == "held"
     place.watch(30)
     assert place.post.titles == ["One is failing: exit code 1"]
-    assert place.ledger().alerts()["One"]["told"] == "yes"
+    assert place.ledger().kept("alert")["One"]["told"] == "yes"
     place.watch(35)
     assert len(place.post.sent) == 1
 
@@ -171,11 +171,11 @@ def test_an_alert_that_could_not_be_sent_is_sent_later(tmp_path: Path) -> None:
     place.post.fail |= {"one://", "two://"}
     place.watch(0)
     assert "- Notification failed: " in place.text("journal.md")
-    assert "told" not in place.ledger().alerts()["One"]
+    assert "told" not in place.ledger().kept("alert")["One"]
     place.post.fail.clear()
     place.watch(5)
     assert place.post.titles == ["One is failing: exit code 1"]
-    assert place.ledger().alerts()["One"]["told"] == "yes"
+    assert place.ledger().kept("alert")["One"]["told"] == "yes"
 
 
 def test_the_same_is_said_once() -> None:

@@ -142,7 +142,7 @@ def note_of(item: BriefRow) -> tuple[str, ...]:
     thing = item.thing
     match item.group:
         case "alert":
-            return tuple(part for part in (thing.last_status, thing.last_status_remark) if part)
+            return (item.words,) if item.words else ()
         case "waiting":
             return (thing.why,)
         case "draft":

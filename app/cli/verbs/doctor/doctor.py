@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 from app.cli.session import PROBLEMS, Session
+from memory.base.clock import machine_zone
 from memory.errors import UsageError
 from memory.operations import option, verb
 from memory.storage.own_folders import state_home
@@ -63,24 +64,29 @@ def _print_schedule(session: Session) -> None:
     snapshot = session.snapshot
     monitors = snapshot.monitors.monitors
     often = watch_expression([one.interval for one in monitors if one.interval], session.now, snapshot.zone)
-    plan = timetable(session.workspace.root, snapshot.config.schedule(), log, often)
+    known = snapshot.config.get("timezone") or ""
+    zone = known if str(snapshot.zone) == known != str(machine_zone(os.environ)) else ""
+    plan = timetable(session.workspace.root, snapshot.config.schedule(), log, often, environ=os.environ, zone=zone)
     log_folder, edit, units, enable, linger = plan.install
 
     lines = (
-        "# cron: one line in your crontab",
+        "# cron: two lines in your crontab; the second checks the monitors, as often as the shortest interval of one",
         f"#   {log_folder}",
         f"#   {edit}",
+        *(f"#   {remark}" for remark in plan.remarks),
         plan.cron,
-        "# cron: a second line checks the monitors, as often as the shortest interval of one",
         plan.watch,
         "",
-        "# systemd: two files, instead of cron",
+        "# systemd: three files, instead of cron",
         f"#   {units}",
         f"# ~/.config/systemd/user/{plan.unit}.service",
         *plan.service.splitlines(),
         "",
         f"# ~/.config/systemd/user/{plan.unit}.timer",
         *plan.timer.splitlines(),
+        "",
+        f"# ~/.config/systemd/user/{plan.unit}-watch.timer",
+        *plan.watch_timer.splitlines(),
         "",
         f"#   {enable}",
         f"#   {linger}",
