@@ -233,7 +233,9 @@ class _Planner:
         cleared = moved if rule == CLEAR_PLANS else 0
         kept = choice.before - moved
         self._reports.append(
-            RuleReport(rule, f"{kind}.md", choice.before, kept, moved - cleared, cleared, moves, left, why=why)
+            RuleReport(
+                rule, f"{kind}.md", choice.before, kept, moved - cleared, cleared, tuple(moves), tuple(left), why=why
+            )
         )
 
     # -- moving -----------------------------------------------------------------------------------------------

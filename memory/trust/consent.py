@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -97,7 +96,6 @@ class Trust:
         self._note = note
         self._known: tuple[FileVersion, Book] | None = None
         self._real: str | None = None
-        self._opened: Book | None = None
 
     @property
     def path(self) -> Path:
@@ -125,14 +123,8 @@ class Trust:
         return self._judge(book, ask, pinned, place)
 
     def decide_all(self, asks: Iterable[Ask]) -> list[ConsentDecision]:
-        """Return `decide` of each; the records are read once. For lists and counts: before a run, call `decide`."""
-        # If the records cannot be read, each decision reports why.
-        with suppress(DamagedRecords, MemdeckError, OSError):
-            self._opened = self._book()
-        try:
-            return [self.decide(ask) for ask in asks]
-        finally:
-            self._opened = None
+        """Return `decide` of each, for lists and counts; before a run, call `decide`."""
+        return [self.decide(ask) for ask in asks]
 
     def _judge(self, book: Book, ask: Ask, pinned: Pinned, place: ConsentPlace) -> ConsentDecision:
         found = identity_of(ask, pinned.scripts, place)
@@ -306,8 +298,6 @@ class Trust:
         return ConsentPlace(self._real, os.stat(self.workspace).st_ino)
 
     def _book(self) -> Book:
-        if self._opened is not None:
-            return self._opened
         version = self._file.version()
         if self._known is not None and version.exists and self._known[0] == version:
             return self._known[1]

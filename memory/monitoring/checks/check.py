@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import re
 import threading
@@ -29,8 +28,6 @@ _MOST_VALUES = 20
 _HIDDEN = frozenset({"body", "stdout", "stderr"})
 LIMIT = 100
 """Maximum checks in parallel; most of their time is waiting."""
-_running: set[tuple[str, str]] = set()
-_lock = threading.Lock()
 
 
 def check(monitor: Monitor, decision: ConsentDecision | None, around: Around) -> Result:
@@ -183,16 +180,14 @@ def run_checks(planned: Iterable[Planned], around: Around, *, limit: int = LIMIT
 
     Each comes with a function that returns the person's decision about it when its turn comes.
 
-    A monitor that is already running in this process is `skipped`. When `around.cancel` is triggered, checks that have
-    not started are skipped and running ones are ended. Closing the iterator early cancels nothing: it only stops
-    waiting.
+    When `around.cancel` is triggered, checks that have not started are skipped and running ones are ended. Closing the
+    iterator early cancels nothing: it only stops waiting.
     """
     plans = list(planned)
     waiting: queue.SimpleQueue[Planned] = queue.SimpleQueue()
     for one in plans:
         waiting.put(one)
     done: queue.SimpleQueue[tuple[Monitor, Result]] = queue.SimpleQueue()
-    root = os.path.realpath(around.root)
 
     def work() -> None:
         while True:
@@ -200,7 +195,7 @@ def run_checks(planned: Iterable[Planned], around: Around, *, limit: int = LIMIT
                 monitor, decide = waiting.get_nowait()
             except queue.Empty:
                 return
-            done.put((monitor, _once(monitor, decide, around, root)))
+            done.put((monitor, _once(monitor, decide, around)))
 
     for number in range(min(limit, len(plans))):
         threading.Thread(target=work, name=f"check-{number}", daemon=True).start()
@@ -208,20 +203,11 @@ def run_checks(planned: Iterable[Planned], around: Around, *, limit: int = LIMIT
         yield done.get()
 
 
-def _once(monitor: Monitor, decide: Callable[[], ConsentDecision | None], around: Around, root: str) -> Result:
-    name = monitor.name
-    key = (root, monitor.ref)
+def _once(monitor: Monitor, decide: Callable[[], ConsentDecision | None], around: Around) -> Result:
     if around.cancel is not None and around.cancel.is_set():
-        return Result(name, "skipped", "cancelled")
-    with _lock:
-        if key in _running:
-            return Result(name, "skipped", "running already")
-        _running.add(key)
+        return Result(monitor.name, "skipped", "cancelled")
     try:
         return check(monitor, decide(), around)
     except Exception as error:
         # Any exception is caught: one monitor must not stop the others.
-        return Result(name, "error", f"internal error: {type(error).__name__}", detail=str(error)[:500])
-    finally:
-        with _lock:
-            _running.discard(key)
+        return Result(monitor.name, "error", f"internal error: {type(error).__name__}", detail=str(error)[:500])

@@ -40,20 +40,6 @@ def ledger_in(folder: Path) -> MonitorLedger:
 
 
 @pytest.mark.parametrize("name", ZONES)
-@pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_the_latest_run_is_the_last_of_the_next_ones(name: str, expression: str) -> None:
-    """Looking back finds what looking ahead names, around every change of the clocks."""
-    zone = find_zone(name)
-    chance = random.Random(name + expression)
-    for change in changes(zone):
-        back = timedelta(hours=9) if expression.startswith("*/5") else timedelta(days=8)
-        runs = next_runs(expression, change - back, zone, 200)
-        for _ in range(8):
-            now = change + timedelta(minutes=chance.randint(-400, 300))
-            assert latest_run(expression, now, zone) == [run for run in runs if run <= now][-1]
-
-
-@pytest.mark.parametrize("name", ZONES)
 @pytest.mark.parametrize("expression", EXPRESSIONS[:6])
 @pytest.mark.thorough(but=in_turn(EXPRESSIONS[:6], ZONES))
 def test_every_instant_once_over_clock_changes(name: str, expression: str) -> None:

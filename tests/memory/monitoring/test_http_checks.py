@@ -174,21 +174,6 @@ def test_a_workspace_approval_reaches_no_private_place(tmp_path: Path, host: str
     assert (result.state, asked) == ("blocked", [])
 
 
-@pytest.mark.parametrize(
-    ("decision", "why"),
-    [
-        (None, "nobody approved it yet"),
-        (Decided(False, None, why="changed since: threshold"), "changed since: threshold"),
-        (Decided(False, "http://127.0.0.1/"), "nobody approved it yet"),
-    ],
-)
-def test_what_is_not_approved_is_not_asked(tmp_path: Path, decision: Decided | None, why: str) -> None:
-    """Without an approval nothing is resolved or connected, and it is never healthy."""
-    with http_server(reply(200)) as (port, asked):
-        result = checked(tmp_path, source(port), decision=decision)
-    assert (result.state, result.summary, asked, result.values) == ("blocked", why, [], {})
-
-
 def test_the_approved_address_is_what_is_asked(tmp_path: Path) -> None:
     """The text of the record counts, not the one that stands in the file meanwhile."""
     with http_server(reply(200)) as (port, asked):
@@ -357,11 +342,6 @@ def test_a_redirect_to_an_address_of_many_kilobytes_is_none(tmp_path: Path) -> N
         result = checked(tmp_path, source(port, "follow: yes", path="/start"), reach=lambda *_: True)
     assert (result.state, result.summary) == ("failing", "a redirect to something that is no address")
     assert len(asked) == 1
-
-
-def test_names_are_resolved_once_to_each_address() -> None:
-    """A name leads to each of its addresses once."""
-    assert resolve("127.0.0.1", 80, 2) == ("127.0.0.1",)
 
 
 @pytest.mark.parametrize(("host", "seconds"), [("no-such-host.invalid", 5), ("x" * 300, 5), ("a\0b", 5)])

@@ -77,15 +77,6 @@ def test_results_come_as_they_are_ready(tmp_path: Path) -> None:
     assert [result.monitor for _, result in run_checks(planned, around)] == ["Quick", "Slow"]
 
 
-def test_a_monitor_runs_once_at_a_time(tmp_path: Path) -> None:
-    """The same monitor again, in the same list or from another thread, is skipped while it runs."""
-    planned, around = plan(tmp_path, sleeper("Slow", "sleep 0.3; echo x >> ran"))
-    results = [result for _, result in run_checks(planned * 5, around)]
-    assert sorted(result.state for result in results) == ["healthy", *["skipped"] * 4]
-    assert (tmp_path / "ran").read_text() == "x\n"
-    assert [result.state for _, result in run_checks(planned, around)] == ["healthy"]
-
-
 def test_each_is_decided_when_its_turn_comes(tmp_path: Path) -> None:
     """What was approved when the list was made counts no more where one that ran before changed what it would run."""
     planned, around = plan(tmp_path, sleeper("First", "touch changed"), sleeper("Second", "touch ran"))

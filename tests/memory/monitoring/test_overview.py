@@ -94,14 +94,6 @@ def test_prometheus(tmp_path: Path, name: str) -> None:
     assert text.endswith("\n")
 
 
-def test_exported_names_do_not_drive_a_terminal(tmp_path: Path) -> None:
-    """Control characters and direction marks in a name are written as escapes."""
-    place = Place(tmp_path, command("a\x1b]0;x\x07\u202eb", "true"))
-    text = exported(place)
-    assert 'name="a\\\\x1b]0;x\\\\x07\\\\u202eb"' in text
-    assert not any(character in text for character in "\x1b\x07\u202e")
-
-
 def test_a_state_folder_that_others_can_write_to(tmp_path: Path) -> None:
     """What stands in it counts for nothing: monitors are listed as unknown, and nothing runs."""
     place = Place(tmp_path, command("One", "true"))

