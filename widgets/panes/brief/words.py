@@ -41,7 +41,7 @@ class BriefRow:
         """What the row is about."""
         if self.group == "waiting":
             return str(self.thing.ask.name)
-        if self.group == "muted":
+        if self.group in ("muted", "alert"):
             return str(self.thing.name)
         return self.words or str(getattr(self.thing, "title", getattr(self.thing, "name", "")))
 
