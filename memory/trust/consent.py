@@ -169,30 +169,26 @@ class Trust:
 
     def list(self) -> tuple[ConsentRecord, ...]:
         """Return every decision, the oldest first; none if the record is invalid (see `problems`)."""
-        try:
-            return self._book().records
-        except (DamagedRecords, MemdeckError, OSError):
-            return ()
+        return self._readable().records
 
     def told(self) -> frozenset[str]:
         """Return the hashes of the suspicious texts that the person approved for agents here."""
-        try:
-            place = self._place()
-        except OSError:
-            return frozenset()
-        return frozenset(
-            one.ask.text
-            for one in self.list()
-            if (one.ask.role, one.verdict, one.place) == (TOLD, "approved", place) and one.version == VERSION
-        )
+        here = [
+            one for one in self.list() if one.version == VERSION and (one.ask.role, one.verdict) == (TOLD, "approved")
+        ]
+        return frozenset(one.ask.text for one in here if one.place == self._place())
 
     def opening(self) -> Opening | None:
         """Return who approved the workspace for outgoing checks of public addresses, and when; None: nobody did."""
+        opening = self._readable().opening
+        return opening if opening is not None and opening.place == self._place() else None
+
+    def _readable(self) -> Book:
+        """Return the book; an empty one if it is invalid."""
         try:
-            opening = self._book().opening
-            return opening if opening is not None and opening.place == self._place() else None
+            return self._book()
         except (DamagedRecords, MemdeckError, OSError):
-            return None
+            return Book()
 
     def problems(self) -> tuple[str, ...]:
         """Return sentences about why approvals do not count; for `doctor`."""

@@ -193,7 +193,7 @@ def test_what_cannot_be_approved_is_an_error_that_names_the_setting(workspace: P
     answer = workspace("monitors", "check", "--all", "-o", "json")
     found = {one["name"]: (one["state"], one["summary"]) for one in answer.data["monitors"]}
     assert {state for state, _ in found.values()} == {"error"}
-    for name, word in (("Twice", "command"), ("Hidden", "\\u202e"), ("Bold", "Timeout"), ("Link", "path")):
+    for name, word in (("Twice", "command"), ("Hidden", "\\u202e"), ("Bold", "line 15: "), ("Link", "path")):
         assert word in found[name][1], found
     assert (answer.code, answer.data["blocked"]) == (0, [])
 

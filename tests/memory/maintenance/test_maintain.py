@@ -11,14 +11,12 @@ import pytest
 from bench.workspaces import SIZES, workspace_files
 from memory.document import Document
 from memory.errors import ConfigError, MemdeckError, RefusedError
-from memory.files import MEMORY_FILES
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.maintenance import ALL_RULES, CAP_JOURNAL, JOURNAL_RULES, TASK_RULES, maintain, plan_maintenance
 from memory.maintenance.run import checked
 from memory.systems import check_all
 from memory.workspace import Workspace
-from tests.fixture_files import sample
 from tests.memory.maintenance.maintenance_files import (
     JOURNAL,
     NOW,
@@ -55,30 +53,6 @@ def test_the_second_run_changes_nothing(workspace: Workspace) -> None:
     assert report.change is None
 
 
-def test_refs_stay_in_the_archive(workspace: Workspace) -> None:
-    """The refs that a report gives for moved tasks and entries find them in the archives."""
-    report = maintain(workspace, NOW, rules=(*TASK_RULES, *JOURNAL_RULES))
-    moved = {move.ref for rule in report.rules for move in rule.moves}
-    snapshot = workspace.snapshot()
-    archived = {one.ref for tasks in snapshot.archived_tasks() for one in tasks.tasks}
-    archived |= {one.ref for journal in snapshot.archived_journals() for one in journal.entries()}
-    assert moved == archived
-    assert len(moved) == 4
-
-
-def test_the_sample_files_survive(tmp_path: Path) -> None:
-    """The format's own sample loses its one old task and old entries, and gets nothing else changed."""
-    workspace = make(tmp_path, {name: sample(name) for name in MEMORY_FILES})
-    before = contents(workspace)
-    maintain(workspace, datetime(2024, 3, 1, tzinfo=UTC))
-    after = contents(workspace)
-    for name in ("knowledge.md", "contacts.md", "monitors.md", "config.md"):
-        assert after[name] == before[name]
-    moved = {name: titles(data) for name, data in after.items() if name.startswith("archive/")}
-    assert moved["archive/tasks-2024-01.md"] == [one for one in titles(before["tasks.md"]) if "CI pipeline" in one]
-    assert moved["archive/journal-2024-01.md"] == titles(before["journal.md"])
-
-
 def test_the_rules_can_be_chosen(workspace: Workspace) -> None:
     """Tasks alone, or the journal alone: the other files stay as they are."""
     before = contents(workspace)
@@ -99,36 +73,6 @@ def test_one_undo_takes_a_run_back(workspace: Workspace) -> None:
     undone = workspace.undo(actor="maintain", now=NOW)
     assert undone.undoes == report.change
     assert contents(workspace) == before
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "* archiveCompletedAfterDays: 30",
-        "- pruneJournalAfterDays:60",
-        "-maxJournalEntries: 5",
-        "- maxJournalEntries : 5",
-        "maxJournalEntries: 5",
-        "**maxJournalEntries**: 5",
-        "  - maxJournalEntries: 5",
-        "- maxJournalEntry: 5",
-        "- MaxJournalEntries: 5",
-        "- archiveCompletedAfterDay: 30",
-        "- timezone:Europe/Berlin",
-    ],
-)
-def test_a_line_that_sets_nothing_stops_it(tmp_path: Path, line: str) -> None:
-    """Where a setting was meant and is none, no default takes its place: nothing moves, and file and line are named."""
-    workspace = make(
-        tmp_path, {**FILES, "config.md": f"---\ntype: agent-config\n---\n\n## Memory Maintenance\n{line}\n"}
-    )
-    before = contents(workspace)
-    with pytest.raises(ConfigError) as caught:
-        maintain(workspace, NOW)
-    assert caught.value.code == "config.malformed"
-    assert "config.md:6" in caught.value.message
-    assert contents(workspace) == before
-    assert ("config.md", 6, "error") in {(one.file, one.line, one.level) for one in check_all(workspace)}
 
 
 @pytest.mark.parametrize(
@@ -207,26 +151,6 @@ def test_the_zone_of_the_workspace_counts(tmp_path: Path) -> None:
     assert maintain(make(tmp_path / "1", {"tasks.md": tasks}), late).moved == 0
     assert maintain(make(tmp_path / "2", {"tasks.md": tasks, "config.md": config}), late).moved == 1
     assert maintain(make(tmp_path / "3", {"tasks.md": tasks}, ZoneInfo("Europe/Berlin")), late).moved == 1
-
-
-def test_an_empty_workspace_has_nothing_to_do(tmp_path: Path) -> None:
-    """Missing files are no error and are not created."""
-    workspace = make(tmp_path, {"knowledge.md": "## Facts\n"})
-    report = maintain(workspace, NOW)
-    assert [rule.before for rule in report.rules] == [0, 0, 0, 0]
-    assert list(contents(workspace)) == ["knowledge.md"]
-
-
-def test_prose_and_odd_sections_stay(tmp_path: Path) -> None:
-    """A date with a sentence in it stays without its entries, and so do headings that are no date."""
-    journal = "intro\n\n## 2023-11-02\n\n### a\n- 1\n\n## 2023-11-01\n\na sentence\n\n### b\n- 2\n\n## Ideas\n\n### c\n"
-    workspace = make(tmp_path, {"journal.md": journal})
-    report = maintain(workspace, NOW)
-    found = contents(workspace)
-    assert found["journal.md"] == b"intro\n\n## 2023-11-01\n\na sentence\n\n## Ideas\n\n### c\n"
-    assert titles(found["archive/journal-2023-11.md"]) == ["a", "b"]
-    assert [(skip.title, skip.reason) for skip in report.rules[1].skipped] == [("c", "its section 'Ideas' is no date")]
-    assert maintain(workspace, NOW).moved == 0
 
 
 def test_a_section_that_was_empty_before_stays(tmp_path: Path) -> None:

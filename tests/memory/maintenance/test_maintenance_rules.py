@@ -6,10 +6,8 @@ from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.base.clock import BadMoment, read_moment
 from memory.maintenance.rules import (
     RuleResult,
     Today,
@@ -97,29 +95,6 @@ CLOCKS = st.sampled_from(
 VALUES = st.builds(str.__add__, DATES, CLOCKS) | st.sampled_from(["", "null", "2024-02-30", "2024-3-01", "20240301"])
 
 
-@given(
-    st.lists(VALUES, min_size=1, max_size=8),
-    st.datetimes(datetime(2024, 3, 25), datetime(2024, 4, 10), timezones=st.just(UTC)),  # noqa: DTZ001 - with a zone
-    st.sampled_from([UTC, BERLIN, NEW_YORK]),
-    st.integers(0, 9),
-)
-def test_a_day_that_says_enough_says_what_its_times_say(
-    values: list[str], now: datetime, zone: ZoneInfo, age: int
-) -> None:
-    """What leaves is what the moment of each value says alone, also around a change of the clock."""
-    today = Today.of(now, zone)
-    text = document(TASKS + "".join(task(f"task {number}", value) for number, value in enumerate(values)))
-    expected = []
-    for number, entry in enumerate(text.sections[1].entries):
-        try:
-            moment = read_moment(entry.fields.get("completed") or "", zone)
-        except BadMoment:
-            continue
-        if moment is not None and not today.ahead(moment) and today.older(moment, days(age)):
-            expected.append((1, number))
-    assert chosen(choose_tasks(text, today, days(age), never)) == expected
-
-
 LINES = st.sampled_from(
     [
         "- completed: 2024-01-02",
@@ -160,17 +135,6 @@ def test_tasks_without_a_usable_date_stay(completed: str | None, reason: str) ->
     choice = choose_tasks(document(TASKS + task("one", completed)), TODAY, days(7), never)
     assert choice.picks == ()
     assert [(left.section, left.entry, left.reason) for left in choice.left] == [(1, 0, reason)]
-
-
-def test_only_completed_sections_are_looked_at() -> None:
-    """Both Completed sections count, with or without a remark; other sections and the preamble do not."""
-    old = task("old", "2023-01-01")
-    text = document(
-        f"{old}## Pending\n{old}## In Progress\n{old}## Completed\n{old}## Notes\n{old}## COMPLETED (x)\n{old}"
-    )
-    choice = choose_tasks(text, TODAY, days(7), never)
-    assert chosen(choice) == [(2, 0), (4, 0)]
-    assert (choice.before, choice.moved, choice.left) == (6, 2, ())
 
 
 def test_the_first_of_two_completed_fields_counts() -> None:

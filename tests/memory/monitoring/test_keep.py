@@ -14,8 +14,6 @@ import pytest
 from memory.errors import BusyError
 from memory.monitoring.run.due import due_monitors
 from memory.monitoring.run.leader import Leader
-from memory.monitoring.run.ledger import MonitorLedger
-from memory.monitoring.run.run import keep_watch
 from memory.storage.own_folders import StateFolder
 from tests.memory.monitoring.keeping import NOW, Place, command, web
 from tests.patience import PATIENCE, until
@@ -106,25 +104,6 @@ def test_the_three_monitors_of_the_format(tmp_path: Path) -> None:
     assert f"- lastCheck: 2026-01-15T11:30:00Z\n- lastStatus: healthy ({used}% used)\n" in text
     assert not (tmp_path / "never").exists()
     assert place.post.titles == ["API is failing: status 503", "API recovered after auto-remediation"]
-
-
-def test_what_was_denied_waits_for_nobody(tmp_path: Path) -> None:
-    """A monitor that a person denied does not run and needs no approval."""
-    place = Place(tmp_path, command("One", "true"))
-    from memory.trust.consent import asks_of
-
-    place.trust.deny(asks_of(place.workspace.snapshot())[0], who="person", now=NOW)
-    watch = place.watch()
-    assert ([one.result.state for one in watch.monitors], watch.blocked) == (["skipped"], ())
-
-
-def test_without_a_record_of_approvals_nothing_runs(tmp_path: Path) -> None:
-    """No trust, no run."""
-    place = Place(tmp_path, command("One", f"touch {tmp_path}/ran"))
-    place.approve()
-    watch = keep_watch(place.workspace, None, NOW, place.ways)
-    assert [one.result.state for one in watch.monitors] == ["blocked"]
-    assert not (tmp_path / "ran").exists()
 
 
 def test_a_remediation_needs_an_approval_of_its_own(tmp_path: Path) -> None:
@@ -297,21 +276,6 @@ def test_a_name_full_of_signs_stays_one_line(tmp_path: Path) -> None:
         entries = place.workspace.snapshot().journal.entries(limit=10)
         assert [entry.title for entry in entries] == ["Monitor Alert"]
         assert "\x1b" not in place.text("journal.md") + place.text("monitors.md")
-
-
-def test_the_record_can_be_lost(tmp_path: Path) -> None:
-    """A damaged record is moved aside, and the run goes on with an empty one."""
-    place = Place(tmp_path, command("One", "true"))
-    place.approve()
-    place.watch()
-    file = StateFolder(place.state_home, place.root).path / "monitors.sqlite"
-    file.write_bytes(b"no database at all" * 1000)
-    for ending in ("-wal", "-shm"):
-        file.with_name(file.name + ending).unlink(missing_ok=True)
-    watch = place.watch(5)
-    assert [one.result.state for one in watch.monitors] == ["healthy"]
-    assert "was damaged" in watch.warnings[0]
-    assert isinstance(place.ledger(), MonitorLedger)
 
 
 def test_a_workspace_without_monitors_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from memory.files.monitors import Monitor
-from memory.monitoring.checks.check import LIMIT, run_checks
+from memory.monitoring.checks.check import run_checks
 from memory.monitoring.checks.context import Around
 from tests.memory.monitoring.monitoring_places import NOW, approved, http_server, monitors_of, reply, state_of
 from tests.patience import PATIENCE, Stopwatch
@@ -28,25 +28,6 @@ def plan(root: Path, *sources: str, cancel: threading.Event | None = None) -> tu
 def sleeper(name: str, text: str) -> str:
     """Return the source of a command monitor."""
     return f"{name}\n- type: command\n- command: {text}\n- folder: .\n- timeout: 20s\n"
-
-
-def test_three_hundred_are_checked_beside_each_other(tmp_path: Path) -> None:
-    """The first of 300 checks are answered only once twenty are under way, and each has its own result."""
-    together = threading.Barrier(20)
-    first = iter(range(20))
-
-    def slow(handler: object) -> None:
-        if next(first, None) is not None:
-            together.wait(PATIENCE)
-        reply(200)(handler)  # type: ignore[arg-type]
-
-    with http_server(slow) as (port, _):
-        address = f"http://127.0.0.1:{port}"
-        sources = [f"M{number}\n- type: http\n- url: {address}/{number}\n- timeout: 60s\n" for number in range(300)]
-        planned, around = plan(tmp_path, *sources)
-        results = dict(run_checks(planned, around))
-    assert [results[monitor].monitor for monitor, _ in planned] == [monitor.name for monitor, _ in planned]
-    assert {result.state for result in results.values()} == {"healthy"}
 
 
 def test_no_more_than_the_limit_run_beside_each_other(tmp_path: Path) -> None:
@@ -118,12 +99,3 @@ def test_a_hanging_server_is_called_off_too(tmp_path: Path) -> None:
         assert len(asked) == 1
         let_go.set()
     assert (result.state, result.summary) == ("skipped", "cancelled")
-
-
-def test_nothing_due_is_nothing_done(tmp_path: Path) -> None:
-    """An empty list starts no thread."""
-    before = set(threading.enumerate())
-    _, around = plan(tmp_path)
-    assert list(run_checks([], around)) == []
-    assert set(threading.enumerate()) <= before
-    assert LIMIT > 1

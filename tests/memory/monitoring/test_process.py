@@ -137,19 +137,6 @@ def test_a_nul_is_refused(marked: Marked, text: str) -> None:
     assert "NUL" in done.failure
 
 
-def test_the_bytes_of_the_text_are_what_runs(marked: Marked) -> None:
-    """Bytes that are not UTF-8 reach the shell as they stood in the file."""
-    text = b"printf '\xff\xc3\xa9' | od -An -tx1".decode("utf-8", "surrogateescape")
-    assert marked.run(text).output.split() == ["ff", "c3", "a9"]
-
-
-def test_a_folder_that_is_gone_is_told(marked: Marked) -> None:
-    """Without its folder a command is not run anywhere else."""
-    done = run_command("echo ran", folder=marked.folder / "gone", environment={})
-    assert (done.exit_code, done.output) == (None, "")
-    assert "No such file" in done.failure
-
-
 @linux
 def test_a_run_can_be_called_off(marked: Marked) -> None:
     """Calling it off ends the command as its time limit would, at once."""

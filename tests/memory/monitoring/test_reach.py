@@ -66,20 +66,6 @@ def test_the_first_usable_channel_is_used_and_the_next_is_the_fallback() -> None
     assert found.steps[0].why == "it is disconnected"
 
 
-def test_without_addresses_nothing_can_be_sent() -> None:
-    """Every step says why, and there is neither a first nor a fallback."""
-    found = way({})
-    assert (found.first, found.fallback, found.usable) == (None, None, ())
-    assert all(step.why for step in found.steps)
-
-
-def test_nothing_of_an_address_is_kept() -> None:
-    """Neither the values nor what is printed of them hold a part of a secret."""
-    found = way({"MEMDECK_CHANNEL_C_1": SECRET})
-    assert "hunter2" not in repr(found)
-    assert "tgram" not in repr(found)
-
-
 def test_quiet_hours_and_notifications_that_are_off() -> None:
     """Quiet hours say until when; a target that is off leaves no way, and so does a config without channels."""
     assert way({}).quiet == datetime(2024, 1, 16, 7, tzinfo=UTC)

@@ -7,7 +7,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -15,14 +15,11 @@ import pytest
 
 import memory
 from memory.document import parse
-from memory.errors import AmbiguousError, BlockedError, ConflictError, NotFoundError, RefusedError
+from memory.errors import AmbiguousError, ConflictError, NotFoundError, RefusedError
 from memory.files.monitors import read_monitors
-from memory.files.tasks.model import TaskList, read_tasks
 from memory.trust import records
-from memory.trust.asks import task_asks
-from memory.trust.consent import Ask, Trust, blocked_error, monitor_asks
+from memory.trust.consent import Ask, Trust, monitor_asks
 from tests.examples import examples
-from tests.growth import assert_in_proportion
 from tests.memory.trusting.conftest import MONITORS, NOW, Place
 from tests.patience import PATIENCE
 
@@ -142,31 +139,12 @@ def harmless(text: str, count: int) -> Iterator[str]:
         yield whole
 
 
-def test_a_script_swapped_back_and_forth_with_its_old_times(place: Place) -> None:
-    """The size and the modification time of a file do not stand for its bytes."""
-    place.approve_all()
-    script = place.root / "scripts" / "check.sh"
-    seen = script.stat()
-    assert place.trust.decide(place.ask("Database")).allowed
-    script.write_text("rm -rf  /\n")
-    os.utime(script, ns=(seen.st_atime_ns, seen.st_mtime_ns))
-    assert script.stat().st_size == seen.st_size
-    assert not place.trust.decide(place.ask("Database")).allowed
-
-
 def test_another_check_withdraws_the_remediation(place: Place) -> None:
     """What fires a remediation belongs to it."""
     place.approve_all()
     place.put("monitors.md", MONITORS.replace("api.example.com", "api.example.org"))
     assert place.trust.decide(place.ask("API", "remediate")).state == "withdrawn"
     assert "check that fires it" in place.trust.decide(place.ask("API", "remediate")).why
-
-
-def place_ask(root: Path) -> Ask:
-    """Return what the database monitor of a copy asks for."""
-    text = (root / ".aiter" / "memory" / "monitors.md").read_bytes()
-    asks = monitor_asks(read_monitors("monitors.md", parse(text)).monitors)
-    return next(ask for ask in asks if ask.name == "Database")
 
 
 @pytest.mark.parametrize(
@@ -203,15 +181,6 @@ def test_what_is_ambiguous_is_refused(place: Place, old: str, new: str, why: str
         assert place.trust.decide(ask).id == ""
         with pytest.raises(RefusedError, match=r"trust\.refused"):
             place.trust.approve(ask, who="human", now=NOW)
-
-
-def test_a_command_of_several_lines_can_be_approved(command: Callable[[str], Ask], place: Place) -> None:
-    """Continuation lines belong to the command; one more line is another command."""
-    ask = command("df -h /\n  echo done")
-    assert ask.text == "df -h /\necho done"
-    place.trust.approve(ask, who="human", now=NOW)
-    assert place.trust.decide(command("df -h /\n  echo done")).text == "df -h /\necho done"
-    assert not place.trust.decide(command("df -h /\n  echo done\n  echo more")).allowed
 
 
 def test_ids(place: Place) -> None:
@@ -283,19 +252,6 @@ def test_the_workspace_covers_public_addresses_only(place: Place) -> None:
         place.trust.revoke(ask, who="human", now=NOW)
 
 
-@pytest.mark.parametrize(
-    "url", ["ftp://example.com/", "file:///etc/passwd", "//example.com/", "http://", "http://[::1"]
-)
-def test_an_address_that_no_check_can_ask_is_not_approved(place: Place, url: str) -> None:
-    """Nobody approves what would not run all the same."""
-    place.put("monitors.md", MONITORS.replace("https://api.example.com/health", url))
-    ask = place.ask("API", "url")
-    assert place.trust.decide(ask).state == "refused"
-    with pytest.raises(RefusedError) as caught:
-        place.trust.approve(ask, who="human", now=NOW)
-    assert caught.value.code == "trust.refused"
-
-
 def test_decisions_are_noted(place: Place) -> None:
     """Each decision is told to the history in words that name the entry and not the command."""
     said: list[tuple[str, str]] = []
@@ -313,17 +269,6 @@ def test_decisions_are_noted(place: Place) -> None:
         ("approved the workspace for outgoing checks", "human"),
         ("revoked the approval of the workspace for outgoing checks", "human"),
     ]
-
-
-def test_blocked_has_its_error_and_list(place: Place) -> None:
-    """What did not run is listed for programs, with exit code 3."""
-    pairs = [(ask, place.trust.decide(ask)) for ask in place.asks() if ask.role == "check"]
-    error = blocked_error(pairs)
-    assert isinstance(error, BlockedError)
-    assert error.exit_code == 3
-    assert [row["name"] for row in error.details["blocked"]] == ["Database", "Disk"]
-    assert error.details["blocked"][0]["files"] == ["scripts/check.sh"]
-    json.dumps(error.details)
 
 
 # Records
@@ -541,13 +486,3 @@ def test_what_an_older_version_approved_is_asked_again(place: Place, version: in
     assert again.decide(place.ask("Database")).allowed
     assert again.decide(place.ask("Disk")).allowed
     assert again.decide(place.ask("API", "remediate")).state == "withdrawn"
-
-
-def test_asks_of_many_tasks_cost_in_proportion() -> None:
-    """Which of them have one title is counted once, not for each task."""
-
-    def make(size: int) -> TaskList:
-        text = "## Pending\n" + "".join(f"### Task {number}\n- action: echo {number}\n" for number in range(size))
-        return read_tasks("tasks.md", parse(text.encode()))
-
-    assert_in_proportion(make, task_asks, 400)
