@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +25,7 @@ from memory.base.values import MAX_BYTES
 from memory.errors import ConfigError, UsageError
 from memory.files.contacts.model import Channel as Row
 from memory.files.snapshot import Snapshot
+from memory.trust.settings import NotOwn, read_own
 
 from .windows import Window, ends_at, parse_windows
 
@@ -110,24 +110,12 @@ class Addresses:
 
 def _read(file: Path, workspace: Path | None) -> dict[str, dict[str, tuple[str, ...]]]:
     try:
-        fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except FileNotFoundError:
+        data = read_own(file, workspace, 0o077, _TIMES * MAX_BYTES)
+    except NotOwn as error:
+        hint = f"chmod 600 {file}" if error.code == "private" else "see docs/alerts.md"
+        raise ConfigError(f"channels.{error.code}", f"{file} {error}", hint, file=str(file)) from None
+    if data is None:
         return {}
-    except OSError as error:
-        raise _invalid(file, error.strerror or "it cannot be read") from None
-    with os.fdopen(fd, "rb") as opened:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            raise _invalid(file, "it is no file")
-        if workspace is not None and _lies_in(opened.fileno(), file, workspace):
-            raise ConfigError(
-                "channels.inside", f"{file} lies in the workspace, so it does not count", "see docs/alerts.md"
-            )
-        if found.st_uid != os.geteuid() or found.st_mode & 0o077:
-            raise ConfigError(
-                "channels.private", f"others can read {file}, which holds secrets", f"chmod 600 {file}", file=str(file)
-            )
-        data = opened.read(_TIMES * MAX_BYTES + 1)
     try:
         values = read_toml(data, FILE, code="channels.invalid", times=_TIMES).values
     except ConfigError as error:
@@ -144,16 +132,6 @@ def _read(file: Path, workspace: Path | None) -> dict[str, dict[str, tuple[str, 
             if len(known[table][name]) < max(1, len(urls)):
                 raise _invalid(file, f"{name[:60]!r} is no address and no list of addresses")
     return known
-
-
-def _lies_in(fd: int, file: Path, workspace: Path) -> bool:
-    """Return whether an opened file is inside the workspace, however it was reached."""
-    root = os.path.realpath(workspace).rstrip("/") + "/"
-    try:
-        real = os.readlink(f"/proc/self/fd/{fd}")
-    except OSError:
-        real = os.path.realpath(file)
-    return real.startswith(root)
 
 
 def _invalid(file: Path, why: str) -> ConfigError:

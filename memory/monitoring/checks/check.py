@@ -109,41 +109,39 @@ def _judge(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -
 
 
 def _bad_words(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -> str:
-    names = settings.threshold.names
-    if settings.kind == "command" and names == ("value",):
-        return _value_words(settings, found.reading["value"], monitor)
-    if settings.kind == "tcp" and not found.reading.get("open"):
+    reading = found.reading
+    if settings.kind == "command" and settings.threshold.names == ("value",):
+        return _value_words(settings, reading["value"], monitor)
+    if settings.kind == "tcp" and not reading.get("open"):
         return f"not open: {found.detail}"
-    if settings.kind == "file" and found.reading.get("missing") == 1:
+    if settings.kind == "file" and reading.get("missing") == 1:
         return "missing"
-    if settings.kind == "heartbeat":
-        age = found.reading.get("age")
-        return f"last sign {say_time(age)} ago" if isinstance(age, int | float) else "no sign yet"
-    return settings.threshold.explain(found.reading)
+    return _sign_words(reading) if settings.kind == "heartbeat" else settings.threshold.explain(reading)
 
 
 def _good_words(settings: MonitorSettings, reading: dict[str, Value], monitor: Monitor) -> str:
-    latency = reading.get("latency")
+    latency, age, size = (reading.get(name) for name in ("latency", "age", "size"))
     took = say_time(latency) if isinstance(latency, int | float) else ""
     match settings.kind:
         case "http":
             return f"status {reading['status']}, {took}"
-        case "command":
-            if "value" in reading and any(name.startswith("value") for name in settings.threshold.names):
-                return _value_words(settings, reading["value"], monitor)
-            return settings.threshold.explain(reading)
-        case "tcp":
-            return f"open, {took}" if took else settings.threshold.explain(reading)
-        case "file":
-            if not reading.get("exists"):
-                return "missing"
-            age, size = reading.get("age"), reading.get("size")
+        case "command" if "value" in reading and any(name.startswith("value") for name in settings.threshold.names):
+            return _value_words(settings, reading["value"], monitor)
+        case "tcp" if took:
+            return f"open, {took}"
+        case "file" if reading.get("exists"):
             said = [say_size(size)] if isinstance(size, int | float) else []
-            said += [f"{say_time(age)} old"] if isinstance(age, int | float) else []
-            return ", ".join(said)
-        case _:
-            age = reading.get("age")
-            return f"last sign {say_time(age)} ago" if isinstance(age, int | float) else "no sign yet"
+            return ", ".join([*said, *([f"{say_time(age)} old"] if isinstance(age, int | float) else [])])
+        case "file":
+            return "missing"
+        case "heartbeat":
+            return _sign_words(reading)
+    return settings.threshold.explain(reading)
+
+
+def _sign_words(reading: dict[str, Value]) -> str:
+    age = reading.get("age")
+    return f"last sign {say_time(age)} ago" if isinstance(age, int | float) else "no sign yet"
 
 
 def _value_words(settings: MonitorSettings, value: Value, monitor: Monitor) -> str:

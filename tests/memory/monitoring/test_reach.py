@@ -82,7 +82,7 @@ def test_a_file_that_others_can_read_is_told_and_not_used(tmp_path: Path) -> Non
     file.chmod(0o644)
     found = way({}, home=tmp_path)
     assert found.first is None
-    assert any("others can read" in step.why for step in found.steps)
+    assert any("can be read by others" in step.why for step in found.steps)
     assert "hunter2" not in repr(found)
     file.chmod(0o600)
     usable = way({}, home=tmp_path).first
