@@ -218,11 +218,12 @@ class _Run:
 
         ask = self._checks.get(monitor.name)
         decision = self.decide(ask)
-        why = broken(monitor, self.workspace.root) or (decision.why if decision.state == "refused" else "")
+        why = broken(monitor, self.workspace.root)
         if not why and ask is None and self._names[monitor.name] > 1:
             why = "another monitor has the same name"
         if not why and ask is not None:
             self.block(ask, decision)
+            why = decision.why if decision.state == "refused" else ""
         return _Chosen(monitor, ask, decision, due, why)
 
     @cached_property
