@@ -87,6 +87,16 @@ def latest_run(expr: str, now: datetime, zone: tzinfo) -> datetime | None:
     return _latest(_normal(expr), now.replace(second=0, microsecond=0), zone)
 
 
+def missed_twice(expr: str, last: datetime, now: datetime, zone: tzinfo) -> bool:
+    """Return whether a schedule came due at least twice since `last`; False for an invalid one."""
+    try:
+        newest = latest_run(expr, now, zone)
+        before = None if newest is None else latest_run(expr, newest - timedelta(minutes=1), zone)
+    except BadCron:
+        return False
+    return before is not None and last < before
+
+
 @lru_cache(maxsize=2048)
 def _latest(expr: str, minute: datetime, zone: tzinfo) -> datetime | None:
     fixed = _is_fixed(expr)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from memory.base.clock import BadMoment, read_moment
+from memory.base.cron import check_cron, missed_twice
 from memory.base.values import is_absent, split_field
 from memory.document import Document, Entry, Section
 from memory.document.nodes import bare
@@ -131,6 +133,24 @@ class Monitor(EntryItem):
         """Whether the last result was healthy; None where it never ran."""
         status = self.last_status
         return None if status is None else status.casefold() in HEALTHY
+
+    def checked_at(self, zone: tzinfo) -> datetime | None:
+        """Return the moment of the last check; None where there is none, or no usable one."""
+        try:
+            moment = read_moment(self.last_check or "", zone)
+        except BadMoment:
+            return None
+        return None if moment is None else moment.instant
+
+    def stale(self, now: datetime, zone: tzinfo, recorded: datetime | None = None) -> bool:
+        """Return whether it was checked before, but not for two of its intervals; `recorded` is a later known check."""
+        known = [one for one in (recorded, self.checked_at(zone)) if one is not None]
+        return bool(known and self.interval) and missed_twice(self.interval or "", max(known), now, zone)
+
+    def status_at(self, now: datetime, zone: tzinfo) -> tuple[str, ...]:
+        """Return the last result in words, and before it that it is stale: ("stale", "was healthy", "72% used")."""
+        words = [one for one in (self.last_status, self.last_status_remark) if one]
+        return ("stale", f"was {words[0]}", *words[1:]) if words and self.stale(now, zone) else tuple(words)
 
     @property
     def unread(self) -> LineFinding | None:
@@ -296,12 +316,8 @@ def _check_value(key: str, value: str) -> None:
 
 def _check_plain(key: str, plain: str) -> None:
     if key == "interval":
-        from memory.base.cron import check_cron
-
         check_cron(plain)
     elif key == "lastCheck":
-        from memory.base.clock import read_moment
-
         read_moment(plain, UTC)
     elif key == "alertPriority" and plain.casefold() not in PRIORITIES:
         raise UsageError("monitor.priority", f"alertPriority is {plain[:40]!r}", "write low, normal or high")

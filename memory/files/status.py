@@ -42,6 +42,8 @@ class NextRun:
 class Brief:
     """The result of `brief`: tasks by due date, the newest entries, alerts, and counts per file.
 
+    `alerts` are the monitors whose last result was not healthy, or is stale.
+
     `next_runs` and `problems` are computed on first use.
     """
 
@@ -120,7 +122,7 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
         due_week,
         tasks.in_section("in-progress"),
         tuple(snapshot.journal.entries(limit=LAST_ENTRIES)),
-        snapshot.monitors.failing,
+        tuple(one for one in snapshot.monitors.monitors if one.healthy is False or one.stale(now, zone)),
         _counts(snapshot, {name: tasks.count(name) for name in SECTIONS}),
     )
 

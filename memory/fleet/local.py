@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from memory.errors import BusyError, ConflictError, MemdeckError, UsageError
 from memory.files.status import brief, next_overdue
+from memory.monitoring.run.schedule import overdue as late_upkeep
 from memory.registry import holds_memory
 from memory.search.query import Query, read_day, read_query
 from memory.search.rank import day_number
@@ -117,7 +118,11 @@ class LocalWorkspaces:
         until = now + timedelta(days=7)
         if "files" in workspace.system_names():
             found = brief(workspace.snapshot().readable(), now)
-            overdue, alerts, until = len(found.overdue), len(found.alerts), next_overdue(found)
+            overdue, alerts, until = (
+                len(found.overdue),
+                len(found.alerts) + len(late_upkeep(workspace, now)),
+                next_overdue(found),
+            )
         if problems is None:
             problems = sum(problem.level == "error" for problem in check_all(workspace))
         decided = self._decided(workspace)

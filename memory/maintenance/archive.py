@@ -40,37 +40,23 @@ def new_archive(kind: str, now: datetime, source: Document) -> Document:
 
 
 class _Part:
-    """A section while entries are added to it; its entries are not cut out until one changes (`entries` None).
-
-    `fresh` marks new entries, `is_new` a whole new section.
-    """
-
-    __slots__ = ("entries", "fresh", "is_new", "section")
+    """A section while entries are added to it; `fresh` marks new entries, `is_new` a whole new section."""
 
     def __init__(self, section: Section, is_new: bool = False) -> None:
-        """Wrap a section without cutting out its entries."""
+        """Cut out the entries of a section."""
         self.section = section
         self.is_new = is_new
-        self.entries: list[Entry] | None = None
-        self.fresh: list[bool] = []
-
-    def cut(self) -> list[Entry]:
-        """Return the entries as a list that may be changed."""
-        if self.entries is None:
-            self.entries = list(self.section.entries)
-            self.fresh = [self.is_new] * len(self.entries)
-        return self.entries
+        self.entries: list[Entry] = list(section.entries)
+        self.fresh = [is_new] * len(self.entries)
 
     def put(self, at: int, entries: Sequence[Entry]) -> None:
         """Insert new entries at an index."""
-        self.cut()[at:at] = entries
+        self.entries[at:at] = entries
         self.fresh[at:at] = [True] * len(entries)
 
     def begins_fresh(self, following: bool | None) -> bool:
         """Return whether something new is next to the heading: the section, its first entry, or what follows it."""
-        if self.is_new or self.entries is None:
-            return self.is_new or (following is True and not len(self.section))
-        return self.fresh[0] if self.fresh else following is True
+        return self.is_new or (self.fresh[0] if self.fresh else following is True)
 
 
 class LeavingDay(NamedTuple):
@@ -109,7 +95,7 @@ def add_completed(
     else:
         part = _Part(Section.compose(heading, newline=document.newline), is_new=True)
         parts.append(part)
-    merged = _inserted(part.cut(), date_of, incoming)
+    merged = _inserted(part.entries, date_of, incoming)
     part.entries = [entry for entry, _ in merged]
     part.fresh = [is_new for _, is_new in merged]
     return _joined(document, parts, spaced=document.spaced)
@@ -183,22 +169,17 @@ def _joined(document: Document, parts: list[_Part], *, spaced: bool) -> Document
         section = part.section
         if part.begins_fresh(following):
             shown = (front if index == 0 else b"") + section.heading + section.lead
-            last = following is None and not (len(section) if part.entries is None else part.entries)
+            last = following is None and not part.entries
             section = _with_end(section, _ended(shown, newline, spaced, last=last)[len(shown) :])
-        if part.entries is None and len(section) and (following or part.is_new):
-            # The end of a section is that of its last entry; the parts before it leave nothing open.
-            raw = section.entries[-1].raw
-            if _ended(raw, newline, spaced, last=following is None) != raw:
-                part.cut()
-        changed = part.entries is not None
-        for number, entry in enumerate(part.entries or ()):
+        changed = any(part.fresh) or len(part.entries) != len(section)
+        for number, entry in enumerate(part.entries):
             after = following if number + 1 == len(part.fresh) else part.fresh[number + 1]
             if part.fresh[number] or after:
                 raw = _ended(entry.raw, newline, spaced, last=after is None)
                 if raw != entry.raw:
-                    assert part.entries is not None
                     part.entries[number] = Entry(raw)
-        part.section = section.with_entries(part.entries or ()) if changed else section
+                    changed = True
+        part.section = section.with_entries(part.entries) if changed else section
     return document.replaced(head=parts[0].section, sections=tuple(part.section for part in parts[1:]))
 
 

@@ -6,14 +6,17 @@ import os
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from memory.base.clock import format_utc
 from memory.errors import MemdeckError, UsageError
-from memory.monitoring.operations import watch
+from memory.monitoring.operations import ping_at_end, watch
+from memory.monitoring.run.report import Watch
 from memory.operations import Context, argument, option, verb
 from memory.operations.result import PROBLEMS, Paint, Result
 from memory.systems import entrust, maintain_all
 
 from . import JOURNAL_RULES, TASK_RULES, Report, render
 from . import maintain as run
+from .report import summary
 
 BLOCKED = 3
 _dry_run = option("--dry-run", is_flag=True, help="Only say what would move.")
@@ -33,7 +36,10 @@ _force = option("--force", is_flag=True, help="Write even if the clock seems to 
 @_dry_run
 @option("--no-exec", is_flag=True, help="Move entries only: no monitor runs, no heartbeat, which is no error.")
 @_force
-def maintain(context: Context, folder: str | None, dry_run: bool, no_exec: bool, force: bool) -> Result:
+@option("--quiet", is_flag=True, help="Print one dated line, and nothing if nothing happened; for cron and systemd.")
+def maintain(
+    context: Context, folder: str | None, dry_run: bool, no_exec: bool, force: bool, quiet: bool = False
+) -> Result:
     """Apply all maintenance rules once to the workspace that contains DIR, then run what is due of its monitors.
 
     Completed tasks and old journal entries move to archive/, finished plans too; nothing is deleted. It needs no
@@ -44,6 +50,9 @@ def maintain(context: Context, folder: str | None, dry_run: bool, no_exec: bool,
 
     A clock that is more than a day behind the last run or change holds it back: nothing is written, and the exit code
     is 4. If the clock is right, run it once with --force.
+
+    The first line of the output has the time, the workspace and what was done. `MEMDECK_PING`, or `[pings]` in
+    channels.toml, names an address that each run calls at its end.
     """
     if folder is not None and context.folder is not None and os.path.abspath(folder) != os.path.abspath(context.folder):
         raise UsageError("usage.arguments", "DIR and --workspace name two folders", "give one of them")
@@ -61,18 +70,29 @@ def maintain(context: Context, folder: str | None, dry_run: bool, no_exec: bool,
         if watches:
             watch(context)
         raise
-    blocked, more, lines = list(report.blocked), dict[str, Any](), list[str]()
-    if watches and not report.dry_run:
-        watched = watch(context)
-        report = report._replace(monitors=tuple(watched.json()), warnings=(*report.warnings, *watched.warnings))
-        blocked += watched.blocked
-        more = {"heartbeat": list(watched.beat), "busy": watched.busy}
-        lines = list(watched.lines())
+    ran = watches and not report.dry_run
+    watched = watch(context) if ran else Watch()
+    blocked = [*report.blocked, *watched.blocked]
+    report = report._replace(monitors=tuple(watched.json()), warnings=(*report.warnings, *watched.warnings))
+    more: dict[str, Any] = {"heartbeat": list(watched.beat), "busy": watched.busy} if ran else {}
+
+    def lines(paint: Paint) -> Iterator[str]:
+        happened = bool(report.moved or report.acted or report.warnings or report.blocked or watched.news)
+        if happened or not quiet:
+            words = f"{'would do: ' if report.dry_run else ''}{summary(report.rules)}"
+            total = f"; {watched.total}" if ran else ""
+            yield paint.line(f"{format_utc(context.now)} {context.workspace.root}: {words}{total}")
+        if not quiet:
+            yield from _lines(paint, report)
+            if ran:
+                yield from map(paint.line, watched.lines())
+
     context.made = "moved entries" if report.change and not blocked else None
     context.warn()
     return Result(
-        lambda: {**report.json(), "blocked": blocked, **more},
-        lambda paint: [*_lines(paint, report), *map(paint.line, lines)],
+        lambda: {**_document(context, report), "blocked": blocked, **more},
+        lines,
+        notes=ping_at_end(context) if ran else [],
         code=PROBLEMS if report.held else BLOCKED if blocked else 0,
     )
 
@@ -101,7 +121,13 @@ def _applied(context: Context, rules: Collection[str], *, dry_run: bool, force: 
     report = run(context.workspace, context.now, actor=context.actor, dry_run=dry_run, force=force, rules=rules)
     context.made = "moved entries" if report.change else None
     context.warn()
-    return Result(report.json, lambda paint: _lines(paint, report), code=PROBLEMS if report.held else 0)
+    return Result(
+        lambda: _document(context, report), lambda paint: _lines(paint, report), code=PROBLEMS if report.held else 0
+    )
+
+
+def _document(context: Context, report: Report) -> dict[str, Any]:
+    return {"workspace": str(context.workspace.root), **report.json()}
 
 
 def _lines(paint: Paint, report: Report) -> Iterator[str]:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from functools import cached_property
 from typing import NamedTuple
 
 from memory.base.clock import BadMoment, read_moment
 from memory.document import Document
 from memory.document.nodes import Entry
-from memory.files.journal.model import Day, Journal, JournalEntry
+from memory.files.journal.model import JournalEntry
 from memory.files.plans.model import Plan
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
 
 from .archive import LeavingDay, add_completed, add_days, new_archive
-from .report import ListedEntry, RuleReport, ViewOf
+from .report import Gone, RuleReport, Stays
 from .restored import RestoredIn, staying
 from .rules import (
     ALL_RULES,
@@ -215,25 +214,27 @@ class _Planner:
         choice: RuleResult,
         why: str,
     ) -> None:
-        file = f"{kind}.md"
-        view_of = _Views(self._snapshot, file).of
-        moves = _Moves(document, kind, choice.picks, view_of)
+        view_of = _views(self._snapshot, kind)
+
+        def named(section: int, number: int) -> tuple[str | None, str]:
+            """Return the ref (None for an entry in no view) and the title of an entry."""
+            view = view_of((section, number))
+            if view is not None:
+                return view.ref, view.title
+            return None, document.section(section).entries[number].title
+
+        moves = [
+            Gone(*named(section, number), archive_name(kind, day), day.isoformat())
+            for section, numbers, day in choice.picks
+            for number in numbers
+        ]
+        left = [Stays(*named(section, number), reason) for section, number, reason in choice.left]
         moved = len(moves)
         cleared = moved if rule == CLEAR_PLANS else 0
+        kept = choice.before - moved
         self._reports.append(
             RuleReport(
-                rule,
-                file,
-                choice.before,
-                choice.before - moved,
-                moved - cleared,
-                cleared,
-                moves,
-                tuple(
-                    ListedEntry(document, (section, number), view_of, reason=reason)
-                    for section, number, reason in choice.left
-                ),
-                why=why,
+                rule, f"{kind}.md", choice.before, kept, moved - cleared, cleared, tuple(moves), tuple(left), why=why
             )
         )
 
@@ -303,51 +304,12 @@ def _without(document: Document, picks: Iterable[LeavingEntries], drop: Collecti
     return document.replaced(sections=tuple(sections))
 
 
-class _Moves(Collection[ListedEntry]):
-    """The moves of a rule, made on iteration: there may be a hundred thousand, and most readers want to see a few."""
-
-    def __init__(self, document: Document, kind: str, picks: Sequence[LeavingEntries], view_of: ViewOf) -> None:
-        self._document = document
-        self._kind = kind
-        self._picks = picks
-        self._view_of = view_of
-
-    def __len__(self) -> int:
-        return sum(len(pick.entries) for pick in self._picks)
-
-    def __iter__(self) -> Iterator[ListedEntry]:
-        for section, numbers, day in self._picks:
-            to, date = archive_name(self._kind, day), day.isoformat()
-            for number in numbers:
-                yield ListedEntry(self._document, (section, number), self._view_of, to, date)
-
-    def __contains__(self, item: object) -> bool:
-        return any(one == item for one in self)
-
-
-class _Views:
-    """The typed views of a file's entries by their place; the file is read on use."""
-
-    def __init__(self, snapshot: Snapshot, file: str) -> None:
-        self._snapshot = snapshot
-        self._file = file
-
-    def of(self, place: tuple[int, int]) -> Task | JournalEntry | Plan | None:
-        """Return the view of the entry at (section, entry), None if it is in no view."""
-        section, number = place
-        if self._file == "tasks.md":
-            return self._snapshot.tasks.at(section, number)
-        if self._file == "orchestration.md":
-            return self._plans.get(place)
-        journal, days = self._journal
-        return journal.of_day(days[section])[number] if section in days else None
-
-    @cached_property
-    def _plans(self) -> dict[tuple[int, int], Plan]:
-        return {plan.at: plan for plan in self._snapshot.plans.plans}
-
-    @cached_property
-    def _journal(self) -> tuple[Journal, dict[int, Day]]:
-        """The journal, and its days by their section."""
-        journal = self._snapshot.journal
-        return journal, {day.section: day for day in journal.days}
+def _views(snapshot: Snapshot, kind: str) -> Callable[[tuple[int, int]], Task | JournalEntry | Plan | None]:
+    """Return a function that returns the typed view of the entry at (section, entry); None for one in no view."""
+    if kind == TASKS:
+        return lambda place: snapshot.tasks.at(*place)
+    if kind == PLANS:
+        return {plan.at: plan for plan in snapshot.plans.plans}.get
+    journal = snapshot.journal
+    days = {day.section: day for day in journal.days}
+    return lambda place: journal.of_day(days[place[0]])[place[1]] if place[0] in days else None

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
 from memory.base.clock import format_utc
 from memory.base.safe_text import visible
-from memory.document import Document
-from memory.files.journal.model import JournalEntry
-from memory.files.plans.model import Plan
-from memory.files.tasks.model import Task
 
 from .rules import ARCHIVE_TASKS, CAP_JOURNAL, CLEAR_PLANS, PRUNE_JOURNAL
 
@@ -20,39 +16,12 @@ SHOWN = 20
 """How many moves and skipped entries of a rule the rendered text lists."""
 
 
-ViewOf = Callable[[tuple[int, int]], "Task | JournalEntry | Plan | None"]
-"""Returns the typed view of the entry at (section, entry) of a document, None for one in no view."""
-
-
-class ListedEntry(NamedTuple):
-    """An entry that a rule moves to `to`, or considered and kept for a `reason`; ref and title are computed on use.
-
-    `to` is an archive, relative to the memory folder. `date` is the ISO date that the rule used: when the entry was
-    completed, or the day of a journal entry.
-    """
-
-    document: Document
-    place: tuple[int, int]
-    view_of: ViewOf
-    to: str = ""
-    date: str = ""
-    reason: str = ""
-
-    @property
-    def ref(self) -> str | None:
-        """The entry's ref, which stays the same in the archive; None for one in no view."""
-        view = self.view_of(self.place)
-        return None if view is None else view.ref
-
-    @property
-    def title(self) -> str:
-        """The entry's title without priority or time."""
-        section, number = self.place
-        return (self.view_of(self.place) or self.document.section(section).entries[number]).title
-
-
 class Gone(NamedTuple):
-    """An item of another system that its rule removed; `to` says where it is now, `date` when it last changed."""
+    """An entry that a rule moves or removes; its ref stays the same in the archive.
+
+    `to` says where it is afterwards: an archive, relative to the memory folder. `date` is the ISO date that the rule
+    used: when it was completed, or the day of a journal entry.
+    """
 
     ref: str | None
     title: str
@@ -61,7 +30,7 @@ class Gone(NamedTuple):
 
 
 class Stays(NamedTuple):
-    """An item of another system that its rule considered and kept, with the reason in words."""
+    """An entry that a rule considered and kept, with the reason in words."""
 
     ref: str | None
     title: str
@@ -80,8 +49,8 @@ class RuleReport(NamedTuple):
     kept: int
     archived: int
     cleared: int
-    moves: Collection[ListedEntry | Gone] = ()
-    skipped: Sequence[ListedEntry | Stays] = ()
+    moves: Sequence[Gone] = ()
+    skipped: Sequence[Stays] = ()
     what: tuple[str, str] | None = None
     """Noun and verb of a rule of another system than the memory files, such as `("fact", "cleared")`."""
     why: str = ""
@@ -109,7 +78,7 @@ class RuleReport(NamedTuple):
         }
 
 
-def _rows(items: Iterable[ListedEntry | Gone | Stays], last: str) -> list[dict[str, str | None]]:
+def _rows(items: Iterable[Gone | Stays], last: str) -> list[dict[str, str | None]]:
     """Return the ref, the title and one more attribute of each item."""
     return [{"ref": one.ref, "title": one.title, last: getattr(one, last)} for one in items]
 

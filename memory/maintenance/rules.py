@@ -14,6 +14,7 @@ from typing import NamedTuple
 from memory.base.clock import BadMoment, Moment, read_moment
 from memory.document import Document
 from memory.document.nodes import Entry, Section
+from memory.files.journal.reading import read_date, split_heading
 
 ARCHIVE_TASKS = "archive-completed-tasks"
 PRUNE_JOURNAL = "prune-old-journal"
@@ -38,8 +39,6 @@ PLAN_AGE = timedelta(hours=24)
 _OPEN = "a code fence or HTML block in it is never closed"
 _AHEAD = "it is dated in the future"
 _LONGEST = 4_000_000  # days; more than the calendar has
-_CHANGED_CLOCK = timedelta(days=2)
-"""The range around a moment in which a change of the clock makes its day uncertain."""
 _UNFINISHED = frozenset({"planning", "running", "blocked", "failed"})
 
 Closed = Callable[[date], "str | None"]
@@ -215,8 +214,6 @@ def section_date(section: Section) -> date | str:
     """Return the date of a journal section, or why it has none."""
     if not section.level:
         return "it stands under no date"
-    from memory.files.journal.reading import read_date
-
     text = read_date(section.title)
     if text is None:
         return f"its section {section.title[:40]!r} is no date"
@@ -231,8 +228,6 @@ def entry_moment(day: date, entry: Entry, zone: tzinfo) -> Moment:
 
     Where the heading has no time, or an impossible one (`25:99`), it is the date alone.
     """
-    from memory.files.journal.reading import split_heading
-
     return _moment_at(day, split_heading(entry.title)[0], zone)
 
 
@@ -251,7 +246,6 @@ def _moment_at(day: date, clock: str | None, zone: tzinfo) -> Moment:
 
 def choose_old_journal(document: Document, today: Today, age: timedelta, closed: Closed) -> RuleResult:
     """Choose the journal entries that are dated more than `age` ago; those without a date stay, with the reason."""
-    first, last = _certain(today, age)
     swallowing = open_place(document)
     picks: list[LeavingEntries] = []
     left: list[StayingEntry] = []
@@ -260,19 +254,15 @@ def choose_old_journal(document: Document, today: Today, age: timedelta, closed:
         if isinstance(day, str):
             left.extend(StayingEntry(index, number, day) for number in range(len(section)))
             continue
-        if last < day < today.date:
-            continue
-        refused = closed(day) if day <= last else None
-        if day < first and refused is None and (swallowing is None or swallowing[0] != index):
-            picks.append(LeavingEntries(index, range(len(section)), day))
-            continue
+        if 0 < (today.date - day).days < age.days - 1:
+            continue  # No time of that day is old enough, whatever the clocks did.
         old: list[int] = []
         for number, entry in enumerate(section.entries):
             moment = entry_moment(day, entry, today.zone)
             if today.ahead(moment):
                 left.append(StayingEntry(index, number, _AHEAD))
             elif today.older(moment, age):
-                reason = _OPEN if (index, number) == swallowing else refused
+                reason = _OPEN if (index, number) == swallowing else closed(day)
                 if reason is None:
                     old.append(number)
                 else:
@@ -280,22 +270,6 @@ def choose_old_journal(document: Document, today: Today, age: timedelta, closed:
         if old:
             picks.append(LeavingEntries(index, old, day))
     return RuleResult(count_entries(document), tuple(picks), tuple(left))
-
-
-def _certain(today: Today, age: timedelta) -> tuple[date, date]:
-    """Return two dates: any day before the first is wholly too old, any day after the second is wholly not.
-
-    Only the days from the first to the second have to be checked entry by entry.
-    """
-    try:
-        cut = (today.now - age).astimezone(today.zone)
-        # Without a change of the clock nearby, only a single day is uncertain.
-        near = (today.now, cut - _CHANGED_CLOCK, cut + _CHANGED_CLOCK)
-        if len({cut.utcoffset(), *(moment.astimezone(today.zone).utcoffset() for moment in near)}) == 1:
-            return cut.date(), cut.date()
-        return cut.date() - timedelta(days=1), cut.date() + timedelta(days=1)
-    except OverflowError:
-        return date.min, date.min
 
 
 def choose_surplus(

@@ -16,16 +16,17 @@ from memory.files.operations import Call, EntryGroup, given, pairs, something
 from memory.files.snapshot import Snapshot
 from memory.operations import Choice, Context, Group, Pairs, Ref, argument, option, under
 from memory.operations.result import Paint, Result, listing, said, short
-from memory.storage.own_folders import config_home
+from memory.storage.own_folders import config_home, host_name
 
 from .alerts.channels import Addresses, AlertRoute, read_route
-from .alerts.notify import send
+from .alerts.notify import Sent, call, send
 from .alerts.options import read_span
 from .history.overview import MonitorStanding, prometheus, standings
 from .problems import runnable
 from .run.ledger import MonitorLedger, key_of, ledger_of
 from .run.report import Watch
 from .run.run import ACTOR, WatchServices, keep_watch
+from .run.schedule import overdue
 from .settings import kind_of
 from .thresholds.threshold import parse_threshold
 
@@ -69,6 +70,16 @@ def _addresses(context: Context) -> Addresses:
     return Addresses(config_home(context.environ), context.environ, workspace=context.workspace.root)
 
 
+def ping_at_end(context: Context) -> list[str]:
+    """Call the address that expects a sign of life of each run, if one is named; return a warning if it failed."""
+    try:
+        url = _addresses(context).ping()
+        sent = call(url) if url else Sent(True)
+    except MemdeckError as error:
+        sent = Sent(False, error.message)
+    return [] if sent.ok else [f"warning: the ping at the end was not sent: {sent.detail}"]
+
+
 def _refuse_safe(context: Context) -> None:
     """Raise UsageError if `--safe` was given: nothing may run then."""
     if context.safe:
@@ -80,19 +91,18 @@ def _refuse_safe(context: Context) -> None:
 @option("--match", metavar="TEXT", help="Only monitors that contain this text, in any case.")
 def list_monitors(context: Context, alerting: bool, match: str | None) -> Result:
     """List monitors with their last state."""
-    found: list[Monitor] = list(context.snapshot.monitors.monitors)
+    found = _standings(context)
     if alerting:
-        found = [monitor for monitor in found if monitor.healthy is False]
+        found = [one for one in found if one.bad]
     if match is not None:
-        found = [monitor for monitor in found if match.casefold() in _text(monitor).casefold()]
-    wanted = {monitor.at for monitor in found}
-    known = [one for one in _standings(context) if one.monitor.at in wanted]
-    return listing("monitors", lambda: map(_row, known), lambda paint: _table(paint, known))
+        found = [one for one in found if match.casefold() in _text(one.monitor).casefold()]
+    notes = [f"warning: {late.message}" for late in overdue(context.workspace, context.now)]
+    return listing("monitors", lambda: map(_row, found), lambda paint: _table(paint, found), notes=notes)
 
 
-def _standings(context: Context) -> tuple[MonitorStanding, ...]:
+def _standings(context: Context) -> list[MonitorStanding]:
     """Return the state of the workspace's monitors, and which of them may not run."""
-    return standings(context.workspace, context.snapshot, context.now, context.trust)
+    return list(standings(context.workspace, context.snapshot, context.now, context.trust))
 
 
 def _row(one: MonitorStanding) -> dict[str, object]:
@@ -106,17 +116,14 @@ def _text(monitor: Monitor) -> str:
 def _table(paint: Paint, known: list[MonitorStanding]) -> Iterator[str]:
     rows = []
     for one in known:
-        monitor = one.monitor
-        remark = f" ({monitor.last_status_remark})" if monitor.last_status_remark else ""
-        state = (monitor.last_status or "never checked") + remark
-        # Monitors that may not run are shown as such, whatever their file says of the last run.
-        if one.blocked:
-            state = f"blocked, was {state}" if monitor.last_status else "blocked"
-        elif one.broken:
+        monitor, state = one.monitor, one.before or "never checked"
+        if one.broken:
             state = f"error ({one.broken})"
+        elif one.state in ("blocked", "stale"):
+            state = f"{one.state}, was {one.before}" if one.before else one.state
         interval = describe(monitor.interval) if monitor.interval else ""
         rows.append((short(monitor.ref), state, monitor.type or "", interval, monitor.last_check or "", monitor.name))
-    alerts = {row: 1 for row, one in enumerate(known) if one.monitor.healthy is False}
+    alerts = {row: 1 for row, one in enumerate(known) if one.bad}
     return paint.columns(rows, alerts=alerts, indent="", empty="no monitors")
 
 
@@ -143,12 +150,14 @@ def check(context: Context, names: tuple[str, ...], everything: bool) -> Result:
         raise UsageError("usage.arguments", "names and --all say two things", "give one of them")
     found = watch(context, names=list(names) or None, everything=everything, heartbeat=False)
     document = {
+        "workspace": str(context.workspace.root),
         "monitors": found.json(),
         "blocked": list(found.blocked),
         "busy": found.busy,
         "warnings": list(found.warnings),
     }
     notes = [f"warning: {warning}" for warning in found.warnings]
+    notes += [] if names else ping_at_end(context)
     code = BLOCKED if found.blocked else 0
     return Result(lambda: document, lambda paint: _painted(paint, found), notes=notes, code=code)
 
@@ -199,7 +208,13 @@ def mute(context: Context, name: str | None, span: str | None, off: bool) -> Res
 def export(context: Context) -> Result:
     """Print how the monitors stand in the text format of Prometheus."""
     found = _standings(context)
-    return listing("monitors", lambda: map(_row, found), lambda _: prometheus(found).splitlines())
+
+    def lines() -> list[str]:
+        late = overdue(context.workspace, context.now)
+        place = {"host": host_name(context.environ), "workspace": str(context.workspace.root)}
+        return prometheus(found, late, context.now, **place).splitlines()
+
+    return listing("monitors", lambda: map(_row, found), lambda _: lines())
 
 
 def _painted(paint: Paint, found: Watch) -> Iterator[str]:

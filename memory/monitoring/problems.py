@@ -65,7 +65,7 @@ def runnable(build: Callable[[Snapshot], Edit]) -> Callable[[Snapshot], Edit]:
 
 def _setting_error(monitor: Monitor, root: Path | None) -> UsageError | None:
     if (unread := monitor.unread) is not None:
-        return UsageError("monitor.field", unread.message)
+        return UsageError("monitor.field", f"line {monitor.line + unread.line + 2}: {unread.message}")
     try:
         settings = read_settings(monitor)
     except (BadSetting, BadThreshold) as error:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from memory.base.values import is_absent
 from memory.files.monitors import Monitor
 from memory.trust.addresses import BadSetting, read_target, unusable_url
-from memory.trust.asks import folder_of
+from memory.trust.asks import ANYWHERE, folder_of, target_of
 from memory.trust.pins import PRIVATE
 
-from .thresholds.rules import JSON, KINDS
+from .thresholds.rules import JSON, KINDS, Compare
 from .thresholds.threshold import BadThreshold, Threshold, parse_threshold
 from .thresholds.units import read_duration, read_quantity
 
@@ -34,7 +34,7 @@ class MonitorSettings:
     url: str = ""
     method: str = "GET"
     follow: int = 0
-    expect: str = ""
+    anywhere: bool = False
     expected: Threshold | None = None
     certificate: float = 0.0
     command: str = ""
@@ -61,7 +61,6 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
         raise BadSetting("folder", f"folder is {folder[:30]!r}", "write . for the workspace, or a path in it")
     match kind:
         case "http":
-            expect = fields.text("expect")
             return MonitorSettings(
                 kind,
                 threshold,
@@ -69,8 +68,8 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
                 url=fields.address("url"),
                 method=fields.one_of("method", _METHODS),
                 follow=fields.hops("follow"),
-                expect=expect,
-                expected=_expected(expect),
+                anywhere=fields.text("follow").casefold() == ANYWHERE,
+                expected=_expected(fields.text("expect")),
                 certificate=fields.seconds("certificate", 0.0, "d"),
             )
         case "command":
@@ -88,7 +87,10 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
                 folder=folder,
             )
         case "tcp":
-            fields.check_target()
+            host = fields.text("url") or fields.needed("host")
+            if ":" not in host:
+                fields.needed("port")
+            read_target(target_of(monitor) or "")
             return MonitorSettings(kind, threshold, timeout)
         case "file":
             return MonitorSettings(kind, threshold, timeout, path=fields.needed("path"))
@@ -112,9 +114,9 @@ def kind_of(monitor: Monitor) -> str:
 
 
 def _expected(text: str) -> Threshold | None:
-    """Return the condition that an answer must meet; None if `expect` is a plain text."""
+    """Return the condition that an answer must meet: one on JSON, or that it contains a text; None for no condition."""
     if not text.startswith(JSON):
-        return None
+        return Threshold(text, Compare("body", "contains", text, text)) if text else None
     try:
         return parse_threshold(text, "http")
     except BadThreshold as error:
@@ -164,17 +166,9 @@ class _Fields:
         value = self.text(key).casefold()
         if value in ("", "no", "false", "off", "0"):
             return 0
-        if value in ("yes", "true", "on"):
+        if value in ("yes", "true", "on", ANYWHERE):
             return MOST_HOPS // 2
         found = read_quantity(value)
         if found is None or found.unit or found.number != int(found.number) or not 0 <= found.number <= MOST_HOPS:
-            raise BadSetting(key, f"{key} is {value[:30]!r}", f"write yes, no or a number up to {MOST_HOPS}")
+            raise BadSetting(key, f"{key} is {value[:30]!r}", f"write yes, no, anywhere or a number up to {MOST_HOPS}")
         return int(found.number)
-
-    def check_target(self) -> None:
-        """Check `host` and `port`, a host with its port, or a `url` with both."""
-        target = self.text("url")
-        if not target:
-            host = self.needed("host")
-            target = f"{host}:{self.text('port') if ':' in host else self.needed('port')}"
-        read_target(target)

@@ -174,7 +174,12 @@ def _urgent(found: Brief) -> Iterator[PromptBlock]:
             yield _task(section, task, reason)
     for monitor in found.alerts:
         yield PromptBlock.of(
-            "files", "Alerts", monitor.ref, monitor.name, "it is not healthy", monitor.last_status or ""
+            "files",
+            "Alerts",
+            monitor.ref,
+            monitor.name,
+            "it is not healthy",
+            next(iter(monitor.status_at(found.now, found.snapshot.zone)), ""),
         )
 
 

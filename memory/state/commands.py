@@ -8,12 +8,12 @@ and prints the new bundle as JSON and nothing else. In all other cases the deter
 from __future__ import annotations
 
 import shlex
+import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from memory.errors import MemdeckError
 from memory.monitoring.process.command import Finished, run_placed
 from memory.monitoring.process.model_command import NotUsed, ask_command, last_line
-from memory.monitoring.run.cancel import Cancel
 from memory.state.files import schema
 from memory.state.files.json_text import line_of, load
 from memory.state.files.model import STATE, Json
@@ -56,7 +56,7 @@ def run_validation(
     trust: Trust | None,
     environ: Mapping[str, str],
     *,
-    cancel: Cancel | None = None,
+    cancel: threading.Event | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> list[Mapping[str, str]]:
     """Run the validation commands of the bundle and return their results, in the shape of the snapshot.

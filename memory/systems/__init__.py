@@ -10,6 +10,7 @@ from memory.base.problems import Problem
 from memory.errors import MemdeckError
 from memory.history.outside import lost_files
 from memory.maintenance.report import Report
+from memory.monitoring.run.schedule import overdue_problems
 from memory.registry import REGISTRY, broken
 from memory.search.records import Record
 from memory.search.searcher import Searcher
@@ -71,6 +72,7 @@ def check_all(
                 if name not in own:
                     found += [problem_of(name, error) for error in workspace.failures(name, now)]
             found += load_problems()
+            found += overdue_problems(workspace, now)
         return tuple(dict.fromkeys([*found, *suspicious_problems(workspace)]))
     found = []
     left = list(names)

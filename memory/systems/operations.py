@@ -20,7 +20,8 @@ from memory.files.tasks.model import Task
 from memory.files.tasks.values import moment_or_none
 from memory.history.outside import OutsideRemoval, lost_files
 from memory.maintenance.run import ahead_of, held_words
-from memory.monitoring.history.overview import has_record, standings
+from memory.monitoring.history.overview import standings
+from memory.monitoring.run.schedule import Overdue, overdue
 from memory.operations import Choice, Context, argument, option, verb
 from memory.operations.result import Paint, Result, listing, problem_json, problems_found, short
 from memory.review import Inbox
@@ -120,6 +121,7 @@ class _Status:
     systems: Mapping[str, Mapping[str, Any]]
     last: datetime | None
     latest: datetime | None
+    late: Sequence[Overdue]
     alerts: Sequence[dict[str, Any]]
     runs: Sequence[NextRun]
     proposals: int
@@ -147,6 +149,7 @@ class _Status:
             ],
             "systems": self.systems,
             "last_maintenance": format_utc(self.last) if self.last else None,
+            "upkeep": [one.json() for one in self.late],
             "clock": {"latest": format_utc(self.latest)} if self.latest else None,
             "review": {"waiting": self.proposals},
             "approvals": {"waiting": self.approvals},
@@ -166,6 +169,8 @@ class _Status:
         yield from paint.columns(counted)
         if self.latest is not None:
             yield from ("", paint.notice(held_words(self.now, self.latest)))
+        for late in self.late:
+            yield from ("", paint.notice(late.message))
         if self.proposals:
             words = f"{self.proposals:,} {_noun('proposals', self.proposals)} of agents: `memdeck review list`"
             yield from ("", paint.notice(words))
@@ -216,6 +221,7 @@ def status(context: Context) -> Result:
         systems=_systems(context),
         last=state.last_maintenance if state is not None else None,
         latest=_or_none(lambda: ahead_of(workspace, now)),
+        late=overdue(workspace, now),
         alerts=_alerts(context, found),
         runs=_runs(context, found),
         proposals=_or_none(Inbox(workspace).count) or 0,
@@ -255,12 +261,10 @@ def _runs(context: Context, found: Brief) -> list[NextRun]:
 def _alerts(context: Context, found: Brief) -> list[dict[str, Any]]:
     """Return the monitors that alert: by the record, and by the file if the record does not know them."""
     by_file = {monitor.at for monitor in found.alerts}
-    if not has_record(context.workspace):
-        return [monitor.json() for monitor in found.alerts]
     return [
         {**one.monitor.json(), **one.json()}
         for one in standings(context.workspace, found.snapshot, context.now)
-        if (one.alert.alerting if one.alert.known else one.monitor.at in by_file)
+        if one.stale or (one.alert.alerting if one.alert.known else one.monitor.at in by_file)
     ]
 
 
@@ -284,6 +288,8 @@ def _local(text: str | None, zone: tzinfo) -> str:
 
 
 def _status(monitor: dict[str, Any]) -> str:
+    if monitor["state"] == "stale":
+        return f"stale, {monitor['summary']}"
     remark = monitor["lastStatusRemark"]
     return (monitor["lastStatus"] or "") + (f" ({remark})" if remark else "")
 

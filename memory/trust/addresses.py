@@ -12,8 +12,23 @@ from urllib.parse import urlsplit
 
 from memory.errors import UsageError
 
-from .networks import GLOBAL_6, is_closed
-
+_GLOBAL_6 = ipaddress.IPv6Network("2000::/3")
+"""The only part of IPv6 that is allocated for the public internet."""
+_WRAPPED = (ipaddress.IPv6Network("::ffff:0:0/96"), ipaddress.IPv6Network("64:ff9b::/96"))
+"""Addresses that lead to the IPv4 address in their last 32 bits: mapped ones, and those of NAT64."""
+_ISATAP = (0x5EFE, 0x02005EFE)
+"""The marks of addresses that lead through a tunnel to the IPv4 address in their last 32 bits."""
+_CLOSED = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        # Special-purpose networks of IANA (RFC 6890, 8190, 9374, 9637, 9780) that Python calls global, or did.
+        *("192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24"),
+        *("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"),
+        # Public by number, but reachable only from a machine of that cloud: Azure, Equinix Metal, IBM Cloud.
+        *("168.63.129.16/32", "192.80.8.124/32", "161.26.0.0/16", "166.8.0.0/14"),
+    )
+)
+"""What is not public although Python's own table may say so. Compiled in November 2026."""
 _LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "intranet", "lan", "home", "corp", "private", "arpa")
 _HOST = re.compile(r"[A-Za-z0-9._:%\[\]-]{1,255}", re.ASCII)
 _NUMBER = re.compile(r"(?:0[xX][0-9a-fA-F]*|[0-9]+)")
@@ -107,20 +122,20 @@ def closed_host_reason(host: str) -> str:
 
 
 def is_open_address(address: str) -> bool:
-    """Return whether an IP address, as a name server returns it, is public; False for anything that is no address.
-
-    It has to be public by both the fixed table and Python's own, which differs between versions.
-    """
+    """Return whether an IP address, as a name server returns it, is public; False for anything that is no address."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    if is_closed(found):
-        return False
-    if isinstance(found, ipaddress.IPv6Address) and found not in ipaddress.IPv6Network(GLOBAL_6):
-        # An IPv4 address in an IPv6 one leads to the same host.
-        return is_open_address(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
-    return found.is_global and not (found.is_multicast or found.is_reserved or found.is_unspecified)
+    if isinstance(found, ipaddress.IPv6Address):
+        inner = str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
+        if any(found in network for network in _WRAPPED):
+            return is_open_address(inner)
+        tunnelled = int(found) >> 32 & 0xFFFFFFFF in _ISATAP
+        if found not in _GLOBAL_6 or (tunnelled and not is_open_address(inner)):
+            return False
+    closed = any(found in network for network in _CLOSED)
+    return found.is_global and not (closed or found.is_multicast or found.is_reserved)
 
 
 def _as_number(host: str) -> str | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memory.base.values import alike, is_absent
+from memory.base.values import alike, is_absent, split_remark
 from memory.document import Entry
 from memory.document.nodes import field_line
 from memory.files.monitors import Monitor
@@ -23,6 +24,8 @@ TASKS = "tasks.md"
 HTTP = frozenset({"http", "https"})
 CONNECTS = HTTP | {"tcp"}
 """The types of monitors that connect to a host instead of running something."""
+ANYWHERE = "anywhere"
+"""The value of `follow` that asks for redirects to any host, private ones included."""
 TOLD = "told"
 """The role of a text that looks suspicious: it runs nothing, and agents are told it only after an approval."""
 MEASURED = frozenset({"lastcheck", "laststatus"})
@@ -76,6 +79,15 @@ class Ask:
     def runs(self) -> bool:
         """Whether it is a command for the shell, not an address or a path."""
         return bool(self.folder)
+
+    @property
+    def redirects(self) -> str:
+        """Where an approval lets redirects of an address lead besides public addresses; "" if none is followed."""
+        found = re.search(r'^follow: "(.*)"$', self.settings, re.MULTILINE | re.IGNORECASE)
+        said = found[1].strip().casefold() if found and self.kind.casefold() in HTTP else ""
+        if is_absent(said) or said in ("no", "false", "off", "0"):
+            return ""
+        return "any address" if said == ANYWHERE else "the same host"
 
     @property
     def slot(self) -> tuple[str, str, str]:
@@ -147,7 +159,11 @@ def command_ask(
     are the variables that the command gets in addition to those of every command, `folder` is where it runs.
     """
     same = sum(alike(one) == alike(name) for one in names) > 1 and len(text) <= LONGEST
-    why = _SAME_NAME if same else _hidden(text, (name, timeout, *environment))
+    why = (
+        _SAME_NAME
+        if same
+        else _hidden(text, {"its name": name, "timeout": timeout, "environment": " ".join(environment)})
+    )
     return Ask(
         role,
         "command",
@@ -179,11 +195,11 @@ def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
         why = why or "it has no type, and both a command and a url"
     if text is not None:
         why = why or _unusable(kind, text)
-    seen = (monitor.name, *timing.values(), written, kind, folder)
+    seen = {"its name": monitor.name, **timing, "environment": written, "type": kind, "folder": folder}
 
     def ask(role: str, kind: str, text: str, line: int, fires: str = "") -> Ask:
         settings = _settings(monitor.entry, whole=role == "remediate")
-        reason = why or _hidden(text, (*seen, fires, settings))
+        reason = why or _hidden(text, {**seen, "fires": fires, "a field": settings})
         return Ask(
             role, kind, text, monitor.name, monitor.file, line, **timing,
             environment=environment, fires=fires, ambiguous=reason, environment_text=written,
@@ -220,7 +236,6 @@ def _unusable(kind: str, text: str) -> str:
 
 def _checked(monitor: Monitor) -> tuple[str, str | None]:
     """Return the kind of a monitor's check, and what it would run or connect to (None: nothing)."""
-    fields = monitor.entry.fields
     kind = monitor.type
     if kind is None:
         kind = "command" if monitor.command is not None else "http" if monitor.url is not None else ""
@@ -230,16 +245,24 @@ def _checked(monitor: Monitor) -> tuple[str, str | None]:
         case "http" | "https":
             return kind, monitor.url
         case "tcp":
-            host, port = (fields.get("host") or "").strip(), (fields.get("port") or "").strip()
-            host = f"[{host}]" if ":" in host and not host.startswith("[") else host
-            return kind, monitor.url or (f"{host}:{port}" if host else None)
+            return kind, target_of(monitor)
         case "file":
             # Files in the workspace are read anyway; only paths outside need an approval.
-            path = (fields.get("path") or "").strip()
+            path = (monitor.entry.fields.get("path") or "").strip()
             leads_out = path.startswith(("/", "~")) or ".." in path.split("/")
             return kind, path if leads_out else None
         case _:
             return kind, None
+
+
+def target_of(monitor: Monitor) -> str | None:
+    """Return the host and port of a tcp monitor, from `url`, from `host` and `port`, or from `host` with its port."""
+    host, port = (split_remark(monitor.entry.fields.get(key) or "")[0].strip() for key in ("host", "port"))
+    if monitor.url or is_absent(host):
+        return monitor.url
+    if is_absent(port):
+        return host
+    return f"[{host}]:{port}" if host.count(":") > 1 and not host.startswith("[") else f"{host}:{port}"
 
 
 def _of_task(entry: Entry) -> Ask | None:
@@ -248,7 +271,7 @@ def _of_task(entry: Entry) -> Ask | None:
     if action is None:
         return None
     title = entry.memo(Head).title
-    why = _same_keys(entry) or _hidden(action, (title,))
+    why = _same_keys(entry) or _hidden(action, {"its title": title})
     return Ask("action", "command", action, title, TASKS, 0, ambiguous=why, folder=".")
 
 
@@ -283,9 +306,11 @@ def _same_keys(entry: Entry) -> str:
     return ""
 
 
-def _hidden(text: str, others: Iterable[str]) -> str:
+def _hidden(text: str, others: Mapping[str, str]) -> str:
     """Return why an ask cannot be approved: a text that is too long, or a hidden or control character; else ""."""
     if len(text) > LONGEST:
         return f"it is longer than {LONGEST:,} characters: put it into a script"
-    found = hidden_in(text) or next((hidden for other in others if (hidden := hidden_in_name(other))), "")
-    return f"it holds the hidden character {found}" if found else ""
+    if found := hidden_in(text):
+        return f"it holds the hidden character {found}"
+    hidden = ((name, hidden_in_name(other)) for name, other in others.items())
+    return next((f"{name} holds the hidden character {found}" for name, found in hidden if found), "")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -97,7 +96,6 @@ class Trust:
         self._note = note
         self._known: tuple[FileVersion, Book] | None = None
         self._real: str | None = None
-        self._opened: Book | None = None
 
     @property
     def path(self) -> Path:
@@ -125,14 +123,8 @@ class Trust:
         return self._judge(book, ask, pinned, place)
 
     def decide_all(self, asks: Iterable[Ask]) -> list[ConsentDecision]:
-        """Return `decide` of each; the records are read once. For lists and counts: before a run, call `decide`."""
-        # If the records cannot be read, each decision reports why.
-        with suppress(DamagedRecords, MemdeckError, OSError):
-            self._opened = self._book()
-        try:
-            return [self.decide(ask) for ask in asks]
-        finally:
-            self._opened = None
+        """Return `decide` of each, for lists and counts; before a run, call `decide`."""
+        return [self.decide(ask) for ask in asks]
 
     def _judge(self, book: Book, ask: Ask, pinned: Pinned, place: ConsentPlace) -> ConsentDecision:
         found = identity_of(ask, pinned.scripts, place)
@@ -177,30 +169,26 @@ class Trust:
 
     def list(self) -> tuple[ConsentRecord, ...]:
         """Return every decision, the oldest first; none if the record is invalid (see `problems`)."""
-        try:
-            return self._book().records
-        except (DamagedRecords, MemdeckError, OSError):
-            return ()
+        return self._readable().records
 
     def told(self) -> frozenset[str]:
         """Return the hashes of the suspicious texts that the person approved for agents here."""
-        try:
-            place = self._place()
-        except OSError:
-            return frozenset()
-        return frozenset(
-            one.ask.text
-            for one in self.list()
-            if (one.ask.role, one.verdict, one.place) == (TOLD, "approved", place) and one.version == VERSION
-        )
+        here = [
+            one for one in self.list() if one.version == VERSION and (one.ask.role, one.verdict) == (TOLD, "approved")
+        ]
+        return frozenset(one.ask.text for one in here if one.place == self._place())
 
     def opening(self) -> Opening | None:
         """Return who approved the workspace for outgoing checks of public addresses, and when; None: nobody did."""
+        opening = self._readable().opening
+        return opening if opening is not None and opening.place == self._place() else None
+
+    def _readable(self) -> Book:
+        """Return the book; an empty one if it is invalid."""
         try:
-            opening = self._book().opening
-            return opening if opening is not None and opening.place == self._place() else None
+            return self._book()
         except (DamagedRecords, MemdeckError, OSError):
-            return None
+            return Book()
 
     def problems(self) -> tuple[str, ...]:
         """Return sentences about why approvals do not count; for `doctor`."""
@@ -306,8 +294,6 @@ class Trust:
         return ConsentPlace(self._real, os.stat(self.workspace).st_ino)
 
     def _book(self) -> Book:
-        if self._opened is not None:
-            return self._opened
         version = self._file.version()
         if self._known is not None and version.exists and self._known[0] == version:
             return self._known[1]
@@ -347,6 +333,7 @@ def blocked_json(ask: Ask, decision: ConsentDecision) -> dict[str, Any]:
         "line": ask.line + 1,
         "text": ask.text,
         "why": decision.why,
+        "redirects": ask.redirects or None,
         "folder": None if ask.folder in ("", PRIVATE) else ask.folder,
         "files": [script.path for script in decision.pinned.scripts],
         "reads": list(decision.pinned.reads),

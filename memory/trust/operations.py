@@ -101,7 +101,7 @@ def _lines(paint: Paint, kept: Trust, rows: list[dict[str, Any]], waiting: int) 
     for problem in kept.problems():
         yield paint.alert(paint.line(problem))
     # Of a text only its place: `trust approve` shows it whole, and nobody else needs it.
-    texts = [f"{row['file']}:{row['line']}" if row["role"] == TOLD else row["text"] for row in rows]
+    texts = [f"{row['file']}:{row['line']}" if row["role"] == TOLD else _wanted(row) for row in rows]
     table = [
         (row["state"], row["id"] or "", row["role"], row["name"], text) for row, text in zip(rows, texts, strict=True)
     ]
@@ -115,6 +115,11 @@ def _lines(paint: Paint, kept: Trust, rows: list[dict[str, Any]], waiting: int) 
     opening = kept.opening()
     said = "not approved" if opening is None else f"approved by {opening.who} on {opening.when[:10]}"
     yield paint.line(f"outgoing checks of public addresses: {said}")
+
+
+def _wanted(row: dict[str, Any]) -> str:
+    """Return the command or address of a row, and where its redirects may lead."""
+    return f"{row['text']}  (redirects to {row['redirects']})" if row["redirects"] else str(row["text"])
 
 
 def one_of(ask_id: str | None, whole: bool) -> None:

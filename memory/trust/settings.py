@@ -32,6 +32,41 @@ class TrustSettings:
     problems: tuple[str, ...] = ()
 
 
+class NotOwn(Exception):
+    """A file does not count as one of the person's configuration: the text is why, `code` says it in one word."""
+
+    def __init__(self, code: str, why: str) -> None:
+        """Create the error with its code: invalid, inside or private."""
+        super().__init__(why)
+        self.code = code
+
+
+def read_own(path: Path, workspace: Path | None, closed: int, most: int) -> bytes | None:
+    """Return the bytes of a file of the person's configuration, one more than `most` at most; None if there is none.
+
+    NotOwn unless it is the person's, no mode bit of `closed` is set, and it is outside the workspace, however it is
+    reached.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise NotOwn("invalid", f"cannot be read ({error.strerror})") from None
+    with os.fdopen(fd, "rb") as stream:
+        found = os.fstat(fd)
+        if not st.S_ISREG(found.st_mode):
+            raise NotOwn("invalid", "is not a regular file")
+        if workspace is not None and os.path.realpath(path).startswith(os.path.realpath(workspace).rstrip("/") + "/"):
+            raise NotOwn("inside", "lies inside the workspace")
+        if found.st_uid not in (os.geteuid(), 0):
+            raise NotOwn("private", "belongs to another user")
+        if found.st_mode & closed:
+            verb = "read" if found.st_mode & closed & 0o044 else "written"
+            raise NotOwn("private", f"can be {verb} by others")
+        return stream.read(most + 1)
+
+
 def read_settings(config_home: Path, workspace: Path) -> TrustSettings:
     """Return the tables `[trust]` and `[state]` of the person's configuration; empty if there is none.
 
@@ -40,23 +75,11 @@ def read_settings(config_home: Path, workspace: Path) -> TrustSettings:
     """
     path = config_home / FILE
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
-    except FileNotFoundError:
+        data = read_own(path, workspace, 0o022, MAX_BYTES)
+    except NotOwn as error:
+        return _nothing(path, f"{error}")
+    if data is None:
         return TrustSettings()
-    except OSError as error:
-        return _nothing(path, f"cannot be read ({error.strerror})")
-    with os.fdopen(fd, "rb") as stream:
-        found = os.fstat(fd)
-        real, root = os.path.realpath(path), os.path.realpath(workspace)
-        if not st.S_ISREG(found.st_mode):
-            return _nothing(path, "is not a regular file")
-        if real.startswith(root.rstrip("/") + "/"):
-            return _nothing(path, "lies inside the workspace")
-        if found.st_uid not in (os.geteuid(), 0):
-            return _nothing(path, "belongs to another user")
-        if found.st_mode & 0o022:
-            return _nothing(path, "can be written by others")
-        data = stream.read(MAX_BYTES + 1)
     try:
         tables = read_toml(data, str(path)).values
     except ConfigError as error:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 import termios
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from app.cli.printing import tell
 from app.cli.session import Session
 from memory.base.safe_text import visible
-from memory.errors import RefusedError, UsageError
-from memory.operations import under
+from memory.errors import ConflictError, MemdeckError, RefusedError, UsageError
+from memory.operations import argument, option, under
 from memory.systems import asks_of_all
-from memory.trust.consent import Trust
-from memory.trust.operations import all_checks, an_id, asks_of, decisions, one_of, trust
+from memory.trust.consent import Ask, Trust
+from memory.trust.operations import TOLD, all_checks, asks_of, decisions, trust
+from memory.trust.records import ConsentDecision
 from memory.trust.view import ConsentView, view_of
 
 YES = "yes"
@@ -24,16 +25,24 @@ YES = "yes"
     trust,
     "approve",
     serves="decision",
-    examples=("memdeck trust approve 4f2a91c03b", "memdeck trust approve --workspace"),
+    examples=(
+        "memdeck trust approve 4f2a91c03b",
+        "memdeck trust approve 4f2a91c03b 17fa29a6f3",
+        "memdeck trust approve --all",
+        "memdeck trust approve --workspace",
+    ),
 )
-@an_id
+@argument("ask_ids", metavar="[ID]...", nargs=-1)
+@option("--all", "everything", is_flag=True, help="Everything that waits, each shown whole, with one question.")
 @all_checks
-def approve(session: Session, ask_id: str | None, whole: bool) -> None:
-    """Approve one command or suspicious text, byte for byte, or the workspace for outgoing checks; shows it and asks.
+def approve(session: Session, ask_ids: tuple[str, ...], everything: bool, whole: bool) -> None:
+    """Approve commands or suspicious texts, byte for byte, or the workspace for outgoing checks; shows them and asks.
 
-    It needs a person at a terminal: there is no option, variable or pipe that says yes.
+    It needs a person at a terminal: there is no option, variable or pipe that says yes. Several are shown one after
+    the other, each whole, before the one question; what changed meanwhile is not approved.
     """
-    one_of(ask_id, whole)
+    if sum((bool(ask_ids), everything, whole)) != 1:
+        raise UsageError("usage.arguments", "name IDs, --all or --workspace", "`memdeck trust list` shows them")
     if session.output != "human":
         raise UsageError("trust.output", "a person approves, not a program", "leave --output out")
     kept = decisions(session)
@@ -41,8 +50,13 @@ def approve(session: Session, ask_id: str | None, whole: bool) -> None:
         tell(f"memdeck: warning: {problem}")
     if whole:
         _approve_workspace(session, kept)
+        return
+    asks = asks_of(session, kept)
+    if everything:
+        pairs = zip(asks, kept.decide_all(asks), strict=True)
+        _decide(session, kept, [pair for pair in pairs if pair[1].waits and pair[0].role != TOLD])
     else:
-        _decide(session, kept, ask_id or "")
+        _decide(session, kept, [kept.find(asks, text) for text in dict.fromkeys(ask_ids)])
 
 
 def _approve_workspace(session: Session, kept: Trust) -> None:
@@ -68,21 +82,41 @@ def _approve_workspace(session: Session, kept: Trust) -> None:
     session.writer.lines(["approved; `memdeck trust revoke --workspace` takes it back"])
 
 
-def _decide(session: Session, kept: Trust, text: str) -> None:
-    ask, decision = kept.find(asks_of(session, kept), text)
-    view = view_of(ask, decision, kept.workspace)
-    if decision.allowed and decision.single:
-        session.writer.lines([session.paint.line(f"{decision.short_id} is approved already")])
+def _decide(session: Session, kept: Trust, chosen: Sequence[tuple[Ask, ConsentDecision]]) -> None:
+    """Show every ask whole, ask once, and approve exactly what was shown."""
+    lines: list[str] = []
+    wanted = []
+    for ask, decision in chosen:
+        view = view_of(ask, decision, kept.workspace)
+        if decision.allowed and decision.single:
+            lines.append(session.paint.line(f"{decision.short_id} is approved already"))
+        elif not view.approvable and not decision.allowed:
+            raise RefusedError(
+                "trust.refused", f"{ask.name[:60]!r} cannot be approved: {view.why}", "mend it in the file"
+            )
+        else:
+            wanted.append((ask, decision))
+            lines += ["", f"{len(wanted)}. {decision.short_id}"] if len(chosen) > 1 else []
+            lines += consent_lines(session, view)
+    if not wanted:
+        session.writer.lines(lines or ["nothing waits for an approval"])
         return
-    if not view.approvable and not decision.allowed:
-        raise RefusedError("trust.refused", f"{ask.name[:60]!r} cannot be approved: {view.why}", "mend it in the file")
-    if not _ask(session, consent_lines(session, view)):
+    if not _ask(session, lines, f" all {len(wanted)}" if len(wanted) > 1 else ""):
         _say_no(session)
         return
-    # Exactly what was shown: if the file changed meanwhile, the new text is not approved.
-    kept.approve(ask, who=session.actor, now=session.now, shown=decision.id)
+    changed: MemdeckError | None = None
+    for ask, decision in wanted:
+        try:
+            # Exactly what was shown: if the file changed meanwhile, the new text is not approved.
+            kept.approve(ask, who=session.actor, now=session.now, shown=decision.id)
+        except ConflictError as error:
+            changed = error
+            continue
+        short_id = decision.short_id
+        session.writer.lines([f"approved {short_id}; `memdeck trust revoke {short_id}` takes it back"])
     session.warn()
-    session.writer.lines([f"approved {decision.short_id}; `memdeck trust revoke {decision.short_id}` takes it back"])
+    if changed is not None:
+        raise changed
 
 
 def consent_lines(session: Session, view: ConsentView) -> Iterator[str]:
@@ -109,12 +143,12 @@ def consent_lines(session: Session, view: ConsentView) -> Iterator[str]:
             yield paint.alert(f"  ! it {warning}" if not warning.startswith(("some ", "the ")) else f"  ! {warning}")
 
 
-def _ask(session: Session, lines: Iterable[str]) -> bool:
+def _ask(session: Session, lines: Iterable[str], what: str = "") -> bool:
     """Show lines and ask; only the whole word counts, and keys typed before are discarded."""
     session.writer.lines(lines)
     session.writer.flush()
     _forget_typed()
-    session.writer.lines(["", f"Write {YES} to approve, anything else leaves it as it is:"])
+    session.writer.lines(["", f"Write {YES} to approve{what}, anything else leaves it as it is:"])
     session.writer.flush()
     return sys.stdin.readline().strip().lower() == YES
 

@@ -6,6 +6,7 @@ A command is a function of it. What leads on has a `then`, which gets the answer
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, tzinfo
@@ -24,7 +25,6 @@ from widgets.text.glyphs import Glyphs
 
 if TYPE_CHECKING:
     from memory.history.outside import LostFile, OutsideRemoval
-    from memory.monitoring.run.cancel import Cancel
     from memory.monitoring.run.report import Watch
     from memory.monitoring.run.run import WatchServices
     from memory.storage.private.drafts import Draft
@@ -49,7 +49,7 @@ class JobView(Protocol):
     """A job as seen by the work in its thread."""
 
     @property
-    def cancel(self) -> Cancel:
+    def cancel(self) -> threading.Event:
         """The object that cancels it."""
 
     def plan(self, names: tuple[str, ...]) -> None:

@@ -67,7 +67,7 @@ def wrote(context: Context, change: Change | None, words: str, then: Callable[[O
 
 def go_on(job: JobView) -> None:
     """Raise if the job was stopped, to end its work."""
-    if job.cancel.cancelled:
+    if job.cancel.is_set():
         raise _CalledOff("state.called_off", "stopped; nothing was written")
 
 

@@ -28,7 +28,6 @@ from memory.files.snapshot import Snapshot
 from memory.maintenance.report import summary
 from memory.monitoring.alerts.channels import Addresses
 from memory.monitoring.history.charts import Notice, notice, pictures
-from memory.monitoring.run.cancel import Cancel
 from memory.monitoring.run.leader import WATCH, Leader
 from memory.monitoring.run.report import Watch, WatchedMonitor
 from memory.monitoring.run.run import WatchServices, keep_watch
@@ -48,7 +47,7 @@ FAREWELL = 0.5
 class Job:
     """A piece of work in its own thread, which does not keep the application from ending."""
 
-    def __init__(self, words: str, cancel: Cancel, moved: Callable[[], object]) -> None:
+    def __init__(self, words: str, cancel: threading.Event, moved: Callable[[], object]) -> None:
         """`words` name what is done, such as `checking`; `moved` is called after each progress."""
         self.words = words
         self.cancel = cancel
@@ -71,14 +70,11 @@ class Job:
 
     def pause(self, seconds: float) -> None:
         """Wait, but only until the job is cancelled."""
-        woken = threading.Event()
-        take_back = self.cancel.add(woken.set)
-        woken.wait(seconds)
-        take_back()
+        self.cancel.wait(seconds)
 
     def progress(self) -> str:
         """The progress in words: `checking Disk Space, 2 of 5`."""
-        if self.cancel.cancelled:
+        if self.cancel.is_set():
             return f"stopping: {self.words}"
         current = next(iter(self._names), "")
         name = f" {current[:30]}" if current else ""
@@ -113,7 +109,7 @@ class Jobs(Part):
         """Run `work(job)` in a thread; `then` gets its result, `failed` its error, both in this thread."""
         if self._left:
             return None
-        job = Job(words, Cancel(), lambda: self.post(Progress(self.show)))
+        job = Job(words, threading.Event(), lambda: self.post(Progress(self.show)))
 
         def run() -> None:
             error: MemdeckError | None = None
@@ -176,7 +172,7 @@ class Jobs(Part):
     def stop(self) -> None:
         """Stop the checks and actions that run now."""
         for job in self._running:
-            job.cancel.cancel()
+            job.cancel.set()
         self.show()
         self.app.say("Stopping what runs.")
 
@@ -184,7 +180,7 @@ class Jobs(Part):
         """Cancel all jobs, and start no other."""
         self._left = True
         for job in self._running:
-            job.cancel.cancel()
+            job.cancel.set()
 
     def finish(self) -> None:
         """Wait a moment for the jobs that were cancelled; what takes longer ends with the process."""
@@ -324,7 +320,7 @@ class Schedule(Part):
                 # A wrong number in config.md must not stop the monitors.
                 failed = error
         watch = None
-        if ahead.watch and not job.cancel.cancelled:
+        if ahead.watch and not job.cancel.is_set():
             watch = keep_watch(self.workspace, self.trust(), now, self.services(job))
         if failed is not None:
             raise failed

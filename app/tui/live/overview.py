@@ -30,6 +30,7 @@ from memory.history.outside import OutsideRemoval
 from memory.maintenance.plan import plan_maintenance
 from memory.maintenance.run import ahead_of, held_words, restored_in
 from memory.monitoring.history.charts import Notice
+from memory.monitoring.run.schedule import overdue_problems
 from memory.system import BriefLine, System
 from memory.systems import brief_lines_of
 from memory.systems.suspects import suspicious_problems
@@ -225,7 +226,13 @@ class OverviewPart(Part):
         if small:
             lost = tuple(one.problem() for one in outside.missing if one.change is not None)
             of_others = tuple(problem for system in systems for problem in system.check())
-            problems = (*found.problems, *lost, *of_others, *suspicious_problems(workspace))
+            problems = (
+                *found.problems,
+                *lost,
+                *of_others,
+                *suspicious_problems(workspace),
+                *overdue_problems(workspace, now),
+            )
         if in_brief and latest is not None:
             upkeep = (("config.md", held_words(now, latest)),)
         elif in_brief and small:

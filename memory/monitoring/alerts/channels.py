@@ -6,13 +6,15 @@ users must not be able to read, or in the environment as `MEMDECK_CHANNEL_<ID>`;
     [channels]
     channel-abc123 = "tgram://TOKEN/CHAT"
     channel-def456 = ["slack://TOKEN", "mailto://USER:PASSWORD@example.com"]
+
+    [pings]
+    "/home/ann/src/shop" = "https://hc-ping.com/UUID"
 """
 
 from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +25,7 @@ from memory.base.values import MAX_BYTES
 from memory.errors import ConfigError, UsageError
 from memory.files.contacts.model import Channel as Row
 from memory.files.snapshot import Snapshot
+from memory.trust.settings import NotOwn, read_own
 
 from .windows import Window, ends_at, parse_windows
 
@@ -75,7 +78,7 @@ class Addresses:
         self._file = None if config_home is None else config_home / "memdeck" / FILE
         self._environ = environ
         self._workspace = workspace
-        self._known: dict[str, tuple[str, ...]] | None = None
+        self._known: dict[str, dict[str, tuple[str, ...]]] | None = None
 
     def of(self, channel: str) -> tuple[str, ...]:
         """Return the addresses of a channel, by its id; the environment takes precedence over the file.
@@ -86,55 +89,49 @@ class Addresses:
         set_ = self._environ.get(_PREFIX + re.sub(r"[^A-Za-z0-9]", "_", channel).upper())
         if set_:
             return tuple(set_.split())
+        return self._table("channels").get(channel, ())
+
+    def ping(self) -> str:
+        """Return the address that each run of the workspace calls at its end; "" for none; raises as `of`.
+
+        `MEMDECK_PING` takes precedence over the table `[pings]` of the file, whose keys are folders of workspaces.
+        """
+        set_ = self._environ.get("MEMDECK_PING", "")
+        if set_ or self._workspace is None:
+            return set_
+        folders = {os.path.realpath(folder): urls for folder, urls in self._table("pings").items()}
+        return next(iter(folders.get(os.path.realpath(self._workspace), ())), "")
+
+    def _table(self, name: str) -> dict[str, tuple[str, ...]]:
         if self._known is None:
             self._known = {} if self._file is None else _read(self._file, self._workspace)
-        return self._known.get(channel, ())
+        return self._known.get(name, {})
 
 
-def _read(file: Path, workspace: Path | None) -> dict[str, tuple[str, ...]]:
+def _read(file: Path, workspace: Path | None) -> dict[str, dict[str, tuple[str, ...]]]:
     try:
-        fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except FileNotFoundError:
+        data = read_own(file, workspace, 0o077, _TIMES * MAX_BYTES)
+    except NotOwn as error:
+        hint = f"chmod 600 {file}" if error.code == "private" else "see docs/alerts.md"
+        raise ConfigError(f"channels.{error.code}", f"{file} {error}", hint, file=str(file)) from None
+    if data is None:
         return {}
-    except OSError as error:
-        raise _invalid(file, error.strerror or "it cannot be read") from None
-    with os.fdopen(fd, "rb") as opened:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            raise _invalid(file, "it is no file")
-        if workspace is not None and _lies_in(opened.fileno(), file, workspace):
-            raise ConfigError(
-                "channels.inside", f"{file} lies in the workspace, so it does not count", "see docs/alerts.md"
-            )
-        if found.st_uid != os.geteuid() or found.st_mode & 0o077:
-            raise ConfigError(
-                "channels.private", f"others can read {file}, which holds secrets", f"chmod 600 {file}", file=str(file)
-            )
-        data = opened.read(_TIMES * MAX_BYTES + 1)
     try:
         values = read_toml(data, FILE, code="channels.invalid", times=_TIMES).values
     except ConfigError as error:
         # The parser's message may quote the file, which is secret.
         raise _invalid(file, f"it is no TOML that can be read (at line {error.details['line']})") from None
-    channels = values.get("channels", {})
-    known: dict[str, tuple[str, ...]] = {}
-    for name, value in (channels if isinstance(channels, dict) else {}).items():
-        value = value.get("url") if isinstance(value, dict) else value
-        urls = value if isinstance(value, list) else [value]
-        known[name] = tuple(url for url in urls if isinstance(url, str) and url)
-        if len(known[name]) < max(1, len(urls)):
-            raise _invalid(file, f"{name[:60]!r} is no address and no list of addresses")
+    known: dict[str, dict[str, tuple[str, ...]]] = {}
+    for table in ("channels", "pings"):
+        found = values.get(table, {})
+        known[table] = {}
+        for name, value in (found if isinstance(found, dict) else {}).items():
+            value = value.get("url") if isinstance(value, dict) else value
+            urls = value if isinstance(value, list) else [value]
+            known[table][name] = tuple(url for url in urls if isinstance(url, str) and url)
+            if len(known[table][name]) < max(1, len(urls)):
+                raise _invalid(file, f"{name[:60]!r} is no address and no list of addresses")
     return known
-
-
-def _lies_in(fd: int, file: Path, workspace: Path) -> bool:
-    """Return whether an opened file is inside the workspace, however it was reached."""
-    root = os.path.realpath(workspace).rstrip("/") + "/"
-    try:
-        real = os.readlink(f"/proc/self/fd/{fd}")
-    except OSError:
-        real = os.path.realpath(file)
-    return real.startswith(root)
 
 
 def _invalid(file: Path, why: str) -> ConfigError:

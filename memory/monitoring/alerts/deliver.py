@@ -40,14 +40,21 @@ class Messenger:
     """Delivers the messages of one run."""
 
     def __init__(
-        self, ledger: MonitorLedger, route: AlertRoute, now: datetime, zone: tzinfo, send: Send | None = None
+        self,
+        ledger: MonitorLedger,
+        route: AlertRoute,
+        now: datetime,
+        zone: tzinfo,
+        send: Send | None = None,
+        place: str = "",
     ) -> None:
-        """`send` defaults to that of `notify`."""
+        """`send` defaults to that of `notify`; `place` is the host and the workspace, the last line of each message."""
         self._ledger = ledger
         self._route = route
         self._now = now
         self._zone = zone
         self._send: Send = send or send_by_apprise
+        self._place = place
 
     def deliver(self, messages: Sequence[Message]) -> list[Delivery]:
         """Send, hold or drop messages; returns one delivery each, in their order."""
@@ -84,7 +91,7 @@ class Messenger:
         sent, channel = self._send_text(title, "\n".join(lines), messages)
         if channel is None:
             return (), sent
-        self._ledger.drop("held", [one.seq for one in held])
+        self._ledger.drop([one.seq for one in held])
         return held, sent
 
     def _hold(self, message: Message, until: datetime, why: str) -> Delivery:
@@ -115,7 +122,7 @@ class Messenger:
         good = all(message.kind == "recovered" for message in about)
         failures = [f"{plain(channel.name, 40)}: {channel.why}" for channel in self._route.channels if channel.why]
         for channel in self._route.usable:
-            sent = self._send(channel.urls, title, body or title, priority, good=good)
+            sent = self._send(channel.urls, title, f"{body or title}\n{self._place}".strip(), priority, good=good)
             if sent.ok:
                 for message in about:
                     self._ledger.note_sent(channel.id, self._now, _mark(message))

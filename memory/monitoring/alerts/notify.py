@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _HTTP = re.compile(r"error=(\d{3})\b")
+PING_SECONDS = 10.0
 _TYPES = {"low": "info", "normal": "warning", "high": "failure"}
 
 
@@ -52,3 +53,14 @@ def send(urls: Sequence[str], title: str, body: str, priority: str, *, good: boo
             return Sent(True)
         status = _HTTP.search(log.getvalue())
     return Sent(False, f"the server answered {status[1]}" if status else "the server cannot be reached")
+
+
+def call(url: str) -> Sent:
+    """Request an address that waits for a sign of life, such as one of healthchecks; never fails, never echoes it."""
+    import httpx
+
+    try:
+        status = httpx.get(url, timeout=PING_SECONDS, follow_redirects=True).status_code
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        return Sent(False, f"it cannot be reached ({type(error).__name__})")
+    return Sent(True) if status < 400 else Sent(False, f"the server answered {status}")

@@ -91,25 +91,3 @@ def ancestors(name: str, parents: Mapping[str, Sequence[str]]) -> Iterable[str]:
         seen.add(parent)
         yield parent
         waiting += parents.get(parent, ())
-
-
-def in_order(names: Iterable[str], parents: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return names with parents before their children; those in a cycle keep the given order."""
-    wanted = list(names)
-    known = set(wanted)
-    done: dict[str, None] = {}
-    # An explicit stack: a long chain of monitors must not exceed the recursion limit.
-    for name in wanted:
-        stack = [(name, iter(parents.get(name, ())))]
-        path = {name}
-        while stack:
-            current, rest = stack[-1]
-            parent = next((one for one in rest if one in known and one not in done and one not in path), None)
-            if parent is None:
-                stack.pop()
-                path.discard(current)
-                done.setdefault(current)
-            else:
-                path.add(parent)
-                stack.append((parent, iter(parents.get(parent, ()))))
-    return list(done)

@@ -95,7 +95,7 @@ class Happening:
 
 
 def advance(
-    state: AlertState, outcome: str, now: datetime, settings: AlertSettings, *, summary: str = "", silenced: str = ""
+    state: AlertState, outcome: str, now: datetime, settings: AlertSettings, *, summary: str = ""
 ) -> tuple[AlertState, tuple[Happening, ...]]:
     """Return the state after a check, and the events.
 
@@ -123,13 +123,11 @@ def advance(
     happenings: list[Happening] = []
     flapping = _flaps(new)
     if flapping and not new.flapping:
-        happenings.append(Happening("flapping", True, new.failures, timedelta(0), silenced))
+        happenings.append(Happening("flapping", True, new.failures, timedelta(0)))
     new = replace(new, flapping=flapping)
     happening = _tell(state, new, turned, now, settings)
     if happening is not None:
-        if new.flapping and not silenced:
-            silenced = "flapping"
-        happenings.append(replace(happening, silenced=silenced))
+        happenings.append(replace(happening, silenced="flapping" if new.flapping else ""))
     if not new.alerting and new.told == "no":
         new = replace(new, told_at=None)
     return new, tuple(happenings)

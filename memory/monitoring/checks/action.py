@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,6 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import done_task, edit_task
 from memory.files.tasks.model import find_task
 from memory.monitoring.process.command import Finished, run_placed
-from memory.monitoring.run.cancel import Cancel
 from memory.trust.consent import Trust, action_of, asks_of, blocked_json
 from memory.workspace import Outcome, Workspace
 
@@ -46,7 +46,7 @@ def run_action(
     actor: str,
     environ: Mapping[str, str],
     finish: bool = False,
-    cancel: Cancel | None = None,
+    cancel: threading.Event | None = None,
 ) -> ActionRun:
     """Run the approved action of an open task and write a summary of its output into `outcome`.
 
@@ -90,17 +90,8 @@ def run_action(
 
 def outcome_text(finished: Finished) -> str:
     """Return how a command ended and its last output, as the value of a field: safe, and not too long."""
-    if finished.timed_out:
-        head = "stopped, it took too long"
-    elif finished.stopped == "cancelled":
-        head = "called off"
-    elif finished.failure:
-        head = f"not run: {finished.failure}"
-    elif finished.signal is not None:
-        head = f"ended by signal {finished.signal}"
-    else:
-        head = f"exit code {finished.exit_code}"
-    printed = visible(finished.output.strip() or finished.errors.strip(), newlines=True)[-MOST:]
+    head = f"not run: {finished.failure}" if finished.failure else finished.trouble or "exit code 0"
+    printed = visible(finished.printed, newlines=True)[-MOST:]
     lines = [line.strip() for line in printed.splitlines() if line.strip()][-MOST_LINES:]
     if not lines:
         return visible(head)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import re
 import threading
@@ -29,8 +28,6 @@ _MOST_VALUES = 20
 _HIDDEN = frozenset({"body", "stdout", "stderr"})
 LIMIT = 100
 """Maximum checks in parallel; most of their time is waiting."""
-_running: set[tuple[str, str]] = set()
-_lock = threading.Lock()
 
 
 def check(monitor: Monitor, decision: ConsentDecision | None, around: Around) -> Result:
@@ -47,7 +44,7 @@ def check(monitor: Monitor, decision: ConsentDecision | None, around: Around) ->
     except NotApproved as error:
         return Result(monitor.name, "blocked", one_line(str(error)), seconds=time.monotonic() - begun)
     except Down as error:
-        cancelled = around.cancel is not None and around.cancel.cancelled
+        cancelled = around.cancel is not None and around.cancel.is_set()
         outcome: State = "skipped" if cancelled else "failing"
         said = "cancelled" if cancelled else one_line(str(error))
         return Result(monitor.name, outcome, said, seconds=time.monotonic() - begun)
@@ -90,10 +87,9 @@ def _judge(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -
     absent = breached is None and (reading.get("missing") == 1 or reading.get("open") == 0)
     if breached or absent:
         reasons.append(_bad_words(settings, found, monitor))
-    if settings.expect:
-        held = settings.expected.judge(reading) if settings.expected else settings.expect in str(reading.get("body"))
-        if not held:
-            reasons.append("the answer is not as expected")
+    expected = settings.expected.judge(reading) if settings.expected is not None else True
+    if expected is False or (expected is None and not found.cut):
+        reasons.append("the answer is not as expected")
     if settings.certificate:
         left = reading.get("certificate")
         if not isinstance(left, int | float):
@@ -102,6 +98,8 @@ def _judge(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -
             reasons.append(f"certificate ends in {say_time(left)}" if left > 0 else "certificate ended")
     if reasons:
         return "failing", ", ".join(reasons)
+    if found.cut and None in (breached, expected):
+        return "error", f"cut at {say_size(found.cut)}"
     if breached is None:
         missing = ", ".join(settings.threshold.missing(reading))
         code = reading.get("exit code")
@@ -111,41 +109,39 @@ def _judge(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -
 
 
 def _bad_words(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -> str:
-    names = settings.threshold.names
-    if settings.kind == "command" and names == ("value",):
-        return _value_words(settings, found.reading["value"], monitor)
-    if settings.kind == "tcp" and not found.reading.get("open"):
+    reading = found.reading
+    if settings.kind == "command" and settings.threshold.names == ("value",):
+        return _value_words(settings, reading["value"], monitor)
+    if settings.kind == "tcp" and not reading.get("open"):
         return f"not open: {found.detail}"
-    if settings.kind == "file" and found.reading.get("missing") == 1:
+    if settings.kind == "file" and reading.get("missing") == 1:
         return "missing"
-    if settings.kind == "heartbeat":
-        age = found.reading.get("age")
-        return f"last sign {say_time(age)} ago" if isinstance(age, int | float) else "no sign yet"
-    return settings.threshold.explain(found.reading)
+    return _sign_words(reading) if settings.kind == "heartbeat" else settings.threshold.explain(reading)
 
 
 def _good_words(settings: MonitorSettings, reading: dict[str, Value], monitor: Monitor) -> str:
-    latency = reading.get("latency")
+    latency, age, size = (reading.get(name) for name in ("latency", "age", "size"))
     took = say_time(latency) if isinstance(latency, int | float) else ""
     match settings.kind:
         case "http":
             return f"status {reading['status']}, {took}"
-        case "command":
-            if "value" in reading and any(name.startswith("value") for name in settings.threshold.names):
-                return _value_words(settings, reading["value"], monitor)
-            return settings.threshold.explain(reading)
-        case "tcp":
-            return f"open, {took}" if took else settings.threshold.explain(reading)
-        case "file":
-            if not reading.get("exists"):
-                return "missing"
-            age, size = reading.get("age"), reading.get("size")
+        case "command" if "value" in reading and any(name.startswith("value") for name in settings.threshold.names):
+            return _value_words(settings, reading["value"], monitor)
+        case "tcp" if took:
+            return f"open, {took}"
+        case "file" if reading.get("exists"):
             said = [say_size(size)] if isinstance(size, int | float) else []
-            said += [f"{say_time(age)} old"] if isinstance(age, int | float) else []
-            return ", ".join(said)
-        case _:
-            age = reading.get("age")
-            return f"last sign {say_time(age)} ago" if isinstance(age, int | float) else "no sign yet"
+            return ", ".join([*said, *([f"{say_time(age)} old"] if isinstance(age, int | float) else [])])
+        case "file":
+            return "missing"
+        case "heartbeat":
+            return _sign_words(reading)
+    return settings.threshold.explain(reading)
+
+
+def _sign_words(reading: dict[str, Value]) -> str:
+    age = reading.get("age")
+    return f"last sign {say_time(age)} ago" if isinstance(age, int | float) else "no sign yet"
 
 
 def _value_words(settings: MonitorSettings, value: Value, monitor: Monitor) -> str:
@@ -182,16 +178,14 @@ def run_checks(planned: Iterable[Planned], around: Around, *, limit: int = LIMIT
 
     Each comes with a function that returns the person's decision about it when its turn comes.
 
-    A monitor that is already running in this process is `skipped`. When `around.cancel` is triggered, checks that have
-    not started are skipped and running ones are ended. Closing the iterator early cancels nothing: it only stops
-    waiting.
+    When `around.cancel` is triggered, checks that have not started are skipped and running ones are ended. Closing the
+    iterator early cancels nothing: it only stops waiting.
     """
     plans = list(planned)
     waiting: queue.SimpleQueue[Planned] = queue.SimpleQueue()
     for one in plans:
         waiting.put(one)
     done: queue.SimpleQueue[tuple[Monitor, Result]] = queue.SimpleQueue()
-    root = os.path.realpath(around.root)
 
     def work() -> None:
         while True:
@@ -199,7 +193,7 @@ def run_checks(planned: Iterable[Planned], around: Around, *, limit: int = LIMIT
                 monitor, decide = waiting.get_nowait()
             except queue.Empty:
                 return
-            done.put((monitor, _once(monitor, decide, around, root)))
+            done.put((monitor, _once(monitor, decide, around)))
 
     for number in range(min(limit, len(plans))):
         threading.Thread(target=work, name=f"check-{number}", daemon=True).start()
@@ -207,20 +201,11 @@ def run_checks(planned: Iterable[Planned], around: Around, *, limit: int = LIMIT
         yield done.get()
 
 
-def _once(monitor: Monitor, decide: Callable[[], ConsentDecision | None], around: Around, root: str) -> Result:
-    name = monitor.name
-    key = (root, monitor.ref)
-    if around.cancel is not None and around.cancel.cancelled:
-        return Result(name, "skipped", "cancelled")
-    with _lock:
-        if key in _running:
-            return Result(name, "skipped", "running already")
-        _running.add(key)
+def _once(monitor: Monitor, decide: Callable[[], ConsentDecision | None], around: Around) -> Result:
+    if around.cancel is not None and around.cancel.is_set():
+        return Result(monitor.name, "skipped", "cancelled")
     try:
         return check(monitor, decide(), around)
     except Exception as error:
         # Any exception is caught: one monitor must not stop the others.
-        return Result(name, "error", f"internal error: {type(error).__name__}", detail=str(error)[:500])
-    finally:
-        with _lock:
-            _running.discard(key)
+        return Result(monitor.name, "error", f"internal error: {type(error).__name__}", detail=str(error)[:500])

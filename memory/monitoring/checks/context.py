@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import ssl
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from memory.files.snapshot import Snapshot
-from memory.monitoring.run.cancel import Cancel
 from memory.storage.own_folders import StateFolder
 
 
@@ -36,7 +36,7 @@ class Around:
     reach: Callable[[str, str], bool] = refuse
     environ: Mapping[str, str] = field(default_factory=dict)
     tls: ssl.SSLContext | None = None
-    cancel: Cancel | None = None
+    cancel: threading.Event | None = None
     state: StateFolder | None = None
 
 

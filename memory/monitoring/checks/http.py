@@ -1,7 +1,7 @@
 """One HTTP request of a check: to a verified address, bounded in time and size, without state.
 
 No cookies, no proxies, no credentials of the user, no redirects unless configured. Names are resolved once, and the
-connection goes to exactly the address that was found to be allowed.
+connection goes to exactly the address that was found to be allowed. A body is read as far as `LARGEST`, unpacked.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import socket
 import ssl
 import threading
 import time
+import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,17 +20,23 @@ from typing import TYPE_CHECKING, Any
 
 import certifi
 
+from memory.errors import MemdeckError
+from memory.trust.addresses import BadSetting
+
 from .context import Around, Down, NotApproved
 from .resolve import allowed_addresses
 
 if TYPE_CHECKING:
     import httpx
 
-LARGEST = 1 << 20
-"""Maximum bytes of a body that are read."""
+LARGEST = 4 << 20
+"""Maximum bytes of a body, unpacked, that are read."""
 LONGEST = 8192
 """Maximum characters of an address in a redirect."""
 _MOST_ADDRESSES = 4
+_PIECE = 1 << 16
+_TICK = 0.05
+"""Seconds between two looks at the clock and at the cancellation."""
 _LONGEST_TYPE = 1000
 """Maximum characters of a `Content-Type` that are read."""
 _CHARSET = re.compile(r";[ \t]*charset[ \t]*=[ \t]*[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
@@ -46,21 +53,28 @@ _CODECS = {
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
     """The answer: `certificate` is when the server's certificate expires, None without TLS; `seconds` until the end of
-    the body, of which at most `LARGEST` bytes are kept, as they were received: compressed bytes stay compressed.
+    the body. `cut`: the body is longer than `LARGEST` and only begins like this. `size` is that of the whole body,
+    counted or as the server says; None where neither is known.
     """
 
     status: int
     body: bytes
+    cut: bool
+    size: int | None
     seconds: float
     certificate: datetime | None
     url: str
     charset: str
 
 
-def ask(url: str, method: str, timeout: float, hops: int, approved: bool, around: Around) -> HttpAnswer:
+def ask(
+    url: str, method: str, timeout: float, hops: int, approved: bool, around: Around, *, anywhere: bool = False
+) -> HttpAnswer:
     """Make a request and follow at most `hops` redirects, all within `timeout` seconds.
 
-    `approved` means that a person approved exactly this address, wherever it leads. Raises Down, NotApproved.
+    `approved` means that a person approved exactly this address, wherever it leads; that covers redirects to the same
+    host, and with `anywhere` those to any other. Raises Down, NotApproved, and BadSetting for a redirect that no
+    approval of this monitor covers.
     """
     import httpx
 
@@ -68,11 +82,18 @@ def ask(url: str, method: str, timeout: float, hops: int, approved: bool, around
         _system_authorities()  # Read once, and not counted in the time of the first check.
     begun = time.monotonic()
     try:
-        target = httpx.URL(url)
+        first = target = httpx.URL(url)
     except (httpx.InvalidURL, ValueError, TypeError):
         raise Down("not an address") from None
     for hop in range(hops + 1):
-        response = _one(target, method, begun + timeout, approved and hop == 0, around)
+        try:
+            response = _one(
+                target, method, begun + timeout, approved and (anywhere or target.host == first.host), around
+            )
+        except NotApproved as error:
+            if not hop or anywhere:
+                raise
+            raise BadSetting("follow", f"redirect to {target.host[:30]}: write follow: anywhere", str(error)) from None
         follow = response.headers.get("location") if response.is_redirect else None
         if follow is None or hop == hops:
             if follow is not None and hops:
@@ -80,6 +101,8 @@ def ask(url: str, method: str, timeout: float, hops: int, approved: bool, around
             return HttpAnswer(
                 response.status_code,
                 response.extensions["body"],
+                response.extensions["cut"],
+                _size(response, method),
                 time.monotonic() - begun,
                 response.extensions["certificate"],
                 _shown(target),
@@ -89,11 +112,20 @@ def ask(url: str, method: str, timeout: float, hops: int, approved: bool, around
             if len(follow) > LONGEST:
                 raise ValueError("no address is that long")
             target = target.join(follow)
-            if target.userinfo:
-                raise NotApproved("a redirect to an address with a user name")
         except (httpx.InvalidURL, ValueError, TypeError):
             raise Down("a redirect to something that is no address") from None
+        if target.userinfo or target.scheme not in ("http", "https"):
+            what = "an address with a user name" if target.userinfo else f"the scheme {target.scheme[:20]}"
+            raise BadSetting("follow", f"follow leads to {what}, which no check requests")
     raise AssertionError("the last hop returns")
+
+
+def _size(response: httpx.Response, method: str) -> int | None:
+    """Return the size of a body, as the server says where it was not read whole."""
+    if method != "HEAD" and not response.extensions["cut"]:
+        return len(response.extensions["body"])
+    said = "" if response.headers.get("content-encoding") else response.headers.get("content-length", "")
+    return int(said) if said.isascii() and said.isdigit() and len(said) < 19 else None
 
 
 def _one(url: httpx.URL, method: str, until: float, approved: bool, around: Around) -> httpx.Response:
@@ -118,7 +150,7 @@ def _one(url: httpx.URL, method: str, until: float, approved: bool, around: Arou
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             trouble = error
             break
-    if around.cancel is not None and around.cancel.cancelled:
+    if around.cancel is not None and around.cancel.is_set():
         raise Down("cancelled")
     if time.monotonic() >= until:
         raise Down("timed out")
@@ -130,13 +162,18 @@ def _send(url: httpx.URL, address: str, method: str, until: float, around: Aroun
     """Send one request to one address; the response carries its body and certificate as extensions."""
     import httpx
 
-    lines = _Lines()
     seconds = max(0.001, until - time.monotonic())
+    lines: list[socket.socket] = []
+    done = threading.Event()
     # A limit per read does not stop a server that sends one byte at a time, so the connection itself is cut.
-    timer = threading.Timer(seconds, lines.cut)
-    timer.daemon = True
-    timer.start()
-    remove = around.cancel.add(lines.cut) if around.cancel is not None else None
+    guard = threading.Thread(target=_guard, args=(lines, done, until, around.cancel), name="guard", daemon=True)
+    guard.start()
+
+    def trace(event: str, info: dict[str, Any]) -> None:
+        # A second handle of each connection as soon as it is open, because TLS takes over the first one.
+        if event == "connection.connect_tcp.complete":
+            lines.append(info["return_value"].get_extra_info("socket").dup())
+
     headers = {
         "Host": url.netloc.decode("ascii").rpartition("@")[2],
         "User-Agent": "memdeck",
@@ -144,7 +181,7 @@ def _send(url: httpx.URL, address: str, method: str, until: float, around: Aroun
         "Accept-Encoding": "identity",
         "Connection": "close",
     }
-    extensions: dict[str, Any] = {"trace": lines.trace}
+    extensions: dict[str, Any] = {"trace": trace}
     if url.scheme == "https":
         extensions["sni_hostname"] = url.raw_host.decode("ascii")
     context = around.tls if around.tls is not None else _system_authorities()
@@ -155,57 +192,58 @@ def _send(url: httpx.URL, address: str, method: str, until: float, around: Aroun
                 method, url.copy_with(host=address), headers=headers, extensions=extensions, follow_redirects=False
             ) as response,
         ):
-            ends = _certificate_end(response)
-            body = bytearray()
-            for chunk in response.iter_raw():
-                body += chunk[: LARGEST - len(body)]
-                if len(body) >= LARGEST:
-                    break
-                if time.monotonic() >= until:
-                    raise httpx.ReadTimeout("the body takes too long")
-            response.extensions["body"] = bytes(body)
-            response.extensions["certificate"] = ends
+            response.extensions["certificate"] = _certificate_end(response)
+            response.extensions["body"], response.extensions["cut"] = _read(response, until)
             return response
     finally:
-        timer.cancel()
-        lines.close()
-        if remove is not None:
-            remove()
+        done.set()
+        guard.join()
+        for line in lines:
+            line.close()
 
 
-class _Lines:
-    """The connections of one request, so that another thread can cut them."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._sockets: list[socket.socket] = []
-        self._cut = False
-
-    def trace(self, event: str, info: dict[str, Any]) -> None:
-        """Keep a second handle of each connection as soon as it is open, because TLS takes over the first one."""
-        if event != "connection.connect_tcp.complete":
-            return
-        line = info["return_value"].get_extra_info("socket")
-        with self._lock:
-            self._sockets.append(line.dup())
-            late = self._cut
-        if late:
-            self.cut()
-
-    def cut(self) -> None:
-        """End the connections; threads that wait on them wake up."""
-        with self._lock:
-            self._cut = True
-            for line in self._sockets:
+def _guard(lines: list[socket.socket], done: threading.Event, until: float, cancel: threading.Event | None) -> None:
+    """Cut the connections of a request when its time is over or the check is cancelled, until it is `done`."""
+    while not done.wait(_TICK):
+        if time.monotonic() >= until or (cancel is not None and cancel.is_set()):
+            for line in tuple(lines):
                 with suppress(OSError):
                     line.shutdown(socket.SHUT_RDWR)
 
-    def close(self) -> None:
-        """Close the handles."""
-        with self._lock:
-            for line in self._sockets:
-                line.close()
-            self._sockets.clear()
+
+def _read(response: httpx.Response, until: float) -> tuple[bytes, bool]:
+    """Return the body of an answer, unpacked, as far as `LARGEST`, and whether it was cut there."""
+    import httpx
+
+    packed = response.headers.get("content-encoding", "").strip().casefold()
+    body = bytearray()
+    unpack = None
+    for chunk in response.iter_raw(_PIECE):
+        if packed in ("", "identity"):
+            body += chunk
+        else:
+            unpack = unpack or _unpacker(packed, chunk)
+            try:
+                body += unpack.decompress(chunk, LARGEST + 1 - len(body))
+            except zlib.error:
+                raise Down("the answer cannot be unpacked") from None
+        if len(body) > LARGEST:
+            return bytes(body[:LARGEST]), True
+        if time.monotonic() >= until:
+            raise httpx.ReadTimeout("the body takes too long")
+    if unpack is not None and not unpack.eof:
+        raise Down("the packed answer is incomplete")
+    return bytes(body), False
+
+
+def _unpacker(packed: str, chunk: bytes) -> zlib._Decompress:
+    """Return what unpacks a body; MemdeckError `monitor.packed` for a packing other than gzip and deflate."""
+    if packed in ("gzip", "x-gzip"):
+        return zlib.decompressobj(31)
+    if packed == "deflate":
+        # Servers send it with the header of zlib, or without.
+        return zlib.decompressobj(15 if chunk[0] & 15 == 8 and int.from_bytes(chunk[:2], "big") % 31 == 0 else -15)
+    raise MemdeckError("monitor.packed", f"the answer is packed as {packed[:30]}, not gzip or deflate")
 
 
 @functools.cache

@@ -15,13 +15,13 @@ from datetime import datetime, timedelta
 from memory.base.clock import BadMoment, read_moment
 from memory.monitoring.process.command import run_placed
 from memory.monitoring.settings import MonitorSettings
-from memory.monitoring.thresholds.rules import JSON, Value
+from memory.monitoring.thresholds.rules import JSON, CutText, Value
 from memory.monitoring.thresholds.units import Quantity, numbers_in, say_time
-from memory.trust.addresses import read_target
+from memory.trust.addresses import BadSetting, read_target
 from memory.trust.consent import ConsentDecision
 
 from .context import Around, Down, NotApproved
-from .http import ask, decoded
+from .http import LARGEST, ask, decoded
 from .resolve import allowed_addresses
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,9})\]")
@@ -30,7 +30,7 @@ _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,9})\]")
 def read_json(text: str) -> object:
     """Return the value of a JSON text; ValueError for anything else, also for one nested too deep."""
     try:
-        return json.loads(text)
+        return json.loads(text.removeprefix("\ufeff"))
     except RecursionError:
         raise ValueError("nested too deep") from None
 
@@ -69,31 +69,33 @@ def _plain(data: object) -> Value | None:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredValues:
-    """The measured values by plain name, and more for people."""
+    """The measured values by plain name, and more for people; `cut` is where a text was cut, in bytes, 0 if whole."""
 
     reading: dict[str, Value] = field(default_factory=dict)
     detail: str = ""
+    cut: int = 0
 
 
 def measure_http(settings: MonitorSettings, url: str, single: bool, around: Around) -> MeasuredValues:
     """Fetch the approved address; raises Down if nothing answers, NotApproved if it leads to a private address that was
     not approved individually (`single`).
     """
-    answer = ask(url, settings.method, settings.timeout, settings.follow, single, around)
+    answer = ask(url, settings.method, settings.timeout, settings.follow, single, around, anywhere=settings.anywhere)
     begun = time.monotonic() - answer.seconds
-    body = decoded(answer.body, answer.charset)
-    reading: dict[str, Value] = {
-        "status": answer.status,
-        "latency": answer.seconds,
-        "body": body,
-        "size": len(answer.body),
-    }
+    body = _text(decoded(answer.body, answer.charset), answer.cut)
+    reading: dict[str, Value] = {"status": answer.status, "latency": answer.seconds, "body": body}
+    if answer.size is not None:
+        reading["size"] = answer.size
     if answer.certificate is not None:
         reading["certificate"] = (answer.certificate - around.now).total_seconds()
     reading |= _json_values(settings, body)
     if time.monotonic() - begun > settings.timeout:
         raise Down("timed out")
-    return MeasuredValues(reading, answer.url)
+    return MeasuredValues(reading, answer.url, LARGEST if answer.cut else 0)
+
+
+def _text(text: str, cut: bool) -> str:
+    return CutText(text) if cut else text
 
 
 def measure_command(settings: MonitorSettings, command: str, around: Around) -> MeasuredValues:
@@ -110,24 +112,24 @@ def measure_command(settings: MonitorSettings, command: str, around: Around) -> 
     )
     if done.timed_out:
         raise Down(f"timed out after {say_time(settings.timeout)}")
-    if done.stopped == "processes":
-        raise Down("started too many processes")
     if done.stopped or done.failure:
-        raise Down(done.failure or "cancelled")
+        raise Down(done.trouble)
     # As in the shell: 128 plus the number of the signal.
     code = done.exit_code if done.exit_code is not None else 128 + (done.signal or 0)
+    output = _text(done.output, bool(done.cut))
     reading: dict[str, Value] = {
         "exit code": code,
         "latency": done.seconds,
-        "stdout": done.output,
+        "stdout": output,
         "stderr": done.errors,
     }
-    for number, quantity in enumerate(numbers_in(done.output)):
+    # The last word of an output that was cut may go on.
+    for number, quantity in enumerate(numbers_in(output.rpartition("\n")[0] if done.cut else output)):
         reading.setdefault("value", quantity)
         reading[f"value[{number}]"] = quantity
-    reading |= _json_values(settings, done.output)
-    printed = [part for part in (done.output.strip(), done.errors.strip()) if part]
-    return MeasuredValues(reading, "\n".join(printed))
+    reading |= _json_values(settings, output)
+    printed = [part for part in (done.tail.strip() or done.output.strip(), done.errors.strip()) if part]
+    return MeasuredValues(reading, "\n".join(printed), done.cut)
 
 
 def measure_tcp(settings: MonitorSettings, target: str, single: bool, around: Around) -> MeasuredValues:
@@ -142,7 +144,7 @@ def measure_tcp(settings: MonitorSettings, target: str, single: bool, around: Ar
     trouble = "timed out"
     for address in allowed:
         left = until - time.monotonic()
-        if left <= 0 or (around.cancel is not None and around.cancel.cancelled):
+        if left <= 0 or (around.cancel is not None and around.cancel.is_set()):
             break
         try:
             with socket.create_connection((address, port), left):
@@ -163,7 +165,10 @@ def measure_file(settings: MonitorSettings, decision: ConsentDecision | None, ar
         raise Down("not a path")
     real = os.path.realpath(os.path.join(top, wanted))
     if approved is None and real != top and not real.startswith(top.rstrip("/") + "/"):
-        raise NotApproved("the path leads out of the workspace")
+        if wanted.startswith(("/", "~")) or ".." in wanted.split("/"):
+            raise NotApproved("the path leads out of the workspace")
+        # A link: the text of the path asks for nothing that could be approved.
+        raise BadSetting("path", "path is a link that leads out of the workspace: write where it leads")
     try:
         # All links are already resolved; one that replaced the file since is not followed.
         found = os.stat(real, follow_symlinks=False)
@@ -213,11 +218,11 @@ def _newest_entry(title: str, around: Around) -> datetime | None:
 
 
 def _json_values(settings: MonitorSettings, text: str) -> dict[str, Value]:
-    """Return the values of the paths that the thresholds use; empty if the text is no JSON."""
+    """Return the values of the paths that the thresholds use; empty if the text is no JSON, or was cut."""
     names = [name for name in settings.threshold.names if name.startswith(JSON)]
     if settings.expected is not None:
         names += [name for name in settings.expected.names if name.startswith(JSON)]
-    if not names:
+    if not names or isinstance(text, CutText):
         return {}
     try:
         data = read_json(text)

@@ -9,9 +9,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal
 
-from memory.base.clock import format_utc
 from memory.base.safe_text import visible
 from memory.errors import RefusedError
 from memory.files.monitors import FILE as MONITORS
@@ -21,20 +19,17 @@ from memory.files.tasks.model import Task
 from memory.monitoring.alerts.options import AlertOptions, ancestors, read_options
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.alerts.windows import ends_at
-from memory.monitoring.run.ledger import MonitorLedger, key_of, ledger_of, read_stamp
+from memory.monitoring.run.ledger import key_of, ledger_of
 from memory.trust.consent import Ask, ConsentDecision, Trust, monitor_asks
 from memory.workspace import Workspace
 
 from .overview import MonitorStanding, standings
-from .results import blocked_since, measured
+from .results import Part, blocked_since, latencies, measured, strip
 
 HOURS, DAYS = 24, 30
 """How far back the two strips reach."""
 POINTS = 60
 """Maximum points of a latency line."""
-
-Part = Literal["", "well", "partly", "down"]
-"""The value of a part of a strip: not checked, always healthy, sometimes not, never."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +91,10 @@ def pictures(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Tru
     found = standings(workspace, snapshot, now, trust)
     with closing(ledger_of(workspace)) as ledger:
         try:
-            hours, days = _strip(ledger, now, timedelta(hours=1), HOURS), _strip(ledger, now, timedelta(days=1), DAYS)
-            latencies, sums, since = _latencies(ledger), measured(ledger, now), blocked_since(ledger)
+            hours, days = strip(ledger, now, timedelta(hours=1), HOURS), strip(ledger, now, timedelta(days=1), DAYS)
+            took, sums, since = latencies(ledger, POINTS), measured(ledger, now), blocked_since(ledger)
         except RefusedError:
-            hours, days, latencies, sums, since = {}, {}, {}, {}, {}
+            hours, days, took, sums, since = {}, {}, {}, {}, {}
     options = {monitor.name: read_options(monitor) for monitor in monitors}
     alerts = {one.monitor.name: one.alert for one in found}
     remedies = _remedies(snapshot, trust)
@@ -110,7 +105,7 @@ def pictures(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Tru
             one,
             hours.get(key, ()),
             days.get(key, ()),
-            latencies.get(key, ()),
+            took.get(key, ()),
             _silenced(one.monitor, options, alerts, now, snapshot),
             remedies.get(one.monitor.name, ""),
             {span: checks for span, (checks, _) in sums.get(key, {}).items()},
@@ -151,7 +146,7 @@ def notice(
         return Notice(tuple(waiting))
     mutes: dict[str, datetime] = {}
     with closing(ledger_of(workspace)) as ledger, suppress(RefusedError):
-        mutes = {key: until for key, until in ledger.mutes().items() if until > now}
+        mutes = {key: until for key, until in ledger.times("mute").items() if until > now}
     muted = [(monitor, mutes[key]) for monitor in monitors if (key := key_of(monitor.name)) in mutes]
     refs = frozenset(monitor.ref for monitor in monitors if monitor.name in resting)
     return Notice(tuple(waiting), tuple(muted), mutes.get("*"), refs)
@@ -187,34 +182,3 @@ def _silenced(
     if down is not None:
         return f"{visible(down)[:60]} is down, on which it depends"
     return ""
-
-
-def _strip(ledger: MonitorLedger, now: datetime, span: timedelta, count: int) -> dict[str, tuple[Part, ...]]:
-    """Return for each monitor `count` time spans, the newest last; that one ends with the hour of `now`."""
-    last = read_stamp(format_utc(now)[:13] + ":00:00Z")
-    # The hour of `now` is the last one of the newest span.
-    first = format_utc(last - count * span + timedelta(hours=1))[:13]
-    rows = ledger.rows(
-        "SELECT monitor, CAST((? - strftime('%s', hour || ':00:00')) / ? AS INTEGER) AS back, "
-        "sum(checks), sum(up) FROM hour WHERE hour >= ? AND hour <= ? GROUP BY monitor, back",
-        *(int(last.timestamp()), int(span.total_seconds()), first, format_utc(last)[:13]),
-    )
-    found: dict[str, list[Part]] = {}
-    for monitor, back, checks, up in rows:
-        if 0 <= back < count:
-            parts: list[Part] = found.setdefault(monitor, [""] * count)
-            parts[count - 1 - back] = "well" if up == checks else "partly" if up else "down"
-    return {monitor: tuple(parts) for monitor, parts in found.items()}
-
-
-def _latencies(ledger: MonitorLedger) -> dict[str, tuple[float, ...]]:
-    """Return the duration of the newest checks, in seconds; those that measured nothing are left out."""
-    query = (
-        "SELECT monitor, seconds FROM (SELECT monitor, seconds, seq, row_number() OVER "
-        "(PARTITION BY monitor ORDER BY seq DESC) AS place FROM result WHERE seconds IS NOT NULL) "
-        "WHERE place <= ? ORDER BY monitor, seq"
-    )
-    found: dict[str, list[float]] = {}
-    for monitor, seconds in ledger.rows(query, POINTS):
-        found.setdefault(monitor, []).append(seconds)
-    return {monitor: tuple(values) for monitor, values in found.items()}

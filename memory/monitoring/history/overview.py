@@ -16,13 +16,13 @@ from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.problems import broken
 from memory.monitoring.run.due import next_due
-from memory.monitoring.run.ledger import MonitorLedger, has_record, key_of, ledger_of
-from memory.trust.consent import Trust, checks_of, monitor_asks
+from memory.monitoring.run.ledger import MonitorLedger, key_of, ledger_of
+from memory.monitoring.run.schedule import Overdue
+from memory.trust.consent import ConsentDecision, Trust, checks_of, monitor_asks
 from memory.workspace import Workspace
 
 from .results import SPANS, Past, last_results, uptimes
 
-__all__ = ["LAST", "MonitorStanding", "has_record", "prometheus", "standings"]
 LAST = 5
 
 
@@ -30,8 +30,9 @@ LAST = 5
 class MonitorStanding:
     """The state of one monitor: its alert state, uptime in per cent, the newest results, the next run, the mute.
 
-    `blocked` is why it may not run now; empty if it may, or if that was not checked. `broken` is why it cannot run at
-    all with its current fields.
+    `checked` is when it was measured last, `stale` whether that is longer ago than two of its intervals. `blocked` is
+    why it may not run now; empty if it may, or if that was not checked. `broken` is why it cannot run at all with its
+    current fields.
     """
 
     monitor: Monitor
@@ -42,23 +43,44 @@ class MonitorStanding:
     muted: datetime | None
     blocked: str = ""
     broken: str = ""
+    checked: datetime | None = None
+    stale: bool = False
 
     @property
     def state(self) -> str:
-        """healthy, failing, error, skipped; `unknown` if it was never checked here.
+        """healthy, failing, error, stale, skipped; `unknown` if it was never checked here.
 
         A monitor that may not run is `blocked`, whatever its state was before.
         """
         if self.broken:
             return "error"
-        return "blocked" if self.blocked else self.alert.state or "unknown"
+        if self.blocked:
+            return "blocked"
+        return "stale" if self.stale else self.alert.state or "unknown"
+
+    @property
+    def bad(self) -> bool:
+        """Whether it needs attention: it cannot run, is stale, or was not well when it was measured last."""
+        if self.broken or self.stale:
+            return True
+        if self.alert.known and self.alert.state != "blocked":
+            return self.alert.alerting or self.alert.failures > 0
+        return self.monitor.healthy is False or self.alert.alerting
+
+    @property
+    def before(self) -> str:
+        """The last result in words, for a monitor that is stale or blocked; "" if it was never checked."""
+        said, remark = self.monitor.last_status, self.monitor.last_status_remark
+        return "" if not said else f"{said} ({remark})" if remark else said
 
     def json(self) -> dict[str, Any]:
         """Return the keys that a list adds to the monitor's own; absent values are None."""
         alert = self.alert
+        summary = self.broken or self.blocked or (f"was {self.before}" if self.stale else alert.summary)
         return {
             "state": self.state,
-            "summary": self.broken or self.blocked or alert.summary or None,
+            "summary": summary or None,
+            "checked": None if self.checked is None else format_utc(self.checked),
             "since": None if alert.since is None else format_utc(alert.since),
             "alerting": alert.alerting,
             "triggered": alert.told == "yes",
@@ -79,84 +101,98 @@ def standings(
     With `trust`, monitors that no person approved are blocked. If the state folder cannot be trusted, nothing is known
     of any monitor.
     """
-    blocked = {} if trust is None else _blocked(snapshot, trust)
+    checks = {} if trust is None else checks_of(monitor_asks(snapshot.monitors.monitors))
+    decided = {name: trust.decide(ask) for name, ask in checks.items()} if trust is not None else {}
     with closing(ledger_of(workspace)) as ledger:
         try:
-            return tuple(_standings(ledger, snapshot, now, blocked))
+            return tuple(_standings(ledger, snapshot, now, decided))
         except RefusedError:
-            return tuple(_standings(MonitorLedger(None), snapshot, now, blocked))
-
-
-def _blocked(snapshot: Snapshot, trust: Trust) -> dict[str, str]:
-    """Return why monitors may not run, by their names."""
-    checks = checks_of(monitor_asks(snapshot.monitors.monitors))
-    return {name: decision.why for name, ask in checks.items() if not (decision := trust.decide(ask)).allowed}
+            return tuple(_standings(MonitorLedger(None), snapshot, now, decided))
 
 
 def _standings(
-    ledger: MonitorLedger, snapshot: Snapshot, now: datetime, blocked: Mapping[str, str]
+    ledger: MonitorLedger, snapshot: Snapshot, now: datetime, decided: Mapping[str, ConsentDecision]
 ) -> Iterator[MonitorStanding]:
 
-    alerts, mutes = ledger.alerts(), ledger.mutes()
+    alerts, mutes = ledger.kept("alert"), ledger.times("mute")
     uptime, past = uptimes(ledger, now), last_results(ledger, LAST)
     zone = snapshot.zone
     for monitor in snapshot.monitors.monitors:
         key = key_of(monitor.name)
+        decision = decided.get(monitor.name)
+        why = broken(monitor, snapshot.root)
+        if not why and decision is not None and decision.state == "refused":
+            why = decision.why
         muted = max((mutes[name] for name in (key, "*") if name in mutes), default=None)
+        alert = AlertState.read(alerts.get(key))
+        checked = max((one for one in (alert.checked, monitor.checked_at(zone)) if one is not None), default=None)
         yield MonitorStanding(
             monitor,
-            AlertState.read(alerts.get(key)),
+            alert,
             uptime.get(key) or dict.fromkeys(SPANS),
             past.get(key, ()),
             next_due(monitor.interval, now, zone),
             muted if muted is not None and muted > now else None,
-            "" if (why := broken(monitor, snapshot.root)) else blocked.get(monitor.name, ""),
+            "" if why or decision is None or decision.allowed else decision.why,
             why,
+            checked,
+            monitor.stale(now, zone, alert.checked),
         )
 
 
-_METRICS = (
-    ("up", "Whether the last check was healthy."),
-    ("alerting", "Whether the monitor alerts."),
-    ("muted", "Whether messages about the monitor are muted."),
-    ("failures_in_a_row", "Failed checks since the last healthy one."),
-    ("last_check_timestamp_seconds", "When it was checked last."),
-    ("check_duration_seconds", "How long the last check took."),
-    ("uptime_ratio", "Share of healthy checks over a span of time."),
-)
+_METRICS = {
+    "monitor_up": "Whether the last check was healthy; absent while that is stale.",
+    "monitor_stale": "Whether there is no result for two intervals of the monitor.",
+    "monitor_age_seconds": "How long ago it was checked last.",
+    "monitor_alerting": "Whether the monitor alerts.",
+    "monitor_muted": "Whether messages about the monitor are muted.",
+    "monitor_failures_in_a_row": "Failed checks since the last healthy one.",
+    "monitor_last_check_timestamp_seconds": "When it was checked last.",
+    "monitor_check_duration_seconds": "How long the last check took.",
+    "monitor_uptime_ratio": "Share of healthy checks over a span of time.",
+    "upkeep_overdue": "Whether maintenance, monitors or heartbeat have not run for two of their periods.",
+}
 
 
-def prometheus(found: Iterable[MonitorStanding]) -> str:
+def prometheus(
+    found: Iterable[MonitorStanding], overdue: Iterable[Overdue], now: datetime, *, host: str, workspace: str
+) -> str:
     """Return monitors in the text format of Prometheus; values that were never measured are left out."""
-    rows: dict[str, list[str]] = {name: [] for name, _ in _METRICS}
+    rows: dict[str, list[str]] = {name: [] for name in _METRICS}
+    place = {"host": host, "workspace": workspace}
+
+    def add(metric: str, value: float, **labels: str) -> None:
+        said = ",".join(f'{name}="{_label(text)}"' for name, text in {**labels, **place}.items())
+        rows[metric].append(f"memdeck_{metric}{{{said}}} {value:.10g}")
+
     for one in found:
-        alert = one.alert
-        label = _label(key_of(one.monitor.name))
-
-        def add(metric: str, value: float, more: str = "", label: str = label) -> None:
-            rows[metric].append(f'memdeck_monitor_{metric}{{name="{label}"{more}}} {value:.10g}')
-
-        add("muted", one.muted is not None)
+        alert, name = one.alert, key_of(one.monitor.name)
+        add("monitor_muted", one.muted is not None, name=name)
+        if one.checked is not None:
+            add("monitor_stale", one.stale, name=name)
+            add("monitor_age_seconds", (now - one.checked).total_seconds(), name=name)
+            add("monitor_last_check_timestamp_seconds", one.checked.timestamp(), name=name)
         if not alert.known:
             continue
-        add("up", alert.failures == 0)
-        add("alerting", alert.alerting)
-        add("failures_in_a_row", alert.failures)
-        if alert.checked is not None:
-            add("last_check_timestamp_seconds", alert.checked.timestamp())
+        if not one.stale:
+            add("monitor_up", alert.failures == 0, name=name)
+        add("monitor_alerting", alert.alerting, name=name)
+        add("monitor_failures_in_a_row", alert.failures, name=name)
         seconds = next((past.seconds for past in one.results if past.seconds is not None), None)
         if seconds is not None:
-            add("check_duration_seconds", seconds)
+            add("monitor_check_duration_seconds", seconds, name=name)
         for span, percent in one.uptime.items():
             if percent is not None:
-                add("uptime_ratio", percent / 100, f',span="{span}"')
+                add("monitor_uptime_ratio", percent / 100, name=name, span=span)
+    late = {one.what for one in overdue}
+    for what in ("maintenance", "monitors", "heartbeat"):
+        add("upkeep_overdue", what in late, what=what)
     lines = []
-    for name, text in _METRICS:
-        if rows[name]:
-            lines += [f"# HELP memdeck_monitor_{name} {text}", f"# TYPE memdeck_monitor_{name} gauge", *rows[name]]
+    for metric, text in _METRICS.items():
+        if rows[metric]:
+            lines += [f"# HELP memdeck_{metric} {text}", f"# TYPE memdeck_{metric} gauge", *rows[metric]]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _label(text: str) -> str:
-
     return visible(text, newlines=True).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

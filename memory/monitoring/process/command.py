@@ -12,17 +12,18 @@ import re
 import selectors
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import IO
 
 import psutil
 
 from memory.base.programs import absolute_folders, passes
 from memory.errors import UsageError
-from memory.monitoring.run.cancel import Cancel
 from memory.registry import workspace_of
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.run_folder import run_folder
@@ -34,8 +35,10 @@ GRACE = 2.0
 """Seconds between TERM and KILL."""
 PATIENCE = 5.0
 """Seconds after which processes that the kernel does not end are no longer waited for."""
-LIMIT = 64 * 1024
-"""Bytes kept of a command's output, the first and the last half; the same again for its errors."""
+LIMIT = 1 << 20
+"""Bytes kept of the beginning of a command's output; the same again for its errors."""
+TAIL = 32 * 1024
+"""Bytes kept of the end of an output that is longer than its limit."""
 MOST_PROCESSES = 256
 """A command with more processes at once than this is stopped."""
 KEPT = ("PATH", "HOME", "LANG", "TZ")
@@ -57,21 +60,42 @@ class Finished:
     """How a command ended.
 
     `exit_code` is None when it died by `signal` (a number) or never started (`failure` is the reason). `stopped` is why
-    memdeck ended it: `timeout`, `cancelled`, `processes` (too many of them), or empty. `output` and `errors` are what
-    it printed, at most `limit` bytes each, with a line where the middle was left out. `left` counts the processes that
-    still existed and were killed.
+    memdeck ended it: `timeout`, `cancelled`, `processes` (too many of them), or empty. `output` and `errors` are the
+    beginning of what it printed. Of a longer output `cut` is the number of bytes kept, and `tail` is its end.
     """
 
-    exit_code: int | None
-    signal: int | None
-    timed_out: bool
-    output: str
-    seconds: float
+    exit_code: int | None = None
+    signal: int | None = None
+    output: str = ""
     errors: str = ""
+    seconds: float = 0.0
     stopped: str = ""
-    left: int = 0
-    size: int = 0
     failure: str = ""
+    cut: int = 0
+    tail: str = ""
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether it was ended because its time was over."""
+        return self.stopped == "timeout"
+
+    @property
+    def printed(self) -> str:
+        """What it printed, for people: the output, where it was cut with a line that says so, else the errors."""
+        output = f"{self.output}\n…\n{self.tail}" if self.cut else self.output
+        return output.strip() or self.errors.strip()
+
+    @property
+    def trouble(self) -> str:
+        """In a few words why it did not end with exit code 0; "" if it did."""
+        if self.failure:
+            return self.failure
+        if self.stopped:
+            words = {"timeout": "it took too long", "processes": "it started too many processes"}
+            return f"stopped, {words[self.stopped]}" if self.stopped in words else self.stopped
+        if self.signal is not None:
+            return f"ended by signal {self.signal}"
+        return f"exit code {self.exit_code}" if self.exit_code else ""
 
 
 def clean_environment(
@@ -99,7 +123,7 @@ def run_placed(
     given: bytes = b"",
     timeout: float = TIMEOUT,
     limit: int = LIMIT,
-    cancel: Cancel | None = None,
+    cancel: threading.Event | None = None,
 ) -> Finished:
     """Run a command as `run_command` does in a folder of the workspace `root`, or in `PRIVATE`: an empty private one.
 
@@ -108,23 +132,20 @@ def run_placed(
     variable that leads there; errors of the state folder.
     """
     environment = clean_environment(environ, names, outside=root)
+    run = partial(run_command, text, environment=environment, given=given, timeout=timeout, limit=limit, cancel=cancel)
+    top = os.path.realpath(root)
     if folder != PRIVATE:
         place = os.path.realpath(os.path.join(root, folder))
-        top = os.path.realpath(root)
         if not os.path.isdir(place) or (place != top and not place.startswith(top.rstrip("/") + "/")):
             raise UsageError("monitor.folder", f"{folder[:60]!r} is no folder of the workspace", "write folder: .")
-        return run_command(
-            text, folder=place, environment=environment, given=given, timeout=timeout, limit=limit, cancel=cancel
-        )
+        return run(folder=place)
     if state is None:
-        return _failed("there is no state folder to run it in")
+        return Finished(failure="there is no state folder to run it in")
     with run_folder(state, workspace_of) as place:
         for name in names:
-            if _leads_in(environment.get(name, ""), place, os.path.realpath(root)):
+            if _leads_in(environment.get(name, ""), place, top):
                 raise UsageError("monitor.folder", f"{name} leads into the workspace: add folder: .")
-        return run_command(
-            text, folder=place, environment=environment, given=given, timeout=timeout, limit=limit, cancel=cancel
-        )
+        return run(folder=place)
 
 
 def _leads_in(value: str, place: str, root: str) -> bool:
@@ -144,17 +165,17 @@ def run_command(
     timeout: float = TIMEOUT,
     limit: int = LIMIT,
     grace: float = GRACE,
-    cancel: Cancel | None = None,
+    cancel: threading.Event | None = None,
 ) -> Finished:
     """Run `/bin/sh -c text` in a folder and wait for its end, at most `timeout` seconds, plus `grace` to end by itself.
 
     `environment` is all that the command sees, see `clean_environment`; `given` is its standard input.
     Never raises because of the command.
     """
-    if "\0" in text or b"\0" in given:
-        return _failed("a command and what it reads cannot contain a NUL character")
-    if cancel is not None and cancel.cancelled:
-        return _failed("cancelled")
+    if "\0" in text:
+        return Finished(failure="a command cannot contain a NUL character")
+    if cancel is not None and cancel.is_set():
+        return Finished(stopped="cancelled")
     shell = _LIMITED.format(seconds=int(timeout + grace) + 1)
     try:
         process = subprocess.Popen(
@@ -168,43 +189,40 @@ def run_command(
             bufsize=0,
         )
     except OSError as error:
-        return _failed(str(error))
-    return _Run(process, given, limit).finish(timeout, grace, cancel)
+        return Finished(failure=str(error))
+    if process.stdin is not None:
+        threading.Thread(target=_give, args=(process.stdin, given), name="given", daemon=True).start()
+    return _Run(process, limit).finish(timeout, grace, cancel)
 
 
-def _failed(why: str) -> Finished:
-    return Finished(None, None, False, "", 0.0, stopped="cancelled" if why == "cancelled" else "", failure=why)
+def _give(pipe: IO[bytes], given: bytes) -> None:
+    """Write what a command reads; it may end before it has read all of it."""
+    with suppress(OSError), pipe:
+        rest = memoryview(given)
+        while rest:
+            rest = rest[pipe.write(rest) :]
 
 
 class _Captured:
-    """The output of one pipe: its first and its last bytes, half the limit each, and its size."""
+    """The output of one pipe: its beginning up to a limit, and its end."""
 
     def __init__(self, limit: int) -> None:
-        self.half = limit // 2
-        self.head = b""
+        self.limit = limit
+        self.head = bytearray()
         self.tail = b""
-        self.size = 0
 
     def add(self, data: bytes) -> None:
-        self.size += len(data)
-        free = self.half - len(self.head)
+        free = self.limit - len(self.head)
         self.head += data[:free]
-        self.tail = (self.tail + data[free:])[-self.half :]
-
-    def text(self) -> str:
-        missing = self.size - len(self.head) - len(self.tail)
-        if missing <= 0:
-            return (self.head + self.tail).decode("utf-8", "replace")
-        head, tail = self.head.decode("utf-8", "replace"), self.tail.decode("utf-8", "replace")
-        return f"{head}\n… {missing} bytes left out …\n{tail}"
+        if data[free:]:
+            self.tail = (self.tail + data[free:])[-TAIL:]
 
 
 class _Run:
     """One command from its start to the end of its last process."""
 
-    def __init__(self, process: subprocess.Popen[bytes], given: bytes, limit: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], limit: int) -> None:
         self._process = process
-        self._given = memoryview(given)
         self._begun = time.monotonic()
         self._seen: dict[int, psutil.Process] = {}
         self._output, self._errors = _Captured(limit), _Captured(limit)
@@ -212,13 +230,10 @@ class _Run:
         for pipe, captured in ((process.stdout, self._output), (process.stderr, self._errors)):
             assert pipe is not None
             self._selector.register(pipe, selectors.EVENT_READ, captured)
-        if process.stdin is not None:
-            os.set_blocking(process.stdin.fileno(), False)
-            self._selector.register(process.stdin, selectors.EVENT_WRITE)
 
-    def finish(self, timeout: float, grace: float, cancel: Cancel | None) -> Finished:
+    def finish(self, timeout: float, grace: float, cancel: threading.Event | None) -> Finished:
         """Wait for the end, end what takes too long, and return how it ended."""
-        reason, left = "", 0
+        reason = ""
         try:
             reason = self._watch(timeout, cancel)
             if reason in ("timeout", "cancelled"):
@@ -229,27 +244,26 @@ class _Run:
         finally:
             # Also where this thread is interrupted: no process of the command goes on.
             seconds = time.monotonic() - self._begun
-            left = self._kill()
+            self._kill()
         until = time.monotonic() + 0.2
         while self._selector.get_map() and time.monotonic() < until:
             self._step(_TICK)
         for key in list(self._selector.get_map().values()):
-            self._close(key.fileobj)
+            self._close(key.fileobj)  # type: ignore[arg-type]
         self._selector.close()
         code = self._process.returncode
         return Finished(
             exit_code=code if code >= 0 else None,
             signal=-code if code < 0 else None,
-            timed_out=reason == "timeout",
-            output=self._output.text(),
+            output=self._output.head.decode("utf-8", "replace"),
+            errors=self._errors.head.decode("utf-8", "replace"),
             seconds=seconds,
-            errors=self._errors.text(),
             stopped=reason,
-            left=left,
-            size=self._output.size,
+            cut=self._output.limit if self._output.tail else 0,
+            tail=self._output.tail.decode("utf-8", "replace"),
         )
 
-    def _watch(self, timeout: float, cancel: Cancel | None) -> str:
+    def _watch(self, timeout: float, cancel: threading.Event | None) -> str:
         """Wait until the shell has ended, or return why it has to: `timeout`, `cancelled` or `processes`."""
         until = self._begun + timeout
         looked = self._begun
@@ -257,7 +271,7 @@ class _Run:
             now = time.monotonic()
             if now >= until:
                 return "timeout"
-            if cancel is not None and cancel.cancelled:
+            if cancel is not None and cancel.is_set():
                 return "cancelled"
             if now - looked >= _TICK:
                 looked = now
@@ -268,34 +282,18 @@ class _Run:
         return ""
 
     def _step(self, seconds: float) -> None:
-        """Read and write what is ready, at most `seconds` from now."""
+        """Read what is ready, waiting at most `seconds`."""
         if not self._selector.get_map():
             time.sleep(min(seconds, _TICK / 5))
-            return
-        for key, _ in self._selector.select(seconds):
-            if key.data is None:
-                self._give(key.fileobj)
-            elif data := os.read(key.fd, _PIECE):
+        for key, _ in self._selector.select(seconds) if self._selector.get_map() else ():
+            if data := os.read(key.fd, _PIECE):
                 key.data.add(data)
             else:
-                self._close(key.fileobj)
+                self._close(key.fileobj)  # type: ignore[arg-type]
 
-    def _give(self, pipe: object) -> None:
-        """Write what the command reads; close the pipe at its end, or when no process reads it any more."""
-        assert self._process.stdin is not None
-        try:
-            self._given = self._given[os.write(self._process.stdin.fileno(), self._given) :]
-        except BlockingIOError:
-            return
-        except OSError:
-            self._given = memoryview(b"")
-        if not self._given:
-            self._close(pipe)
-
-    def _close(self, pipe: object) -> None:
-        self._selector.unregister(pipe)  # type: ignore[arg-type]
-        if isinstance(pipe, IO) or hasattr(pipe, "close"):
-            pipe.close()
+    def _close(self, pipe: IO[bytes]) -> None:
+        self._selector.unregister(pipe)
+        pipe.close()
 
     # -- its processes --------------------------------------------------------------------------------------------
 
@@ -315,32 +313,25 @@ class _Run:
         self._seen = {pid: one for pid, one in self._seen.items() if _is_alive(one)}
         return list(self._seen.values())
 
-    def _signal(self, number: signal.Signals) -> list[psutil.Process]:
-        """Send a signal to all processes of the run, those of its group at one moment, and return them."""
+    def _signal(self, number: signal.Signals) -> bool:
+        """Send a signal to all processes of the run, those of its group at one moment; return whether any lives."""
         with suppress(OSError):
             os.killpg(self._process.pid, number)
         found = self._tree()
         for process in found:
             with suppress(psutil.Error):
                 process.send_signal(number)
-        return found
+        return bool(found)
 
-    def _kill(self) -> int:
-        """Stop, then kill everything until nothing is left; return how many processes the shell left behind.
-
-        They are stopped first, because forking processes could outrun the kill.
-        """
+    def _kill(self) -> None:
+        """Stop, then kill everything until nothing is left: forking processes could outrun the kill alone."""
         until = time.monotonic() + PATIENCE
-        left = 0
-        while True:
-            found = self._signal(signal.SIGSTOP)
+        while self._signal(signal.SIGSTOP):
             self._signal(signal.SIGKILL)
-            left = max(left, len([one for one in found if one.pid != self._process.pid]))
-            if not found or time.monotonic() > until:
+            if time.monotonic() > until:
                 break
             time.sleep(_TICK / 10)
         self._process.wait()
-        return left
 
 
 def _session_of(pid: int) -> int:

@@ -60,8 +60,7 @@ def ask_command(
         raise NotInTime(f"it did not answer within {seconds:g} seconds")
     if ended.exit_code != 0:
         last = last_line(ended)
-        code = f"signal {ended.signal}" if ended.exit_code is None else f"exit code {ended.exit_code}"
-        raise NotUsed(f"it failed with {code}" + (f" ({last})" if last else ""))
+        raise NotUsed(f"it failed: {ended.trouble}" + (f" ({last})" if last else ""))
     return ended.output
 
 
@@ -71,7 +70,7 @@ LONGEST = 200
 
 def last_line(ended: Finished) -> str:
     """Return the last line of a command's output, else of its errors; a line with a secret is skipped."""
-    for text in (ended.output, ended.errors):
+    for text in (ended.tail or ended.output, ended.errors):
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if lines and not find_secrets(lines[-1]):
             return visible(lines[-1])[:LONGEST]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,11 +16,12 @@ from memory.files.edit import Edit
 from memory.files.journal.edits import with_notes
 from memory.monitoring import words
 from memory.monitoring.alerts.channels import AlertRoute, read_route
-from memory.monitoring.alerts.deliver import Delivery, Messenger
-from memory.monitoring.alerts.options import ancestors, in_order, read_options
+from memory.monitoring.alerts.deliver import Messenger
+from memory.monitoring.alerts.options import ancestors, read_options
 from memory.monitoring.alerts.state import AlertState, Happening, advance, held, told
 from memory.monitoring.alerts.windows import ends_at
 from memory.monitoring.checks.check import check
+from memory.storage.own_folders import host_name
 from memory.trust.consent import remediations_of
 
 from .ledger import JournalNote, Message, key_of
@@ -28,13 +29,12 @@ from .repair import repair
 from .report import WatchedMonitor
 
 if TYPE_CHECKING:
-    from memory.document import Document
+    from memory.document import Document, Entry
     from memory.files.monitors import Monitor
     from memory.files.snapshot import Snapshot
     from memory.monitoring.checks.result import Result
     from memory.trust.consent import Ask
 
-    from .repair import Repair
     from .run import _Run
 
 APIECE = 20
@@ -44,40 +44,14 @@ REPAIRS = 8
 MONITORS, JOURNAL = "monitors.md", "journal.md"
 
 
-@dataclass(frozen=True, slots=True)
-class _Story:
-    """The events of one monitor in this run."""
-
-    monitor: Monitor
-    result: Result
-    due: datetime | None
-    happenings: tuple[Happening, ...] = ()
-    silenced: str = ""
-    repair: Repair | None = None
-
-    @property
-    def last(self) -> Result:
-        """The newest result: that of the second check if there was one."""
-        return self.repair.verified if self.repair is not None and self.repair.verified is not None else self.result
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.kind for one in self.happenings))
-
-    @property
-    def news(self) -> bool:
-        """Whether it belongs in the journal."""
-        return any(one.first for one in self.happenings) or (self.repair is not None and self.repair.ran)
-
-
 class Telling:
     """Processes the results of one run; `states` are those that changed, `notes` the journal entries to be written."""
 
     def __init__(self, run: _Run, chosen: Mapping[str, tuple[Monitor, Ask | None]]) -> None:
         """`chosen` are the monitors of this run, by name."""
         self._run = run
-        self._known = {key: AlertState.read(values) for key, values in run.ledger.alerts().items()}
-        self._mutes = run.ledger.mutes()
+        self._known = {key: AlertState.read(values) for key, values in run.ledger.kept("alert").items()}
+        self._mutes = run.ledger.times("mute")
         self.states: dict[str, AlertState] = {}
         self.notes: list[JournalNote] = []
         self._chosen = chosen
@@ -91,38 +65,28 @@ class Telling:
 
     def follow(self, results: Sequence[tuple[Monitor, Result, datetime | None]]) -> list[WatchedMonitor]:
         """Advance the states, remediate, send messages; return the report of each monitor, in the given order."""
-        run = self._run
         for monitor, _, _ in results:
-            run.warnings += [f"{one.place}: {one.message}" for one in self._options[monitor.name].problems]
-        by_name = {monitor.name: (monitor, result, due) for monitor, result, due in results}
-        stories: dict[str, _Story] = {}
-        for name in in_order(by_name, self._parents):
-            monitor, result, due = by_name[name]
-            silenced = self._silenced(monitor)
-            happenings = self._advance(name, result, silenced)
-            stories[name] = _Story(monitor, result, due, happenings, silenced)
-        self._repair(stories)
-        deliveries = self._tell(stories)
-        self._note(stories, deliveries)
-        watched = []
-        for monitor, _, due in results:
-            story = stories[monitor.name]
-            delivery = deliveries.get(monitor.name)
-            said = words.notified_line(delivery.told, delivery.message.title, delivery.detail) if delivery else ""
-            occurrences = max((one.occurrences for one in story.happenings), default=self.state(monitor.name).failures)
-            watched.append(
-                WatchedMonitor(monitor, story.last, due, story.kinds, occurrences, story.silenced, said, story.repair)
-            )
-        return watched
+            self._run.warnings += [f"{one.place}: {one.message}" for one in self._options[monitor.name].problems]
+        watched = {
+            monitor.name: WatchedMonitor(monitor, result, due, self._advance(monitor.name, result))
+            for monitor, result, due in results
+        }
+        # After all of them: a monitor is silent while one that it depends on alerts.
+        for name, one in watched.items():
+            silenced = self._silenced(one.monitor)
+            watched[name] = replace(one, silenced=silenced, events=_silent(one.events, silenced))
+        self._repair(watched)
+        self._tell(watched)
+        watched = {name: replace(one, failures=self.state(name).failures) for name, one in watched.items()}
+        self._note([one for one in watched.values() if one.news])
+        return [watched[monitor.name] for monitor, _, _ in results]
 
     # -- alerts -----------------------------------------------------------------------------------------------
 
-    def _advance(self, name: str, result: Result, silenced: str) -> tuple[Happening, ...]:
+    def _advance(self, name: str, result: Result) -> tuple[Happening, ...]:
         """Advance the state of a monitor by a result; return the events."""
         settings, now = self._options[name].settings, self._run.now
-        self.states[name], happenings = advance(
-            self.state(name), result.state, now, settings, summary=result.summary, silenced=silenced
-        )
+        self.states[name], happenings = advance(self.state(name), result.state, now, settings, summary=result.summary)
         return happenings
 
     def _silenced(self, monitor: Monitor) -> str:
@@ -140,58 +104,56 @@ class Telling:
 
     # -- remediation ------------------------------------------------------------------------------------------
 
-    def _repair(self, stories: dict[str, _Story]) -> None:
+    def _repair(self, watched: dict[str, WatchedMonitor]) -> None:
         """Remediate failing monitors, a few in parallel, and advance the alerts by the second checks."""
         run = self._run
         remedies = remediations_of(run.asks)
-        wanted = []
-        for story in stories.values():
-            failing = story.result.state in ("failing", "error")
-            if not failing or story.monitor.auto_remediate is None or story.silenced not in ("", "muted"):
-                continue
-            if not self.state(story.monitor.name).alerting:
-                continue
-            ask = remedies.get(story.monitor.name)
-            if ask is not None:
-                wanted.append((story, ask, self._chosen[story.monitor.name][1]))
+        wanted = [
+            (one, remedies[name], self._chosen[name][1])
+            for name, one in watched.items()
+            if name in remedies
+            and one.checked.state in ("failing", "error")
+            and one.silenced in ("", "muted")
+            and self.state(name).alerting
+        ]
         if not wanted:
             return
-
         around = run.around()
         with ThreadPoolExecutor(max_workers=min(REPAIRS, len(wanted))) as pool:
             futures = [
                 pool.submit(
                     repair,
-                    story.monitor,
+                    one.monitor,
                     ask,
                     partial(run.decide, ask),
-                    self.state(story.monitor.name),
+                    self.state(one.monitor.name),
                     run.ledger,
                     around,
                     # The remediation may have changed files that the check itself uses.
-                    lambda monitor=story.monitor, own=own: check(monitor, run.decide(own), around),  # type: ignore[misc]
+                    lambda monitor=one.monitor, own=own: check(monitor, run.decide(own), around),  # type: ignore[misc]
                     now=run.now,
                     pause=run.services.pause or time.sleep,
                 )
-                for story, ask, own in wanted
+                for one, ask, own in wanted
             ]
             done = [future.result() for future in futures]
-        for (story, ask, _), outcome in zip(wanted, done, strict=True):
+        for (one, ask, _), outcome in zip(wanted, done, strict=True):
+            name, events = one.monitor.name, one.events
             if outcome.blocked is not None:
                 run.block(ask, outcome.blocked)
-            happenings = story.happenings
             if outcome.verified is not None and outcome.helped:
-                happenings += self._advance(story.monitor.name, outcome.verified, story.silenced)
-            stories[story.monitor.name] = replace(story, happenings=happenings, repair=outcome)
+                events += _silent(self._advance(name, outcome.verified), one.silenced)
+            watched[name] = replace(one, events=events, repair=outcome)
 
     # -- messages ---------------------------------------------------------------------------------------------
 
-    def _tell(self, stories: Mapping[str, _Story]) -> dict[str, Delivery]:
+    def _tell(self, watched: dict[str, WatchedMonitor]) -> None:
         """Send the messages; a state counts as reported only if a message was sent."""
         run = self._run
         addresses = run.services.addresses
         route = AlertRoute() if addresses is None else read_route(run.snapshot, addresses)
-        messenger = Messenger(run.ledger, route, run.now, run.snapshot.zone, run.services.send)
+        place = f"{host_name(run.services.environ)}: {run.workspace.root}"
+        messenger = Messenger(run.ledger, route, run.now, run.snapshot.zone, run.services.send, words.plain(place, 200))
         told_of, sent = messenger.digest()
         if sent is not None and not sent.ok:
             run.warnings.append(f"the digest was not sent: {words.plain(sent.detail)}")
@@ -200,41 +162,35 @@ class Telling:
             name = by_key.get(one.message.monitor)
             if name is not None and one.message.kind == "alert" and self.state(name).told == "held":
                 self.states[name] = told(self.state(name), "alert", run.now)
-        speaking = {name: [one for one in story.happenings if not one.silenced] for name, story in stories.items()}
+        speaking = {name: [event for event in one.events if not event.silenced] for name, one in watched.items()}
         # The last event is the current state: a recovery by remediation covers the alert before it.
-        news = {name: happenings[-1] for name, happenings in speaking.items() if happenings}
+        news = {name: events[-1] for name, events in speaking.items() if events}
         if news:
             run.warnings += route.problems
-        messages = [self._message(stories[name], happening, route) for name, happening in news.items()]
-        deliveries = dict(zip(news, messenger.deliver(messages), strict=True))
-        for name, delivery in deliveries.items():
-            if delivery.told == "yes":
-                self.states[name] = told(self.state(name), news[name].kind, run.now)
-            elif delivery.told == "held":
-                self.states[name] = held(self.state(name), news[name].kind, run.now)
-        return deliveries
+        messages = [self._message(watched[name], event, route) for name, event in news.items()]
+        for (name, event), delivery in zip(news.items(), messenger.deliver(messages), strict=True):
+            watched[name] = replace(watched[name], delivery=delivery)
+            if delivery.told in ("yes", "held"):
+                settle = told if delivery.told == "yes" else held
+                self.states[name] = settle(self.state(name), event.kind, run.now)
 
-    def _message(self, story: _Story, happening: Happening, route: AlertRoute) -> Message:
-        monitor = story.monitor
-        remediated = story.repair is not None and story.repair.ran and story.repair.helped
-        result = story.last
-        title = words.message_title(happening.kind, monitor, result, happening.occurrences, remediated=remediated)
+    def _message(self, one: WatchedMonitor, event: Happening, route: AlertRoute) -> Message:
+        monitor = one.monitor
+        remediated = one.repair is not None and one.repair.ran and one.repair.helped
+        title = words.message_title(event.kind, monitor, one.result, event.occurrences, remediated=remediated)
         priority = self._options[monitor.name].priority or route.priority
-        return Message(key_of(monitor.name), happening.kind, priority, title, "\n".join(self._lines(story)) or title)
+        return Message(key_of(monitor.name), event.kind, priority, title, "\n".join(self._lines(one)) or title)
 
     # -- the journal ------------------------------------------------------------------------------------------
 
-    def _lines(self, story: _Story) -> list[str]:
+    def _lines(self, one: WatchedMonitor) -> list[str]:
         """Return the lines about one monitor, without the message."""
         lines: list[str] = []
-        monitor, fix = story.monitor, story.repair
-        kinds = {one.kind: one for one in story.happenings}
-        fixed = fix is not None and fix.ran
-        if "alert" in kinds or "reminder" in kinds or fixed:
-            # A remediation that helped set the state's number back, so that of the events counts too.
-            counts = [one.occurrences for one in story.happenings]
-            occurrences = max([*counts, self.state(monitor.name).failures, 1])
-            lines.append(words.alert_line(monitor, story.result, occurrences))
+        monitor, fix = one.monitor, one.repair
+        kinds = {event.kind: event for event in one.events}
+        if "alert" in kinds or "reminder" in kinds or (fix is not None and fix.ran):
+            occurrences = max(one.occurrences, self.state(monitor.name).failures, 1)
+            lines.append(words.alert_line(monitor, one.checked, occurrences))
         if "flapping" in kinds:
             lines.append(words.flapping_line(monitor))
         if fix is not None and fix.ran:
@@ -244,31 +200,31 @@ class Telling:
             if fix.stopped:
                 lines.append(words.no_remediation_line("stopped, for the last two did not help"))
         elif "recovered" in kinds:
-            lines.append(words.recovered_line(monitor, story.result, kinds["recovered"].lasted))
+            lines.append(words.recovered_line(monitor, one.checked, kinds["recovered"].lasted))
         if fix is not None and fix.blocked:
             lines.append(words.no_remediation_line("not run, it needs approval"))
         return lines
 
-    def _note(self, stories: Mapping[str, _Story], deliveries: Mapping[str, Delivery]) -> None:
+    def _note(self, news: Sequence[WatchedMonitor]) -> None:
         """Create the journal entries: one for each monitor, or one for all if there are many."""
-        news = [story for story in stories.values() if story.news]
         if len(news) > APIECE:
-            lines = [line for story in news for line in self._lines(story)[:1]]
-            sent = [d for d in deliveries.values() if d.told == "yes"]
+            lines = [line for one in news for line in self._lines(one)[:1]]
+            sent = sum(one.delivery is not None and one.delivery.told == "yes" for one in news)
             if sent:
-                lines.append(f"Notification sent for {words.plural(len(sent), 'monitor')}")
+                lines.append(f"Notification sent for {words.plural(sent, 'monitor')}")
             self.notes.append(JournalNote(self._run.now, words.ALERT, tuple(lines)))
             return
-        for story in news:
-            lines = self._lines(story)
-            delivery = deliveries.get(story.monitor.name)
-            if delivery is not None:
-                lines.append(words.notified_line(delivery.told, delivery.message.title, delivery.detail))
-            elif story.silenced:
-                lines.append(f"No notification: {story.silenced}")
-            only_recovered = story.kinds == ("recovered",) and story.repair is None
+        for one in news:
+            said = one.told or (f"No notification: {one.silenced}" if one.silenced else "")
+            only_recovered = one.happenings == ("recovered",) and one.repair is None
             title = words.RECOVERED if only_recovered else words.ALERT
-            self.notes.append(JournalNote(self._run.now, title, tuple(line for line in lines if line)))
+            lines = [line for line in (*self._lines(one), said) if line]
+            self.notes.append(JournalNote(self._run.now, title, tuple(lines)))
+
+
+def _silent(events: Sequence[Happening], why: str) -> tuple[Happening, ...]:
+    """Return events for which no message is sent, if there is a reason."""
+    return tuple(replace(event, silenced=why or event.silenced) for event in events)
 
 
 def write_back(snapshot: Snapshot, statuses: Mapping[str, str], notes: Sequence[JournalNote], now: datetime) -> Edit:
@@ -289,23 +245,17 @@ def write_back(snapshot: Snapshot, statuses: Mapping[str, str], notes: Sequence[
 
 
 def _with_statuses(snapshot: Snapshot, statuses: Mapping[str, str], checked: str) -> Document:
-    monitors = snapshot.monitors
-    document = monitors.document
-    by_section: dict[int, dict[int, str]] = {}
-    for monitor in monitors.monitors:
-        status = statuses.get(monitor.name)
-        if status is not None:
+    document = snapshot.monitors.document
+    changed: dict[int, dict[int, Entry]] = {}
+    for monitor in snapshot.monitors.monitors:
+        if (status := statuses.get(monitor.name)) is not None:
             section, number = monitor.at
-            by_section.setdefault(section, {})[number] = status
-    for index, changed in by_section.items():
+            entry = monitor.entry.set_field("lastCheck", checked).set_field("lastStatus", status)
+            changed.setdefault(section, {})[number] = entry
+    for index, entries in changed.items():
         section_now = document.sections[index]
-        entries = [
-            entry
-            if number not in changed
-            else entry.set_field("lastCheck", checked).set_field("lastStatus", changed[number])
-            for number, entry in enumerate(section_now.entries)
-        ]
-        document = document.with_section(index, section_now.with_entries(entries))
+        new = [entries.get(number, entry) for number, entry in enumerate(section_now.entries)]
+        document = document.with_section(index, section_now.with_entries(new))
     return document
 
 

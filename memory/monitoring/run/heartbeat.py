@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from hashlib import blake2b
 from typing import Any
 
-from memory.base.clock import BadMoment, format_local, read_moment
+from memory.base.clock import format_local
 from memory.base.cron import BadCron, describe, latest_run
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
@@ -139,18 +139,11 @@ def _in_progress(snapshot: Snapshot, before: Any, limit: int) -> tuple[dict[str,
 
 
 def _stale(snapshot: Snapshot, now: datetime, zone: tzinfo, fresh: Collection[str]) -> Iterator[str]:
-    """Yield a line for every monitor that missed at least one whole interval."""
+    """Yield a line for every monitor without a result for two of its intervals."""
     for monitor in snapshot.monitors.monitors:
-        if monitor.last_check is None or not monitor.interval or monitor.name in fresh:
-            continue
-        try:
-            checked = read_moment(monitor.last_check, zone)
-            newest = latest_run(monitor.interval, now, zone)
-            before = None if newest is None else latest_run(monitor.interval, newest - timedelta(minutes=1), zone)
-        except (BadCron, BadMoment):
-            continue
-        if checked is not None and checked.instant is not None and before is not None and checked.instant < before:
+        checked = monitor.checked_at(zone)
+        if checked is not None and monitor.name not in fresh and monitor.stale(now, zone):
             yield (
-                f"Drift: monitor {_quoted(monitor.name)} was last checked "
-                f"{format_local(checked.instant, zone)}, its interval is {plain(describe(monitor.interval), 40)}"
+                f"Drift: monitor {_quoted(monitor.name)} was last checked {format_local(checked, zone)}, "
+                f"its interval is {plain(describe(monitor.interval or ''), 40)}"
             )

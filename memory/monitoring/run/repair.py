@@ -32,7 +32,7 @@ _DAY = timedelta(days=1)
 
 
 def refused_remedy(
-    attempts: Sequence[tuple[datetime, bool | None]], failures: int, outage_since: datetime | None, now: datetime
+    attempts: Sequence[tuple[datetime, bool]], failures: int, outage_since: datetime | None, now: datetime
 ) -> str:
     """Return why a remediation may not run now, "" if it may.
 
@@ -52,7 +52,7 @@ def refused_remedy(
     return ""
 
 
-def is_useless(attempts: Sequence[tuple[datetime, bool | None]], outage_since: datetime | None, now: datetime) -> bool:
+def is_useless(attempts: Sequence[tuple[datetime, bool]], outage_since: datetime | None, now: datetime) -> bool:
     """Return whether the newest attempts since an outage began did not help, so that remediation stops itself."""
     outage = [helped for at, helped in attempts if outage_since is None or at >= outage_since or at > now]
     return len(outage) >= USELESS and not any(outage[:USELESS])
@@ -126,26 +126,16 @@ def repair(
         )
     except MemdeckError as error:
         return Repair(False, why=error.message)
-    failure = ""
-    if finished.timed_out:
-        failure = "stopped, it took too long"
-    elif finished.failure:
-        failure = finished.failure
-    elif finished.stopped:
-        failure = f"stopped: {finished.stopped}"
-    elif finished.signal is not None:
-        failure = f"ended by signal {finished.signal}"
-    elif finished.exit_code:
-        failure = f"exit code {finished.exit_code}"
     verified: Result | None = None
     for seconds in PAUSES:
-        if around.cancel is not None and around.cancel.cancelled:
+        if around.cancel is not None and around.cancel.is_set():
             break
         if seconds:
             pause(seconds)
         verified = recheck()
         if verified.state == "healthy":
             break
-    done = Repair(True, decision.text, failure, verified)
-    ledger.end_remedy(count, done.helped)
+    done = Repair(True, decision.text, finished.trouble, verified)
+    if done.helped:
+        ledger.end_remedy(count)
     return replace(done, stopped=not done.helped and is_useless(ledger.remedies(key), outage, now))

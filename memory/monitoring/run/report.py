@@ -10,26 +10,57 @@ from typing import Any
 from memory.base.clock import format_utc
 from memory.base.safe_text import visible
 from memory.files.monitors import Monitor
+from memory.monitoring.alerts.deliver import Delivery
+from memory.monitoring.alerts.state import Happening
 from memory.monitoring.checks.result import Result
+from memory.monitoring.words import notified_line
 
 from .repair import Repair
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedMonitor:
-    """One monitor in a watch; `due` is the instant of its schedule, None if it was requested by name.
+    """One monitor in a watch: its check, and what followed.
 
-    `happenings` are kinds such as `alert`, `silenced` why no message was sent, `told` the result of the message.
+    `due` is the instant of its schedule, None if it was requested by name. `silenced` is why no message is sent,
+    `failures` are those in a row afterwards.
     """
 
     monitor: Monitor
-    result: Result
+    checked: Result
     due: datetime | None = None
-    happenings: tuple[str, ...] = ()
-    occurrences: int = 0
+    events: tuple[Happening, ...] = ()
     silenced: str = ""
-    told: str = ""
     repair: Repair | None = None
+    delivery: Delivery | None = None
+    failures: int = 0
+
+    @property
+    def result(self) -> Result:
+        """The newest result: that of the check after a remediation if there was one."""
+        verified = self.repair.verified if self.repair is not None else None
+        return self.checked if verified is None else verified
+
+    @property
+    def happenings(self) -> tuple[str, ...]:
+        """The kinds of the events, such as `alert`, each once."""
+        return tuple(dict.fromkeys(one.kind for one in self.events))
+
+    @property
+    def occurrences(self) -> int:
+        """The failures in a row; a remediation that helped set their number back, so that of the events counts."""
+        return max((one.occurrences for one in self.events), default=self.failures)
+
+    @property
+    def told(self) -> str:
+        """The result of the message in words, "" if there was none."""
+        sent = self.delivery
+        return "" if sent is None else notified_line(sent.told, sent.message.title, sent.detail)
+
+    @property
+    def news(self) -> bool:
+        """Whether it belongs in the journal."""
+        return any(one.first for one in self.events) or (self.repair is not None and self.repair.ran)
 
     def json(self) -> dict[str, Any]:
         """Return it under the keys of the interface."""
@@ -80,11 +111,24 @@ class Watch:
         """Return what `--maintain` lists under `monitors`."""
         return [one.json() for one in self.monitors]
 
+    @property
+    def total(self) -> str:
+        """The watch in one line: how many monitors have which state."""
+        if self.busy:
+            return "monitors: another process runs them"
+        counts = Counter(one.result.state for one in self.monitors)
+        return "monitors: " + (", ".join(f"{count:,} {state}" for state, count in counts.items()) or "none due")
+
+    @property
+    def news(self) -> bool:
+        """Whether anything happened that a person may want to read of in a log."""
+        happened = any(one.happenings or one.repair is not None for one in self.monitors)
+        return bool(happened or self.blocked or self.beat or self.warnings)
+
     def lines(self) -> list[str]:
         """Return the watch as lines for people, safe for a screen."""
         if self.busy:
-            return ["monitors: another process runs them"]
-        counts = Counter(one.result.state for one in self.monitors)
+            return [self.total]
         shown = []
         for one in self.monitors:
             if one.result.state == "healthy" and not one.happenings and len(self.monitors) > 20:
@@ -103,5 +147,4 @@ class Watch:
             shown.append(f"needs approval  {ask['id'] or '-'}  {ask['role']} of {name} ({visible(ask['why'])})")
         if self.beaten:
             shown += [f"heartbeat: {visible(line)}" for line in self.beat] or ["heartbeat: no news"]
-        total = ", ".join(f"{count:,} {state}" for state, count in counts.items())
-        return [*shown, f"monitors: {total or 'none due'}"]
+        return [*shown, self.total]

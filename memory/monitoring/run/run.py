@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
 
+from memory.base.clock import format_utc
 from memory.errors import BusyError, MemdeckError
 from memory.files.monitors import Monitor, find_monitor
 from memory.files.snapshot import Snapshot
@@ -30,14 +31,13 @@ from memory.monitoring.problems import broken
 from memory.trust.consent import Ask, ConsentDecision, Trust, blocked_json, checks_of, monitor_asks
 from memory.workspace import Workspace
 
-from .cancel import Cancel
 from .consequences import Telling, write_back
 from .due import due_instant, due_monitors
 from .heartbeat import KEY as BEAT
 from .heartbeat import NOTE, Beat, beat
 from .heartbeat import TITLE as BEAT_TITLE
 from .leader import Leader
-from .ledger import JournalNote, MonitorLedger, has_record, key_of
+from .ledger import WATCHED, JournalNote, MonitorLedger, key_of, ledger_of
 from .report import Watch, WatchedMonitor
 
 OPERATION = "monitors"
@@ -60,7 +60,7 @@ class WatchServices:
     send: Send | None = None
     pause: Callable[[float], object] | None = None
     found: Callable[[Result], object] | None = None
-    cancel: Cancel | None = None
+    cancel: threading.Event | None = None
     planned: Callable[[tuple[str, ...]], object] | None = None
 
 
@@ -111,7 +111,7 @@ def keep_watch(
     if asked:
         for name in names or ():
             find_monitor(workspace.snapshot(), name)
-    elif not _anything(workspace, heartbeat):
+    elif not _anything(workspace, heartbeat, now):
         return Watch()
     folder = None if workspace.state is None else workspace.state.folder
     with closing(Leader(folder)) as leader, closing(MonitorLedger(folder)) as ledger:
@@ -125,11 +125,14 @@ def keep_watch(
         return run.whole(names, everything, heartbeat and not asked)
 
 
-def _anything(workspace: Workspace, heartbeat: bool) -> bool:
+def _anything(workspace: Workspace, heartbeat: bool, now: datetime) -> bool:
     """Return whether there is anything to watch; if not, nothing is created outside the workspace."""
     snapshot = workspace.snapshot()
     beats = heartbeat and snapshot.config.get("expression") is not None
-    return bool(snapshot.monitors.monitors) or beats or has_record(workspace)
+    if snapshot.monitors.monitors or beats:
+        return True
+    with closing(ledger_of(workspace)) as ledger:
+        return bool(ledger.held(now) or ledger.unwritten())
 
 
 @dataclass(eq=False)
@@ -165,7 +168,7 @@ class _Run:
         beaten = None
         if pulse is not None:
             checked = {one.monitor.name for one in watched if one.result.ran}
-            beaten = beat(self.snapshot, self.ledger.note(NOTE), self.now, self.snapshot.zone, checked)
+            beaten = beat(self.snapshot, self.ledger.kept("note").get(NOTE, {}), self.now, self.snapshot.zone, checked)
         self._record(watched, chosen, states, notes, pulse, beaten)
         change = self._write(watched)
         return Watch(
@@ -206,7 +209,6 @@ class _Run:
         if not claims:
             return chosen
         taken = self.ledger.claim(claims.values(), self.now)
-        self.ledger.start(taken)
         lost = {ref for ref, claim in claims.items() if claim not in taken}
         if asked:
             return [replace(one, due=None) if one.monitor.ref in lost else one for one in chosen]
@@ -221,6 +223,7 @@ class _Run:
             why = "another monitor has the same name"
         if not why and ask is not None:
             self.block(ask, decision)
+            why = decision.why if decision.state == "refused" else ""
         return _Chosen(monitor, ask, decision, due, why)
 
     @cached_property
@@ -285,7 +288,7 @@ class _Run:
 
     def around(self) -> Around:
         """Return the context for the checks of this run."""
-        pings = self.ledger.pings()
+        pings = self.ledger.times("ping")
         return Around(
             root=self.workspace.root,
             snapshot=self.snapshot,
@@ -323,23 +326,25 @@ class _Run:
         beaten: Beat | None,
     ) -> None:
         """Store results, states and what is to be written, in one step."""
-        done = [(key_of(one.monitor.name), one.due) for one in chosen if one.due is not None and one.answers]
+        claimed = {one.monitor.name: one.due for one in chosen if one.due is not None and one.answers}
+        done = [(key_of(name), due) for name, due in claimed.items()]
         if pulse is not None:
             done.append((BEAT, pulse))
 
         def work(db: sqlite3.Connection) -> None:
-            record_results(db, [one.result for one in watched if one.result.state != "skipped"], self.now)
-            self.ledger.put_alerts(db, {key_of(name): state.json() for name, state in states.items()})
+            self.ledger.end(db, done)
+            results = [one.result for one in watched if one.result.state != "skipped"]
+            record_results(db, results, self.now, claimed)
+            self.ledger.put(db, "alert", {key_of(name): state.json() for name, state in states.items()})
+            self.ledger.put(db, "note", {WATCHED: {"at": format_utc(self.now)}})
             for note in notes:
                 self.ledger.put_unwritten(db, note)
             if beaten is not None:
-                self.ledger.put_note(db, NOTE, beaten.memory)
+                self.ledger.put(db, "note", {NOTE: beaten.memory})
                 if beaten.lines:
                     self.ledger.put_unwritten(db, JournalNote(self.now, BEAT_TITLE, beaten.lines))
-            self.ledger.end(db, done)
 
-        if watched or states or notes or done:
-            self.ledger.run(work, None)
+        self.ledger.run(work, None)
 
     def _write(self, watched: Sequence[WatchedMonitor]) -> str | None:
         """Write everything back in one transaction; what cannot be written now waits for the next run."""
@@ -359,5 +364,5 @@ class _Run:
             self.warnings.append(f"the results are not in the files yet: {error.message}")
             return None
         if waiting:
-            self.ledger.drop("unwritten", [one.seq for one in waiting])
+            self.ledger.drop([one.seq for one in waiting])
         return outcome.change.id if outcome.change.files else None

@@ -8,19 +8,24 @@ first due time is only claimed, and maintenance runs at the next one: opening it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from memory.base.clock import format_utc
+from memory.base.cron import describe, missed_twice
+from memory.base.problems import Problem
+from memory.errors import MemdeckError
 from memory.files.snapshot import Snapshot
 from memory.trust.consent import Trust, checks_of, monitor_asks
 from memory.workspace import Workspace
 
 from .due import due_instant, due_monitors, is_due, next_due
 from .heartbeat import KEY as BEAT
+from .heartbeat import NOTE
 from .leader import Leader
-from .ledger import MonitorLedger, ledger_of
+from .ledger import WATCHED, MonitorLedger, ledger_of
 
 T = TypeVar("T")
 KEY = "\0maintenance"
@@ -88,6 +93,71 @@ def _may_run(snapshot: Snapshot, trust: Trust | None, claims: Mapping[str, datet
     checks = checks_of(monitor_asks(monitors))
     asks = [checks.get(monitor.name) for monitor, _ in due]
     return any(ask is None or (trust is not None and trust.decide(ask).allowed) for ask in asks)
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """What has not run for two of its periods: `what` is maintenance, monitors or heartbeat, `last` its last run."""
+
+    what: str
+    last: datetime
+    schedule: str
+
+    @property
+    def message(self) -> str:
+        """A sentence for people."""
+        ran = "were checked last at" if self.what == "monitors" else "ran last at"
+        return (
+            f"{self.what} {ran} {format_utc(self.last)}, scheduled {describe(self.schedule)}: does cron still run it?"
+        )
+
+    def json(self) -> dict[str, str]:
+        """Return it under the keys of the interface."""
+        last = format_utc(self.last)
+        return {"what": self.what, "last": last, "schedule": self.schedule, "message": self.message}
+
+
+def overdue(workspace: Workspace, now: datetime) -> tuple[Overdue, ...]:
+    """Return what ran in this workspace before, and has not for two of its periods; empty if the record is refused."""
+    snapshot = workspace.snapshot().readable()
+    config, zone = snapshot.config, snapshot.zone
+    with closing(ledger_of(workspace)) as ledger, suppress(MemdeckError):
+        notes = ledger.kept("note")
+        maintained = _last_maintenance(workspace, ledger.last_claims(now), now)
+        schedules = [
+            ("maintenance", maintained, config.get("maintenanceSchedule")),
+            *(("monitors", _noted(notes, WATCHED), interval) for interval, _ in snapshot.monitors.intervals),
+            ("heartbeat", _noted(notes, NOTE), config.get("expression")),
+        ]
+        late = [
+            Overdue(what, last, schedule)
+            for what, last, schedule in schedules
+            if last is not None and schedule and missed_twice(schedule, last, now, zone)
+        ]
+        return tuple({one.what: one for one in reversed(late)}.values())
+    return ()
+
+
+def overdue_problems(workspace: Workspace, now: datetime) -> tuple[Problem, ...]:
+    """Return what is overdue and which monitors are stale as warnings."""
+    snapshot = workspace.snapshot().readable()
+    stale = [one for one in snapshot.monitors.monitors if one.stale(now, snapshot.zone)]
+    return (
+        *(Problem("warning", "config.md", 0, "upkeep.overdue", one.message) for one in overdue(workspace, now)),
+        *(
+            Problem(
+                "warning", one.file, one.line + 1, "monitor.stale", f"{one.name[:60]}: no result since {one.last_check}"
+            )
+            for one in stale
+        ),
+    )
+
+
+def _noted(notes: Mapping[str, Any], key: str) -> datetime | None:
+    """Return when the record says that something ran."""
+    with suppress(KeyError, TypeError, ValueError):
+        return datetime.fromisoformat(notes[key]["at"])
+    return None
 
 
 def maintain_if_due(workspace: Workspace, now: datetime, maintain: Callable[[], T]) -> T | None:

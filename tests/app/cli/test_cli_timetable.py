@@ -91,7 +91,11 @@ def test_doctor_looks_into_the_crontab(
 ) -> None:
     """An entry for this workspace counts, a comment or another workspace's does not."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert scheduled(Path("/srv/x"), lambda: crontab).level == level
+    assert scheduled(Path("/srv/x"), lambda: crontab, tmp_path).level == level
+    (tmp_path / "cron.d").mkdir()
+    (tmp_path / "cron.d" / "memdeck").write_text(crontab.replace("* memdeck", "* ann memdeck"))
+    found = scheduled(Path("/srv/x"), lambda: "", tmp_path)
+    assert (found.level, "cron.d/memdeck" in found.message) == (level, level == "ok")
 
 
 def test_doctor_looks_into_the_timers_of_systemd(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -101,6 +105,10 @@ def test_doctor_looks_into_the_timers_of_systemd(monkeypatch: pytest.MonkeyPatch
     folder.mkdir(parents=True)
     plan = timetable(Path("/srv/x"), None, LOG)
     (folder / f"{plan.unit}.service").write_text(plan.service)
+    (folder / f"{plan.unit}-watch.timer").write_text(plan.watch_timer)
+    assert "enable --now" in scheduled(Path("/srv/x"), lambda: "").hint
+    (folder / "timers.target.wants").mkdir()
+    (folder / "timers.target.wants" / f"{plan.unit}-watch.timer").symlink_to(folder / f"{plan.unit}-watch.timer")
     assert scheduled(Path("/srv/x"), lambda: "").level == "ok"
     assert scheduled(Path("/srv/y"), lambda: "").level == "note"
 
@@ -126,6 +134,22 @@ def test_the_schedule_has_a_line_that_watches() -> None:
     """It does the same as the first one, as often as it is told, with a log of its own."""
     plan = timetable(Path("/srv/x"), None, LOG, "*/15 * * * *")
     assert plan.watch.startswith("*/15 * * * * ")
-    assert "--maintain /srv/x >> " in plan.watch
-    assert plan.watch.endswith("/watch.log 2>&1")
-    assert plan._asdict()["watch"] == plan.watch
+    assert "--maintain /srv/x --quiet >> " in plan.watch
+    assert plan.watch.endswith("/maintain.log 2>&1")
+    assert "OnCalendar=*-*-* *:00/15:00" in plan.watch_timer
+    assert f"Unit={plan.unit}.service" in plan.watch_timer
+
+
+def test_the_schedule_brings_its_environment(tmp_path: Path) -> None:
+    """cron and systemd start with few variables: the entries set those on which state, zone and programs depend."""
+    path = f"/usr/bin:.:{tmp_path}/bin"
+    environ = {"XDG_STATE_HOME": "/srv/st%ate", "TZ": "Europe/Berlin", "PATH": path, "LANG": "C"}
+    plan = timetable(tmp_path, None, LOG, environ=environ, zone="Asia/Tokyo")
+    assert plan.cron.startswith(r"0 2 * * * XDG_STATE_HOME=/srv/st\%ate TZ=Europe/Berlin PATH=/usr/bin /")
+    assert (
+        "Environment=XDG_STATE_HOME=/srv/st%%ate\nEnvironment=TZ=Europe/Berlin\nEnvironment=PATH=/usr/bin\n"
+        in plan.service
+    )
+    assert "SuccessExitStatus=3 75" in plan.service
+    assert "OnCalendar=*-*-* 02:00:00 Asia/Tokyo" in plan.timer
+    assert "CRON_TZ=Asia/Tokyo" in plan.remarks[0]

@@ -87,7 +87,7 @@ def watched_workspace(folder: Path) -> Workspace:
         if number == 1:
             check("Gateway", at + timedelta(minutes=15), "healthy", "exit code 0", 0.31)
             check("Gateway", at + timedelta(minutes=30), "failing", "exit code 7", 2.0)
-    ledger.run(lambda db: ledger.put_alerts(db, {name: state.json() for name, state in states.items()}), None)
+    ledger.run(lambda db: ledger.put(db, "alert", {name: state.json() for name, state in states.items()}), None)
     ledger.mute("Disk Space", NOW + timedelta(hours=2))
     ledger.close()
     return workspace

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from memory.base.clock import find_zone
 from memory.files.status import brief
@@ -81,10 +81,11 @@ def test_the_sample() -> None:
         ("Generate weekly report", "task"),
     ]
     assert [run.instant for run in found.next_runs] == sorted(run.instant for run in found.next_runs)
-    assert found.alerts == ()
+    assert {one.status_at(NOW, UTC)[0] for one in found.alerts} == {"stale"}
     assert {one.level for one in found.problems} == {"note"}
     files["monitors.md"] = files["monitors.md"].replace(b"lastStatus: healthy (72% used)", b"lastStatus: 97% used")
-    assert [one.name for one in brief(snapshot_of(files), NOW).alerts] == ["Disk Space"]
+    fresh = datetime(2024, 1, 15, 10, 35, tzinfo=UTC)
+    assert [one.name for one in brief(snapshot_of(files), fresh).alerts] == ["Disk Space"]
 
 
 def test_bad_crons_and_many_of_them() -> None:

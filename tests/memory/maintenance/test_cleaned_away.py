@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import MemdeckError
 from memory.maintenance import maintain
-from memory.storage import fsio
 from memory.storage.journal import Journal
-from memory.storage.step import Displaced, FileStep
+from memory.storage.step import Displaced
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
@@ -67,21 +65,3 @@ def test_recovery_without_the_stage_folder_takes_no_archive_back(
         tasks.unlink()
     maintain(_open(place), NOW + timedelta(hours=1))
     assert _copies(place) == 1
-
-
-def test_what_cannot_be_put_back_keeps_its_entries_in_the_archive(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the file that lost entries cannot be put back, the archive that got them is not put back either."""
-    right = FileStep.verify
-
-    def verify(step: FileStep) -> None:
-        if step.path.endswith("/tasks.md"):
-            fsio.empty_folder(step.stage_folder, set())  # another program cleans up
-        right(step)
-
-    monkeypatch.setattr(FileStep, "verify", verify)
-    with pytest.raises(MemdeckError, match=r"change\.incomplete"):
-        maintain(_open(place), NOW)
-    monkeypatch.undo()
-    assert _copies(place) >= 1
-    maintain(_open(place), NOW + timedelta(hours=1))
-    assert _copies(place) >= 1

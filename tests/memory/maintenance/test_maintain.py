@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -13,16 +10,13 @@ import pytest
 
 from bench.workspaces import SIZES, workspace_files
 from memory.document import Document
-from memory.errors import BusyError, ConfigError, MemdeckError, RefusedError
-from memory.files import MEMORY_FILES
+from memory.errors import ConfigError, MemdeckError, RefusedError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.maintenance import ALL_RULES, CAP_JOURNAL, JOURNAL_RULES, TASK_RULES, maintain, plan_maintenance
-from memory.maintenance.run import _write, checked
-from memory.storage import Store
+from memory.maintenance.run import checked
 from memory.systems import check_all
 from memory.workspace import Workspace
-from tests.fixture_files import sample
 from tests.memory.maintenance.maintenance_files import (
     JOURNAL,
     NOW,
@@ -34,7 +28,6 @@ from tests.memory.maintenance.maintenance_files import (
     task,
     titles,
 )
-from tests.patience import PATIENCE
 
 OLD_TASKS = TASKS + task("new", "2024-01-14") + task("old", "2024-01-02 09:00") + task("older", "2023-12-30")
 OLD_JOURNAL = JOURNAL + day("2024-01-15", "10:00 — now") + day("2023-12-01", "10:00 — a", "09:00 — b")
@@ -48,29 +41,6 @@ def workspace(tmp_path: Path) -> Workspace:
     return make(tmp_path, FILES)
 
 
-def test_a_run_moves_what_is_old(workspace: Workspace) -> None:
-    """Old entries stand in the archives of their months, the rest stays, and emptied dates are gone."""
-    report = maintain(workspace, NOW)
-    found = contents(workspace)
-    assert titles(found["tasks.md"]) == ["[NORMAL] new"]
-    assert titles(found["archive/tasks-2024-01.md"]) == ["[NORMAL] old"]
-    assert titles(found["archive/tasks-2023-12.md"]) == ["[NORMAL] older"]
-    assert found["journal.md"].decode() == JOURNAL + day("2024-01-15", "10:00 — now")
-    header = "---\ntype: journal-archive\nupdated: 2024-01-15T12:00:00Z\n---\n\n"
-    assert found["archive/journal-2023-12.md"].decode() == (header + day("2023-12-01", "10:00 — a", "09:00 — b"))[:-1]
-    assert found["orchestration.md"] == b"## Active Plans\n\n## Completed Plans\n\n"
-    assert titles(found["archive/orchestration-2024-01.md"]) == ["Shop"]
-    assert [(one.rule, one.before, one.kept, one.archived, one.cleared) for one in report.rules] == [
-        ("archive-completed-tasks", 3, 1, 2, 0),
-        ("prune-old-journal", 3, 1, 2, 0),
-        ("cap-journal", 1, 1, 0, 0),
-        ("clear-completed-orchestration", 1, 0, 0, 1),
-    ]
-    assert b"updated: 2024-01-15T12:00:00Z" in found["tasks.md"]
-    assert not report.dry_run
-    assert report.balanced
-
-
 def test_the_second_run_changes_nothing(workspace: Workspace) -> None:
     """Running again writes no byte and no file, and says that there was nothing to do."""
     maintain(workspace, NOW)
@@ -81,43 +51,6 @@ def test_the_second_run_changes_nothing(workspace: Workspace) -> None:
     assert {name: (workspace.memory / name).stat().st_ino for name in before} == stamps
     assert report.moved == 0
     assert report.change is None
-
-
-def test_refs_stay_in_the_archive(workspace: Workspace) -> None:
-    """The refs that a report gives for moved tasks and entries find them in the archives."""
-    report = maintain(workspace, NOW, rules=(*TASK_RULES, *JOURNAL_RULES))
-    moved = {move.ref for rule in report.rules for move in rule.moves}
-    snapshot = workspace.snapshot()
-    archived = {one.ref for tasks in snapshot.archived_tasks() for one in tasks.tasks}
-    archived |= {one.ref for journal in snapshot.archived_journals() for one in journal.entries()}
-    assert moved == archived
-    assert len(moved) == 4
-
-
-def test_the_sample_files_survive(tmp_path: Path) -> None:
-    """The format's own sample loses its one old task and old entries, and gets nothing else changed."""
-    workspace = make(tmp_path, {name: sample(name) for name in MEMORY_FILES})
-    before = contents(workspace)
-    maintain(workspace, datetime(2024, 3, 1, tzinfo=UTC))
-    after = contents(workspace)
-    for name in ("knowledge.md", "contacts.md", "monitors.md", "config.md"):
-        assert after[name] == before[name]
-    moved = {name: titles(data) for name, data in after.items() if name.startswith("archive/")}
-    assert moved["archive/tasks-2024-01.md"] == [one for one in titles(before["tasks.md"]) if "CI pipeline" in one]
-    assert moved["archive/journal-2024-01.md"] == titles(before["journal.md"])
-
-
-def test_a_dry_run_reports_the_same(workspace: Workspace) -> None:
-    """A dry run writes nothing, not even a lock, and reports what the run then does."""
-    before = contents(workspace)
-    dry = maintain(workspace, NOW, dry_run=True).json()
-    assert contents(workspace) == before
-    assert not (workspace.root / ".aiter" / ".memdeck").exists()
-    wet = maintain(workspace, NOW).json()
-    assert dry.pop("dry_run") is True
-    assert wet.pop("dry_run") is False
-    del dry["duration_ms"], wet["duration_ms"]
-    assert dry == wet
 
 
 def test_the_rules_can_be_chosen(workspace: Workspace) -> None:
@@ -133,17 +66,6 @@ def test_the_rules_can_be_chosen(workspace: Workspace) -> None:
         maintain(workspace, NOW, rules=("empty-everything",))
 
 
-def test_destinations_are_written_first(workspace: Workspace) -> None:
-    """The files take their places archives first, so that a crash doubles entries and loses none."""
-    change = workspace.change(
-        "maintain", lambda snapshot: Edit(checked(plan_maintenance(snapshot, NOW), NOW), ""), actor="maintain", now=NOW
-    ).change
-    names = [file.path.removeprefix("memory/") for file in change.files]
-    assert names[-3:] == ["tasks.md", "journal.md", "orchestration.md"]
-    assert all(name.startswith("archive/") for name in names[:-3])
-    assert len(names) == 7
-
-
 def test_one_undo_takes_a_run_back(workspace: Workspace) -> None:
     """A run is one change: undoing it gives back every byte and removes the archives."""
     before = contents(workspace)
@@ -151,36 +73,6 @@ def test_one_undo_takes_a_run_back(workspace: Workspace) -> None:
     undone = workspace.undo(actor="maintain", now=NOW)
     assert undone.undoes == report.change
     assert contents(workspace) == before
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "* archiveCompletedAfterDays: 30",
-        "- pruneJournalAfterDays:60",
-        "-maxJournalEntries: 5",
-        "- maxJournalEntries : 5",
-        "maxJournalEntries: 5",
-        "**maxJournalEntries**: 5",
-        "  - maxJournalEntries: 5",
-        "- maxJournalEntry: 5",
-        "- MaxJournalEntries: 5",
-        "- archiveCompletedAfterDay: 30",
-        "- timezone:Europe/Berlin",
-    ],
-)
-def test_a_line_that_sets_nothing_stops_it(tmp_path: Path, line: str) -> None:
-    """Where a setting was meant and is none, no default takes its place: nothing moves, and file and line are named."""
-    workspace = make(
-        tmp_path, {**FILES, "config.md": f"---\ntype: agent-config\n---\n\n## Memory Maintenance\n{line}\n"}
-    )
-    before = contents(workspace)
-    with pytest.raises(ConfigError) as caught:
-        maintain(workspace, NOW)
-    assert caught.value.code == "config.malformed"
-    assert "config.md:6" in caught.value.message
-    assert contents(workspace) == before
-    assert ("config.md", 6, "error") in {(one.file, one.line, one.level) for one in check_all(workspace)}
 
 
 @pytest.mark.parametrize(
@@ -225,15 +117,6 @@ def test_lines_that_set_nothing_and_mean_nothing(tmp_path: Path, lines: str) -> 
     assert maintain(workspace, NOW, dry_run=True).balanced
 
 
-def test_settings_come_from_the_config(tmp_path: Path) -> None:
-    """Ages and the number of entries are those of config.md, remarks and all."""
-    config = "## Memory Maintenance\n- archiveCompletedAfterDays: 20 (long)\n- pruneJournalAfterDays: 50\n"
-    workspace = make(tmp_path, {**FILES, "config.md": config + "- maxJournalEntries: 2\n"})
-    report = maintain(workspace, NOW)
-    assert [rule.archived for rule in report.rules] == [0, 0, 1, 0]
-    assert titles(contents(workspace)["archive/journal-2023-12.md"]) == ["09:00 — b"]
-
-
 @pytest.mark.parametrize(
     ("line", "key"),
     [
@@ -268,26 +151,6 @@ def test_the_zone_of_the_workspace_counts(tmp_path: Path) -> None:
     assert maintain(make(tmp_path / "1", {"tasks.md": tasks}), late).moved == 0
     assert maintain(make(tmp_path / "2", {"tasks.md": tasks, "config.md": config}), late).moved == 1
     assert maintain(make(tmp_path / "3", {"tasks.md": tasks}, ZoneInfo("Europe/Berlin")), late).moved == 1
-
-
-def test_an_empty_workspace_has_nothing_to_do(tmp_path: Path) -> None:
-    """Missing files are no error and are not created."""
-    workspace = make(tmp_path, {"knowledge.md": "## Facts\n"})
-    report = maintain(workspace, NOW)
-    assert [rule.before for rule in report.rules] == [0, 0, 0, 0]
-    assert list(contents(workspace)) == ["knowledge.md"]
-
-
-def test_prose_and_odd_sections_stay(tmp_path: Path) -> None:
-    """A date with a sentence in it stays without its entries, and so do headings that are no date."""
-    journal = "intro\n\n## 2023-11-02\n\n### a\n- 1\n\n## 2023-11-01\n\na sentence\n\n### b\n- 2\n\n## Ideas\n\n### c\n"
-    workspace = make(tmp_path, {"journal.md": journal})
-    report = maintain(workspace, NOW)
-    found = contents(workspace)
-    assert found["journal.md"] == b"intro\n\n## 2023-11-01\n\na sentence\n\n## Ideas\n\n### c\n"
-    assert titles(found["archive/journal-2023-11.md"]) == ["a", "b"]
-    assert [(skip.title, skip.reason) for skip in report.rules[1].skipped] == [("c", "its section 'Ideas' is no date")]
-    assert maintain(workspace, NOW).moved == 0
 
 
 def test_a_section_that_was_empty_before_stays(tmp_path: Path) -> None:
@@ -415,18 +278,6 @@ def test_only_whole_runs_are_remembered(workspace: Workspace) -> None:
     assert workspace.state.read().last_maintenance == NOW + timedelta(hours=1)
 
 
-def test_nothing_to_do_needs_no_lock(workspace: Workspace) -> None:
-    """While somebody else holds the lock a run with nothing to do is fine, one with something to do is busy."""
-    workspace.store = Store(workspace.root / ".aiter", state=workspace.state, lock_timeout=0.05)
-    other = Workspace.open(workspace.root, machine_zone=UTC)
-    with other.store.transaction("edit", actor="human", now=NOW):
-        with pytest.raises(BusyError):
-            maintain(workspace, NOW)
-        for name in FILES:
-            (workspace.memory / name).write_text("")
-        assert maintain(workspace, NOW).moved == 0
-
-
 def test_a_change_from_outside_is_not_overwritten(workspace: Workspace) -> None:
     """A file that changes after the look is looked at again under the lock, and the new entry is kept."""
     plan = plan_maintenance(workspace.snapshot(), NOW)
@@ -437,16 +288,6 @@ def test_a_change_from_outside_is_not_overwritten(workspace: Workspace) -> None:
 
     assert maintain(workspace, NOW).rules[0].archived == 3
     assert "late" in str(titles(contents(workspace)["archive/tasks-2023-10.md"]))
-
-
-def test_a_plan_that_is_out_of_date_is_made_again(workspace: Workspace) -> None:
-    """When a file changes between the look and the lock, the plan that is written is made from the new bytes."""
-    plan = plan_maintenance(workspace.snapshot(), NOW)
-    documents = checked(plan, NOW)
-    (workspace.memory / "tasks.md").write_text(OLD_TASKS + task("late", "2023-10-01"))
-    written, _ = _write(workspace, plan, documents, NOW, "maintain", ALL_RULES)
-    assert written.rules[0].archived == 3
-    assert titles(contents(workspace)["archive/tasks-2023-10.md"]) == ["[NORMAL] late"]
 
 
 def test_a_lost_entry_stops_the_run(workspace: Workspace) -> None:
@@ -489,19 +330,3 @@ def test_thousands_of_entries_are_conserved(tmp_path: Path) -> None:
         assert after[name] == before[name]
     maintain(workspace, NOW)
     assert contents(workspace) == after
-
-
-def test_a_run_loads_nothing_heavy(workspace: Workspace) -> None:
-    """Planning a run in a fresh process imports no YAML, cron, zone tables, watcher or terminal library."""
-    code = (
-        "import sys; from datetime import datetime, UTC; from memory.workspace import Workspace;"
-        "from memory.maintenance import maintain; from pathlib import Path;"
-        "w = Workspace.open(sys.argv[1], state_home=Path(sys.argv[2]), machine_zone=UTC);"
-        "maintain(w, datetime(2024, 1, 15, 12, tzinfo=UTC));"
-        "print(sorted({'yaml', 'croniter', 'zoneinfo', 'watchdog', 'textual', 'rich', 'click'} & set(sys.modules)))"
-    )
-    command = [sys.executable, "-c", code, os.fspath(workspace.root), os.fspath(workspace.root.parent / "state")]
-    result = subprocess.run(
-        command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": "."}, timeout=PATIENCE
-    )
-    assert result.stdout.strip() == "[]"

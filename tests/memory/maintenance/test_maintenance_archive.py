@@ -9,7 +9,6 @@ import pytest
 
 from memory.document import Document, Entry, parse
 from memory.maintenance.archive import LeavingDay, add_completed, add_days, new_archive
-from memory.maintenance.rules import archive_name
 from tests.memory.maintenance.maintenance_files import NOW, TASKS, day, document, task, titles
 
 HEADER = "---\ntype: task-archive\nupdated: 2024-01-15T12:00:00Z\n---\n\n## Completed\n\n"
@@ -46,12 +45,6 @@ def added(base: Document, *sources: str) -> bytes:
     result = add_completed(base, "tasks", arrivals(*sources), date_of)
     assert parse(result.dump()).headings() == result.headings()
     return result.dump()
-
-
-def test_names_follow_the_month() -> None:
-    """The month of the date, four digits of the year included, names the file."""
-    assert archive_name("tasks", date(2024, 1, 31)) == "archive/tasks-2024-01.md"
-    assert archive_name("journal", date(987, 12, 1)) == "archive/journal-0987-12.md"
 
 
 def test_a_new_archive_has_its_front_matter() -> None:
@@ -132,12 +125,6 @@ def test_an_entry_without_a_line_end_gets_one() -> None:
     """The last entry of a file that ends in the middle of a line can stand before others."""
     text = added(document(HEADER + task("o", "2024-01-01")), "### n\n- completed: 2024-01-02")
     assert text.decode() == HEADER + "### n\n- completed: 2024-01-02\n\n" + task("o", "2024-01-01")
-
-
-def test_spaces_behind_the_last_word_stay() -> None:
-    """Only blank lines at the end of the file go, not the spaces in a line."""
-    text = added(document(HEADER), "### n\n- completed: 2024-01-02\n- notes: x  \n  \n\n")
-    assert text.decode() == HEADER + "### n\n- completed: 2024-01-02\n- notes: x  \n"
 
 
 def test_days_of_the_journal_keep_their_sections() -> None:

@@ -222,12 +222,3 @@ def test_many_runs_lose_nothing(files: dict[str, bytes], steps: list[int]) -> No
         assert lines(before) - lines(after) == Counter()
         assert blocks(before, cores(before)) == blocks(after, cores(before))
         assert dates(before) <= dates(after)
-
-
-def test_day_headings_that_differ_at_their_end_stay_two() -> None:
-    """A heading with blanks behind its date keeps them; the day with the bare heading is a section of its own."""
-    journal = "## 2023-12-01  \n### 00:00 — Deploy\n- did it\n## 2023-12-01\n### 00:00 — Deploy\n- did it\n".encode()
-    with tempfile.TemporaryDirectory() as folder:
-        workspace = make(Path(folder), {"journal.md": journal, **OTHERS, "config.md": b""}, UTC)
-        maintain(workspace, NOW)
-        assert dates(contents(workspace)) == {b"## 2023-12-01  ", b"## 2023-12-01"}

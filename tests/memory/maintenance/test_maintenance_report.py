@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,40 +9,6 @@ import pytest
 from memory.maintenance import maintain, render
 from memory.maintenance.report import SHOWN, Report, RuleReport
 from tests.memory.maintenance.maintenance_files import JOURNAL, NOW, TASKS, day, make, task
-
-
-def test_the_json_has_the_keys_of_the_interface(tmp_path: Path) -> None:
-    """Every key of the maintenance report is there, also when nothing happens."""
-    tasks = TASKS + task("old", "2024-01-01") + task("odd", "soon")
-    workspace = make(tmp_path, {"tasks.md": tasks, "journal.md": JOURNAL + day("2023-11-05", "10:00 — x")})
-    seconds = iter((1.0, 1.25))
-    found = json.loads(json.dumps(maintain(workspace, NOW, timer=lambda: next(seconds)).json()))
-    assert list(found) == ["dry_run", "now", "rules", "monitors", "balanced", "warnings", "duration_ms"]
-    assert found["now"] == "2024-01-15T12:00:00Z"
-    assert (found["dry_run"], found["balanced"], found["monitors"], found["warnings"]) == (False, True, [], [])
-    assert found["duration_ms"] == 250.0
-    rules = {rule["rule"]: rule for rule in found["rules"]}
-    assert list(rules) == [
-        "archive-completed-tasks",
-        "prune-old-journal",
-        "cap-journal",
-        "clear-completed-orchestration",
-    ]
-    first = rules["archive-completed-tasks"]
-    refs = {one.pop("ref").split("#")[0] for one in (*first["moves"], *first["skipped"])}
-    assert refs == {"tasks"}
-    assert first == {
-        "rule": "archive-completed-tasks",
-        "file": "tasks.md",
-        "before": 2,
-        "kept": 1,
-        "archived": 1,
-        "cleared": 0,
-        "skipped": [{"title": "odd", "reason": "completed: 'soon' is not a date or time"}],
-        "moves": [{"title": "old", "to": "archive/tasks-2024-01.md"}],
-    }
-    assert rules["prune-old-journal"]["moves"][0]["title"] == "x"
-    assert rules["clear-completed-orchestration"]["file"] == "orchestration.md"
 
 
 def test_entries_without_a_date_have_refs(tmp_path: Path) -> None:
@@ -90,18 +55,6 @@ def test_each_rule_says_what_it_goes_by(tmp_path: Path) -> None:
     ]
 
 
-def test_a_dry_run_says_so(tmp_path: Path) -> None:
-    """What would move is told as such, and the totals count all kinds."""
-    files = {
-        "tasks.md": TASKS + task("a", "2024-01-01") + task("b", "2024-01-01"),
-        "journal.md": JOURNAL + day("2023-11-05", "10:00 — x"),
-        "orchestration.md": "## Completed Plans\n\n### p\n- completed: 2024-01-01\n",
-    }
-    lines = render(maintain(make(tmp_path, files), NOW, dry_run=True))
-    assert lines[0].startswith("archive-completed-tasks: would move 2 of 2 in tasks.md")
-    assert lines[-1] == "dry run, nothing is written: archived 2 tasks and 1 journal entry, cleared 1 plan"
-
-
 def test_hostile_titles_are_made_visible(tmp_path: Path) -> None:
     """No control character of a title or a warning reaches the lines for people."""
     tasks = TASKS + task("a\x1b]52;c;x\x07\u202e", "2024-01-01") + task("b\x9b31m", "2024-\x1b1")
@@ -123,11 +76,6 @@ def test_long_lists_are_cut_for_people_only(tmp_path: Path) -> None:
     assert moves[3].title == "t3"
     assert [move.title for move in moves[1:3]] == ["t1", "t2"]
     assert moves[-1].title == f"t{SHOWN + 4}"
-
-
-def test_a_quiet_run_says_nothing_to_do(tmp_path: Path) -> None:
-    """A run without anything to move ends with these words."""
-    assert render(maintain(make(tmp_path, {"tasks.md": TASKS}), NOW))[-1] == "nothing to do"
 
 
 @pytest.mark.parametrize(("dry_run", "last"), [(False, "recall: 2 events"), (True, "dry run, nothing is written")])

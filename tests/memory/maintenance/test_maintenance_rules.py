@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.base.clock import BadMoment, read_moment
-from memory.document import parse
 from memory.maintenance.rules import (
     RuleResult,
     Today,
@@ -98,29 +95,6 @@ CLOCKS = st.sampled_from(
 VALUES = st.builds(str.__add__, DATES, CLOCKS) | st.sampled_from(["", "null", "2024-02-30", "2024-3-01", "20240301"])
 
 
-@given(
-    st.lists(VALUES, min_size=1, max_size=8),
-    st.datetimes(datetime(2024, 3, 25), datetime(2024, 4, 10), timezones=st.just(UTC)),  # noqa: DTZ001 - with a zone
-    st.sampled_from([UTC, BERLIN, NEW_YORK]),
-    st.integers(0, 9),
-)
-def test_a_day_that_says_enough_says_what_its_times_say(
-    values: list[str], now: datetime, zone: ZoneInfo, age: int
-) -> None:
-    """What leaves is what the moment of each value says alone, also around a change of the clock."""
-    today = Today.of(now, zone)
-    text = document(TASKS + "".join(task(f"task {number}", value) for number, value in enumerate(values)))
-    expected = []
-    for number, entry in enumerate(text.sections[1].entries):
-        try:
-            moment = read_moment(entry.fields.get("completed") or "", zone)
-        except BadMoment:
-            continue
-        if moment is not None and not today.ahead(moment) and today.older(moment, days(age)):
-            expected.append((1, number))
-    assert chosen(choose_tasks(text, today, days(age), never)) == expected
-
-
 LINES = st.sampled_from(
     [
         "- completed: 2024-01-02",
@@ -161,28 +135,6 @@ def test_tasks_without_a_usable_date_stay(completed: str | None, reason: str) ->
     choice = choose_tasks(document(TASKS + task("one", completed)), TODAY, days(7), never)
     assert choice.picks == ()
     assert [(left.section, left.entry, left.reason) for left in choice.left] == [(1, 0, reason)]
-
-
-def test_tasks_of_one_day_that_stand_together_leave_as_one() -> None:
-    """One pick holds all of them; another day between them, or another section, begins a new one."""
-    old, older = "2024-01-02", "2024-01-01"
-    text = document(
-        TASKS + "".join(task(name, at) for name, at in zip("abcde", (old, old, older, old, old), strict=True))
-    )
-    picks = choose_tasks(text, TODAY, days(7), never).picks
-    found = [(pick.section, list(pick.entries), pick.date.isoformat()) for pick in picks]
-    assert found == [(1, [0, 1], old), (1, [2], older), (1, [3, 4], old)]
-
-
-def test_only_completed_sections_are_looked_at() -> None:
-    """Both Completed sections count, with or without a remark; other sections and the preamble do not."""
-    old = task("old", "2023-01-01")
-    text = document(
-        f"{old}## Pending\n{old}## In Progress\n{old}## Completed\n{old}## Notes\n{old}## COMPLETED (x)\n{old}"
-    )
-    choice = choose_tasks(text, TODAY, days(7), never)
-    assert chosen(choice) == [(2, 0), (4, 0)]
-    assert (choice.before, choice.moved, choice.left) == (6, 2, ())
 
 
 def test_the_first_of_two_completed_fields_counts() -> None:
@@ -235,25 +187,6 @@ def test_more_than_thirty_days(section: str, heading: str, now: str, moves: bool
     choice = choose_old_journal(text, Today.of(datetime.fromisoformat(now), UTC), days(30), never)
     assert chosen(choice) == ([(0, 0)] if moves else [])
     assert choice.left == ()
-
-
-@pytest.mark.parametrize("zone", [UTC, BERLIN, NEW_YORK, ZoneInfo("Pacific/Kiritimati"), ZoneInfo("Pacific/Pago_Pago")])
-@pytest.mark.parametrize("now", ["2024-04-29T22:30:00+00:00", "2024-11-26T00:00:00+00:00", "2024-01-15T12:00:00+00:00"])
-def test_whole_days_are_judged_like_their_entries(zone: ZoneInfo, now: str) -> None:
-    """Days that move without a look at their entries are those in which every entry is too old."""
-    today = Today.of(datetime.fromisoformat(now), zone)
-    sections = []
-    wanted = []
-    for ago in range(27, 35):
-        date_ = today.date - timedelta(days=ago)
-        for number, clock in enumerate(("00:00", "02:30", "11:59", "12:00", "23:59")):
-            at = datetime.fromisoformat(f"{date_}T{clock}").replace(tzinfo=zone)
-            if today.now - at.astimezone(UTC) > timedelta(days=30):
-                wanted.append((len(sections), number))
-        sections.append(day(str(date_), *(f"{clock} — x" for clock in ("00:00", "02:30", "11:59", "12:00", "23:59"))))
-    choice = choose_old_journal(document("".join(sections)), today, days(30), never)
-    assert chosen(choice) == wanted
-    assert wanted
 
 
 def test_journal_entries_without_a_usable_date_stay() -> None:
@@ -348,12 +281,3 @@ def test_ages_beyond_the_calendar_move_nothing() -> None:
     text = document(day("0001-01-01", "10:00 — x", "y"))
     assert choose_old_journal(text, TODAY, days(10**9), never).picks == ()
     assert choose_tasks(document(TASKS + task("a", "0001-01-01")), TODAY, days(10**9), never).picks == ()
-
-
-def test_empty_files_have_nothing_to_choose() -> None:
-    """A file without a word has no entries."""
-    empty = parse(b"")
-    assert choose_tasks(empty, TODAY, days(7), never) == RuleResult(0)
-    assert choose_old_journal(empty, TODAY, days(7), never) == RuleResult(0)
-    assert choose_surplus(empty, TODAY, 0, (), never) == RuleResult(0)
-    assert choose_plans(empty, TODAY, never) == RuleResult(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -26,7 +27,8 @@ def play(
     for number, outcome in enumerate(outcomes):
         now = NOW + timedelta(minutes=5 * number)
         quiet = "muted" if silent[number : number + 1] == "x" else ""
-        state, happenings = advance(state, WORDS[outcome], now, settings or AlertSettings(), silenced=quiet)
+        state, happenings = advance(state, WORDS[outcome], now, settings or AlertSettings())
+        happenings = tuple(replace(one, silenced=quiet or one.silenced) for one in happenings)
         words = []
         for one in happenings:
             words.append(one.kind + "!" * one.first + "~" * bool(one.silenced))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.memory.monitoring.keeping import CONFIG, NOW, Place, command
+from tests.memory.monitoring.keeping import CONFIG, Place
 
 BEAT = CONFIG + "\n## Heartbeat\n- expression: */30 * * * *\n"
 TASKS = """---
@@ -95,21 +95,6 @@ def test_a_task_that_does_not_move_drifts(tmp_path: Path) -> None:
     path = place.root / ".aiter/memory/tasks.md"
     path.write_text(tasks.replace("45%", "50%"))
     assert [place.watch(180 + 30 * number).beat for number in range(4)] == [(), (), (), drift]
-
-
-def test_a_monitor_that_nobody_runs_drifts(tmp_path: Path) -> None:
-    """A lastCheck older than a whole interval is told; a monitor that was checked in this very run is not."""
-    old = "- lastCheck: 2026-01-15T09:00:00Z"
-    place = Place(tmp_path, command("Forgotten", "true", old) + command("Kept", "true", old), config=BEAT)
-    from memory.trust.consent import asks_of
-
-    for ask in asks_of(place.workspace.snapshot()):
-        if ask.name == "Kept":
-            place.trust.approve(ask, who="person", now=NOW)
-    assert place.watch().beat == (
-        "0 pending tasks found",
-        'Drift: monitor "Forgotten" was last checked 2026-01-15 09:00, its interval is every 5 min',
-    )
 
 
 def test_no_beat_without_an_expression(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_any_file(tmp_path_factory: pytest.TempPathFactory, monitors: list, conf
         assert not any("\x1b" in line or "\u202e" in line for line in watch.lines())
     found = standings(place.workspace, place.workspace.snapshot(), NOW)
     json.dumps([one.json() for one in found])
-    prometheus(found).encode()
+    prometheus(found, (), NOW, host="", workspace="").encode()
     assert place.text("journal.md").count("\x1b") == 0
 
 
@@ -96,5 +96,5 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
     assert (one.result.state, one.happenings) == ("failing", ("alert",))
     assert b"### \xff\xfe\n" in path.read_bytes()
     assert b"- \\xff\\xfe: no sign yet (1 occurrence)\n" in (path.parent / "journal.md").read_bytes()
-    text = prometheus(standings(place.workspace, place.workspace.snapshot(), NOW))
-    assert 'memdeck_monitor_up{name="\\\\udcff\\\\udcfe"} 0\n' in text
+    text = prometheus(standings(place.workspace, place.workspace.snapshot(), NOW), (), NOW, host="", workspace="")
+    assert 'memdeck_monitor_up{name="\\\\udcff\\\\udcfe",host="",workspace=""} 0\n' in text

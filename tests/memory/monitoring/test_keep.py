@@ -12,14 +12,11 @@ from pathlib import Path
 import pytest
 
 from memory.errors import BusyError
-from memory.monitoring.history.overview import standings
 from memory.monitoring.run.due import due_monitors
 from memory.monitoring.run.leader import Leader
-from memory.monitoring.run.ledger import MonitorLedger
-from memory.monitoring.run.run import keep_watch
 from memory.storage.own_folders import StateFolder
 from tests.memory.monitoring.keeping import NOW, Place, command, web
-from tests.patience import PATIENCE, Stopwatch, until
+from tests.patience import PATIENCE, until
 
 HOUSE = Path(__file__).parents[3]
 
@@ -109,45 +106,6 @@ def test_the_three_monitors_of_the_format(tmp_path: Path) -> None:
     assert place.post.titles == ["API is failing: status 503", "API recovered after auto-remediation"]
 
 
-def test_nothing_runs_that_nobody_approved(tmp_path: Path) -> None:
-    """A run over a workspace without approvals starts nothing and changes no file; it lists what waits."""
-    ran = tmp_path / "ran"
-    place = Place(tmp_path, command("One", f"touch {ran}") + command("Two", f"touch {ran}", "- lastStatus: healthy"))
-    before = {name: place.text(name) for name in ("monitors.md", "journal.md")}
-    for minutes in (0, 1, 5):
-        watch = place.watch(minutes)
-        assert [one.result.state for one in watch.monitors] == ["blocked", "blocked"]
-        assert [(row["name"], row["text"]) for row in watch.blocked] == [
-            ("One", f"touch {ran}"),
-            ("Two", f"touch {ran}"),
-        ]
-        assert watch.blocked
-    assert {name: place.text(name) for name in before} == before
-    assert (ran.exists(), place.post.sent) == (False, [])
-    place.approve()
-    assert [one.result.state for one in place.watch(6).monitors] == ["healthy", "healthy"]
-    assert ran.exists()
-
-
-def test_what_was_denied_waits_for_nobody(tmp_path: Path) -> None:
-    """A monitor that a person denied does not run and needs no approval."""
-    place = Place(tmp_path, command("One", "true"))
-    from memory.trust.consent import asks_of
-
-    place.trust.deny(asks_of(place.workspace.snapshot())[0], who="person", now=NOW)
-    watch = place.watch()
-    assert ([one.result.state for one in watch.monitors], watch.blocked) == (["skipped"], ())
-
-
-def test_without_a_record_of_approvals_nothing_runs(tmp_path: Path) -> None:
-    """No trust, no run."""
-    place = Place(tmp_path, command("One", f"touch {tmp_path}/ran"))
-    place.approve()
-    watch = keep_watch(place.workspace, None, NOW, place.ways)
-    assert [one.result.state for one in watch.monitors] == ["blocked"]
-    assert not (tmp_path / "ran").exists()
-
-
 def test_a_remediation_needs_an_approval_of_its_own(tmp_path: Path) -> None:
     """Approving the check does not approve what mends it: it is blocked, listed and told in the journal."""
     place = Place(tmp_path, command("One", "false", f"- autoRemediate: touch {tmp_path}/ran"))
@@ -157,19 +115,6 @@ def test_a_remediation_needs_an_approval_of_its_own(tmp_path: Path) -> None:
     assert [(row["role"], row["text"]) for row in watch.blocked] == [("remediate", f"touch {tmp_path}/ran")]
     assert not (tmp_path / "ran").exists()
     assert watch.monitors[0].json()["remediation"]["ran"] is False
-
-
-def test_what_a_remediation_brings_is_not_run_unasked(tmp_path: Path) -> None:
-    """Where an approved remediation writes the script of its check anew, the second look does not run that."""
-    place = Place(tmp_path, command("One", "sh check.sh", "- folder: .", "- autoRemediate: cp ../new.sh check.sh"))
-    (place.root / "check.sh").write_text("exit 1\n")
-    (tmp_path / "new.sh").write_text("touch ../ran\n")
-    place.approve()
-    place.watch(0)
-    repair = place.watch(5).monitors[0].json()["remediation"]
-    assert repair["ran"] is True
-    assert (place.root / "check.sh").read_text() == "touch ../ran\n"
-    assert not (tmp_path / "ran").exists()
 
 
 def test_what_a_remediation_would_run_is_looked_at_after_the_check(tmp_path: Path) -> None:
@@ -199,24 +144,6 @@ def test_a_remediation_stops_itself(tmp_path: Path) -> None:
     assert text.count("Auto-remediation: Stopped, for the last two did not help") == 1
     assert "- One: exit code 1 (2 occurrences)" in text
     assert "- Verified: One has not recovered, still exit code 1" in text
-
-
-def test_three_hundred_at_once(tmp_path: Path) -> None:
-    """They run beside each other, and one transaction writes all of them back."""
-    place = Place(tmp_path, "".join(command(f"Monitor {number}", "sleep 0.2") for number in range(300)))
-    place.approve_fast()
-    clock = Stopwatch()
-    watch = place.watch()
-    took = clock.seconds()
-    assert [one.result.state for one in watch.monitors] == ["healthy"] * 300
-    # One after the other they would sleep for a minute.
-    assert took < 30
-    changes = place.workspace.store.history.list()
-    assert [change.operation for change in changes].count("monitors") == 1
-    assert (
-        place.text("monitors.md").count("- lastCheck: 2026-01-15T11:30:00Z\n- lastStatus: healthy (exit code 0)\n")
-        == 300
-    )
 
 
 def test_two_runners_at_once(tmp_path: Path) -> None:
@@ -349,57 +276,6 @@ def test_a_name_full_of_signs_stays_one_line(tmp_path: Path) -> None:
         entries = place.workspace.snapshot().journal.entries(limit=10)
         assert [entry.title for entry in entries] == ["Monitor Alert"]
         assert "\x1b" not in place.text("journal.md") + place.text("monitors.md")
-
-
-def test_twins_do_not_run(tmp_path: Path) -> None:
-    """Two monitors of one name are errors, whatever they reach: there is nothing to approve about them."""
-    twin = "### One\n- type: file\n- path: x\n- interval: */5 * * * *\n\n"
-    place = Place(tmp_path, twin + twin + command("Two", "true"))
-    place.approve("check")
-    watch = place.watch(everything=True)
-    assert [one.result.state for one in watch.monitors] == ["error", "error", "healthy"]
-    assert not watch.blocked
-
-
-@pytest.mark.parametrize(
-    ("fields", "why"),
-    [
-        ("- type: http\n- url: ftp://example.com/\n", "url: ftp is not http or https"),
-        ("- type: http\n- url: file:///etc/passwd\n", "url: file is not http or https"),
-        ("- type: http\n", "url is missing"),
-        ("- type: command\n", "command is missing"),
-        ("- type: tcp\n- host: db\n", "port is missing"),
-        ("- type: ping\n- url: https://example.com/\n", "the type 'ping' is unknown"),
-        ("- interval: */5 * * * *\n", "the type is missing"),
-        ("- type: command\n- command: true\n- threshold: value >\n", ""),
-    ],
-)
-def test_what_cannot_run_is_an_error_and_waits_for_nobody(tmp_path: Path, fields: str, why: str) -> None:
-    """A monitor without what it looks at, or with an address that no check can ask, is never `blocked`."""
-    place = Place(tmp_path, "### One\n" + fields + "\n" + command("Two", "true"))
-    watch = place.watch(everything=True)
-    assert [one.result.state for one in watch.monitors] == ["error", "blocked"]
-    assert watch.monitors[0].result.summary.startswith(why)
-    assert [row["name"] for row in watch.blocked] == ["Two"]
-    assert [one.state for one in standings(place.workspace, place.workspace.snapshot(), NOW, place.trust)] == [
-        "error",
-        "blocked",
-    ]
-
-
-def test_the_record_can_be_lost(tmp_path: Path) -> None:
-    """A damaged record is moved aside, and the run goes on with an empty one."""
-    place = Place(tmp_path, command("One", "true"))
-    place.approve()
-    place.watch()
-    file = StateFolder(place.state_home, place.root).path / "monitors.sqlite"
-    file.write_bytes(b"no database at all" * 1000)
-    for ending in ("-wal", "-shm"):
-        file.with_name(file.name + ending).unlink(missing_ok=True)
-    watch = place.watch(5)
-    assert [one.result.state for one in watch.monitors] == ["healthy"]
-    assert "was damaged" in watch.warnings[0]
-    assert isinstance(place.ledger(), MonitorLedger)
 
 
 def test_a_workspace_without_monitors_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
-from app.demo.workspace import demo_files
 from memory.monitoring.problems import monitor_problems
 from tests.fixture_files import sample
 from tests.memory_files import snapshot_of
@@ -56,12 +53,6 @@ def test_problems_have_a_line() -> None:
 def test_good_files_have_none(text: str | bytes) -> None:
     """The format's own monitors are understood, and a file without any is fine."""
     assert monitor_problems(snapshot_of({"monitors.md": text})) == ()
-
-
-def test_the_sample_workspace_has_none() -> None:
-    """So are those of the sample workspace."""
-    files = demo_files(datetime(2024, 1, 15, 12, tzinfo=UTC), UTC)
-    assert monitor_problems(snapshot_of(files)) == ()
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.monitoring.process.command import LIMIT, Finished, clean_environment, run_command
-from memory.monitoring.run.cancel import Cancel
+from memory.monitoring.process.command import LIMIT, Finished, run_command
 from tests.patience import Stopwatch, join, until
 
 HOUSE = Path(__file__).resolve().parents[3]
@@ -32,7 +31,7 @@ class Marked:
     folder: Path
     mark: str
 
-    def run(self, text: str, *, timeout: float = TIMEOUT, cancel: Cancel | None = None) -> Finished:
+    def run(self, text: str, *, timeout: float = TIMEOUT, cancel: threading.Event | None = None) -> Finished:
         """Run a command with the mark around it."""
         environment = {"PATH": os.environ["PATH"], "MARK": self.mark}
         return run_command(
@@ -75,12 +74,12 @@ NASTY = {
     "leaves a process behind": (BEHIND, {"exit_code": 0, "timed_out": False, "output": "started\n"}),
     "many sessions": (SESSIONS, {"timed_out": True}),
     "reads the terminal": ("cat; read x </dev/tty; echo got $x", {"exit_code": 0, "output": "got\n"}),
-    "a gigabyte of output": (FLOOD, {"exit_code": 0, "size": 1_000_000_000}),
+    "a gigabyte of output": (FLOOD, {"exit_code": 0, "cut": LIMIT}),
     "fork storm": (STORM, {"stopped": "processes", "timed_out": False}),
     "closes its output": ("exec >&- 2>&-; sleep 0.1; exit 4", {"exit_code": 4, "output": ""}),
     "invalid UTF-8": ("printf 'a\\377\\0b'", {"exit_code": 0, "output": "a\ufffd\0b"}),
     "dies by a signal": ("kill -SEGV $$", {"exit_code": None, "signal": 11}),
-    "leaves only a thread": (f"{sys.executable} -c '{THREAD}' & sleep 0.2; echo left", {"output": "left\n", "left": 1}),
+    "leaves only a thread": (f"{sys.executable} -c '{THREAD}' & sleep 0.2; echo left", {"output": "left\n"}),
     "is not there": ("no-such-command", {"exit_code": 127}),
     "stops itself": ("kill -STOP $$", {"timed_out": True}),
 }
@@ -102,31 +101,13 @@ def test_no_nasty_command_survives(marked: Marked, name: str) -> None:
 
 @linux
 def test_the_head_and_the_tail_are_kept(marked: Marked) -> None:
-    """Of long output the first and last bytes are kept, with a line that says how much is missing."""
-    done = marked.run("echo first; seq 1 100000; echo last; echo oops >&2", timeout=10)
+    """Of long output the first and last bytes are kept, apart from each other; people see a line between them."""
+    done = marked.run("echo first; seq 1 1000000; echo last; echo oops >&2", timeout=10)
     assert done.output.startswith("first\n1\n2\n")
-    assert done.output.endswith("99999\n100000\nlast\n")
-    assert f"… {done.size - LIMIT} bytes left out …" in done.output
+    assert done.tail.endswith("999999\n1000000\nlast\n")
+    assert (len(done.output), done.cut) == (LIMIT, LIMIT)
+    assert "\n…\n" in done.printed
     assert done.errors == "oops\n"
-
-
-@linux
-def test_nothing_is_seen_but_what_was_approved(marked: Marked, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command has PATH, HOME, LANG, TZ, what was approved, its folder, no files, no terminal."""
-    monkeypatch.setenv("SECRET", "hunter2")
-    monkeypatch.setenv("PGHOST", "db")
-    given = os.environ | {"HOME": "/h", "LANG": "C.UTF-8", "TZ": "UTC"}
-    environment = clean_environment(given, ["PGHOST", "NONE"], outside=marked.folder)
-    done = run_command("env | sort | cut -d= -f1 | tr '\\n' ' '", folder=marked.folder, environment=environment)
-    assert set(done.output.split()) - {"_", "PWD", "OLDPWD", "SHLVL"} == {
-        *("HOME", "LANG", "PATH", "PGHOST", "TZ"),
-    }
-    around = clean_environment({"PATH": f".::bin:{os.environ['PATH']}"}, outside=marked.folder)
-    assert around["PATH"] == os.environ["PATH"]
-    assert os.path.isabs(clean_environment({"PATH": "."}, outside=marked.folder)["PATH"].split(":")[0])
-    assert marked.run("pwd").output == f"{marked.folder}\n"
-    assert marked.run("ls /proc/self/fd | tr '\\n' ' '").output == "0 1 2 3 "  # 3 is the folder that ls lists
-    assert marked.run("readlink /proc/self/fd/0; ps -o tty= -p $$").output.split() == ["/dev/null", "?"]
 
 
 @linux
@@ -156,48 +137,20 @@ def test_a_nul_is_refused(marked: Marked, text: str) -> None:
     assert "NUL" in done.failure
 
 
-def test_the_bytes_of_the_text_are_what_runs(marked: Marked) -> None:
-    """Bytes that are not UTF-8 reach the shell as they stood in the file."""
-    text = b"printf '\xff\xc3\xa9' | od -An -tx1".decode("utf-8", "surrogateescape")
-    assert marked.run(text).output.split() == ["ff", "c3", "a9"]
-
-
-def test_a_folder_that_is_gone_is_told(marked: Marked) -> None:
-    """Without its folder a command is not run anywhere else."""
-    done = run_command("echo ran", folder=marked.folder / "gone", environment={})
-    assert (done.exit_code, done.output) == (None, "")
-    assert "No such file" in done.failure
-
-
 @linux
 def test_a_run_can_be_called_off(marked: Marked) -> None:
     """Calling it off ends the command as its time limit would, at once."""
-    cancel = Cancel()
+    cancel = threading.Event()
     done: list[Finished] = []
     thread = threading.Thread(target=lambda: done.append(marked.run("sleep 600", timeout=600, cancel=cancel)))
     thread.start()
     assert until(lambda: marked.alive() != [])
-    cancel.cancel()
+    cancel.set()
     join(thread)
     assert done[0].stopped == "cancelled"
     assert not done[0].timed_out
     assert marked.alive() == []
     assert marked.run("echo no", cancel=cancel).stopped == "cancelled"
-
-
-def test_many_threads_share_one(marked: Marked) -> None:
-    """Commands of several threads do not mix what they print."""
-    done: dict[int, str] = {}
-
-    def work(number: int) -> None:
-        done[number] = marked.run(f"echo {number}; echo {number}", timeout=10).output
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(40)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        join(thread)
-    assert done == {number: f"{number}\n{number}\n" for number in range(40)}
 
 
 @linux
@@ -207,7 +160,7 @@ def test_no_handle_stays_open(marked: Marked) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(30):
         marked.run("true")
-        marked.run("exit 1", cancel=Cancel())
+        marked.run("exit 1", cancel=threading.Event())
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
@@ -223,11 +176,4 @@ def test_what_a_command_is_given_it_reads_whole(tmp_path: Path, size: int) -> No
 def test_what_a_command_does_not_read_holds_nothing_up(tmp_path: Path, text: str) -> None:
     """One that reads nothing, or stops in the middle, ends as it would."""
     done = run_command(text, folder=tmp_path, environment=dict(os.environ), given=b"x" * 1_000_000, timeout=60)
-    assert (done.exit_code, done.stopped, done.left) == (0, "", 0)
-
-
-def test_what_a_command_is_given_holds_no_nul(tmp_path: Path) -> None:
-    """It would end the request: nothing runs."""
-    done = run_command("touch ran", folder=tmp_path, environment=dict(os.environ), given=b"a\0b")
-    assert "NUL" in done.failure
-    assert not (tmp_path / "ran").exists()
+    assert (done.exit_code, done.stopped) == (0, "")

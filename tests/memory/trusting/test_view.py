@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from memory.trust.consent import Ask
-from memory.trust.view import ConsentView, view_of, warnings_of, workspace_view
+from memory.trust.view import ConsentView, view_of, warnings_of
 from tests.memory.trusting.conftest import MONITORS, Place
 
 WARNED = [
@@ -159,10 +158,3 @@ def test_other_types_of_monitors(place: Place, fields: str, text: str | None, qu
     for ask in asks:
         assert shown(place, ask).question.startswith(question)
         assert not place.trust.decide(ask).allowed
-
-
-def test_the_workspace_is_shown_with_what_it_covers(place: Place) -> None:
-    """Every address that would be asked, and what the approval does not cover."""
-    view = workspace_view([place.ask("API", "url")], Path("/x"))
-    assert view.text == ("API: https://api.example.com/health",)
-    assert any("need an approval of their own" in warning for warning in view.warnings)

@@ -146,7 +146,13 @@ class BriefPane(Pane):
             "REMOVED BY OTHER PROGRAMS",
             [BriefRow("lost", "changes.log", one.id, one, ", ".join(one.titles)) for one in self._removals],
         )
-        yield "ALERTS", [BriefRow("alert", "monitors.md", monitor.ref, monitor) for monitor in brief.alerts]
+        yield (
+            "ALERTS",
+            [
+                BriefRow("alert", one.file, one.ref, one, ", ".join(one.status_at(brief.now, brief.snapshot.zone)))
+                for one in brief.alerts
+            ],
+        )
         notice = self._notice
         if notice is not None:
             yield (

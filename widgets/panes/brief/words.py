@@ -41,7 +41,7 @@ class BriefRow:
         """What the row is about."""
         if self.group == "waiting":
             return str(self.thing.ask.name)
-        if self.group == "muted":
+        if self.group in ("muted", "alert"):
             return str(self.thing.name)
         return self.words or str(getattr(self.thing, "title", getattr(self.thing, "name", "")))
 
@@ -142,7 +142,7 @@ def note_of(item: BriefRow) -> tuple[str, ...]:
     thing = item.thing
     match item.group:
         case "alert":
-            return tuple(part for part in (thing.last_status, thing.last_status_remark) if part)
+            return (item.words,) if item.words else ()
         case "waiting":
             return (thing.why,)
         case "draft":

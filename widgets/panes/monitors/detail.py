@@ -37,13 +37,8 @@ def is_unknown(picture: Picture | None) -> bool:
 
 
 def alerts(monitor: Monitor, picture: Picture | None) -> bool:
-    """Whether a monitor was not well at its last check, or cannot run; one that was blocked since then still alerts."""
-    if picture is not None and picture.standing.broken:
-        return True
-    alert = None if picture is None else picture.standing.alert
-    if alert is not None and alert.known and alert.state != "blocked":
-        return alert.alerting or alert.failures > 0
-    return monitor.healthy is False or (alert is not None and alert.alerting)
+    """Whether a monitor was not well at its last check, is stale, or cannot run; one that was blocked still alerts."""
+    return monitor.healthy is False if picture is None else picture.standing.bad
 
 
 def state_pieces(monitor: Monitor, picture: Picture | None, glyphs: Glyphs) -> tuple[Piece, Piece]:
@@ -97,6 +92,8 @@ def _state(
     if standing is not None and standing.blocked:
         # The record's summary is now the reason for the block; the file has what alerted.
         summary = (monitor.last_status_remark or "") if alerts(monitor, picture) else ""
+    if standing is not None and standing.state == "stale":
+        summary = f"was {standing.before}"
     remark = (Piece(f", {summary}", word.tone),) if summary else ()
     yield Lines((line(sign, " ", word, remark),))
     if standing is None or alert is None:

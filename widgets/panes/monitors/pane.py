@@ -79,11 +79,12 @@ class MonitorsPane(Pane):
         return found or ("all healthy" if monitors else "")
 
     @classmethod
-    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:
         """How many there are; a monitor that is not healthy or is in no section of monitors needs attention."""
         monitors = snapshot.monitors.monitors
         misplaced = bool(unread_monitors(snapshot.document("monitors.md")))
-        return Badge(len(monitors), misplaced or any(monitor.healthy is False for monitor in monitors))
+        bad = any(monitor.healthy is False or monitor.stale(now, snapshot.zone) for monitor in monitors)
+        return Badge(len(monitors), misplaced or bad)
 
     def sort_key(self, item: Monitor, name: str) -> Any:
         """The sort key: file order, not healthy first, longest unchecked first, or by name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memory.base.clock import machine_zone
 from memory.errors import UsageError
 from memory.operations import Context, option, verb
 from memory.operations.result import PROBLEMS, Paint, Result
@@ -64,24 +65,29 @@ def _schedule(context: Context) -> Result:
     snapshot = context.snapshot
     monitors = snapshot.monitors.monitors
     often = watch_expression([one.interval for one in monitors if one.interval], context.now, snapshot.zone)
-    plan = timetable(context.workspace.root, snapshot.config.schedule(), log, often)
+    known = snapshot.config.get("timezone") or ""
+    zone = known if str(snapshot.zone) == known != str(machine_zone(context.environ)) else ""
+    plan = timetable(context.workspace.root, snapshot.config.schedule(), log, often, environ=context.environ, zone=zone)
     log_folder, edit, units, enable, linger = plan.install
 
     lines = (
-        "# cron: one line in your crontab",
+        "# cron: two lines in your crontab; the second checks the monitors, as often as the shortest interval of one",
         f"#   {log_folder}",
         f"#   {edit}",
+        *(f"#   {remark}" for remark in plan.remarks),
         plan.cron,
-        "# cron: a second line checks the monitors, as often as the shortest interval of one",
         plan.watch,
         "",
-        "# systemd: two files, instead of cron",
+        "# systemd: three files, instead of cron",
         f"#   {units}",
         f"# ~/.config/systemd/user/{plan.unit}.service",
         *plan.service.splitlines(),
         "",
         f"# ~/.config/systemd/user/{plan.unit}.timer",
         *plan.timer.splitlines(),
+        "",
+        f"# ~/.config/systemd/user/{plan.unit}-watch.timer",
+        *plan.watch_timer.splitlines(),
         "",
         f"#   {enable}",
         f"#   {linger}",

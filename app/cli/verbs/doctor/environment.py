@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -25,6 +26,7 @@ from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
 from memory.history.outside import lost_files
 from memory.maintenance.run import ahead_of
+from memory.monitoring.run.schedule import overdue
 from memory.monitoring.words import plural
 from memory.review import Inbox
 from memory.storage import Store
@@ -300,6 +302,8 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
         yield DoctorFinding("maintenance", "note", said, hint)
     else:
         yield DoctorFinding("maintenance", "ok", said)
+    for late in overdue(workspace, now):
+        yield DoctorFinding("upkeep", "warning", late.message, hint)
 
 
 def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
@@ -399,21 +403,43 @@ def _problems(workspace: Workspace) -> DoctorFinding:
     return DoctorFinding("check", "person" if counts["error"] else "note", text, "`memdeck check` names file and line")
 
 
-def scheduled(root: Path | None, list_cron: Callable[[], str]) -> DoctorFinding:
-    """Look for an entry that runs maintenance, in the user's crontab (`list_cron`) and in systemd's folders."""
+def scheduled(root: Path | None, list_cron: Callable[[], str], etc: Path = Path("/etc")) -> DoctorFinding:
+    """Look for an entry that runs maintenance: in the user's crontab (`list_cron`), in `/etc/crontab` and
+    `/etc/cron.d`, and in the timers of systemd.
+    """
     wanted = "" if root is None else str(root)
-    lines = [line for line in list_cron().splitlines() if not line.lstrip().startswith("#")]
-    if any("memdeck" in line and "--maintain" in line and wanted in line for line in lines):
-        return DoctorFinding("cron", "ok", "an entry in the crontab runs it")
-    for folder in (Path("~/.config/systemd/user").expanduser(), Path("/etc/systemd/system"), Path("/etc/systemd/user")):
-        for unit in sorted(folder.glob("memdeck*.service")):
-            try:
-                text = unit.read_text("utf-8", "replace")
-            except OSError:
+    tables = [("the crontab", list_cron())]
+    tables += [(str(file), _text_of(file)) for file in (etc / "crontab", *sorted((etc / "cron.d").glob("*")))]
+    for where, text in tables:
+        lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+        if any("memdeck" in line and "--maintain" in line and _names(line, wanted) for line in lines):
+            return DoctorFinding("cron", "ok", f"an entry in {where} runs it")
+    asleep = None
+    for folder in (config_home(os.environ) / "systemd" / "user", etc / "systemd" / "system", etc / "systemd" / "user"):
+        for service in sorted(folder.glob("*.service")):
+            text = _text_of(service)
+            if not ("memdeck" in text and "--maintain" in text and _names(text, wanted)):
                 continue
-            if "--maintain" in text and wanted in text:
-                return DoctorFinding("cron", "ok", f"{unit} runs it")
+            started = {service.stem, *(one.stem for one in folder.glob("*.timer") if service.name in _text_of(one))}
+            if any(os.path.lexists(folder / "timers.target.wants" / f"{name}.timer") for name in started):
+                return DoctorFinding("cron", "ok", f"a timer starts {service}")
+            asleep = service
+    if asleep is not None:
+        hint = f"systemctl --user enable --now {asleep.stem}.timer"
+        return DoctorFinding("cron", "note", f"no enabled timer starts {asleep}", hint)
     return DoctorFinding("cron", "note", "nothing runs --maintain regularly", "`memdeck doctor --schedule` shows how")
+
+
+def _names(text: str, folder: str) -> bool:
+    """Return whether a text names a folder, and not only one whose path begins like it."""
+    return not folder or re.search(rf"{re.escape(folder)}(?![\w/.-])", text) is not None
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def crontab(root: Path | None = None) -> str:

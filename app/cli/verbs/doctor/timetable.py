@@ -6,22 +6,25 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, tzinfo
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from memory.base.cron import BadCron, check_cron, describe, next_runs
-from memory.base.programs import find_program
+from memory.base.programs import absolute_folders, find_program
 from memory.errors import UsageError
 
 DEFAULT = "0 2 * * *"
 """When maintenance runs if config.md has no maintenanceSchedule: every night at two."""
 WATCH = "*/5 * * * *"
 """When monitors are checked if none has an interval."""
+_VARIABLES = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "TZ", "MEMDECK_HOST")
+"""The variables besides PATH that decide where memdeck keeps its state and what it calls itself."""
 _STEPS = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60)
 _RUNS = 30  # this many runs of an interval show its shortest gap, such as that of `0,5 * * * *`
 _DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -40,7 +43,8 @@ _NUMBERS = {name.lower(): str(number) for number, name in reversed(tuple(enumera
 class Timetable(NamedTuple):
     """The entries for one workspace; `unit` is the name of service and timer without their extensions.
 
-    `watch` is a second line for cron, as frequent as the shortest interval of a monitor.
+    `watch` is a second line for cron, `watch_timer` a second timer for the same service, as frequent as the shortest
+    interval of a monitor. `remarks` say what cron or systemd cannot do.
     """
 
     workspace: str
@@ -50,60 +54,90 @@ class Timetable(NamedTuple):
     unit: str
     service: str
     timer: str
+    watch_timer: str
     install: tuple[str, ...]
+    remarks: tuple[str, ...]
 
 
-def timetable(root: Path, expression: str | None, log: Path, watch: str = WATCH) -> Timetable:
+def timetable(
+    root: Path,
+    expression: str | None,
+    log: Path,
+    watch: str = WATCH,
+    *,
+    environ: Mapping[str, str] = MappingProxyType({}),
+    zone: str = "",
+) -> Timetable:
     """Return the entries for a workspace, on a cron expression (None: every night); cron's runs append to `log`.
 
-    `watch` is when monitors are checked (see `watch_expression`); those runs have their own log beside the other.
+    `watch` is when monitors are checked (see `watch_expression`). The entries set the variables of `environ` on which
+    memdeck depends, because cron and systemd start with few. `zone` is the workspace's where it is not the machine's.
 
     Raises BadCron, and UsageError `schedule.path` for a path that such a file cannot contain.
     """
     expression = " ".join((expression or DEFAULT).split())
     check_cron(expression)
-    command = executable()
-    for text in (*command, str(root), str(log)):
+    variables = {name: environ[name] for name in _VARIABLES if environ.get(name)}
+    if path := absolute_folders(environ.get("PATH", ""), outside=root):
+        variables["PATH"] = path
+    words = [*executable(), "--maintain", str(root), "--quiet"]
+    for text in (*words, str(log), *variables.values()):
         if not text.isprintable():
             raise UsageError(
                 "schedule.path", f"{text!r} holds characters that cron and systemd do not take", "rename it"
             )
-    words = [*command, "--maintain", str(root)]
+    settings = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
     # Cron reads an unescaped percent sign as a line end.
-    line, watching = (
-        f"{shlex.join(words)} >> {shlex.quote(str(place))} 2>&1".replace("%", r"\%")
-        for place in (log, log.with_name("watch.log"))
-    )
+    line = " ".join([*settings, shlex.join(words), ">>", shlex.quote(str(log)), "2>&1"]).replace("%", r"\%")
     unit = f"memdeck-{_slug(root)}"
+    environment = "".join(f"Environment={_quoted(f'{name}={value}', '')}\n" for name, value in variables.items())
     service = (
         "[Unit]\n"
         f"Description=memdeck maintenance of {_systemd(root.name)}\n\n"
         "[Service]\n"
         "Type=oneshot\n"
+        f"{environment}"
         f"ExecStart={' '.join(_quoted(word) for word in words)}\n"
+        "# 3: something waits for an approval, `memdeck trust list` shows it.\n"
         "# 75: another process has the workspace; the next run does it.\n"
-        "SuccessExitStatus=75\n"
+        "SuccessExitStatus=3 75\n"
     )
-    calendar = on_calendar(expression)
-    comment = "" if calendar else f"# {expression} has no counterpart here; this is every night at two.\n"
-    timer = (
-        "[Unit]\n"
-        f"Description=memdeck maintenance of {_systemd(root.name)}: {describe(expression)}\n\n"
-        "[Timer]\n"
-        f"{comment}OnCalendar={calendar or '*-*-* 02:00:00'}\n"
-        "Persistent=true\n\n"
-        "[Install]\n"
-        "WantedBy=timers.target\n"
-    )
+    remarks = []
+    if zone:
+        remarks.append(f"cron runs in the zone of this machine, the schedule is in {zone}: cronie takes CRON_TZ={zone}")
     install = (
         f"mkdir -p {shlex.quote(str(log.parent))}",
-        "crontab -e   # and add the line",
-        "mkdir -p ~/.config/systemd/user   # and save service and timer there",
-        f"systemctl --user daemon-reload && systemctl --user enable --now {unit}.timer",
+        "crontab -e   # and add the lines",
+        "mkdir -p ~/.config/systemd/user   # and save the service and both timers there",
+        f"systemctl --user daemon-reload && systemctl --user enable --now {unit}.timer {unit}-watch.timer",
         "loginctl enable-linger   # lets it run while you are not logged in",
     )
     return Timetable(
-        str(root), expression, f"{expression} {line}", f"{watch} {watching}", unit, service, timer, install
+        str(root),
+        expression,
+        f"{expression} {line}",
+        f"{watch} {line}",
+        unit,
+        service,
+        _timer(f"memdeck maintenance of {root.name}", expression, "*-*-* 02:00:00", zone),
+        _timer(f"memdeck monitors of {root.name}", watch, "*:0/5", "", unit),
+        install,
+        tuple(remarks),
+    )
+
+
+def _timer(what: str, expression: str, otherwise: str, zone: str, service: str = "") -> str:
+    """Return the text of a timer; `service` is the unit that it starts if that has another name."""
+    calendar = on_calendar(expression)
+    comment = "" if calendar else f"# {expression} has no counterpart here; this is {otherwise}.\n"
+    return (
+        "[Unit]\n"
+        f"Description={_systemd(what)}: {describe(expression)}\n\n"
+        "[Timer]\n"
+        f"{comment}OnCalendar={' '.join([calendar or otherwise, *([zone] if zone else [])])}\n"
+        f"{f'Unit={service}.service' if service else 'Persistent=true'}\n\n"
+        "[Install]\n"
+        "WantedBy=timers.target\n"
     )
 
 
@@ -142,8 +176,9 @@ def _systemd(text: str) -> str:
     return text.replace("%", "%%")
 
 
-def _quoted(word: str) -> str:
-    text = _systemd(word).replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$")
+def _quoted(word: str, dollar: str = "$") -> str:
+    """Return a word for a line of a unit; in `Environment` a dollar sign is not doubled."""
+    text = _systemd(word).replace("\\", "\\\\").replace('"', '\\"').replace("$", f"${dollar}")
     return text if re.fullmatch(r"[\w@%+=:,./$-]+", text, re.ASCII) else f'"{text}"'
 
 
