@@ -103,7 +103,7 @@ def _latest(expr: str, minute: datetime, zone: tzinfo) -> datetime | None:
     try:
         times = _croniter()(expr, (minute + timedelta(minutes=1)).astimezone(zone))
         while True:
-            instant = times.get_prev(datetime).astimezone(UTC)
+            instant = times.get_prev(datetime).astimezone(UTC).replace(fold=0)
             local = instant.astimezone(zone)
             if instant <= minute and not (fixed and local.fold):
                 return local if minute - instant < _LOOKS_BACK else None
@@ -137,7 +137,7 @@ def _runs(expr: str, after: datetime, zone: tzinfo, count: int) -> tuple[datetim
     try:
         times = croniter(expr, after.astimezone(zone))
         while len(runs) < count:
-            instant = times.get_next(datetime).astimezone(UTC)
+            instant = times.get_next(datetime).astimezone(UTC).replace(fold=0)
             local = instant.astimezone(zone)
             # fold: the wall clock shows this time for the second time, so a run at a fixed time has already happened.
             if instant > last and not (fixed and local.fold):

@@ -15,7 +15,7 @@ from croniter import croniter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.base.cron import BadCron, check_cron, describe, next_runs
+from memory.base.cron import BadCron, check_cron, describe, latest_run, next_runs
 from tests.patience import PATIENCE
 
 NEW_YORK = ZoneInfo("America/New_York")
@@ -266,3 +266,11 @@ assert platform.architecture is before
     done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout == "2024-01-15 00:05:00+00:00\n", done.stderr
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("expression", ["0 2 * * *", "0 2,8 * * *", "30 * * * *", "*/5 * * * *"])
+def test_the_latest_run_in_utc_is_the_one_before(expression: str) -> None:
+    """No run in UTC is taken for the second of two equal wall clock times."""
+    last = NOW - timedelta(days=3)
+    runs = [run for run in next_runs(expression, last, UTC, 1000) if run <= NOW]
+    assert latest_run(expression, NOW, UTC) == runs[-1]
