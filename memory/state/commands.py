@@ -163,7 +163,7 @@ def _bundle(output: str, before: Json) -> Json:
         bundle: Json = load(output.encode("utf-8", "surrogatepass"), "its answer", "state.engine.json")
     except MemdeckError as error:
         raise NotUsed(error.message) from error
-    faults = schema.faults_of(schema.BUNDLE, bundle)
+    faults = schema.faults_of("bundle", bundle)
     if faults:
         raise NotUsed(f"its answer is no bundle: {schema.first_of(faults)}")
     unknown = [key for key in bundle if key not in before]

@@ -169,7 +169,7 @@ def _analysed_before(memory: StateFiles) -> Json | None:
         bundle: Json = load(stored.data, ANALYSED, "state.analysis.json")
     except MemdeckError:
         return None
-    return None if schema.faults_of(schema.BUNDLE, bundle) else bundle
+    return None if schema.faults_of("bundle", bundle) else bundle
 
 
 def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor: str, now: datetime) -> StateChange:
@@ -187,7 +187,7 @@ def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor
                 "document.conflict", f"{section} was changed meanwhile", "look at it again", files=[STATE]
             )
         bundle = {**state["bundle"], key: value}
-        refuse(schema.BUNDLE, bundle)
+        refuse("bundle", bundle)
         if bundle == state["bundle"]:
             return StateChange(None, state, f"{section} is as it was")
         summary = f"edited {section}"

@@ -101,7 +101,7 @@ def add_source(
             "lastSyncError": None,
             "lastImportedCount": 0,
         }
-        refuse(schema.SOURCE, source)
+        refuse("source", source)
         writing.put(SOURCES, canonical_bytes([*sources, source]))
         maintenance = {**state["maintenance"], "importSourceCount": len(sources) + 1}
         writing.put_state({**state, "maintenance": maintenance})
@@ -321,7 +321,7 @@ def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
             result.skipped += 1
             continue
         event = imported(event_id(number + 1), name, item)
-        faults = schema.faults_of(schema.EVENT, event)
+        faults = schema.faults_of("event", event)
         if faults:
             result.failed.append(f"{item.source_ref}: {schema.first_of(faults)}")
             continue

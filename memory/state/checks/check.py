@@ -137,7 +137,7 @@ def _source(root: Path, source: object, number: int, ids: set[str]) -> Iterator[
     shown = name if isinstance(name, str) and name.strip() else f"[{number}]"
     if isinstance(source, dict) and source.get("type") not in SOURCE_TYPES:
         yield Finding("fail", f"sources:type:{shown}", f"{source.get('type')!r} is no type of source", SOURCES)
-    faults = [one for one in schema.faults_of(schema.SOURCE, source) if one.where != "type"]
+    faults = [one for one in schema.faults_of("source", source) if one.where != "type"]
     if faults:
         yield Finding("fail", "sources:schema", f"source {shown}: {schema.first_of(faults)}", SOURCES)
         return

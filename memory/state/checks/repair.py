@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from memory.document.model import BOM
 from memory.errors import MemdeckError, RefusedError
-from memory.state.files import schema
 from memory.state.files.archive import put_batch
 from memory.state.files.config import DEFAULT_BYTES, DEFAULTS, config_faults
 from memory.state.files.json_text import canonical_bytes, digest, line_bytes, load, ordered_bytes
@@ -148,7 +147,7 @@ def _sources(memory: StateFiles, plan: RepairPlan, now: datetime) -> int | None:
     at = stamp(now)
     fresh = {"createdAt": at, "updatedAt": at, "lastSyncedAt": None, "lastSyncStatus": "never", "lastSyncError": None}
     for one in written if isinstance(written, list) else []:
-        source = _mended(schema.SOURCE, one, {**fresh, "lastImportedCount": 0})
+        source = _mended("source", one, {**fresh, "lastImportedCount": 0})
         if source is not None:
             kept.setdefault(source["id"], source)
     plan.keep_aside(SOURCES, stored.data)
@@ -156,15 +155,15 @@ def _sources(memory: StateFiles, plan: RepairPlan, now: datetime) -> int | None:
     return len(kept)
 
 
-def _mended(rule: schema.Rule, value: Any, fresh: Json) -> Json | None:
-    """Return an object of a rule, with fresh values where its own are wrong; None where that does not suffice."""
-    wrong = {fault.where.partition(".")[0] for fault in faults_of(rule, value)}
+def _mended(kind: str, value: Any, fresh: Json) -> Json | None:
+    """Return an object of a kind, with fresh values where its own are wrong; None where that does not suffice."""
+    wrong = {fault.where.partition(".")[0] for fault in faults_of(kind, value)}
     if not wrong:
         return value  # type: ignore[no-any-return]
     if not isinstance(value, dict):
         return None
     mended = {**value, **{key: fresh[key] for key in wrong if key in fresh}}
-    return None if faults_of(rule, mended) else mended
+    return None if faults_of(kind, mended) else mended
 
 
 def _mended_event(line: bytes, before: str) -> Json | None:
@@ -181,11 +180,11 @@ def _mended_event(line: bytes, before: str) -> Json | None:
         "externalItemId": None,
         "summary": "A part of this event was damaged",
         "signals": {
-            kind: [one for one in texts if not faults_of(schema.text, one)] if isinstance(texts, list) else []
+            kind: [one for one in texts if not faults_of("text", one)] if isinstance(texts, list) else []
             for kind, texts in signals.items()
         },
     }
-    return _mended(schema.EVENT, value, fresh)
+    return _mended("event", value, fresh)
 
 
 def _missing(memory: StateFiles, kept: Collection[int]) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from memory.errors import MemdeckError
-from memory.state.files import schema
 from memory.state.files.json_text import canonical_bytes, digest, load
 from memory.state.files.model import (
     GENERATOR,
@@ -47,15 +46,15 @@ def mend_state(
     except MemdeckError as error:
         why = error.message
     if state is None:
-        bundle, whose = _rescued(stored.data, "bundle", schema.BUNDLE), _OWN
+        bundle, whose = _rescued(stored.data, "bundle", "bundle"), _OWN
         if bundle is None and checkpoints:
             bundle, whose = checkpoints[-1]["bundle"], f"the bundle of {checkpoints[-1]['id']}"
         if bundle is None:
             return
         # Its sound parts stay: without its cursors every event would be recalled again. An older bundle lacks what was
         # recalled after it.
-        provider = _rescued(stored.data, "provider", schema.PROVIDER)
-        maintenance = _rescued(stored.data, "maintenance", schema.MAINTENANCE)
+        provider = _rescued(stored.data, "provider", "provider")
+        maintenance = _rescued(stored.data, "maintenance", "maintenance")
         if maintenance and whose != _OWN and maintenance["latestCheckpointId"] != checkpoints[-1]["id"]:
             maintenance = None
         plan.keep_aside(STATE, stored.data)
@@ -82,14 +81,14 @@ def mend_state(
     _views(memory, plan, new)
 
 
-def _rescued(data: bytes, key: str, rule: schema.Rule) -> Json | None:
+def _rescued(data: bytes, key: str, kind: str) -> Json | None:
     """Return the part of a damaged state at `key`, None where that part is not sound."""
     try:
         state = load(data, STATE, "state.json", twice=False)
     except MemdeckError:
         return None
     part: Json | None = state.get(key) if isinstance(state, dict) else None
-    return None if part is None or faults_of(rule, part) else part
+    return None if part is None or faults_of(kind, part) else part
 
 
 def _differs(state: Json, new: Json) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 from memory.errors import ConfigError
 
 from .json_text import line_of, load, ordered_bytes
-from .model import CONFIG, POLICIES, PROVIDERS, SCOPES, SECTIONS, Json
-from .schema import Fault, Faults, Rule, count, faults_of, first_of, flag, one_of, text
+from .model import CONFIG, Json
+from .schema import Fault, Faults, faults_of, first_of
 
 DEFAULTS: Json = {
     "recall": {
@@ -47,43 +47,27 @@ DEFAULTS: Json = {
 
 DEFAULT_BYTES = ordered_bytes(DEFAULTS)
 
-_LONGEST = 1_000_000  # The most days or minutes that a time can be counted back by.
-
-
-def _days(value: Any, where: str, faults: Faults) -> None:
-    count(value, where, faults)
-    if isinstance(value, int) and value > _LONGEST:
-        faults.append(Fault(where, f"is more than {_LONGEST:,}"))
-
-
-def _minutes(value: Any, where: str, faults: Faults) -> None:
-    if isinstance(value, int) and value > 0:
-        _days(value, where, faults)
-    else:
-        faults.append(Fault(where, "is not a whole number from 1"))
-
-
-_RULES: dict[str, Rule] = {
-    "recall.defaultSection": one_of("all", *SECTIONS),
-    "recall.defaultSource": one_of(*SCOPES),
-    "recall.policy": one_of(*POLICIES),
-    "recall.backlogWarnThreshold": count,
-    "recall.preview.showDiffByDefault": flag,
-    "query.defaultOutput": one_of("text", "json"),
-    **{f"query.templates.{mode}.instructions": text for mode in DEFAULTS["query"]["templates"]},
-    "automation.intervalMinutes": _minutes,
-    "automation.provider": one_of("auto", *PROVIDERS),
-    "automation.importSyncBeforeRecall": flag,
-    "automation.autoRecall": flag,
-    "retention.enabled": flag,
-    "retention.history.maxAgeDays": _days,
-    "retention.checkpoints.maxAgeDays": _days,
-    "retention.checkpoints.keepRecent": count,
-    "retention.archive.expireAfterDays": _days,
+_KINDS = {
+    "recall.defaultSection": "section",
+    "recall.defaultSource": "scope",
+    "recall.policy": "policy",
+    "recall.backlogWarnThreshold": "count",
+    "recall.preview.showDiffByDefault": "flag",
+    "query.defaultOutput": "output",
+    **{f"query.templates.{mode}.instructions": "text" for mode in DEFAULTS["query"]["templates"]},
+    "automation.intervalMinutes": "minutes",
+    "automation.provider": "agent",
+    "automation.importSyncBeforeRecall": "flag",
+    "automation.autoRecall": "flag",
+    "retention.enabled": "flag",
+    "retention.history.maxAgeDays": "days",
+    "retention.checkpoints.maxAgeDays": "days",
+    "retention.checkpoints.keepRecent": "count",
+    "retention.archive.expireAfterDays": "days",
 }
-"""The rule for the value of each setting, by its dotted key."""
+"""The kind of the value of each setting, by its dotted key."""
 
-KEYS = tuple(_RULES)
+KEYS = tuple(_KINDS)
 
 
 def config_faults(written: Any) -> Faults:
@@ -91,7 +75,7 @@ def config_faults(written: Any) -> Faults:
     faults: Faults = []
     if not isinstance(written, dict):
         return [Fault("", "the file is not an object")]
-    for key, rule in _RULES.items():
+    for key, kind in _KINDS.items():
         value: Any = written
         seen = ""
         for part in key.split("."):
@@ -103,7 +87,7 @@ def config_faults(written: Any) -> Faults:
                 break
             value, seen = value[part], f"{seen}.{part}" if seen else part
         else:
-            rule(value, key, faults)
+            faults += faults_of(kind, value, key)
     return faults
 
 
@@ -143,7 +127,7 @@ def _filled(defaults: Json, written: Json) -> Json:
 
 def setting(config: Json, key: str) -> Any:
     """Return a setting by its dotted key; ConfigError `state.config.key` for an unknown one."""
-    if key not in _RULES:
+    if key not in _KINDS:
         raise ConfigError("state.config.key", f"there is no setting {key[:60]!r}", f"one of {', '.join(KEYS)}")
     value: Any = config
     for part in key.split("."):
@@ -160,7 +144,7 @@ def with_setting(written: Json, key: str, value: str) -> Json:
     if not isinstance(setting(DEFAULTS, key), str):
         with suppress(ValueError):
             read = json.loads(value)
-    faults = faults_of(_RULES[key], read, key)
+    faults = faults_of(_KINDS[key], read, key)
     if faults:
         raise ConfigError("state.config.value", f"{value[:60]!r}: {first_of(faults)}", "give a value that fits")
     changed = copy.deepcopy(written)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -80,16 +82,13 @@ def read_events(data: bytes) -> EventFile:
             continue
         try:
             event = decode(raw.decode("utf-8"))
+            why = schema.first_of(schema.faults_of("event", event))
         except RecursionError:
-            bad.append(BadLine(number, "is nested too deeply"))
-            continue
+            why = "is nested too deeply"
         except ValueError as error:
-            bad.append(BadLine(number, f"is not JSON ({getattr(error, 'msg', error)})"))
-            continue
-        faults: schema.Faults = []
-        schema.EVENT(event, "", faults)
-        if faults:
-            bad.append(BadLine(number, schema.first_of(faults)))
+            why = f"is not JSON ({getattr(error, 'msg', error)})"
+        if why:
+            bad.append(BadLine(number, why))
         else:
             items.append(event)
             lines.append(number)
@@ -203,13 +202,9 @@ class StateFiles:
         """The names of the archive's batches that hold anything; other names are not batches."""
         return tuple(name for name in self.names(ARCHIVE) if _BATCH.fullmatch(name) and self.holds(f"{ARCHIVE}/{name}"))
 
-    def holds(self, folder: str, depth: int = 4) -> bool:
+    def holds(self, folder: str) -> bool:
         """Return whether a folder holds more than empty folders, which remain when a batch is undone."""
-        for name in self.names(folder):
-            path = self.root / folder / name
-            if depth == 0 or path.is_symlink() or not path.is_dir() or self.holds(f"{folder}/{name}", depth - 1):
-                return True
-        return False
+        return any(files for _, _, files in os.walk(self.root / folder))
 
     def manifest(self, batch: str) -> Json:
         """Return the manifest of a batch; MemdeckError `state.archive.manifest`."""
@@ -217,8 +212,7 @@ class StateFiles:
         stored = self.read(path)
         if not stored.exists:
             raise _wrong("state.archive.manifest", path, 0, "the file is missing")
-        code = "state.archive.manifest"
-        return self._parse(path, stored, lambda data: _checked(data, path, schema.MANIFEST, code, code))
+        return self._parse(path, stored, lambda data: _checked(data, path, "manifest", "state.archive.manifest"))
 
     # -- what follows from them -----------------------------------------------------------------------------------
 
@@ -300,7 +294,7 @@ def _state(data: bytes) -> Json:
             file=STATE,
             line=line_of(data, "schemaVersion"),
         )
-    faults = schema.faults_of(schema.STATE, state)
+    faults = schema.faults_of("state", state)
     if faults:
         line = line_of(data, faults[0].where.rpartition(".")[2].partition("[")[0])
         raise _wrong("state.schema", STATE, line, schema.first_of(faults))
@@ -308,29 +302,24 @@ def _state(data: bytes) -> Json:
 
 
 def _sources(data: bytes) -> list[Json]:
-    rule = schema.many(schema.SOURCE)
-    sources: list[Json] = _checked(data, SOURCES, rule, "state.sources.json", "state.sources.schema")
-    known: set[str] = set()
-    for source in sources:
-        one = source["id"]
-        if one in known:
-            raise _wrong("state.sources.twice", SOURCES, 0, f"the source {one[:60]!r} is there twice")
-        known.add(one)
+    sources: list[Json] = _checked(data, SOURCES, "source*", "state.sources.schema", "state.sources.json")
+    counts = Counter(source["id"] for source in sources)
+    if sources and (twice := counts.most_common(1)[0])[1] > 1:
+        raise _wrong("state.sources.twice", SOURCES, 0, f"the source {twice[0][:60]!r} is there twice")
     return sources
 
 
 def _checkpoint(data: bytes, path: str, name: str) -> Json:
     code = "state.checkpoint.schema"
-    checkpoint: Json = _checked(data, path, schema.CHECKPOINT, "state.checkpoint.json", code, twice=False)
+    checkpoint: Json = _checked(data, path, "checkpoint", code, "state.checkpoint.json", twice=False)
     if checkpoint["id"] != name:
         raise _wrong(code, path, 0, f"id is {checkpoint['id']}, and the file is called {name}")
     return checkpoint
 
 
-def _checked(data: bytes, path: str, rule: schema.Rule, unread: str, code: str, *, twice: bool = True) -> Any:
-    """Return the JSON of a file in the shape of a rule; ConfigError `unread`, MemdeckError `code` for another shape."""
-    value = load(data, path, unread, twice=twice)
-    faults = schema.faults_of(rule, value)
-    if faults:
+def _checked(data: bytes, path: str, kind: str, code: str, unread: str = "", *, twice: bool = True) -> Any:
+    """Return the JSON of a file if it is of a kind; MemdeckError `code`, ConfigError `unread` for what is no JSON."""
+    value = load(data, path, unread or code, twice=twice)
+    if faults := schema.faults_of(kind, value):
         raise _wrong(code, path, 0, schema.first_of(faults))
     return value

@@ -102,13 +102,13 @@ class StateWriting:
 
     def put_state(self, state: Json) -> None:
         """Plan the state; RefusedError `state.refused` for one that does not have the shape."""
-        refuse(schema.STATE, state)
+        refuse("state", state)
         self.put(STATE, canonical_bytes(state))
 
     def add_events(self, events: list[Json], *, anew: bool = False) -> None:
         """Plan events at the end of events.jsonl; `anew` drops the existing ones."""
         for event in events:
-            refuse(schema.EVENT, event)
+            refuse("event", event)
         data = b"" if anew else self.transaction.read(EVENTS).data
         if data and not data.endswith(b"\n"):
             data += b"\n"
@@ -142,7 +142,7 @@ class StateWriting:
         `summary` is the checkpoint's, and also the event's where `diff` says what a recall changed. `state` is the
         previous one, None for the first; `maintenance` replaces some of its keys. `anew` starts events.jsonl again.
         """
-        refuse(schema.BUNDLE, bundle)
+        refuse("bundle", bundle)
         created, bundle_hash = stamp(self.now), digest(bundle)
         event_name = event_id(self.memory.highest_event() + 1)
         checkpoint_name = self.memory.next_checkpoint()
@@ -179,7 +179,7 @@ class StateWriting:
         }
         self.put_state(new)
         self.add_events([event], anew=anew)
-        refuse(schema.CHECKPOINT, checkpoint)
+        refuse("checkpoint", checkpoint)
         self.put(checkpoint_path(checkpoint_name), canonical_bytes(checkpoint))
         self.put_views(bundle, bundle_hash)
         return new
@@ -189,9 +189,9 @@ class StateWriting:
         return self.transaction.commit(summary)
 
 
-def refuse(rule: schema.Rule, value: Json) -> None:
-    """Raise RefusedError `state.refused` for an object without the right shape: nothing wrong is ever written."""
-    faults = schema.faults_of(rule, value)
+def refuse(kind: str, value: Json) -> None:
+    """Raise RefusedError `state.refused` for a value that is not of a kind: nothing wrong is ever written."""
+    faults = schema.faults_of(kind, value)
     if faults:
         raise RefusedError(
             "state.refused",
