@@ -14,6 +14,7 @@ from .diff import SectionDiff, diff_bundles
 from .files.model import Json
 from .files.reading import StateFiles
 from .recall.grouping import EventGroup, group_events
+from .recall.recall import next_events
 from .status import Status, status_of
 
 
@@ -83,8 +84,8 @@ class StateLook:
 
     @cached_property
     def groups(self) -> tuple[EventGroup, ...]:
-        """The backlog in groups, the newest first."""
-        return tuple(group_events(self.backlog))
+        """The part of the backlog that the next recall takes, in groups, the newest first."""
+        return tuple(group_events(next_events(self.memory)[0])) if self.backlog else ()
 
     def diff(self, before: str, after: str) -> tuple[SectionDiff, ...]:
         """Return the diff of two checkpoints by their ids, section by section; `state` names the present bundle."""

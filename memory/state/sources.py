@@ -15,13 +15,12 @@ from memory.errors import MemdeckError, NotFoundError, UsageError
 from .files import schema
 from .files.archive import imports_of
 from .files.json_text import canonical_bytes
-from .files.model import SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
-from .files.store import StateStore, StateWriting, refuse
+from .files.model import SIGNALS, SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
+from .files.store import StateStore, StateWriting, refuse, short
 from .imports import ImportedItem, discover, read_item
 from .imports.privacy import Cleaner
 from .machine_notes import Remembered, RememberedFile, known_of
 from .paths import full_path, shown_path
-from .recall.events import imported, short
 from .repository import is_elsewhere
 
 if TYPE_CHECKING:
@@ -320,7 +319,7 @@ def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
         if key in seen:
             result.skipped += 1
             continue
-        event = imported(event_id(number + 1), name, item)
+        event = _event(event_id(number + 1), name, item)
         faults = schema.faults_of("event", event)
         if faults:
             result.failed.append(f"{item.source_ref}: {schema.first_of(faults)}")
@@ -355,3 +354,18 @@ def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
     }
     writing.put_state({**state, "maintenance": maintenance})
     return Synced(results, writing.commit(f"imported {plural(len(new), 'session')}"))
+
+
+def _event(name: str, source: str, item: ImportedItem) -> Json:
+    """Return the event of an imported session."""
+    return {
+        "id": name,
+        "kind": "imported_session",
+        "sourceId": source,
+        "externalItemId": item.external_item_id,
+        "createdAt": item.created_at,
+        "contentHash": item.content_hash,
+        "summary": item.summary if item.summary.strip() else f"Session {item.external_item_id}",
+        "signals": {kind: [one for one in item.signals.get(kind, ()) if one.strip()] for kind in SIGNALS},
+        "sourceRef": item.source_ref,
+    }

@@ -14,7 +14,7 @@ from .files.model import SCOPES, Json, plural, scope_of
 from .files.reading import StateFiles
 from .git import GitWork, recent_work
 from .recall.grouping import EventGroup, group_events
-from .recall.recall import SHOWN_GROUPS, group_json
+from .recall.recall import SHOWN_GROUPS, group_json, next_events
 from .retention import PruneCandidates, candidates
 
 
@@ -106,7 +106,7 @@ def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = Non
         state,
         _by_scope(memory.events),
         _by_scope(unrecalled),
-        tuple(group_events(unrecalled)),
+        tuple(group_events(next_events(memory)[0])),
         memory.sources,
         len(memory.checkpoint_ids),
         against,

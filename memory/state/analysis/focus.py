@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memory.state.first_run import first_run
+from memory.state.paths import first_run
 from memory.state.repository import is_foreign
 
 from .commands import Command

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.base.retry import retry
 from memory.errors import RefusedError
-from memory.state.recall.events import short, tool_run
 
 from . import schema
 from .json_text import canonical_bytes, digest, line_bytes
@@ -18,6 +17,8 @@ from .model import (
     ENTRY_FILES,
     EVENTS,
     GENERATOR,
+    LOCAL_SOURCE,
+    OWN_REF,
     SCHEMA_VERSION,
     SCOPES,
     STATE,
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from memory.storage.transaction import Transaction
 
 R = TypeVar("R")
+_MOST, _MOST_PATHS = 12, 16
+_LONGEST = 400
 
 
 class StateStore:
@@ -231,3 +234,51 @@ def entry_path(root: Path, bundle: Json) -> str:
         return name
     inside = os.path.relpath(target, os.path.realpath(root))
     return inside if schema.stays_inside(inside) and is_entry_file(inside.rpartition("/")[2]) else name
+
+
+# -- events that are written along with a bundle --------------------------------------------------------------
+
+
+def tool_run(name: str, command: str, bundle: Json, bundle_hash: str, created: str, summary: str, diff: Any) -> Json:
+    """Return the event of a command that wrote a bundle; `diff` is what a recall changed, None for other commands."""
+    return {
+        "id": name,
+        "kind": "tool_run",
+        "sourceId": LOCAL_SOURCE,
+        "externalItemId": None,
+        "createdAt": created,
+        "contentHash": digest({"bundleHash": bundle_hash, "commandName": command, "diffSummary": diff}),
+        "summary": summary,
+        "signals": signals_of(bundle),
+        "sourceRef": OWN_REF + command,
+    }
+
+
+def signals_of(bundle: Json) -> dict[str, list[str]]:
+    """Return the content of a bundle as signals, the first few of each kind."""
+    project, parts, focus = bundle["project"], bundle["projectMap"], bundle["currentFocus"]
+    snapshot = focus["validationSnapshot"]
+    return {
+        "decisions": _some(
+            [*parts["architectureNotes"], *(f"{m['path']}: {m['responsibility']}" for m in parts["modules"])]
+        ),
+        "gotchas": _some(f"{one['title']}: {one['cause']}" for one in bundle["gotchas"]),
+        "nextStepHints": _some(f"{one['title']}: {one['start']}" for one in bundle["nextSteps"]),
+        "keyPaths": _some(
+            [*project["keyPaths"], *(one["path"] for one in parts["entrypoints"]), *parts["firstFilesToRead"]],
+            _MOST_PATHS,
+        ),
+        "validationObservations": _some(
+            [snapshot["summary"], *(f"{one['command']}: {one['summary']}" for one in snapshot["results"])]
+        ),
+    }
+
+
+def _some(texts: Iterable[str], most: int = _MOST) -> list[str]:
+    return list(dict.fromkeys(text for text in texts if text.strip()))[:most]
+
+
+def short(text: str) -> str:
+    """Return a text on one line that is short enough for a summary."""
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -9,9 +9,9 @@ from math import ceil
 from typing import NamedTuple
 
 from memory.state.files.model import NOT_SAID, Json, is_echo, moment
-from memory.state.first_run import without_first_run
+from memory.state.paths import without_first_run
 
-from .statements import Replaced, Statements, halves, is_repeated, plain_words, settle, stems_of
+from .statements import Known, Lines, Matters, Replaced, halves, is_repeated, plain_words, stems_of
 
 ALSO = "; also: "
 """What stands between two causes of one gotcha."""
@@ -48,34 +48,36 @@ def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bo
     `exists` says that the workspace has them. A validation that passed becomes the snapshot, if it is the newest.
     `DONE:` removes the step that it means. Events that were written along with a bundle are skipped.
     """
-    gotchas, steps = _Gotchas(bundle["gotchas"], events), _Steps(bundle["nextSteps"])
+    events = [event for event in events if not is_echo(event)]
     focus = bundle["currentFocus"]
-    said: list[str] = []
-    checked: list[str] = []
+    heard = [halves(text) for event in events for text in event["signals"]["gotchas"]]
+    lines = [
+        text for event in events for kind in ("decisions", "validationObservations") for text in event["signals"][kind]
+    ]
+    causes = [text for one in heard for text in (one[1], _whole(*one))]
+    known = Known([*focus["currentState"], *focus["knownRisks"], *lines, *causes])
+    state, risks = Lines(known, focus["currentState"]), Lines(known, focus["knownRisks"])
+    gotchas, steps = _Gotchas(known, bundle["gotchas"]), _Steps(bundle["nextSteps"])
     paths = dict.fromkeys(bundle["project"]["keyPaths"])
     snapshot = focus["validationSnapshot"]
+    replaced: list[Replaced] = []
     for event in events:
-        if is_echo(event):
-            continue
         signals, source = event["signals"], event["sourceRef"]
         for text in signals["gotchas"]:
             gotchas.add(text, source)
         for text in signals["nextStepHints"]:
             steps.take(text.strip(), source)
-        said += signals["decisions"]
-        for text in signals["validationObservations"]:
-            ended = outcome_of(text)
-            (said if ended is None else checked).append(text)
+        for text in (*signals["decisions"], *signals["validationObservations"]):
+            ended = outcome_of(text) if text in signals["validationObservations"] else None
+            into = state if ended is None else risks
+            replaced += [Replaced("current-focus", text, earlier) for earlier in into.put(text)]
             if ended and _is_newer(event["createdAt"], snapshot["validatedAt"]):
                 snapshot = {"status": "passed", "validatedAt": event["createdAt"], "summary": text, "results": []}
         paths |= {path: None for path in signals["keyPaths"] if path not in paths and exists(path)}
-    state, replaced = settle("current-focus", focus["currentState"], said)
-    risks, settled = settle("current-focus", focus["knownRisks"], checked)
-    known = {*focus["knownRisks"]}
     new_focus = {
         **focus,
-        "currentState": state,
-        "knownRisks": [line for line in risks if line in known or not outcome_of(line)],
+        "currentState": state.texts(),
+        "knownRisks": [line for line in risks.texts() if line in focus["knownRisks"] or not outcome_of(line)],
         "validationSnapshot": snapshot,
     }
     if snapshot is not focus["validationSnapshot"]:
@@ -87,9 +89,7 @@ def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bo
         "gotchas": gotchas.entries(),
         "nextSteps": steps.entries(),
     }
-    return BundleProposal(
-        after, (*replaced, *settled, *gotchas.replaced, *steps.replaced), tuple(dict.fromkeys(steps.closed))
-    )
+    return BundleProposal(after, (*replaced, *gotchas.replaced, *steps.replaced), tuple(dict.fromkeys(steps.closed)))
 
 
 def outcome_of(text: str) -> bool | None:
@@ -108,47 +108,50 @@ def _is_newer(one: str, other: str | None) -> bool:
 class _Gotchas:
     """Gotchas by their titles, in their order; one that says nearly the same under another title is replaced."""
 
-    def __init__(self, entries: Iterable[Json], events: Iterable[Json]) -> None:
+    def __init__(self, known: Known, entries: Iterable[Json]) -> None:
         self.replaced: list[Replaced] = []
-        self._entries = {number: dict(entry) for number, entry in enumerate(entries)}
-        self._next = len(self._entries)
+        self._known, self._matters = known, Matters(known)
+        self._entries: dict[int, Json] = {}
+        self._causes: dict[int, Lines] = {}
         self._places: dict[str, int] = {}
-        new = [halves(text) for event in events for text in event["signals"]["gotchas"]]
-        known = [_whole(one["title"], one["cause"]) for one in self._entries.values()]
-        self._statements = Statements([*known, *(_whole(*one) for one in new)])
-        for number, entry in self._entries.items():
-            self._places.setdefault(plain_words(entry["title"]), number)
-            if entry["cause"] != NOT_SAID:
-                self._statements.add(number, _whole(entry["title"], entry["cause"]))
+        self._next = 0
+        for entry in entries:
+            self._put(self._next, entry)
 
     def entries(self) -> list[Json]:
-        return [self._entries[number] for number in sorted(self._entries)]
+        """Return the gotchas, each with all its causes."""
+        found = []
+        for place in sorted(self._entries):
+            causes = self._causes[place].texts()
+            found.append({**self._entries[place], "cause": ALSO.join(causes) or NOT_SAID})
+        return found
 
     def add(self, text: str, source: str) -> None:
+        """Add what a session said: another cause of a gotcha, or a new one."""
         title, cause = halves(text)
         place = self._places.get(plain_words(title))
-        if place is not None and place in self._entries:
-            if cause:
-                self._add_cause(self._entries[place], cause)
+        if place in self._entries:
+            earlier = self._causes[place].put(cause) if cause else []
+            told = self._entries[place]["title"]
+            self.replaced += [Replaced("gotchas", _whole(told, cause), _whole(told, one)) for one in earlier]
             return
         entry = {"title": title, "symptom": f"Noted in {source}.", "cause": cause or NOT_SAID, "correctPath": NOT_SAID}
-        place = self._next = self._next + 1
-        if cause:
-            for number, _ in self._statements.take(_whole(title, cause)):
-                old = self._entries.pop(number)
-                self.replaced.append(Replaced("gotchas", _whole(title, cause), _whole(old["title"], old["cause"])))
-                entry, place = {**old, "title": title, "cause": cause}, min(place, number)
-            self._statements.add(place, _whole(title, cause))
-        self._entries[place] = entry
-        self._places[plain_words(title)] = place
+        place = self._next
+        for number, _ in self._matters.take(_whole(title, cause)) if cause else ():
+            old = {**self._entries.pop(number), "cause": ALSO.join(self._causes.pop(number).texts())}
+            self.replaced.append(Replaced("gotchas", _whole(title, cause), _whole(old["title"], old["cause"])))
+            entry, place = {**old, "title": title, "cause": cause}, min(place, number)
+        self._put(place, entry)
 
-    def _add_cause(self, entry: Json, cause: str) -> None:
-        """Add a cause to a gotcha; it replaces the earlier one about the same matter."""
+    def _put(self, place: int, entry: Json) -> None:
+        self._next = max(self._next, place + 1)
+        self._entries[place] = entry
+        self._places.setdefault(plain_words(entry["title"]), place)
+        self._places[plain_words(entry["title"])] = place
         causes = [] if entry["cause"] == NOT_SAID else entry["cause"].split(ALSO)
-        kept, replaced = settle("gotchas", causes, [cause])
-        entry["cause"] = ALSO.join(kept)
-        title = entry["title"]
-        self.replaced += [Replaced("gotchas", _whole(title, one.text), _whole(title, one.earlier)) for one in replaced]
+        self._causes[place] = Lines(self._known, causes)
+        if causes:
+            self._matters.add(place, _whole(entry["title"], entry["cause"]))
 
 
 def _whole(title: str, rest: str) -> str:

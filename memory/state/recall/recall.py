@@ -20,6 +20,8 @@ from .statements import Replaced
 
 SHOWN_GROUPS = 5
 SHOWN_LINES = 80
+MOST_EVENTS = 5000
+"""How many events one recall takes; the others wait for the next one."""
 
 Engine = Callable[[Json, Sequence[Json], str], tuple[Json | None, str]]
 """May replace the deterministic engine: (bundle, events, section) → bundle and engine name, or None and the reason."""
@@ -72,7 +74,7 @@ class RecallPreview:
 
     `replaced` are earlier statements that later ones replace, `closed` what was said to be done. `left` are the
     sections that would also change but are outside of the scope. `engine` names the engine that made the bundle; `note`
-    says why it was not the requested one.
+    says why it was not the requested one. `waiting` counts the events that wait for the next recall.
     """
 
     scope: Scope
@@ -86,11 +88,7 @@ class RecallPreview:
     left: tuple[str, ...] = ()
     engine: str = "deterministic"
     note: str = ""
-
-    @property
-    def last(self) -> int:
-        """The number of the last event considered, 0 for none."""
-        return max((number_of(event["id"]) for event in self.events), default=0)
+    waiting: int = 0
 
     @property
     def changes(self) -> bool:
@@ -122,6 +120,7 @@ class RecallPreview:
             "section": self.scope.section,
             "policy": self.scope.policy,
             "unrecalled": len(self.events),
+            "waiting": self.waiting,
             "events": [event["id"] for event in self.events],
             "groups": [group_json(group) for group in self.groups[:SHOWN_GROUPS]],
             "groupCount": len(self.groups),
@@ -152,10 +151,18 @@ def group_json(group: EventGroup) -> Json:
     }
 
 
+def next_events(memory: StateFiles, source: str = "all") -> tuple[tuple[Json, ...], int]:
+    """Return the events that the next recall takes, the oldest ones, and how many wait after them."""
+    found = memory.unrecalled(source)
+    if len(found) > MOST_EVENTS:
+        found.sort(key=lambda event: number_of(event["id"]))
+    return tuple(found[:MOST_EVENTS]), max(len(found) - MOST_EVENTS, 0)
+
+
 def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> RecallPreview:
     """Return what a recall would do now; without events everything in it is empty."""
     before = memory.bundle
-    events = tuple(memory.unrecalled(scope.source))
+    events, waiting = next_events(memory, scope.source)
     if not events:
         return RecallPreview(scope, before, before, (), (), Digest((), scope.section, scope.protected))
     proposal, note = _propose(memory, before, events, scope, engine)
@@ -177,6 +184,7 @@ def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> R
         ),
         proposal.engine,
         note,
+        waiting,
     )
 
 
@@ -240,7 +248,7 @@ def apply(store: StateStore, shown: RecallPreview, *, actor: str, now: datetime)
     def build(writing: StateWriting) -> Recalled:
         memory = writing.memory
         state = memory.state
-        events = tuple(memory.unrecalled(shown.scope.source))
+        events, _ = next_events(memory, shown.scope.source)
         if state["bundle"] != shown.before or events != shown.events:
             raise ConflictError(
                 "state.recall.stale", "the state or its events changed since the preview", "look at a new one"
