@@ -41,7 +41,7 @@ _DOMAINS = frozenset(("com", "org", "net", "io", "dev"))
 _TEST_FILE = re.compile(
     r"(?:test_.*|.*_test|conftest)\.py|.*[._-](?:test|spec|test-d)\.[cm]?[jt]sx?|.*_test\.(?:go|exs|cc|cpp|c|dart)"
     r"|.*(?:Test|Tests|IT|Spec)\.(?:java|kt|scala|cs|swift|groovy|php)|.*_(?:spec|test)\.rb|test_.*\.(?:c|cc|cpp|rb)"
-    r"|tests?\.(?:c|cc|cpp|py|rb|js|ts|lua|php|pl)"
+    r"|(?:.*_)?tests?\.rs|tests?\.(?:c|cc|cpp|py|rb|js|ts|lua|php|pl)"
 )
 _TOOL_FILE = re.compile(
     r"\..*|(?:setup|conftest|noxfile|tasks|conf|fabfile|manage|versioneer|build)\.\w+|(?:gulp|grunt)file\.\w+|mix\.exs"

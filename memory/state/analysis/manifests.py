@@ -282,12 +282,13 @@ def main_package(tree: Tree, project: Project) -> Package | None:
 
     def rank(package: Package) -> tuple[bool, bool, bool, int]:
         short = package.name.lower().rpartition("/")[2]
+        named = any(one == short or one.endswith((f"-{short}", f"/{short}")) for one in whole)
         command = any(role.startswith("The command") for role in package.entries.values())
-        return package.folder == linked, short in whole, command, len(tree.sources(package.folder))
+        return package.folder == linked, named, command, len(tree.sources(package.folder))
 
     return max(inner, key=rank)
 
 
 def whole_name(name: str) -> str:
-    """Return the name of a project from that of its root: without `-monorepo` and the like, and without `@`."""
-    return _WHOLE.sub("", name).lstrip("@") or name
+    """Return the name of a project from that of its root: without `-monorepo` and the like, its owner, and `@`."""
+    return _WHOLE.sub("", name).rpartition("/")[2].lstrip("@") or name

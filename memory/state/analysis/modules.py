@@ -1,15 +1,16 @@
-"""The parts of a repository: packages, folders of the main source folder, and where most of the source is."""
+"""The parts of a repository: packages, and folders of the main source folder."""
 
 from __future__ import annotations
 
 from .describe import header, responsibility, told_of
-from .documents import cut, ended
+from .documents import ended
 from .languages import is_aside, is_test_folder
 from .manifests import Package, Project, main_package
 from .tree import Tree
 
 MOST_MODULES = 16
-_MOST_DENSE, _DENSE_FILES = 5, 3
+_FEW, _SMALL = 6, 2
+"""Where there are more folders than the first, those with fewer files than the second are no parts."""
 _MAIN_PART = 0.8
 _FLAT = 8
 """How many files of a source folder without folders are parts of their own."""
@@ -82,6 +83,8 @@ def _parts(tree: Tree, folder: str, packages: dict[str, Package]) -> list[str]:
     """
     inner = [one for one in tree.inner(folder) if tree.sources(one) and not is_aside(one)]
     inner = [one for one in inner if not any(path == one or path.startswith(f"{one}/") for path in packages)]
+    if len(inner) > _FEW:
+        inner = [one for one in inner if len(tree.sources(one)) >= _SMALL]
     if len(inner) >= 3:
         return sorted(inner, key=lambda one: (-_size(tree, one), one))
     files = [path for path in tree.folders.get(folder, []) if tree.is_work(path) and not path.endswith("__init__.py")]
@@ -93,25 +96,3 @@ def _parts(tree: Tree, folder: str, packages: dict[str, Package]) -> list[str]:
 def _twins(tree: Tree, path: str) -> list[str]:
     stem = path.rpartition(".")[0]
     return [one for one in tree.folders[path.rpartition("/")[0]] if one.rpartition(".")[0] == stem]
-
-
-def dense_areas(tree: Tree, modules: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return path and note of the folders with most source directly in them; the root is named by a file."""
-    areas: dict[str, list[str]] = {}
-    for path in tree.sources():
-        areas.setdefault(path.rpartition("/")[0], []).append(path)
-    sizes = {folder: sum(tree.files[path] for path in paths) for folder, paths in areas.items()}
-    told = {module["path"] for module in modules if " sources, " in module["responsibility"]}
-    dense = [
-        folder
-        for folder, paths in areas.items()
-        if len(paths) >= _DENSE_FILES and not any(f"{folder}/".startswith(f"{one}/") for one in told)
-    ]
-    found = []
-    for folder in sorted(dense, key=lambda one: (-sizes[one], one))[:_MOST_DENSE]:
-        largest = sorted(areas[folder], key=lambda path: (-tree.files[path], path))[:3]
-        names = [f"`{cut(path.rpartition('/')[2], 60)}`" for path in largest]
-        note = f"The largest files are {', '.join(names)}."
-        at_root = f"The largest file at the root, before {' and '.join(names[1:])}."
-        found.append({"path": folder or largest[0], "note": note if folder else at_root})
-    return found
