@@ -18,14 +18,13 @@ from memory.document.model import BOM
 from memory.errors import MemdeckError
 from memory.maintenance import Report, RuleReport
 from memory.maintenance.report import Gone
-from memory.search.rank import FLOOR, Ranked, Text, rank
 from memory.search.records import Record
 from memory.storage.changes import PlainReading
 from memory.system import Advice, BriefLine, Contribution, System
 from memory.trust.consent import Ask, Trust
 from memory.workspace import Outcome, Workspace
 
-from .automate import Cycle, run_once
+from .automate import Cycle, Run
 from .checks.check import validate
 from .checks.finding import RepairPlan
 from .checks.repair import repair
@@ -58,7 +57,7 @@ from .machine_notes import Unattended
 from .operations import edit
 from .projections.entry_block import without_blocks
 from .projections.files import NAMES, path_of
-from .query import QueryAnswer, QueryText, ask
+from .query import QueryAnswer, ask
 from .recall.recall import Engine, RecallPreview, apply, preview, scope_of_recall
 from .status import status_of
 
@@ -243,9 +242,7 @@ class ProjectState(System):
         """Run a cycle of the automation now; unattended, it reads only the sources that the person permitted."""
         engine = None if dry_run else self.engine()
         may_read = None if attended else self.unattended.refusal
-        return run_once(
-            self.store, home=self.home, actor=actor, now=now, dry_run=dry_run, may_read=may_read, engine=engine
-        )
+        return Run(self.store, self.home, actor, now, dry_run, may_read, engine)()
 
     # -- what the pane asks for, as outcomes of changes -------------------------------------------------------------
 
@@ -279,7 +276,7 @@ class ProjectState(System):
 
     def ask(self, question: str, *, mode: str | None = None, scope: str = "all") -> QueryAnswer:
         """Return the answer to a question by the product's ranking; errors as `memory.state.query.ask`."""
-        return ask(self.store.memory(), question, _rank, mode=mode, scope=scope)
+        return ask(self.store.memory(), question, mode=mode, scope=scope)
 
     def repair(self, shown: RepairPlan, *, actor: str, now: datetime) -> Outcome:
         """Apply a repair plan; errors as `memory.state.checks.repair.repair`."""
@@ -292,10 +289,6 @@ class ProjectState(System):
         if done.change is None:
             raise MemdeckError("state.unchanged", done.summary)
         return Outcome(done.change, done.summary)
-
-
-def _rank(question: str, texts: Sequence[QueryText]) -> Sequence[Ranked]:
-    return rank(question, [Text(*text) for text in texts], limit=len(texts), floor=FLOOR)
 
 
 def _said(rule: str, words: str, *, acts: bool = False) -> RuleReport:

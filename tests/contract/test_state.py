@@ -357,7 +357,7 @@ def test_a_repair_lets_paths_go_that_are_gone(state: Place) -> None:
 
 
 def test_a_source_that_leads_out_leaves_the_list(state: Place) -> None:
-    """A relative path out of the workspace, as a repository could bring it, fails until the repair removes the source."""
+    """A relative path out of the workspace, as a repository could bring it, is removed by the repair."""
     (state.work / "sessions").mkdir()
     assert state("state", "add", "--path", "sessions", "--type", "claude-local", "--name", "mine").code == 0
     state.write(SOURCES, state.read(SOURCES).replace(b'"sessions"', b'"../sessions"'))
