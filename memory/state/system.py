@@ -31,25 +31,9 @@ from .checks.repair import repair
 from .commands import engine_ask, engine_of, validation_asks
 from .diff import name_of
 from .exchange import take
+from .files import model
 from .files.json_text import line_of
-from .files.model import (
-    ANALYSED,
-    ARCHIVE,
-    CHECKPOINTS,
-    CONFIG,
-    EVENTS,
-    EXPIRED,
-    FOLDER,
-    MARKERS,
-    PRIVATE,
-    PROJECTIONS,
-    SIGNALS,
-    SOURCES,
-    STATE,
-    Json,
-    is_entry_file,
-    plural,
-)
+from .files.model import Json, is_entry_file, plural
 from .files.reading import StateFiles, read_events
 from .files.store import StateStore, entry_path
 from .look import StateLook
@@ -61,7 +45,7 @@ from .query import QueryAnswer, ask
 from .recall.recall import Engine, RecallPreview, apply, preview, scope_of_recall
 from .status import status_of
 
-_FILES = (STATE, EVENTS, SOURCES, CONFIG, ANALYSED)
+_FILES = (model.STATE, model.EVENTS, model.SOURCES, model.CONFIG, model.ANALYSED)
 _VIEWS = tuple(map(path_of, NAMES))
 
 
@@ -78,7 +62,7 @@ class ProjectState(System):
         """Join the workspace's change log; nothing is read yet."""
         self._workspace = workspace
         # The projections and the entry block are outside the system's folder, and change with it.
-        self._files = workspace.add_store("", StateReading(), private=PRIVATE)
+        self._files = workspace.add_store("", StateReading(), private=model.PRIVATE)
         folder = None if workspace.state is None else workspace.state.folder
         self.store = StateStore(self._files, folder)
         self.trust: Trust | None = None
@@ -94,7 +78,7 @@ class ProjectState(System):
     def present(self) -> bool:
         """Return whether any file of the format exists: memdeck's own folder alone does not count."""
         root = self._workspace.root
-        places = (STATE, EVENTS, SOURCES, CONFIG, CHECKPOINTS)
+        places = (model.STATE, model.EVENTS, model.SOURCES, model.CONFIG, model.CHECKPOINTS)
         return any(os.path.lexists(root / place) for place in places)
 
     def files(self) -> Iterable[str]:
@@ -114,11 +98,11 @@ class ProjectState(System):
 
     def folders(self) -> Iterable[str]:
         """Yield the folders of the format and of the projections."""
-        return (FOLDER, f"{FOLDER}/history", CHECKPOINTS, PROJECTIONS)
+        return (model.FOLDER, f"{model.FOLDER}/history", model.CHECKPOINTS, model.PROJECTIONS)
 
     def owns(self, name: str) -> bool:
         """Return whether a file belongs to the format, is a projection, or is the entry file."""
-        if name.startswith((f"{FOLDER}/", f"{PROJECTIONS}/")):
+        if name.startswith((f"{model.FOLDER}/", f"{model.PROJECTIONS}/")):
             return True
         return is_entry_file(name.rpartition("/")[2]) and name == self._entry()
 
@@ -154,7 +138,7 @@ class ProjectState(System):
 
         yield from parts_of(self.store.memory())
         for one in self.records():
-            if one.file != STATE:
+            if one.file != model.STATE:
                 yield Item("event", one.title, one.text, f"{one.file}:{one.line + 1}", one.date, one.tags)
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
@@ -184,7 +168,7 @@ class ProjectState(System):
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:  # noqa: ARG002
         """Yield the current focus, whatever the message is; nothing if there is none."""
         memory = self.store.memory()
-        if not memory.read(STATE).exists:
+        if not memory.read(model.STATE).exists:
             return
         focus = memory.bundle["currentFocus"]
         if focus["summary"]:
@@ -193,7 +177,7 @@ class ProjectState(System):
                 *focus["currentState"],
                 *focus["knownRisks"],
                 *focus["suggestedNextActions"],
-                MARKERS,
+                model.MARKERS,
             ]
             yield Contribution(
                 self.name, ref_of("current-focus"), "Current focus", "\n".join(lines), "the current focus", 1.0
@@ -292,7 +276,7 @@ class ProjectState(System):
 
 
 def _said(rule: str, words: str, *, acts: bool = False) -> RuleReport:
-    return RuleReport(rule, FOLDER, 0, 0, 0, 0, said=words, acts=acts)
+    return RuleReport(rule, model.FOLDER, 0, 0, 0, 0, said=words, acts=acts)
 
 
 def _rules(cycle: Cycle) -> Iterator[RuleReport]:
@@ -309,15 +293,15 @@ def _rules(cycle: Cycle) -> Iterator[RuleReport]:
         kinds = {"event": taken.events, "checkpoint": taken.checkpoints}
         what = (" or ".join(kind for kind, gone in kinds.items() if gone), "archived")
         count = len(moves)
-        yield RuleReport("prune-project-state", FOLDER, count, 0, count, 0, tuple(moves), (), what, step.words)
+        yield RuleReport("prune-project-state", model.FOLDER, count, 0, count, 0, tuple(moves), (), what, step.words)
 
 
 # -- the change log ---------------------------------------------------------------------------------------------
 
 
 _OWN = re.compile(
-    rf"{re.escape(FOLDER)}/(?:(?:state|sources|config|analysis)\.json|history/(?:events\.jsonl|checkpoints/chk-\d+\.json))"
-    rf"|{re.escape(EXPIRED)}|{re.escape(ARCHIVE)}/[^/]+/(?:[a-z]+\.jsonl?|damaged/[^/]+|checkpoints/chk-\d+\.json)"
+    rf"{re.escape(model.FOLDER)}/(?:(?:state|sources|config|analysis)\.json|history/(?:events\.jsonl|checkpoints/chk-\d+\.json))"
+    rf"|{re.escape(model.EXPIRED)}|{re.escape(model.ARCHIVE)}/[^/]+/(?:[a-z]+\.jsonl?|damaged/[^/]+|checkpoints/chk-\d+\.json)"
 )
 
 
@@ -326,18 +310,18 @@ class StateReading(PlainReading):
 
     def knows(self, path: str) -> bool:
         """Return whether a path is a file of the format, a projection or an entry file."""
-        if path.startswith(PRIVATE):
+        if path.startswith(model.PRIVATE):
             return False
         if is_entry_file(path) or _OWN.fullmatch(path):
             return True
         folder, _, name = path.rpartition("/")
-        return folder == PROJECTIONS and name.endswith(".md")
+        return folder == model.PROJECTIONS and name.endswith(".md")
 
     def authored(self, path: str, data: bytes) -> bytes:
         """Return what people and agents wrote in a file: the bundle, and an entry file without the entry block."""
-        if path.startswith(f"{PROJECTIONS}/") or path == ANALYSED:
+        if path.startswith(f"{model.PROJECTIONS}/") or path == model.ANALYSED:
             return b""
-        if path == STATE:
+        if path == model.STATE:
             return _bundle(data)
         if is_entry_file(path):
             return without_blocks(data)
@@ -385,10 +369,10 @@ def records_of(memory: StateFiles, refused: MutableMapping[str, MemdeckError] | 
     """Yield the parts of the bundle, the events and those of the archive; a file that cannot be read goes to `refused`,
     or raises without it.
     """
-    archived = (f"{ARCHIVE}/{batch}/events.jsonl" for batch in reversed(memory.batches))
-    for file in (STATE, EVENTS, *archived):
+    archived = (f"{model.ARCHIVE}/{batch}/events.jsonl" for batch in reversed(memory.batches))
+    for file in (model.STATE, model.EVENTS, *archived):
         try:
-            yield from _bundle_records(memory) if file == STATE else _event_records(memory, file)
+            yield from _bundle_records(memory) if file == model.STATE else _event_records(memory, file)
         except MemdeckError as error:
             if refused is None:
                 raise
@@ -396,14 +380,14 @@ def records_of(memory: StateFiles, refused: MutableMapping[str, MemdeckError] | 
 
 
 def _bundle_records(memory: StateFiles) -> Iterator[Record]:
-    stored = memory.read(STATE)
+    stored = memory.read(model.STATE)
     if not stored.exists:
         return
     bundle, date = memory.bundle, memory.state["generatedAt"][:10]
     focus = bundle["currentFocus"]
 
     def record(name: str, title: str, text: str, key: str) -> Record:
-        return Record("state", STATE, title, text, StateItem(ref_of(name), line_of(stored.data, key) - 1), date)
+        return Record("state", model.STATE, title, text, StateItem(ref_of(name), line_of(stored.data, key) - 1), date)
 
     project = bundle["project"]
     words = " ".join([project["summary"], project["primaryEcosystem"], *project["keyPaths"]])
@@ -436,5 +420,5 @@ def _event_records(memory: StateFiles, file: str) -> Iterator[Record]:
 
 
 def _text(event: Json) -> str:
-    signals = [text for kind in SIGNALS for text in event["signals"][kind]]
+    signals = [text for kind in model.SIGNALS for text in event["signals"][kind]]
     return "\n".join([event["id"], event["summary"], event["sourceRef"], *signals])

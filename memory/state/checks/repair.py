@@ -9,27 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from memory.document.model import BOM
 from memory.errors import MemdeckError, RefusedError
+from memory.state.files import model
 from memory.state.files.archive import put_batch
 from memory.state.files.config import DEFAULT_BYTES, DEFAULTS, config_faults
 from memory.state.files.json_text import canonical_bytes, digest, line_bytes, load, ordered_bytes
-from memory.state.files.model import (
-    CONFIG,
-    ENTRY_FILES,
-    EVENTS,
-    GENERATOR,
-    PROVIDERS,
-    SCHEMA_VERSION,
-    SCOPES,
-    SIGNALS,
-    SOURCES,
-    STATE,
-    Json,
-    event_id,
-    is_entry_file,
-    number_of,
-    plural,
-    stamp,
-)
+from memory.state.files.model import Json, event_id, is_entry_file, number_of, plural, stamp
 from memory.state.files.reading import StateFiles, checkpoint_path
 from memory.state.files.schema import faults_of
 from memory.state.files.store import StateStore, StateWriting, entry_path, fresh_maintenance
@@ -68,7 +52,7 @@ def plan_repair(memory: StateFiles, now: datetime) -> RepairPlan:
     if gaps and events:
         plan.lost = _missing(memory, {number_of(event["id"]) for event in events})
         action = f"record that {plural(len(plan.lost), 'event')} cannot be found"
-        plan.steps.append(Mend(EVENTS, action, gaps[0].message))
+        plan.steps.append(Mend(model.EVENTS, action, gaps[0].message))
         plan.left = _failures(memory, plan, now)
     return plan
 
@@ -109,23 +93,25 @@ class _Planned(StateFiles):
 
 def _config(memory: StateFiles, plan: RepairPlan) -> None:
     try:
-        stored = memory.read(CONFIG)
+        stored = memory.read(model.CONFIG)
         if not stored.exists:
-            plan.write(CONFIG, DEFAULT_BYTES, "write the default settings", "the file is missing")
+            plan.write(model.CONFIG, DEFAULT_BYTES, "write the default settings", "the file is missing")
             return
-        written = load(stored.data, CONFIG, "state.config.json")
+        written = load(stored.data, model.CONFIG, "state.config.json")
     except MemdeckError as error:
         if not error.code.startswith("file."):
-            plan.keep_aside(CONFIG, stored.data)
-            plan.write(CONFIG, DEFAULT_BYTES, "write the default settings", error.message)
+            plan.keep_aside(model.CONFIG, stored.data)
+            plan.write(model.CONFIG, DEFAULT_BYTES, "write the default settings", error.message)
         return
     faults = config_faults(written)
     if faults:
         kept = _without(written, {fault.where for fault in faults}) if isinstance(written, dict) else DEFAULTS
         more = f", and {len(faults) - _MOST_TOLD} more" if len(faults) > _MOST_TOLD else ""
         why = "; ".join(map(str, faults[:_MOST_TOLD])) + more
-        plan.keep_aside(CONFIG, stored.data)
-        plan.write(CONFIG, ordered_bytes(kept), "let the settings go that are wrong, so that the defaults count", why)
+        plan.keep_aside(model.CONFIG, stored.data)
+        plan.write(
+            model.CONFIG, ordered_bytes(kept), "let the settings go that are wrong, so that the defaults count", why
+        )
 
 
 def _without(written: Json, places: set[str], where: str = "") -> Json:
@@ -140,17 +126,17 @@ def _without(written: Json, places: set[str], where: str = "") -> Json:
 def _sources(memory: StateFiles, plan: RepairPlan, now: datetime) -> int | None:
     """Plan a list of sources that are sound; return how many there are, None where they cannot be read."""
     try:
-        stored = memory.read(SOURCES)
+        stored = memory.read(model.SOURCES)
     except MemdeckError:
         return None
     if not stored.exists:
-        plan.write(SOURCES, canonical_bytes([]), "write an empty list of sources", "the file is missing")
+        plan.write(model.SOURCES, canonical_bytes([]), "write an empty list of sources", "the file is missing")
         return 0
     why = "a source leads out of the workspace"
     kept: dict[str, Json] = {}
     written: Any = None
     try:
-        written = load(stored.data, SOURCES, "state.sources.json")
+        written = load(stored.data, model.SOURCES, "state.sources.json")
         _ = memory.sources
     except MemdeckError as error:
         why = error.message
@@ -161,8 +147,10 @@ def _sources(memory: StateFiles, plan: RepairPlan, now: datetime) -> int | None:
         if source is not None and not leads_out(source["path"]):
             kept.setdefault(source["id"], source)
     if [*kept.values()] != written:
-        plan.keep_aside(SOURCES, stored.data)
-        plan.write(SOURCES, canonical_bytes([*kept.values()]), f"keep the {len(kept)} sources that are sound", why)
+        plan.keep_aside(model.SOURCES, stored.data)
+        plan.write(
+            model.SOURCES, canonical_bytes([*kept.values()]), f"keep the {len(kept)} sources that are sound", why
+        )
     return len(kept)
 
 
@@ -178,11 +166,11 @@ def _mended(kind: str, value: Any, fresh: Json) -> Json | None:
 def _mended_event(line: bytes, before: str) -> Json | None:
     """Return the event of a line in which some values are wrong; `before` is the time of the one above."""
     try:
-        value = load(line, EVENTS, "state.events.read", twice=False)
+        value = load(line, model.EVENTS, "state.events.read", twice=False)
     except MemdeckError:
         return None
     given = value.get("signals") if isinstance(value, dict) else None
-    signals = {kind: given.get(kind) if isinstance(given, dict) else None for kind in SIGNALS}
+    signals = {kind: given.get(kind) if isinstance(given, dict) else None for kind in model.SIGNALS}
     fresh = {
         "createdAt": before,
         "contentHash": digest(value),
@@ -205,9 +193,9 @@ def _missing(memory: StateFiles, kept: Collection[int]) -> list[str]:
 def _events(memory: StateFiles, plan: RepairPlan, now: datetime) -> list[Json] | None:
     """Plan a history of the events that can be read; return these, None where the file cannot be read."""
     try:
-        stored = memory.read(EVENTS)
+        stored = memory.read(model.EVENTS)
         if not stored.exists:
-            plan.write(EVENTS, b"", "begin an empty history", "the file is missing")
+            plan.write(model.EVENTS, b"", "begin an empty history", "the file is missing")
             return []
         found = memory.found_events
     except MemdeckError:
@@ -231,11 +219,11 @@ def _events(memory: StateFiles, plan: RepairPlan, now: datetime) -> list[Json] |
     ordered = [kept[number] for number in sorted(kept)]
     if not found.bad and ordered == [(e, lines[n - 1]) for e, n in zip(found.items, found.lines, strict=True)]:
         return list(found.items)
-    plan.keep_aside(EVENTS, stored.data)
+    plan.keep_aside(model.EVENTS, stored.data)
     data = b"".join(line + b"\n" for _, line in ordered)
     why = f"line {found.bad[0].line} {found.bad[0].why}" if found.bad else "ids are there twice, or out of order"
     plan.lost = _missing(memory, kept)
-    plan.write(EVENTS, data, f"keep the {len(ordered)} events that can be read, in the order of their ids", why)
+    plan.write(model.EVENTS, data, f"keep the {len(ordered)} events that can be read, in the order of their ids", why)
     return [event for event, _ in ordered]
 
 
@@ -277,7 +265,7 @@ def _state(
     why = ""
     action = "write the counts, pointers and the hash that fit what is there"
     try:
-        stored = memory.read(STATE)
+        stored = memory.read(model.STATE)
         new = state = memory.state
     except MemdeckError as error:
         if error.code.startswith("file."):
@@ -286,7 +274,7 @@ def _state(
         if rescued is None:
             return
         (new, action), why = rescued, error.message
-        plan.keep_aside(STATE, stored.data)
+        plan.keep_aside(model.STATE, stored.data)
     bundle = _without_gone(memory, new["bundle"])
     if bundle != new["bundle"]:
         action, why = f"{action}, without the paths that are gone", why or "the bundle names paths that are not there"
@@ -297,7 +285,7 @@ def _state(
     maintenance["latestCheckpointId"] = _latest(memory, plan, new, checkpoints, events, now)
     new["maintenance"] = maintenance
     if new != state:
-        plan.write(STATE, canonical_bytes(new), action, why or _differs(state or {}, new))
+        plan.write(model.STATE, canonical_bytes(new), action, why or _differs(state or {}, new))
     _views(memory, plan, new)
 
 
@@ -308,7 +296,7 @@ def _rescued(data: bytes, checkpoints: list[Json], now: datetime) -> tuple[Json,
     was recalled after it, so it starts without cursors.
     """
     try:
-        written = load(data, STATE, "state.json", twice=False)
+        written = load(data, model.STATE, "state.json", twice=False)
     except MemdeckError:
         written = {}
     parts = written if isinstance(written, dict) else {}
@@ -323,10 +311,10 @@ def _rescued(data: bytes, checkpoints: list[Json], now: datetime) -> tuple[Json,
         sound["bundle"], whose = last["bundle"], f"the bundle of {last['id']}"
         if "maintenance" in sound and sound["maintenance"]["latestCheckpointId"] != last["id"]:
             del sound["maintenance"]
-    name = PROVIDERS[1]
+    name = model.PROVIDERS[1]
     state = {
-        "schemaVersion": SCHEMA_VERSION,
-        "generatorVersion": GENERATOR,
+        "schemaVersion": model.SCHEMA_VERSION,
+        "generatorVersion": model.GENERATOR,
         "provider": {"name": name, "binary": name, "model": None, "sessionId": None},
         "generatedAt": stamp(now),
         "maintenance": fresh_maintenance(),
@@ -341,7 +329,7 @@ def _without_gone(memory: StateFiles, bundle: Json) -> Json:
     if is_entry_file(bundle["project"]["recommendedEntryFile"]):
         return bundle
     there = {name.lower(): name for name in memory.names("")}
-    entry = next((there[name.lower()] for name in ENTRY_FILES if name.lower() in there), ENTRY_FILES[0])
+    entry = next((there[name.lower()] for name in model.ENTRY_FILES if name.lower() in there), model.ENTRY_FILES[0])
     return {**bundle, "project": {**bundle["project"], "recommendedEntryFile": entry}}
 
 
@@ -354,7 +342,7 @@ def _differs(state: Json, new: Json) -> str:
 
 def _maintenance(memory: StateFiles, written: Json, sources: int | None, events: list[Json] | None) -> Json:
     """Return the maintenance part with counts and cursors that fit."""
-    cursors = {**written["recallCursors"], **{scope: dict(written["recallCursors"][scope]) for scope in SCOPES}}
+    cursors = {**written["recallCursors"], **{scope: dict(written["recallCursors"][scope]) for scope in model.SCOPES}}
     new = {**written, "recallCursors": cursors}
     if sources is not None:
         new["importSourceCount"] = sources
@@ -362,7 +350,7 @@ def _maintenance(memory: StateFiles, written: Json, sources: int | None, events:
         return new
     new["historyEventCount"] = len(events)
     highest = max([0, *(number_of(event["id"]) for event in events), *memory.archived_numbers()])
-    for cursor in (new, *(cursors[scope] for scope in SCOPES)):
+    for cursor in (new, *(cursors[scope] for scope in model.SCOPES)):
         if number_of(cursor["lastRecalledEventId"]) > highest:
             # How far a recall came is unknown: what waits must not be passed over, what was taken in says nothing new.
             cursor["lastRecalledAt"] = cursor["lastRecalledEventId"] = None

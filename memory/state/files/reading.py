@@ -18,22 +18,9 @@ from memory.errors import MemdeckError, NotFoundError
 from memory.state.paths import is_there
 from memory.storage.safe_open import Stored
 
-from . import schema
+from . import model, schema
 from .json_text import line_of, load, no_constant
-from .model import (
-    ARCHIVE,
-    CHECKPOINTS,
-    CONFIG,
-    EVENTS,
-    SCOPES,
-    SOURCES,
-    STATE,
-    Json,
-    checkpoint_id,
-    is_echo,
-    number_of,
-    scope_of,
-)
+from .model import Json, checkpoint_id, is_echo, number_of, scope_of
 
 Read = Callable[[str], Stored]
 """Reads a file by its path relative to the workspace, like `Store.read`."""
@@ -122,46 +109,46 @@ class StateFiles:
     @cached_property
     def state(self) -> Json:
         """The state; its hash is not compared."""
-        stored = self.read(STATE)
+        stored = self.read(model.STATE)
         if not stored.exists:
             way = "`memdeck state validate --repair` shows what can be done" if self.checkpoint_ids else ""
-            raise NotFoundError("state.missing", f"there is no {STATE}", way or "`memdeck state init` makes it")
-        return self._parse(STATE, stored, _state)
+            raise NotFoundError("state.missing", f"there is no {model.STATE}", way or "`memdeck state init` makes it")
+        return self._parse(model.STATE, stored, _state)
 
     @cached_property
     def found_events(self) -> EventFile:
         """The events and the bad lines; `state.events.missing` without the file."""
-        stored = self.read(EVENTS)
+        stored = self.read(model.EVENTS)
         if not stored.exists:
-            raise _wrong("state.events.missing", EVENTS, 0, "the file is missing")
-        return self._parse(EVENTS, stored, read_events)
+            raise _wrong("state.events.missing", model.EVENTS, 0, "the file is missing")
+        return self._parse(model.EVENTS, stored, read_events)
 
     @cached_property
     def events(self) -> tuple[Json, ...]:
         """The events in file order; MemdeckError `state.events` where a line is not an event."""
         found = self.found_events
         if found.bad:
-            raise _wrong("state.events.read", EVENTS, found.bad[0].line, found.bad[0].why)
+            raise _wrong("state.events.read", model.EVENTS, found.bad[0].line, found.bad[0].why)
         return found.items
 
     @cached_property
     def sources(self) -> list[Json]:
         """The sources of imports; none without the file."""
-        stored = self.read(SOURCES)
-        return self._parse(SOURCES, stored, _sources) if stored.exists else []
+        stored = self.read(model.SOURCES)
+        return self._parse(model.SOURCES, stored, _sources) if stored.exists else []
 
     @cached_property
     def config(self) -> Json:
         """The settings; missing ones have their defaults."""
         from .config import DEFAULTS, read_config
 
-        stored = self.read(CONFIG)
-        return self._parse(CONFIG, stored, read_config) if stored.exists else DEFAULTS
+        stored = self.read(model.CONFIG)
+        return self._parse(model.CONFIG, stored, read_config) if stored.exists else DEFAULTS
 
     @cached_property
     def checkpoint_names(self) -> tuple[str, ...]:
         """The names in the folder of checkpoints."""
-        return self.names(CHECKPOINTS)
+        return self.names(model.CHECKPOINTS)
 
     @cached_property
     def checkpoint_ids(self) -> tuple[str, ...]:
@@ -200,7 +187,11 @@ class StateFiles:
     @cached_property
     def batches(self) -> tuple[str, ...]:
         """The names of the archive's batches that hold anything; other names are not batches."""
-        return tuple(name for name in self.names(ARCHIVE) if _BATCH.fullmatch(name) and self.holds(f"{ARCHIVE}/{name}"))
+        return tuple(
+            name
+            for name in self.names(model.ARCHIVE)
+            if _BATCH.fullmatch(name) and self.holds(f"{model.ARCHIVE}/{name}")
+        )
 
     def holds(self, folder: str) -> bool:
         """Return whether a folder holds more than empty folders, which remain when a batch is undone."""
@@ -208,7 +199,7 @@ class StateFiles:
 
     def manifest(self, batch: str) -> Json:
         """Return the manifest of a batch; MemdeckError `state.archive.manifest`."""
-        path = f"{ARCHIVE}/{batch}/manifest.json"
+        path = f"{model.ARCHIVE}/{batch}/manifest.json"
         stored = self.read(path)
         if not stored.exists:
             raise _wrong("state.archive.manifest", path, 0, "the file is missing")
@@ -236,7 +227,7 @@ class StateFiles:
         Events written along with a bundle never count, because the bundle already holds their content.
         """
         every = self.cursor("all")
-        cursors = {one: max(every, self.cursor(one)) for one in SCOPES[1:]}
+        cursors = {one: max(every, self.cursor(one)) for one in model.SCOPES[1:]}
         least = min(cursors.values())
         return [
             event
@@ -250,10 +241,10 @@ class StateFiles:
     def highest_event(self) -> int:
         """Return the highest number that an event ever had, as far as the files show."""
         numbers = [0, *(number_of(one["eventId"]) for one in self.latest_checkpoints(1)), *self.archived_numbers()]
-        if self.read(EVENTS).exists:
+        if self.read(model.EVENTS).exists:
             numbers += [number_of(event["id"]) for event in self.found_events.items]
         with suppress(MemdeckError):
-            numbers += [self.cursor(scope) for scope in SCOPES]
+            numbers += [self.cursor(scope) for scope in model.SCOPES]
             numbers.append(number_of(self.state["maintenance"]["lastRecalledEventId"]))
         return max(numbers)
 
@@ -281,31 +272,31 @@ _LISTED = "`memdeck state checkpoints` lists them"
 
 def checkpoint_path(name: str) -> str:
     """Return the path of a checkpoint's file by its id."""
-    return f"{CHECKPOINTS}/{name}.json"
+    return f"{model.CHECKPOINTS}/{name}.json"
 
 
 def _state(data: bytes) -> Json:
-    state: Json = load(data, STATE, "state.json")
+    state: Json = load(data, model.STATE, "state.json")
     if isinstance(state, dict) and state.get("schemaVersion") == 1:
         raise MemdeckError(
             "state.schema",
-            f"{STATE} is of schema 1, which is not read",
+            f"{model.STATE} is of schema 1, which is not read",
             "`memdeck state init --force` puts it into the archive and begins again",
-            file=STATE,
+            file=model.STATE,
             line=line_of(data, "schemaVersion"),
         )
     faults = schema.faults_of("state", state)
     if faults:
         line = line_of(data, faults[0].where.rpartition(".")[2].partition("[")[0])
-        raise _wrong("state.schema", STATE, line, schema.first_of(faults))
+        raise _wrong("state.schema", model.STATE, line, schema.first_of(faults))
     return state
 
 
 def _sources(data: bytes) -> list[Json]:
-    sources: list[Json] = _checked(data, SOURCES, "source*", "state.sources.schema", "state.sources.json")
+    sources: list[Json] = _checked(data, model.SOURCES, "source*", "state.sources.schema", "state.sources.json")
     counts = Counter(source["id"] for source in sources)
     if sources and (twice := counts.most_common(1)[0])[1] > 1:
-        raise _wrong("state.sources.twice", SOURCES, 0, f"the source {twice[0][:60]!r} is there twice")
+        raise _wrong("state.sources.twice", model.SOURCES, 0, f"the source {twice[0][:60]!r} is there twice")
     return sources
 
 

@@ -11,22 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from memory.base.retry import retry
 from memory.errors import RefusedError
 
-from . import schema
+from . import model, schema
 from .json_text import canonical_bytes, digest, line_bytes
-from .model import (
-    ENTRY_FILES,
-    EVENTS,
-    GENERATOR,
-    LOCAL_SOURCE,
-    OWN_REF,
-    SCHEMA_VERSION,
-    SCOPES,
-    STATE,
-    Json,
-    event_id,
-    is_entry_file,
-    stamp,
-)
+from .model import Json, event_id, is_entry_file, stamp
 from .reading import Parsed, StateFiles, checkpoint_path
 
 if TYPE_CHECKING:
@@ -106,16 +93,16 @@ class StateWriting:
     def put_state(self, state: Json) -> None:
         """Plan the state; RefusedError `state.refused` for one that does not have the shape."""
         refuse("state", state)
-        self.put(STATE, canonical_bytes(state))
+        self.put(model.STATE, canonical_bytes(state))
 
     def add_events(self, events: list[Json], *, anew: bool = False) -> None:
         """Plan events at the end of events.jsonl; `anew` drops the existing ones."""
         for event in events:
             refuse("event", event)
-        data = b"" if anew else self.transaction.read(EVENTS).data
+        data = b"" if anew else self.transaction.read(model.EVENTS).data
         if data and not data.endswith(b"\n"):
             data += b"\n"
-        self.put(EVENTS, data + b"".join(map(line_bytes, events)))
+        self.put(model.EVENTS, data + b"".join(map(line_bytes, events)))
 
     def put_views(self, bundle: Json, bundle_hash: str) -> None:
         """Plan the projections and the entry block of a bundle; RefusedError `state.exists` for a person's own file."""
@@ -166,8 +153,8 @@ class StateWriting:
         kept = {} if state is None else state
         new = {
             **kept,
-            "schemaVersion": SCHEMA_VERSION,
-            "generatorVersion": GENERATOR,
+            "schemaVersion": model.SCHEMA_VERSION,
+            "generatorVersion": model.GENERATOR,
             "provider": provider or kept["provider"],
             "generatedAt": created,
             "bundleHash": bundle_hash,
@@ -212,7 +199,7 @@ def fresh_maintenance() -> Json:
         "latestCheckpointId": None,
         "historyEventCount": 0,
         "importSourceCount": 0,
-        "recallCursors": {scope: {"lastRecalledAt": None, "lastRecalledEventId": None} for scope in SCOPES},
+        "recallCursors": {scope: {"lastRecalledAt": None, "lastRecalledEventId": None} for scope in model.SCOPES},
     }
 
 
@@ -225,7 +212,7 @@ def entry_path(root: Path, bundle: Json) -> str:
     if not is_entry_file(name):
         raise RefusedError(
             "state.entry_file",
-            f"the entry file {name[:80]!r} is none of {', '.join(ENTRY_FILES)}",
+            f"the entry file {name[:80]!r} is none of {', '.join(model.ENTRY_FILES)}",
             "`memdeck state edit project` changes it",
         )
     try:
@@ -244,13 +231,13 @@ def tool_run(name: str, command: str, bundle: Json, bundle_hash: str, created: s
     return {
         "id": name,
         "kind": "tool_run",
-        "sourceId": LOCAL_SOURCE,
+        "sourceId": model.LOCAL_SOURCE,
         "externalItemId": None,
         "createdAt": created,
         "contentHash": digest({"bundleHash": bundle_hash, "commandName": command, "diffSummary": diff}),
         "summary": summary,
         "signals": signals_of(bundle),
-        "sourceRef": OWN_REF + command,
+        "sourceRef": model.OWN_REF + command,
     }
 
 
