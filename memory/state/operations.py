@@ -17,7 +17,7 @@ from .files.config import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
 from .files.json_text import canonical_bytes, load, ordered_bytes
 from .files.model import ANALYSED, ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, KEYS, PROVIDERS, SOURCES, STATE, Json, plural
 from .files.reading import StateFiles
-from .files.store import StateStore, StateWriting, refuse
+from .files.store import StateStore, StateWriting, fresh_parts, refuse
 from .paths import without_first_run, without_gone
 from .projections.files import refuse_foreign
 
@@ -81,21 +81,23 @@ def init(
         _archive_older(store, actor=actor, now=now)
 
     def build(writing: StateWriting) -> StateChange:
-        memory = writing.memory
+        memory, read = writing.memory, writing.transaction.read
         batch = _archive_all(writing) if existing(store) else None
-        if _unreadable(lambda: memory.config) or not writing.transaction.read(CONFIG).exists:
+        if _unreadable(lambda: memory.config) or not read(CONFIG).exists:
             writing.put(CONFIG, DEFAULT_BYTES)
-        if _unreadable(lambda: memory.sources) or not writing.transaction.read(SOURCES).exists:
+        if _unreadable(lambda: memory.sources) or not read(SOURCES).exists:
             writing.put(SOURCES, canonical_bytes([]))
             memory.__dict__["sources"] = []
-        who = {"name": provider, "binary": provider, "model": None, "sessionId": None}
         focus: str = bundle["currentFocus"]["summary"]
-        state = writing.persist("init", bundle, focus, state=None, provider=who, anew=True)
+        state = writing.persist("init", bundle, focus, state=fresh_parts(provider))
         writing.put(ANALYSED, canonical_bytes(bundle))
-        summary = f"made the state of {bundle['project']['name']}"
-        return StateChange(writing.commit(summary), state, summary, batch)
+        return _committed(writing, f"made the state of {bundle['project']['name']}", state, batch)
 
     return store.change("state.init", build, actor=actor, now=now)
+
+
+def _committed(writing: StateWriting, summary: str, state: Json, archived: str | None = None) -> StateChange:
+    return StateChange(writing.commit(summary), state, summary, archived)
 
 
 def _renewal(store: StateStore) -> str:
@@ -152,8 +154,7 @@ def update(store: StateStore, analysed: Callable[[], Json], *, actor: str, now: 
         bundle = without_gone(merged, writing.memory.has)
         state = writing.persist("update", bundle, bundle["currentFocus"]["summary"], state=state)
         writing.put(ANALYSED, canonical_bytes(fresh))
-        summary = f"renewed the state of {bundle['project']['name']}"
-        return StateChange(writing.commit(summary), state, summary)
+        return _committed(writing, f"renewed the state of {bundle['project']['name']}", state)
 
     return store.change("state.update", build, actor=actor, now=now)
 
@@ -188,11 +189,9 @@ def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor
         refuse("bundle", bundle)
         if bundle == state["bundle"]:
             return StateChange(None, state, f"{section} is as it was")
-        summary = f"edited {section}"
-        state = writing.persist(
-            "edit", bundle, summary, state=state, diff=Digest(changed_sections(state["bundle"], bundle))
-        )
-        return StateChange(writing.commit(summary), state, summary)
+        summary, changed = f"edited {section}", Digest(changed_sections(state["bundle"], bundle))
+        state = writing.persist("edit", bundle, summary, state=state, diff=changed)
+        return _committed(writing, summary, state)
 
     return store.change("state.edit", build, actor=actor, now=now)
 
@@ -215,16 +214,12 @@ def record_validation(
 
     def build(writing: StateWriting) -> StateChange:
         state = writing.memory.state
-        snapshot = {
-            "status": status,
-            "validatedAt": validated_at,
-            "summary": summary,
-            "results": [dict(result) for result in results],
-        }
+        told = [dict(result) for result in results]
+        snapshot = {"status": status, "validatedAt": validated_at, "summary": summary, "results": told}
         focus = without_first_run({**state["bundle"]["currentFocus"], "validationSnapshot": snapshot})
         bundle = {**state["bundle"], "currentFocus": focus}
         new = writing.persist("validate", bundle, summary, state=state, diff=Digest(("current-focus",)))
-        return StateChange(writing.commit(summary), new, summary)
+        return _committed(writing, summary, new)
 
     return store.change("state.validate", build, actor=actor, now=now)
 

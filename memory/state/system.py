@@ -30,7 +30,7 @@ from .checks.finding import RepairPlan
 from .checks.repair import repair
 from .commands import engine_ask, engine_of, validation_asks
 from .diff import name_of
-from .exchange import take
+from .exchange import parts_of, take
 from .files import model
 from .files.json_text import line_of
 from .files.model import Json, is_entry_file, plural
@@ -134,8 +134,6 @@ class ProjectState(System):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the bundle, then the events, including those of the archive."""
-        from memory.state.exchange import parts_of
-
         yield from parts_of(self.store.memory())
         for one in self.records():
             if one.file != model.STATE:
@@ -158,8 +156,6 @@ class ProjectState(System):
 
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
         """Yield how many checkpoints and events there are, and what `state status` recommends next."""
-        from memory.state.status import status_of
-
         status = status_of(self.store.memory(), now)
         words = f"{plural(status.checkpoints, 'checkpoint')}, {plural(status.totals['all'], 'event')}"
         after = status.json()["next"]
@@ -172,16 +168,8 @@ class ProjectState(System):
             return
         focus = memory.bundle["currentFocus"]
         if focus["summary"]:
-            lines = [
-                focus["summary"],
-                *focus["currentState"],
-                *focus["knownRisks"],
-                *focus["suggestedNextActions"],
-                model.MARKERS,
-            ]
-            yield Contribution(
-                self.name, ref_of("current-focus"), "Current focus", "\n".join(lines), "the current focus", 1.0
-            )
+            text = f"{_focus_text(focus)}\n{model.MARKERS}"
+            yield Contribution(self.name, ref_of("current-focus"), "Current focus", text, "the current focus", 1.0)
 
     def doctor_lines(self) -> Iterable[Advice]:
         """Yield the listed sources that are not read automatically on this machine."""
@@ -202,23 +190,23 @@ class ProjectState(System):
         Every step is in the report. If the cycle cannot run, the report has a warning: it stops no other system.
         """
         begun = time.perf_counter()
-        report = self._cycle(now, actor, dry_run=dry_run, force=force)
+        try:
+            report = self._cycle(now, actor, dry_run=dry_run, force=force)
+        except MemdeckError as error:
+            report = Report(dry_run, now, (), (f"project state: {error}",))
         return report._replace(duration_ms=round((time.perf_counter() - begun) * 1000, 1))
 
     def _cycle(self, now: datetime, actor: str, *, dry_run: bool, force: bool) -> Report:
-        try:
-            memory = self.store.memory()
-            minutes = memory.config["automation"]["intervalMinutes"]
-            _ = memory.state
-            if not force and not self.unattended.is_due(now, minutes):
-                rule = _said("automate-project-state", f"the last cycle was less than {minutes} minutes ago")
-                return Report(dry_run, now, (rule,))
-            cycle = self.automate(now, actor=actor, dry_run=dry_run, attended=False)
-        except MemdeckError as error:
-            return Report(dry_run, now, (), (f"project state: {error}",))
+        memory = self.store.memory()
+        minutes = memory.config["automation"]["intervalMinutes"]
+        _ = memory.state
+        if not force and not self.unattended.is_due(now, minutes):
+            words = f"the last cycle was less than {minutes} minutes ago"
+            return Report(dry_run, now, (_said("automate-project-state", words),))
+        cycle = self.automate(now, actor=actor, dry_run=dry_run, attended=False)
         if not dry_run:
             self.unattended.ran(now)
-        change = next((one.id for one in reversed(cycle.changes)), None)
+        change = cycle.changes[-1].id if cycle.changes else None
         warnings = tuple(f"project state: {words}" for words in cycle.warnings)
         return Report(dry_run, now, tuple(_rules(cycle)), warnings, change=change)
 
@@ -399,24 +387,21 @@ def _bundle_records(memory: StateFiles) -> Iterator[Record]:
         for one in parts[key]
     ]
     yield record("project-map", "Project map", "\n".join([*lines, *parts["architectureNotes"]]), "projectMap")
-    text = "\n".join([focus["summary"], *focus["currentState"], *focus["knownRisks"], *focus["suggestedNextActions"]])
-    yield record("current-focus", focus["summary"], text, "currentFocus")
+    yield record("current-focus", focus["summary"], _focus_text(focus), "currentFocus")
     for kind, key in (("gotcha", "gotchas"), ("next-step", "nextSteps")):
         for number, one in enumerate(bundle[key], 1):
             yield record(f"{kind}-{number}", one["title"], "\n".join(one.values()), key)
 
 
+def _focus_text(focus: Json) -> str:
+    return "\n".join([focus["summary"], *focus["currentState"], *focus["knownRisks"], *focus["suggestedNextActions"]])
+
+
 def _event_records(memory: StateFiles, file: str) -> Iterator[Record]:
     found = read_events(memory.read(file).data)
     for event, line in zip(reversed(found.items), reversed(found.lines), strict=True):
-        yield Record(
-            "state",
-            file,
-            event["summary"],
-            _text(event),
-            StateItem(ref_of(event["id"]), line - 1),
-            event["createdAt"][:10],
-        )
+        item, date = StateItem(ref_of(event["id"]), line - 1), event["createdAt"][:10]
+        yield Record("state", file, event["summary"], _text(event), item, date)
 
 
 def _text(event: Json) -> str:

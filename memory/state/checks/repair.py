@@ -16,7 +16,7 @@ from memory.state.files.json_text import canonical_bytes, digest, line_bytes, lo
 from memory.state.files.model import Json, event_id, is_entry_file, number_of, plural, stamp
 from memory.state.files.reading import StateFiles, checkpoint_path
 from memory.state.files.schema import faults_of
-from memory.state.files.store import StateStore, StateWriting, entry_path, fresh_maintenance
+from memory.state.files.store import StateStore, StateWriting, checkpoint_of, entry_path, fresh_parts, state_of
 from memory.state.paths import without_gone
 from memory.state.projections.entry_block import put_block, render_block
 from memory.state.projections.files import path_of, render_projections
@@ -311,15 +311,8 @@ def _rescued(data: bytes, checkpoints: list[Json], now: datetime) -> tuple[Json,
         sound["bundle"], whose = last["bundle"], f"the bundle of {last['id']}"
         if "maintenance" in sound and sound["maintenance"]["latestCheckpointId"] != last["id"]:
             del sound["maintenance"]
-    name = model.PROVIDERS[1]
-    state = {
-        "schemaVersion": model.SCHEMA_VERSION,
-        "generatorVersion": model.GENERATOR,
-        "provider": {"name": name, "binary": name, "model": None, "sessionId": None},
-        "generatedAt": stamp(now),
-        "maintenance": fresh_maintenance(),
-        **sound,
-    }
+    parts = {**fresh_parts(model.PROVIDERS[1]), **sound}
+    state = state_of(parts, sound["bundle"], digest(sound["bundle"]), stamp(now))
     return state, f"write a state anew, with {whose}{'' if 'maintenance' in sound else _NOT_RECALLED}"
 
 
@@ -374,14 +367,8 @@ def _latest(
         memory.read(checkpoint_path(name))
     except MemdeckError:  # a folder of checkpoints that leads elsewhere
         return state["maintenance"]["latestCheckpointId"]  # type: ignore[no-any-return]
-    checkpoint = {
-        "id": name,
-        "createdAt": stamp(now),
-        "eventId": events[-1]["id"] if events else None,
-        "bundleHash": state["bundleHash"],
-        "bundle": state["bundle"],
-        "summary": "repaired",
-    }
+    event = events[-1]["id"] if events else None
+    checkpoint = checkpoint_of(name, stamp(now), event, state["bundle"], state["bundleHash"], "repaired")
     action, why = "write a checkpoint of the bundle", "the latest one is not of it"
     plan.write(checkpoint_path(name), canonical_bytes(checkpoint), action, why)
     return name

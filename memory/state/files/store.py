@@ -116,56 +116,31 @@ class StateWriting:
         self.put(entry, put_block(self.transaction.read(entry).data, render_block(bundle_hash)))
 
     def persist(
-        self,
-        command: str,
-        bundle: Json,
-        summary: str,
-        *,
-        state: Json | None,
-        provider: Json | None = None,
-        diff: Digest | None = None,
-        maintenance: Json | None = None,
-        anew: bool = False,
+        self, command: str, bundle: Json, summary: str, *, state: Json, diff: Digest | None = None, **maintenance: Any
     ) -> Json:
         """Plan event, checkpoint, state, projections and entry block of a new bundle; return the new state.
 
         `summary` is the checkpoint's, and also the event's where `diff` says what a recall changed. `state` is the
-        previous one, None for the first; `maintenance` replaces some of its keys. `anew` starts events.jsonl again.
+        previous one; one without a bundle is the first, which starts events.jsonl again. `maintenance` are values that
+        change in it.
         """
         refuse("bundle", bundle)
-        created, bundle_hash = stamp(self.now), digest(bundle)
+        created, bundle_hash, anew = stamp(self.now), digest(bundle), "bundle" not in state
         event_name = event_id(self.memory.highest_event() + 1)
         checkpoint_name = self.memory.next_checkpoint()
         summary = short(summary)
         said = None if diff is None else diff.json()
         words = short(f"{command} refreshed the state of {bundle['project']['name']}") if diff is None else summary
         event = tool_run(event_name, command, bundle, bundle_hash, created, words, said)
-        checkpoint = {
-            "id": checkpoint_name,
-            "createdAt": created,
-            "eventId": event_name,
-            "bundleHash": bundle_hash,
-            "bundle": bundle,
-            "summary": summary,
+        checkpoint = checkpoint_of(checkpoint_name, created, event_name, bundle, bundle_hash, summary)
+        maintenance |= {
+            "latestCheckpointId": checkpoint_name,
+            "historyEventCount": 1 if anew else len(self.memory.events) + 1,
+            "importSourceCount": len(self.memory.sources),
         }
-        before = fresh_maintenance() if state is None else state["maintenance"]
-        count = 0 if anew else len(self.memory.events)
-        kept = {} if state is None else state
         new = {
-            **kept,
-            "schemaVersion": model.SCHEMA_VERSION,
-            "generatorVersion": model.GENERATOR,
-            "provider": provider or kept["provider"],
-            "generatedAt": created,
-            "bundleHash": bundle_hash,
-            "bundle": bundle,
-            "maintenance": {
-                **before,
-                **(maintenance or {}),
-                "latestCheckpointId": checkpoint_name,
-                "historyEventCount": count + 1,
-                "importSourceCount": len(self.memory.sources),
-            },
+            **state_of(state, bundle, bundle_hash, created),
+            "maintenance": {**state["maintenance"], **maintenance},
         }
         self.put_state(new)
         self.add_events([event], anew=anew)
@@ -191,15 +166,30 @@ def refuse(kind: str, value: Json) -> None:
         )
 
 
-def fresh_maintenance() -> Json:
-    """Return the maintenance part of a state that has never been recalled."""
+def checkpoint_of(name: str, created: str, event: str | None, bundle: Json, bundle_hash: str, summary: str) -> Json:
+    """Return a checkpoint of a bundle."""
+    about = {"id": name, "createdAt": created, "eventId": event, "summary": summary}
+    return {**about, "bundleHash": bundle_hash, "bundle": bundle}
+
+
+def state_of(parts: Json, bundle: Json, bundle_hash: str, created: str) -> Json:
+    """Return a state with a bundle; `parts` are its other parts, or those of the state before it."""
+    versions = {"schemaVersion": model.SCHEMA_VERSION, "generatorVersion": model.GENERATOR}
+    return {**parts, **versions, "generatedAt": created, "bundleHash": bundle_hash, "bundle": bundle}
+
+
+def fresh_parts(provider: str) -> Json:
+    """Return the parts of a state that has never been recalled, except those that the bundle makes."""
+    cursor = {"lastRecalledAt": None, "lastRecalledEventId": None}
     return {
-        "lastRecalledAt": None,
-        "lastRecalledEventId": None,
-        "latestCheckpointId": None,
-        "historyEventCount": 0,
-        "importSourceCount": 0,
-        "recallCursors": {scope: {"lastRecalledAt": None, "lastRecalledEventId": None} for scope in model.SCOPES},
+        "provider": {"name": provider, "binary": provider, "model": None, "sessionId": None},
+        "maintenance": {
+            **cursor,
+            "latestCheckpointId": None,
+            "historyEventCount": 0,
+            "importSourceCount": 0,
+            "recallCursors": {scope: dict(cursor) for scope in model.SCOPES},
+        },
     }
 
 

@@ -55,11 +55,9 @@ def scope_of_recall(
     Without a source, a policy of imports-only or local-only determines it, wherever the policy comes from.
     """
     recall = config["recall"]
-    for value, known, what in (
-        (source, SCOPES, "source"),
-        (section, ("all", *SECTIONS), "section"),
-        (policy, POLICIES, "policy"),
-    ):
+    for what, value, known in (
+        ("source", source, SCOPES), ("section", section, ("all", *SECTIONS)), ("policy", policy, POLICIES),
+    ):  # fmt: skip
         if value is not None and value not in known:
             raise UsageError(f"state.recall.{what}", f"{value[:60]!r} is no {what}", f"one of {', '.join(known)}")
     policy = policy or recall["policy"]
@@ -166,38 +164,31 @@ def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> R
     if not events:
         return RecallPreview(scope, before, before, (), (), Digest((), scope.section, scope.protected))
     proposal, note = _propose(memory, before, events, scope, engine)
-    groups = tuple(group_events(events))
     after = {**before, **{key: proposal.bundle[key] for name, key in KEYS.items() if scope.takes(name)}}
+    others = (name for name in SECTIONS if scope.section not in ("all", name))
     return RecallPreview(
-        scope,
-        before,
-        after,
-        events,
-        groups,
-        digest_of(before, after, selected=scope.section, protected=scope.protected),
-        tuple(one for one in proposal.replaced if scope.takes(one.section)),
-        proposal.closed if scope.takes("next-steps") else (),
-        tuple(
-            name
-            for name, key in KEYS.items()
-            if scope.section not in ("all", name) and proposal.bundle[key] != before[key]
-        ),
-        proposal.engine,
-        note,
-        waiting,
+        scope=scope,
+        before=before,
+        after=after,
+        events=events,
+        groups=tuple(group_events(events)),
+        digest=digest_of(before, after, selected=scope.section, protected=scope.protected),
+        replaced=tuple(one for one in proposal.replaced if scope.takes(one.section)),
+        closed=proposal.closed if scope.takes("next-steps") else (),
+        left=tuple(name for name in others if proposal.bundle[KEYS[name]] != before[KEYS[name]]),
+        engine=proposal.engine,
+        note=note,
+        waiting=waiting,
     )
 
 
 def _propose(
     memory: StateFiles, before: Json, events: Sequence[Json], scope: Scope, engine: Engine | None
 ) -> tuple[BundleProposal, str]:
-    note = ""
-    if engine is not None:
-        bundle, words = engine(before, events, scope.section)
-        if bundle is not None:
-            return BundleProposal(_keep_run(before, bundle), engine=words), ""
-        note = words
-    return consolidate(before, events, memory.has), note
+    bundle, words = (None, "") if engine is None else engine(before, events, scope.section)
+    if bundle is not None:
+        return BundleProposal(_keep_run(before, bundle), engine=words), ""
+    return consolidate(before, events, memory.has), words
 
 
 def _keep_run(before: Json, proposed: Json) -> Json:
@@ -253,24 +244,18 @@ def apply(store: StateStore, shown: RecallPreview, *, actor: str, now: datetime)
             raise ConflictError(
                 "state.recall.stale", "the state or its events changed since the preview", "look at a new one"
             )
-        if not events:
+        if not events or not (shown.changes or shown.settles):
             return Recalled(shown, None, state)
-        if not shown.changes and not shown.settles:
-            return Recalled(shown, None, state)
-        maintenance = state["maintenance"]
-        if shown.settles:
-            maintenance = moved(state, shown.scope.source, shown.events, writing.now)
+        maintenance = moved(state, shown.scope.source, shown.events, writing.now) if shown.settles else {}
         if not shown.changes:
             state = {**state, "maintenance": maintenance}
             writing.put_state(state)
-            verb = "says" if len(events) == 1 else "say"
-            summary = f"recalled {plural(len(events), 'event')}, which {verb} nothing new"
+            told = f", which {'says' if len(events) == 1 else 'say'} nothing new"
         else:
-            state = writing.persist(
-                "recall", shown.after, shown.digest.text(), state=state, diff=shown.digest, maintenance=maintenance
-            )
-            summary = f"recalled {plural(len(events), 'event')}: {shown.digest.text()}"
-        return Recalled(shown, writing.commit(summary), state)
+            words = shown.digest.text()
+            state = writing.persist("recall", shown.after, words, state=state, diff=shown.digest, **maintenance)
+            told = f": {words}"
+        return Recalled(shown, writing.commit(f"recalled {plural(len(events), 'event')}{told}"), state)
 
     return store.change("state.recall", build, actor=actor, now=now)
 
