@@ -46,7 +46,7 @@ def shown_path(path: str, root: str | os.PathLike[str] | None, home: str | os.Pa
     own = "" if home is None else os.path.abspath(home).rstrip("/")
     if own and (path == own or path.startswith(f"{own}/")):
         path = f"~{path[len(own) :]}"
-    return path.replace(f"/{_as_name(own)}-", "/~-") if own else path
+    return path.replace(f"/{as_name(own)}-", "/~-") if own else path
 
 
 def full_path(path: str, root: str | os.PathLike[str], home: str | os.PathLike[str] | None = None) -> str:
@@ -54,11 +54,11 @@ def full_path(path: str, root: str | os.PathLike[str], home: str | os.PathLike[s
     if home is not None and (path == "~" or path.startswith("~/")):
         path = f"{os.path.abspath(home)}{path[1:]}"
     if home is not None:
-        path = path.replace("/~-", f"/{_as_name(os.path.abspath(home))}-")
+        path = path.replace("/~-", f"/{as_name(os.path.abspath(home))}-")
     return os.path.normpath(os.path.join(root, path))
 
 
-def _as_name(path: str) -> str:
+def as_name(path: str) -> str:
     """Return the name that agents give to the folder of the sessions of a path."""
     return re.sub(r"[^A-Za-z0-9]", "-", path)
 

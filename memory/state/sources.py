@@ -17,12 +17,12 @@ from .files.archive import imports_of
 from .files.json_text import canonical_bytes
 from .files.model import SIGNALS, SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
 from .files.reading import StateFiles
-from .files.store import StateStore, StateWriting, refuse, short
+from .files.store import NEVER_SYNCED, StateStore, StateWriting, refuse, short
+from .git import is_elsewhere
 from .imports import ImportedItem, discover, read_item
 from .imports.privacy import Cleaner
 from .machine_notes import Remembered, RememberedFile, known_of
 from .paths import full_path, shown_path
-from .repository import is_elsewhere
 
 if TYPE_CHECKING:
     from memory.storage import Change
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 SHOWN = 20
 """How many warnings of a source are shown."""
 
+_FARED = ("lastSyncStatus", "lastSyncError")
 _COUNTED = ("source", "status", "imported", "learned", "skipped", "unchanged")
 _NOUNS = {
     "decisions": "decisions",
@@ -86,17 +87,8 @@ def add_source(
                     f"`memdeck state sync {known['id']}` imports them",
                 )
         created = stamp(writing.now)
-        source = {
-            "id": found,
-            "type": type,
-            "path": written,
-            "createdAt": created,
-            "updatedAt": created,
-            "lastSyncedAt": None,
-            "lastSyncStatus": "never",
-            "lastSyncError": None,
-            "lastImportedCount": 0,
-        }
+        made = {"createdAt": created, "updatedAt": created}
+        source = {"id": found, "type": type, "path": written, **made, **NEVER_SYNCED}
         refuse("source", source)
         writing.put(SOURCES, canonical_bytes([*sources, source]))
         maintenance = {**state["maintenance"], "importSourceCount": len(sources) + 1}
@@ -297,17 +289,12 @@ def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
     at = stamp(writing.now)
     sources = dict(before)
     for source, result, _ in found:
-        sources[source["id"]] = {
-            **before[source["id"]],
-            "updatedAt": at,
-            "lastSyncedAt": at,
-            "lastSyncStatus": result.status,
-            "lastSyncError": short(result.failed[0]) if result.failed else None,
-            "lastImportedCount": result.imported,
-        }
+        fared = {"lastSyncStatus": result.status, "lastSyncError": short(result.failed[0]) if result.failed else None}
+        when = {"updatedAt": at, "lastSyncedAt": at, "lastImportedCount": result.imported}
+        sources[source["id"]] = {**before[source["id"]], **when, **fared}
     results = tuple(result for _, result, _ in found)
-    fared = ("lastSyncStatus", "lastSyncError")
-    if quiet and not new and all(before[name][key] == one[key] for name, one in sources.items() for key in fared):
+    same = all(before[name][key] == one[key] for name, one in sources.items() for key in _FARED)
+    if quiet and not new and same:
         return Synced(results, None)
     if new:
         writing.add_events(new)

@@ -9,18 +9,16 @@ from typing import Any
 
 from memory.base.words import content_words, stem
 from memory.state.files.model import ENTRY_FILES
-from memory.state.git import most_changed
+from memory.state.git import is_foreign, most_changed
 from memory.state.paths import first_run
 from memory.state.projections.markdown import one_line
-from memory.state.repository import is_foreign
 
 from .commands import Command, ci_files, commands_of
 from .documents import capital, cut, ended, listed, opening_of, plain, sections_of
-from .languages import is_document, is_test_folder, language_of
 from .manifests import Package, Project, main_package, projects_of, whole_name
 from .modules import main_folder, modules_of
 from .plans import MOST_CHANGES, Unreleased, gotchas, next_steps, unreleased
-from .tree import MOST_FILES, Tree
+from .tree import MOST_FILES, Tree, is_document, is_test_folder, language_of
 
 _GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
            "CONTRIBUTING.md", ".github/CONTRIBUTING.md")  # fmt: skip

@@ -11,9 +11,8 @@ import shlex
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .languages import is_test
 from .manifests import Project
-from .tree import Tree
+from .tree import Tree, is_test
 
 KINDS = ("test", "lint", "types", "format", "build")
 _PURPOSES = {

@@ -15,8 +15,7 @@ from typing import Any
 from memory.state.projections.markdown import one_line
 
 from .ecosystems import ECOSYSTEMS, Ecosystem, Place
-from .languages import is_aside, language_of
-from .tree import Tree
+from .tree import Tree, is_aside, language_of
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _NOT_OF_PROJECT = re.compile(

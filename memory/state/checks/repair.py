@@ -16,7 +16,15 @@ from memory.state.files.json_text import canonical_bytes, digest, line_bytes, lo
 from memory.state.files.model import Json, event_id, is_entry_file, number_of, plural, stamp
 from memory.state.files.reading import StateFiles, checkpoint_path
 from memory.state.files.schema import faults_of
-from memory.state.files.store import StateStore, StateWriting, checkpoint_of, entry_path, fresh_parts, state_of
+from memory.state.files.store import (
+    NEVER_SYNCED,
+    StateStore,
+    StateWriting,
+    checkpoint_of,
+    entry_path,
+    fresh_parts,
+    state_of,
+)
 from memory.state.paths import without_gone
 from memory.state.projections.entry_block import put_block, render_block
 from memory.state.projections.files import path_of, render_projections
@@ -140,10 +148,9 @@ def _sources(memory: StateFiles, plan: RepairPlan, now: datetime) -> int | None:
         _ = memory.sources
     except MemdeckError as error:
         why = error.message
-    at = stamp(now)
-    fresh = {"createdAt": at, "updatedAt": at, "lastSyncedAt": None, "lastSyncStatus": "never", "lastSyncError": None}
+    fresh = {"createdAt": stamp(now), "updatedAt": stamp(now), **NEVER_SYNCED}
     for one in written if isinstance(written, list) else []:
-        source = _mended("source", one, {**fresh, "lastImportedCount": 0})
+        source = _mended("source", one, fresh)
         if source is not None and not leads_out(source["path"]):
             kept.setdefault(source["id"], source)
     if [*kept.values()] != written:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from memory.storage.transaction import Transaction
 
 R = TypeVar("R")
+NEVER_SYNCED = {"lastSyncedAt": None, "lastSyncStatus": "never", "lastSyncError": None, "lastImportedCount": 0}
+"""What a source says of its syncs before the first."""
 _MOST, _MOST_PATHS = 12, 16
 _LONGEST = 400
 

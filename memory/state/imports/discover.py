@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from memory.errors import MemdeckError, UsageError
 from memory.state.files.model import SOURCE_TYPES
-from memory.state.paths import shown_path
+from memory.state.paths import as_name, shown_path
 
 MOST_FILES = 20_000
 """How many files of one source are considered."""
@@ -91,7 +90,7 @@ def _names(source_type: str, top: Path, root: str | os.PathLike[str] | None) -> 
 
 def _own_folders(projects: Path, root: str | os.PathLike[str]) -> list[str]:
     """Return the folders of `projects` that are named after a repository and the folders in it."""
-    encoded = {re.sub(r"[^A-Za-z0-9]", "-", os.path.abspath(one)) for one in (root, os.path.realpath(root))}
+    encoded = {as_name(os.path.abspath(one)) for one in (root, os.path.realpath(root))}
     return [name for name in sorted(os.listdir(projects)) if name in encoded]
 
 

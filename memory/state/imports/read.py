@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 from memory.errors import MemdeckError
 from memory.state.files.model import SIGNALS
+from memory.state.git import is_elsewhere
 from memory.state.projections.markdown import one_line
-from memory.state.repository import is_elsewhere
 from memory.storage.safe_open import open_beneath
 
 from .discover import SourceItem

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import NamedTuple
 
-from memory.state.files.model import NOT_SAID, Json, is_echo, moment
+from memory.state.files.model import NOT_SAID, Json, is_echo
 from memory.state.paths import without_first_run
 
 from .statements import Known, Lines, Matters, Replaced, halves, is_repeated, plain_words, stems_of
@@ -71,7 +71,7 @@ def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bo
             ended = outcome_of(text) if text in signals["validationObservations"] else None
             into = state if ended is None else risks
             replaced += [Replaced("current-focus", text, earlier) for earlier in into.put(text)]
-            if ended and _is_newer(event["createdAt"], snapshot["validatedAt"]):
+            if ended and event["createdAt"] > (snapshot["validatedAt"] or ""):
                 snapshot = {"status": "passed", "validatedAt": event["createdAt"], "summary": text, "results": []}
         paths |= {path: None for path in signals["keyPaths"] if path not in paths and exists(path)}
     new_focus = {
@@ -98,11 +98,6 @@ def outcome_of(text: str) -> bool | None:
     if _FAILED.search(rest):
         return False
     return True if _PASSED.search(rest) or rest != text else None
-
-
-def _is_newer(one: str, other: str | None) -> bool:
-    mine, theirs = moment(one), moment(other)
-    return mine is not None and (theirs is None or mine > theirs)
 
 
 class _Gotchas:
@@ -146,7 +141,6 @@ class _Gotchas:
     def _put(self, place: int, entry: Json) -> None:
         self._next = max(self._next, place + 1)
         self._entries[place] = entry
-        self._places.setdefault(plain_words(entry["title"]), place)
         self._places[plain_words(entry["title"])] = place
         causes = [] if entry["cause"] == NOT_SAID else entry["cause"].split(ALSO)
         self._causes[place] = Lines(self._known, causes)
