@@ -217,26 +217,18 @@ class StateFiles:
         """Return the number of the last event that was recalled for a scope, 0 for none."""
         return number_of(self.state["maintenance"]["recallCursors"][scope]["lastRecalledEventId"])
 
+    @cached_property
+    def _recalled(self) -> dict[str, int]:
+        """The number of the last recalled event of each kind: by a recall of that kind or of all."""
+        return {scope: max(self.cursor("all"), self.cursor(scope)) for scope in model.SCOPES}
+
     def is_recalled(self, event: Json) -> bool:
-        """Return whether an event is in the bundle: by a recall of its own scope or of all, or from the start."""
-        return is_echo(event) or number_of(event["id"]) <= max(self.cursor("all"), self.cursor(scope_of(event)))
+        """Return whether an event is in the bundle: by a recall, or because it was written along with a bundle."""
+        return number_of(event["id"]) <= self._recalled[scope_of(event)] or is_echo(event)
 
     def unrecalled(self, scope: str = "all") -> list[Json]:
-        """Return the events of a scope that were not recalled yet.
-
-        Events written along with a bundle never count, because the bundle already holds their content.
-        """
-        every = self.cursor("all")
-        cursors = {one: max(every, self.cursor(one)) for one in model.SCOPES[1:]}
-        least = min(cursors.values())
-        return [
-            event
-            for event in self.events
-            if (number := number_of(event["id"])) > least
-            and number > cursors[kind := scope_of(event)]
-            and scope in ("all", kind)
-            and not is_echo(event)
-        ]
+        """Return the events of a scope that were not recalled yet."""
+        return [event for event in self.events if scope in ("all", scope_of(event)) and not self.is_recalled(event)]
 
     def highest_event(self) -> int:
         """Return the highest number that an event ever had, as far as the files show."""

@@ -174,21 +174,20 @@ def look(kind: str, value: Any, where: str, faults: Faults) -> None:
             faults.append(Fault(where, "is empty"))
         for index, one in enumerate(value):
             look(name, one, f"{where}[{index}]", faults)
-    elif name in SHAPES:
-        if not isinstance(value, dict):
-            faults.append(Fault(where, "is not an object"))
-            return
+    elif name in VALUES:
+        for fits, what in VALUES[name]:
+            if not fits(value):
+                faults.append(Fault(where, what))
+                return
+    elif not isinstance(value, dict):
+        faults.append(Fault(where, "is not an object"))
+    else:
         prefix = f"{where}." if where else ""
         for key, inner in SHAPES[name].items():
             if key in value:
                 look(inner, value[key], prefix + key, faults)
             else:
                 faults.append(Fault(prefix + key, "is missing"))
-    else:
-        for fits, what in VALUES[name]:
-            if not fits(value):
-                faults.append(Fault(where, what))
-                return
 
 
 def faults_of(kind: str, value: Any, where: str = "") -> Faults:
