@@ -100,7 +100,7 @@ class Cycle:
 
 
 @dataclass(slots=True)
-class Run:
+class CycleRun:
     """One cycle by `automation.*` and `retention.*`: what it works with.
 
     `may_read` returns why a source must not be read unattended, "" where it may be. A dry run syncs nothing and writes
@@ -116,7 +116,7 @@ class Run:
     engine: Engine | None = None
     cycle: Cycle = field(default_factory=Cycle)
 
-    def __call__(self) -> Cycle:
+    def run(self) -> Cycle:
         """Run the cycle.
 
         A step that is off is reported as off, and a step that fails does not stop the others. Errors of the settings

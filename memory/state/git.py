@@ -102,7 +102,7 @@ def top_of(path: str) -> str | None:
 def git_folder(top: str) -> str | None:
     """Return the folder with the data of a work tree: `.git`, or where that file points; None without one.
 
-    A file `.git` is followed out of the folder only if git itself lists this folder as a work tree there: whoever sent
+    A file `.git` is followed out of the folder only if git itself lists this folder as a work tree there: the sender of
     the folder could otherwise have any repository of the machine read.
     """
     path = os.path.join(top, ".git")
@@ -123,7 +123,7 @@ def is_foreign(top: str) -> bool:
 
 
 def _is_listed(folder: str, top: str) -> bool:
-    """Return whether the git folder lies in the work tree at `top`, or names it as a work tree or submodule."""
+    """Return whether the git folder is in the work tree at `top`, or names it as a work tree or submodule."""
     if folder.startswith(f"{top}/"):
         return True
     if os.path.basename(os.path.dirname(folder)) == "worktrees":

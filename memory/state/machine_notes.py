@@ -84,7 +84,7 @@ class Unattended(MachineNotes):
         if where[1].startswith(root.rstrip("/") + "/") or where in self.read().get("sources", []):
             return ""
         return (
-            f"{source['path']} lies outside of the workspace, and nobody read it on this machine yet; "
+            f"{source['path']} is outside of the workspace, and you have not read it on this machine yet; "
             f"`memdeck state sync {source['id']}` does, and from then on it is read"
         )
 

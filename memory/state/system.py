@@ -24,7 +24,7 @@ from memory.system import Advice, BriefLine, Contribution, System
 from memory.trust.consent import Ask, Trust
 from memory.workspace import Outcome, Workspace
 
-from .automate import Cycle, Run
+from .automate import Cycle, CycleRun
 from .checks.check import validate
 from .checks.finding import RepairPlan
 from .checks.repair import repair
@@ -214,7 +214,7 @@ class ProjectState(System):
         """Run a cycle of the automation now; unattended, it reads only the sources that the person permitted."""
         engine = None if dry_run else self.engine()
         may_read = None if attended else self.unattended.refusal
-        return Run(self.store, self.home, actor, now, dry_run, may_read, engine)()
+        return CycleRun(self.store, self.home, actor, now, dry_run, may_read, engine).run()
 
     # -- what the pane asks for, as outcomes of changes -------------------------------------------------------------
 

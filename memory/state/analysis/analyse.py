@@ -98,7 +98,9 @@ def _summary(tree: Tree, projects: list[Project], main: Package | None, name: st
     readme = tree.readme()
     opening = opening_of(sections_of(tree.text(readme), readme), _SUMMARY) if readme is not None else ""
     if described and opening:
-        if len(described.split()) >= _SHORT:
+        if described.rstrip(".") in opening:
+            described = ""
+        elif len(described.split()) >= _SHORT:
             opening = ""
         elif _is_said(described, opening):
             described = ""

@@ -219,7 +219,7 @@ _INSIDE = {
     "cargo": (2, "--manifest-path {}/Cargo.toml"), "go": (2, "-C {}"), "mvn": (1, "-f {}/pom.xml"),
     "gradle": (1, "-p {}"), "dotnet": (2, "{}"), "pytest": (1, "{}"),
 }  # fmt: skip
-"""The words that make a program work in a folder, and where they stand."""
+"""The words that make a program work in a folder, and their place."""
 
 
 def _inside(words: list[str], folder: str) -> tuple[str, ...]:

@@ -190,7 +190,7 @@ def _file_of(tree: Tree, top: str, target: str) -> str:
 
 
 def _script(value: object) -> str:
-    """Return the words of a script, which may stand in a list or below a key."""
+    """Return the words of a script, which may be in a list or below a key."""
     if isinstance(value, dict):
         value = value.get("cmd") or value.get("shell") or ""
     if isinstance(value, list):

@@ -130,7 +130,7 @@ class Tree:
         return [path for path in self.below(folder) if self.is_work(path)]
 
     def is_work(self, path: str) -> bool:
-        """Return whether a file is a source that somebody wrote as part of the work itself."""
+        """Return whether a file is a hand-written source that is part of the work itself."""
         if path not in self._work:
             named = language_of(path) is not None and not is_test(path) and not is_tool_file(path)
             own = named and not is_aside(path.rpartition("/")[0]) and self.files[path] > 0

@@ -164,7 +164,7 @@ def look(kind: str, value: Any, where: str, faults: Faults) -> None:
     name, sign, most = _parts(kind)
     if sign == "?" and value is None:
         return
-    if sign and sign in "*+":
+    if sign in ("*", "+"):
         if not isinstance(value, list):
             faults.append(Fault(where, "is not a list"))
             return

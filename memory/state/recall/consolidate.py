@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import NamedTuple
 
 from memory.state.files.model import NOT_SAID, Json, is_echo
@@ -14,7 +13,7 @@ from memory.state.paths import without_first_run
 from .statements import Known, Lines, Matters, Replaced, halves, is_repeated, plain_words, stems_of
 
 ALSO = "; also: "
-"""What stands between two causes of one gotcha."""
+"""The text between two causes of one gotcha."""
 
 _DONE, _NEXT = "DONE:", "NEXT:"
 _CLOSES = 0.6
@@ -153,67 +152,50 @@ def _whole(title: str, rest: str) -> str:
 
 
 class _Steps:
-    """Next steps by the words of their titles, in their order."""
+    """Next steps in their order, each with the stems of its title."""
 
     def __init__(self, entries: Iterable[Json]) -> None:
         self.replaced: list[Replaced] = []
         self.closed: list[Closed] = []
-        self._entries: dict[int, Json] = {}
-        self._stems: dict[int, frozenset[str]] = {}
-        self._by_stem: dict[str, set[int]] = {}
-        self._by_title: dict[frozenset[str], int] = {}
-        for entry in entries:
-            self._append(dict(entry))
+        self._steps = [(stems_of(entry["title"]), dict(entry)) for entry in entries]
 
     def entries(self) -> list[Json]:
-        return list(self._entries.values())
-
-    def _append(self, entry: Json) -> None:
-        number, stems = len(self._stems), stems_of(entry["title"])
-        self._entries[number], self._stems[number] = entry, stems
-        self._by_title[stems] = number
-        for one in stems:
-            self._by_stem.setdefault(one, set()).add(number)
+        return [entry for _, entry in self._steps]
 
     def take(self, text: str, source: str) -> None:
         """Add a hint as a step; `DONE:` closes the step that it means."""
         if text.startswith(_DONE):
             done = text.removeprefix(_DONE).strip()
-            place = self._meant(done)
-            self.closed.append(Closed(done, "" if place is None else self._close(place)))
+            meant = self._meant(done)
+            self._steps = [one for one in self._steps if one[1] is not meant]
+            self.closed.append(Closed(done, "" if meant is None else meant["title"]))
             return
         title, start = halves(text.removeprefix(_NEXT))
         if not title:
             return
-        place = self._by_title.get(stems_of(title))
-        if place is None:
-            why = f"Noted in {source}."
-            self._append({"title": title, "why": why, "start": start or NOT_SAID, "done": NOT_SAID})
+        stems = stems_of(title)
+        entry = self._titled(stems)
+        if entry is None:
+            new = {"title": title, "why": f"Noted in {source}.", "start": start or NOT_SAID, "done": NOT_SAID}
+            self._steps.append((stems, new))
         elif start:
-            entry = self._entries[place]
             if entry["start"] != NOT_SAID and not is_repeated(entry["start"], start):
                 self.replaced.append(Replaced("next-steps", _whole(title, start), _whole(title, entry["start"])))
             entry["start"] = start
 
-    def _close(self, place: int) -> str:
-        stems = self._stems[place]
-        self._by_title.pop(stems, None)
-        for one in stems:
-            self._by_stem[one].discard(place)
-        return str(self._entries.pop(place)["title"])
+    def _titled(self, stems: frozenset[str]) -> Json | None:
+        return next((entry for known, entry in reversed(self._steps) if known == stems), None)
 
-    def _meant(self, done: str) -> int | None:
-        """Return the step with these words or, where it is the only one, the step that has nearly the same."""
-        for text in (done, halves(done)[0]):
-            if (place := self._by_title.get(stems_of(text))) is not None:
-                return place
-        stems = stems_of(halves(done)[0])
-        lists = sorted((self._by_stem.get(one, set()) for one in stems), key=len)
-        near = set[int]().union(*lists[: len(lists) - ceil(_CLOSES * len(lists)) + 1])
-        shares = {number: _share(stems, self._stems[number]) for number in near}
-        best = max(shares.values(), default=0.0)
-        found = [number for number, share in shares.items() if share == best]
-        return found[0] if best >= _CLOSES and len(found) == 1 else None
+    def _meant(self, done: str) -> Json | None:
+        """Return the step with these words; else the one with nearly the same, where there is only one."""
+        title = stems_of(halves(done)[0])
+        found = self._titled(stems_of(done)) or self._titled(title)
+        if found is not None:
+            return found
+        shares = [(_share(title, stems), entry) for stems, entry in self._steps]
+        best = max((share for share, _ in shares), default=0.0)
+        near = [entry for share, entry in shares if share == best]
+        return near[0] if best >= _CLOSES and len(near) == 1 else None
 
 
 def _share(one: frozenset[str], other: frozenset[str]) -> float:

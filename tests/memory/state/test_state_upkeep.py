@@ -11,7 +11,7 @@ import pytest
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.maintenance import render
 from memory.state import operations
-from memory.state.automate import Run
+from memory.state.automate import CycleRun
 from memory.state.checks.check import validate
 from memory.state.files.model import ARCHIVE, CHECKPOINTS, EVENTS, SOURCES, STATE, stamp
 from memory.state.retention import candidates, prune
@@ -338,7 +338,7 @@ def test_many_checkpoints_go_in_several_prunes(repository: Repository) -> None:
 
 def cycle(repository: Repository, **more: Any) -> Any:
     """Do one cycle by hand."""
-    return Run(repository.store, repository.home, "maintain", repository.later(), **more)()
+    return CycleRun(repository.store, repository.home, "maintain", repository.later(), **more).run()
 
 
 def steps(done: Any) -> Sequence[tuple[str, str]]:
@@ -422,7 +422,7 @@ def test_maintenance_reads_no_folder_that_nobody_let_it_read(repository: Reposit
     }  # fmt: skip
     repository.put(SOURCES, [planted])
     report = repository.system.maintain(repository.later(), actor="maintain")
-    assert any("nobody read it on this machine" in words for words in report.warnings)
+    assert any("you have not read it on this machine" in words for words in report.warnings)
     assert "Secret plan" not in repository.path(EVENTS).read_text()
     assert any("planted" in words for words, _ in repository.system.doctor_lines())
     repository.system.unattended.take([planted], repository.at)
