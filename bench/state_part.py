@@ -56,7 +56,7 @@ def state_cases(places: Places, size: str) -> Iterator[Case]:
 
     read = "read and decode every file"
     yield Case(read, decode)
-    yield Case("memdeck previews a recall of every event", recall, None, read, MOST)
+    yield Case("memdeck previews a recall", recall, None, read, MOST)
     question = "why does the build need the cache"
     yield Case("memdeck answers a query", lambda: system().ask(question), None, read, MOST)
     yield Case("memdeck says the status", lambda: status_of(fresh(), NOW), None, read, MOST)

@@ -75,22 +75,23 @@ class Cycle:
     def json(self) -> Json:
         """Return it for programs."""
         recalled = self.recalled
+        shown = None if recalled is None else recalled.preview
+        applied = recalled is not None and recalled.outcome == "applied"
+        synced = self.synced
         return {
             "status": self.status,
             "steps": [step.json() for step in self.steps],
             "importSync": {
-                "attempted": self.synced is not None,
-                "results": [one.json() for one in self.synced.results] if self.synced else [],
+                "attempted": synced is not None,
+                "results": [one.json() for one in synced.results] if synced else [],
             },
             "recall": {
                 "attempted": recalled is not None,
-                "applied": recalled is not None and recalled.outcome == "applied",
-                "rawEventCount": len(recalled.preview.events) if recalled else 0,
-                "groupedItemCount": len(recalled.preview.groups) if recalled else 0,
-                "noopReason": None
-                if recalled is None or recalled.outcome == "applied"
-                else recalled.preview.digest.text(),
-                "engine": recalled.preview.engine if recalled else None,
+                "applied": applied,
+                "rawEventCount": len(shown.events) if shown else 0,
+                "groupedItemCount": len(shown.groups) if shown else 0,
+                "noopReason": None if shown is None or applied else shown.digest.text(),
+                "engine": shown.engine if shown else None,
             },
             "prune": self.pruned.json() if self.pruned else {"attempted": False},
             "warnings": self.warnings,
@@ -98,102 +99,92 @@ class Cycle:
         }
 
 
-def run_once(
-    store: StateStore,
-    *,
-    home: Path | None,
-    actor: str,
-    now: datetime,
-    dry_run: bool = False,
-    may_read: Callable[[Json], str] | None = None,
-    engine: Engine | None = None,
-) -> Cycle:
-    """Run one cycle by `automation.*` and `retention.*`.
+@dataclass(slots=True)
+class CycleRun:
+    """One cycle by `automation.*` and `retention.*`: what it works with.
 
-    A step that is off is reported as off, and a step that fails does not stop the others. `may_read` returns why a
-    source must not be read unattended, "" where it may be. A dry run syncs nothing and writes nothing. Errors of the
-    settings and of the state are raised, because no step can run without them.
+    `may_read` returns why a source must not be read unattended, "" where it may be. A dry run syncs nothing and writes
+    nothing.
     """
-    memory = store.memory()
-    settings = memory.config["automation"]
-    _ = memory.state
-    cycle = Cycle()
-    for name, steps in (
-        ("sync", _sync(cycle, store, settings, home, actor, now, dry_run, may_read)),
-        ("recall", _recall(cycle, store, settings, actor, now, dry_run, engine)),
-        ("prune", _prune(cycle, store, actor, now, dry_run)),
-    ):
-        try:
-            cycle.steps.extend(steps)
-        except MemdeckError as error:
-            cycle.steps.append(CycleStep(name, "failed", error.message, error.code))
-    return cycle
 
+    store: StateStore
+    home: Path | None
+    actor: str
+    now: datetime
+    dry_run: bool = False
+    may_read: Callable[[Json], str] | None = None
+    engine: Engine | None = None
+    cycle: Cycle = field(default_factory=Cycle)
 
-def _sync(
-    cycle: Cycle,
-    store: StateStore,
-    settings: Json,
-    home: Path | None,
-    actor: str,
-    now: datetime,
-    dry_run: bool,
-    may_read: Callable[[Json], str] | None,
-) -> Iterator[CycleStep]:
-    if not settings["importSyncBeforeRecall"]:
-        yield CycleStep("sync", "off", "automation.importSyncBeforeRecall is false")
-        return
-    wanted = []
-    for source in store.memory().sources:
-        if source["type"] not in _TYPES[settings["provider"]]:
-            continue
-        why = may_read(source) if may_read is not None else ""
-        if why:
-            cycle.warnings.append(f"{source['id']}: {why}")
+    def run(self) -> Cycle:
+        """Run the cycle.
+
+        A step that is off is reported as off, and a step that fails does not stop the others. Errors of the settings
+        and of the state are raised, because no step can run without them.
+        """
+        memory = self.store.memory()
+        settings = memory.config["automation"]
+        _ = memory.state
+        for name, steps in (
+            ("sync", self._sync(settings)),
+            ("recall", self._recall(settings)),
+            ("prune", self._prune()),
+        ):
+            try:
+                self.cycle.steps.extend(steps)
+            except MemdeckError as error:
+                self.cycle.steps.append(CycleStep(name, "failed", error.message, error.code))
+        return self.cycle
+
+    def _sync(self, settings: Json) -> Iterator[CycleStep]:
+        if not settings["importSyncBeforeRecall"]:
+            yield CycleStep("sync", "off", "automation.importSyncBeforeRecall is false")
+            return
+        wanted = []
+        for source in self.store.memory().sources:
+            if source["type"] in _TYPES[settings["provider"]]:
+                if self.may_read is not None and (why := self.may_read(source)):
+                    self.cycle.warnings.append(f"{source['id']}: {why}")
+                else:
+                    wanted.append(source["id"])
+        if not wanted:
+            yield CycleStep("sync", "nothing", f"no source of {settings['provider']} to read")
+            return
+        if self.dry_run:
+            yield CycleStep("sync", "nothing", f"would read {plural(len(wanted), 'source')}", planned=True)
+            return
+        synced = sync(self.store, wanted, home=self.home, actor=self.actor, now=self.now, quiet=True)
+        self.cycle.synced = synced
+        for result in synced.results:
+            self.cycle.warnings += [f"{result.source}: {words}" for words in (*result.failed, *result.warnings)]
+            failed = f" ({result.failed[0]})" if result.failed else ""
+            state = "failed" if failed else "done" if result.imported else "nothing"
+            yield CycleStep("sync", state, result.text() + failed, "state.sync.failed" if failed else "")
+
+    def _recall(self, settings: Json) -> Iterator[CycleStep]:
+        if not settings["autoRecall"]:
+            yield CycleStep("recall", "off", "automation.autoRecall is false")
+            return
+        memory = self.store.memory()
+        shown = preview(memory, scope_of_recall(memory.config), None if self.dry_run else self.engine)
+        if shown.note:
+            self.cycle.warnings.append(shown.note)
+        words = f"{plural(len(shown.events), 'event')}: {shown.digest.text()}"
+        if not shown.events:
+            yield CycleStep("recall", "nothing", "no event waits")
+        elif self.dry_run:
+            yield CycleStep("recall", "nothing", f"would recall {words}", planned=True)
         else:
-            wanted.append(source["id"])
-    if not wanted:
-        yield CycleStep("sync", "nothing", f"no source of {settings['provider']} to read")
-        return
-    if dry_run:
-        yield CycleStep("sync", "nothing", f"would read {plural(len(wanted), 'source')}", planned=True)
-        return
-    cycle.synced = sync(store, wanted, home=home, actor=actor, now=now, quiet=True)
-    for result in cycle.synced.results:
-        cycle.warnings += [f"{result.source}: {words}" for words in (*result.failed, *result.warnings)]
-        failed = len(result.failed)
-        words = result.text() + (f" ({result.failed[0]})" if failed else "")
-        state = "failed" if failed else "done" if result.imported else "nothing"
-        yield CycleStep("sync", state, words, "state.sync.failed" if failed else "")
+            self.cycle.recalled = apply(self.store, shown, actor=self.actor, now=self.now)
+            yield CycleStep("recall", "done", words)
 
-
-def _recall(
-    cycle: Cycle, store: StateStore, settings: Json, actor: str, now: datetime, dry_run: bool, engine: Engine | None
-) -> Iterator[CycleStep]:
-    if not settings["autoRecall"]:
-        yield CycleStep("recall", "off", "automation.autoRecall is false")
-        return
-    memory = store.memory()
-    shown = preview(memory, scope_of_recall(memory.config), None if dry_run else engine)
-    if shown.note:
-        cycle.warnings.append(shown.note)
-    words = f"{plural(len(shown.events), 'event')}: {shown.digest.text()}"
-    if not shown.events:
-        yield CycleStep("recall", "nothing", "no event waits")
-    elif dry_run:
-        yield CycleStep("recall", "nothing", f"would recall {words}", planned=True)
-    else:
-        cycle.recalled = apply(store, shown, actor=actor, now=now)
-        yield CycleStep("recall", "done", words)
-
-
-def _prune(cycle: Cycle, store: StateStore, actor: str, now: datetime, dry_run: bool) -> Iterator[CycleStep]:
-    cycle.pruned = prune(store, actor=actor, now=now, dry_run=dry_run)
-    taken = cycle.pruned.taken
-    cycle.warnings += taken.warnings
-    if taken.skipped is not None:
-        yield CycleStep("prune", "off", taken.skipped)
-    elif dry_run and taken.any:
-        yield CycleStep("prune", "nothing", f"would take {taken.text()}", planned=True)
-    else:
-        yield CycleStep("prune", "done" if taken.any else "nothing", taken.text())
+    def _prune(self) -> Iterator[CycleStep]:
+        self.cycle.pruned = prune(self.store, actor=self.actor, now=self.now, dry_run=self.dry_run)
+        taken = self.cycle.pruned.taken
+        self.cycle.warnings += taken.warnings
+        if taken.skipped is not None:
+            yield CycleStep("prune", "off", taken.skipped)
+        elif self.dry_run and taken.any:
+            yield CycleStep("prune", "nothing", f"would take {taken.text()}", planned=True)
+        else:
+            yield CycleStep("prune", "done" if taken.any else "nothing", taken.text())

@@ -36,19 +36,13 @@ def validation_asks(memory: StateFiles) -> tuple[Ask, ...]:
     except MemdeckError:
         return ()
     names = [one["label"] for one in commands]
-    return tuple(
-        command_ask(
-            VALIDATION,
-            shlex.join(one["command"]),
-            one["label"],
-            STATE,
-            line_of(data, "validationCommands") - 1,
-            names=names,
-            timeout=f"{VALIDATION_SECONDS:.0f}s",
-            folder=".",
-        )
-        for one in commands
-    )
+    line, seconds = line_of(data, "validationCommands") - 1, f"{VALIDATION_SECONDS:.0f}s"
+
+    def ask(label: str, words: list[str]) -> Ask:
+        command = shlex.join(words)
+        return command_ask(VALIDATION, command, label, STATE, line, names=names, timeout=seconds, folder=".")
+
+    return tuple(ask(one["label"], one["command"]) for one in commands)
 
 
 def run_validation(
@@ -84,19 +78,14 @@ def run_validation(
             progress(ask.name)
         # The commands before it may have taken minutes, and have written what it would run.
         decision = trust.decide(ask)
+        status, summary = "unavailable", f"not run: {decision.why}"
         if decision.allowed:
-            ended = run_placed(
-                decision.text or "",
-                ask.folder,
-                root=memory.root,
-                state=None,
-                environ=environ,
-                timeout=VALIDATION_SECONDS,
-                cancel=cancel,
+            command, seconds = decision.text or "", VALIDATION_SECONDS
+            status, summary = _ended(
+                run_placed(
+                    command, ask.folder, root=memory.root, state=None, environ=environ, timeout=seconds, cancel=cancel
+                )
             )
-            status, summary = _ended(ended)
-        else:
-            status, summary = "unavailable", f"not run: {decision.why}"
         results.append({"label": ask.name, "command": ask.text, "status": status, "summary": summary})
     return results
 
@@ -117,14 +106,8 @@ def engine_ask(settings: TrustSettings) -> Ask | None:
     """Return the engine of the person's settings as an ask, None if there is none."""
     if not settings.engine:
         return None
-    return command_ask(
-        ENGINE,
-        settings.engine,
-        "recall of project state",
-        FILE,
-        timeout=f"{settings.engine_timeout:g}s",
-        environment=settings.engine_environment,
-    )
+    seconds, names = f"{settings.engine_timeout:g}s", settings.engine_environment
+    return command_ask(ENGINE, settings.engine, "recall of project state", FILE, timeout=seconds, environment=names)
 
 
 def engine_of(trust: Trust, environ: Mapping[str, str]) -> Engine | None:
@@ -137,22 +120,18 @@ def engine_of(trust: Trust, environ: Mapping[str, str]) -> Engine | None:
         decision = trust.decide(ask)
         if not decision.allowed:
             return None, f"the engine is not approved ({decision.why}), so the deterministic one was used"
+        settings = trust.settings
+        given = {"version": 1, "section": section, "bundle": bundle, "events": list(events)}
         try:
             output = ask_command(
-                decision.text or "",
-                {"version": 1, "section": section, "bundle": bundle, "events": list(events)},
-                trust=trust,
-                environ=environ,
-                names=trust.settings.engine_environment,
-                seconds=trust.settings.engine_timeout,
-                limit=LIMIT,
-            )
-            made = _bundle(output, bundle)
+                decision.text or "", given, trust=trust, environ=environ, names=settings.engine_environment,
+                seconds=settings.engine_timeout, limit=LIMIT,
+            )  # fmt: skip
+            return _bundle(output, bundle), ask.text[:60]
         except NotUsed as error:
             return None, f"the engine was not used: {error}; the deterministic one was"
         except MemdeckError as error:
             return None, f"the engine was not used: {error.message}; the deterministic one was"
-        return made, ask.text[:60]
 
     return engine
 
@@ -163,7 +142,7 @@ def _bundle(output: str, before: Json) -> Json:
         bundle: Json = load(output.encode("utf-8", "surrogatepass"), "its answer", "state.engine.json")
     except MemdeckError as error:
         raise NotUsed(error.message) from error
-    faults = schema.faults_of(schema.BUNDLE, bundle)
+    faults = schema.faults_of("bundle", bundle)
     if faults:
         raise NotUsed(f"its answer is no bundle: {schema.first_of(faults)}")
     unknown = [key for key in bundle if key not in before]

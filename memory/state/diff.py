@@ -13,6 +13,7 @@ from .files.model import KEYS, SECTIONS, Json, plural
 _NAMES = ("title", "path", "label")
 DONE = ("added", "removed", "edited")
 """What a recall does to gotchas and next steps."""
+ADDED, REMOVED = "\0added", "\0removed"
 
 
 class EditedField(NamedTuple):
@@ -64,46 +65,36 @@ def changed_sections(before: Json, after: Json) -> tuple[str, ...]:
 def _section(name: str, before: Any, after: Any) -> SectionDiff:
     if before == after:
         return SectionDiff(name)
-    added: list[tuple[str, str]] = []
-    removed: list[tuple[str, str]] = []
-    edited: list[EditedField] = []
-    _compare("", before, after, added, removed, edited)
-    lines = difflib.unified_diff(
-        canonical(before).split("\n"), canonical(after).split("\n"), "before", "after", lineterm="", n=2
+    old, new = (canonical(one).split("\n") for one in (before, after))
+    lines = tuple(difflib.unified_diff(old, new, "before", "after", lineterm="", n=2))
+    found = list(_compare("", before, after))
+    return SectionDiff(
+        name,
+        tuple((one.field, one.after) for one in found if one.entry == ADDED),
+        tuple((one.field, one.before) for one in found if one.entry == REMOVED),
+        tuple(one for one in found if one.entry not in (ADDED, REMOVED)),
+        lines,
     )
-    return SectionDiff(name, tuple(added), tuple(removed), tuple(edited), tuple(lines))
 
 
-def _compare(
-    where: str,
-    before: Any,
-    after: Any,
-    added: list[tuple[str, str]],
-    removed: list[tuple[str, str]],
-    edited: list[EditedField],
-) -> None:
+def _compare(where: str, before: Any, after: Any) -> Iterator[EditedField]:
+    """Yield what differs at a place; entries of a list that were added or removed have these words as their entry."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*before, *after)):
             if before.get(key) != after.get(key):
-                place = f"{where}.{key}" if where else key
-                _compare(place, before.get(key), after.get(key), added, removed, edited)
+                yield from _compare(f"{where}.{key}" if where else key, before.get(key), after.get(key))
     elif isinstance(before, list) and isinstance(after, list):
         old, new = _by_name(before), _by_name(after)
-        added += [(where, name) for name in new if name not in old]
-        removed += [(where, name) for name in old if name not in new]
-        for name in old.keys() & new.keys():
-            edited += _fields(name, old[name], new[name])
+        yield from (EditedField(ADDED, where, None, name) for name in new if name not in old)
+        yield from (EditedField(REMOVED, where, name, None) for name in old if name not in new)
+        for name in [name for name in old if name in new and isinstance(old[name], dict)]:
+            for key in dict.fromkeys((*old[name], *new[name])):
+                if old[name].get(key) != new[name].get(key):
+                    yield EditedField(name, key, old[name].get(key), new[name].get(key))
         if old.keys() == new.keys() and list(old) != list(new):
-            edited.append(EditedField(where, "order", list(old), list(new)))
+            yield EditedField(where, "order", list(old), list(new))
     else:
-        edited.append(EditedField("", where, before, after))
-
-
-def _fields(name: str, old: Any, new: Any) -> Iterator[EditedField]:
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in dict.fromkeys((*old, *new)):
-            if old.get(key) != new.get(key):
-                yield EditedField(name, key, old.get(key), new.get(key))
+        yield EditedField("", where, before, after)
 
 
 def _by_name(items: Sequence[Any]) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""What git knows about the work. No setting of a repository makes it run another program.
+"""What git knows about the work, and which folders belong to one repository.
+
+No setting of a repository makes git run another program.
 
 Such settings can name hooks, pagers, filters, helpers, a program that watches files, and one that fetches
 missing objects. Each is switched off, and only commands that write nothing are used.
@@ -7,12 +9,15 @@ missing objects. Each is switched off, and only commands that write nothing are 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+from pathlib import Path
 from typing import NamedTuple
 
 from memory.base.programs import find_program
+from memory.errors import MemdeckError
 from memory.state.projections.markdown import one_line
-from memory.state.repository import git_folder
+from memory.storage.safe_open import open_beneath
 
 _SECONDS = 10
 _OFF = (
@@ -103,3 +108,102 @@ def _git(root: str | os.PathLike[str], *words: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
+
+
+_MOST_BYTES = 1 << 20
+
+
+def top_of(path: str) -> str | None:
+    """Return the folder of the work tree that a path is in, None where it is in none."""
+    folder = Path(os.path.realpath(path))
+    return next((str(one) for one in (folder, *folder.parents) if os.path.lexists(one / ".git")), None)
+
+
+def git_folder(top: str) -> str | None:
+    """Return the folder with the data of a work tree: `.git`, or where that file points; None without one.
+
+    A file `.git` is followed out of the folder only if git itself lists this folder as a work tree there: the sender of
+    the folder could otherwise have any repository of the machine read.
+    """
+    path = os.path.join(top, ".git")
+    if os.path.isdir(path):
+        return path if not os.path.islink(path) and not _shares_foreign(path) else None
+    text = read_small(top, ".git") or ""
+    if not text.startswith("gitdir:"):
+        return None
+    folder = _resolved(top, text.removeprefix("gitdir:"))
+    own = os.path.isfile(os.path.join(folder, "HEAD")) and _is_listed(folder, os.path.realpath(top))
+    return folder if own and not _shares_foreign(folder) else None
+
+
+def is_foreign(top: str) -> bool:
+    """Return whether `.git` of a folder names a repository that does not list the folder as its work tree."""
+    named = os.path.islink(os.path.join(top, ".git")) or (read_small(top, ".git") or "").startswith("gitdir:")
+    return named and git_folder(top) is None
+
+
+def _is_listed(folder: str, top: str) -> bool:
+    """Return whether the git folder is in the work tree at `top`, or names it as a work tree or submodule."""
+    if folder.startswith(f"{top}/"):
+        return True
+    if os.path.basename(os.path.dirname(folder)) == "worktrees":
+        return _resolved(folder, read_small(folder, "gitdir") or "") == os.path.join(top, ".git")
+    worktree = _WORKTREE.search(read_small(folder, "config") or "")
+    return worktree is not None and _resolved(folder, worktree[1].strip('"')) == top
+
+
+_WORKTREE = re.compile(r"^\[core\][^\[]*?^[ \t]*worktree[ \t]*=[ \t]*([^\r\n]+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
+
+
+def _resolved(folder: str, text: str) -> str:
+    """Return the path that a file of git names in its first line, relative to the folder; "" for none."""
+    name = text.strip().split("\n", 1)[0]
+    return os.path.realpath(os.path.join(folder, name)) if name and "\0" not in name else ""
+
+
+def _shares_foreign(folder: str) -> bool:
+    """Return whether a git folder takes its objects from another one that does not list it."""
+    return bool((read_small(folder, "commondir") or "").strip()) and common_of(folder) == folder
+
+
+def common_of(folder: str) -> str:
+    """Return the folder that all work trees of a repository share, given the git folder of one of them."""
+    common = _resolved(folder, read_small(folder, "commondir") or "")
+    # Only the git folder of a further work tree has one elsewhere, above itself.
+    return common if common and os.path.join(common, "worktrees", os.path.basename(folder)) == folder else folder
+
+
+def common_folder(top: str) -> str | None:
+    """Return the folder that all work trees of the repository at `top` share, None without one."""
+    folder = git_folder(top)
+    return None if folder is None else os.path.realpath(common_of(folder))
+
+
+def is_elsewhere(folder: str, root: str | os.PathLike[str]) -> bool:
+    """Return whether a folder belongs to another project on this machine.
+
+    A folder that does not exist here does not count as one: the session may come from another machine, or the
+    repository has moved. Other worktrees of the repository, and folders around it within the same repository, belong to
+    it.
+    """
+    if not os.path.isabs(folder) or not os.path.isdir(folder):
+        return False
+    real, own = os.path.realpath(folder), os.path.realpath(root)
+    if real == own or real.startswith(own.rstrip("/") + "/"):
+        return False
+    top = top_of(real)
+    own_top = top_of(own)
+    if top is None or own_top is None:
+        return True
+    common = common_folder(own_top)
+    return common is None or common_folder(top) != common
+
+
+def read_small(folder: str, name: str) -> str | None:
+    """Return a file of git as text; None where it is missing, too large, or leads out of its folder."""
+    try:
+        with os.fdopen(open_beneath(name, folder), "rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError, MemdeckError):
+        return None
+    return None if len(data) > _MOST_BYTES else data.decode("utf-8", "replace")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import NamedTuple, TypeVar
 
 from memory.errors import MemdeckError
 
@@ -14,17 +14,21 @@ from .diff import SectionDiff, diff_bundles
 from .files.model import Json
 from .files.reading import StateFiles
 from .recall.grouping import EventGroup, group_events
+from .recall.recall import next_events
 from .status import Status, status_of
 
+STATE_NAME = "state"
+"""The name that selects the bundle of the state instead of a checkpoint."""
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True)
-class CheckpointLine:
+
+class CheckpointLine(NamedTuple):
     """A checkpoint in a list, without its bundle; `why` says why it cannot be read."""
 
     id: str
-    created: str
-    event: str | None
-    summary: str
+    created: str = ""
+    event: str | None = None
+    summary: str = ""
     why: str = ""
 
 
@@ -35,56 +39,30 @@ class StateLook:
         """`key` distinguishes snapshots of different file versions."""
         self.memory = memory
         self.key = key
-
-    @cached_property
-    def problem(self) -> MemdeckError | None:
+        self.problem: MemdeckError | None = None
         """Why the state or its history cannot be read, None where they can."""
         try:
-            _ = self.memory.state, self.memory.events, self.memory.config, self.memory.sources
+            _ = memory.state, memory.events, memory.config, memory.sources
         except MemdeckError as error:
-            return error
-        return None
-
-    @property
-    def bundle(self) -> Json | None:
-        """The bundle, None where it cannot be read."""
-        return None if self.state is None else self.state["bundle"]
-
-    @cached_property
-    def state(self) -> Json | None:
+            self.problem = error
+        self.state: Json | None = _read(lambda: memory.state, None)
         """The state, None where it cannot be read."""
-        with suppress(MemdeckError):
-            return self.memory.state
-        return None
-
-    @property
-    def events(self) -> tuple[Json, ...]:
+        self.bundle: Json | None = None if self.state is None else self.state["bundle"]
+        self.events: Sequence[Json] = _read(lambda: memory.found_events.items, ())
         """The events that can be read, the oldest first."""
-        with suppress(MemdeckError):
-            return self.memory.found_events.items
-        return ()
-
-    @property
-    def sources(self) -> list[Json]:
-        """The sources, none where they cannot be read."""
-        with suppress(MemdeckError):
-            return self.memory.sources
-        return []
-
-    @cached_property
-    def checkpoints(self) -> tuple[CheckpointLine, ...]:
-        """The checkpoints, the newest first."""
-        return tuple(checkpoint_lines(self.memory))
-
-    @cached_property
-    def backlog(self) -> tuple[Json, ...]:
+        self.sources: list[Json] = _read(lambda: memory.sources, [])
+        self.backlog: Sequence[Json] = () if self.problem else memory.unrecalled()
         """The events that were not recalled yet."""
-        return () if self.problem is not None else tuple(self.memory.unrecalled())
+
+    @cached_property
+    def checkpoints(self) -> Sequence[CheckpointLine]:
+        """The checkpoints, the newest first."""
+        return checkpoint_lines(self.memory)
 
     @cached_property
     def groups(self) -> tuple[EventGroup, ...]:
-        """The backlog in groups, the newest first."""
-        return tuple(group_events(self.backlog))
+        """The part of the backlog that the next recall takes, in groups, the newest first."""
+        return tuple(group_events(next_events(self.memory)[0])) if self.backlog else ()
 
     def diff(self, before: str, after: str) -> tuple[SectionDiff, ...]:
         """Return the diff of two checkpoints by their ids, section by section; `state` names the present bundle."""
@@ -95,21 +73,22 @@ class StateLook:
         return status_of(self.memory, now, work=True)
 
 
+def _read(read: Callable[[], T], other: T) -> T:
+    with suppress(MemdeckError):
+        return read()
+    return other
+
+
 def checkpoint_lines(memory: StateFiles) -> Sequence[CheckpointLine]:
     """Return the checkpoints for a list, the newest first."""
     lines = []
     for name in reversed(memory.checkpoint_ids):
         try:
             one = memory.checkpoint(name)
-        except MemdeckError as error:
-            lines.append(CheckpointLine(name, "", None, "", error.message))
-        else:
             lines.append(CheckpointLine(name, one["createdAt"], one["eventId"], one["summary"]))
+        except MemdeckError as error:
+            lines.append(CheckpointLine(name, why=error.message))
     return lines
-
-
-STATE_NAME = "state"
-"""The name that selects the bundle of the state instead of a checkpoint."""
 
 
 def diff_of(memory: StateFiles, before: str, after: str) -> tuple[SectionDiff, ...]:

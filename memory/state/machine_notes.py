@@ -32,78 +32,61 @@ _VERSION = 1
 class MachineNotes:
     """One JSON object in the state folder of a workspace; without such a folder nothing is remembered."""
 
-    def __init__(self, folder: StateFolder | None, name: str) -> None:
-        """Nothing is read yet; `name` is the name of the file."""
-        self._folder, self._name = folder, name
-
-    @property
-    def _record(self) -> PrivateRecord | None:
-        return None if self._folder is None else PrivateRecord(self._folder, "state", self._name)
-
-    def read(self) -> dict[str, Any]:
-        """Return the notes; empty where they cannot be read."""
-        record = self._record
-        if record is None:
-            return {}
-        with suppress(MemdeckError, OSError):
-            return read_object(record.read().base)
-        return {}
-
-    def update(self, change: Callable[[dict[str, Any]], dict[str, Any]], now: datetime, *, command: str) -> None:
-        """Store the result of `change` on the notes; where that cannot be written, nothing is remembered."""
-        record = self._record
-        if record is not None:
-            with suppress(MemdeckError):
-                record.update(lambda data: json.dumps(change(read_object(data))).encode(), command=command, now=now)
-
-
-def _where(source: Json, root: Path, home: Path | None) -> list[str]:
-    return [source["type"], os.path.realpath(full_path(source["path"], root, home))]
-
-
-# -- the automation ---------------------------------------------------------------------------------------------
-
-
-class Unattended:
-    """The record of one workspace; without a state folder nothing is recorded, and nothing outside is read."""
+    file: str
+    """The name of its file."""
 
     def __init__(self, root: Path, folder: StateFolder | None, home: Path | None) -> None:
         """Nothing is read yet; `home` is the person's home folder."""
         self._root, self._home = root, home
-        self._notes = MachineNotes(folder, "automation.json")
+        self._record = None if folder is None else PrivateRecord(folder, "state", self.file)
+
+    def read(self) -> dict[str, Any]:
+        """Return the notes; empty where they cannot be read."""
+        with suppress(MemdeckError, OSError):
+            return {} if self._record is None else read_object(self._record.read().base)
+        return {}
+
+    def update(self, change: Callable[[dict[str, Any]], dict[str, Any]], now: datetime) -> None:
+        """Store the result of `change` on the notes; where that cannot be written, nothing is remembered."""
+        if self._record is not None:
+            with suppress(MemdeckError):
+                self._record.update(
+                    lambda data: json.dumps(change(read_object(data))).encode(), command="state", now=now
+                )
+
+    def _where(self, source: Json) -> list[str]:
+        return [source["type"], os.path.realpath(full_path(source["path"], self._root, self._home))]
+
+
+class Unattended(MachineNotes):
+    """When the automation ran in a workspace, and which sources outside of it the person lets it read."""
+
+    file = "automation.json"
 
     def is_due(self, now: datetime, minutes: int) -> bool:
         """Return whether the last cycle was at least `minutes` ago; a last cycle in the future does not count."""
-        last = moment(self._notes.read().get("lastCycleAt"))
+        last = moment(self.read().get("lastCycleAt"))
         return last is None or last > now or last <= now - timedelta(minutes=minutes)
 
     def ran(self, now: datetime) -> None:
         """Record that a cycle ran; where that cannot be written, the next one comes sooner."""
-        self._notes.update(lambda notes: {**notes, "lastCycleAt": stamp(now)}, now, command="state")
-
-    def _allowed(self) -> list[Any]:
-        known = self._notes.read().get("sources")
-        return known if isinstance(known, list) else []
+        self.update(lambda notes: {**notes, "lastCycleAt": stamp(now)}, now)
 
     def take(self, sources: Iterable[Json], now: datetime) -> None:
         """Record that a person allowed these sources to be read."""
-        kept = [one for one in self._allowed() if isinstance(one, list)]
-        for source in sources:
-            kept += [where] if (where := _where(source, self._root, self._home)) not in kept else []
-        self._notes.update(lambda notes: {**notes, "sources": kept}, now, command="state")
+        known = self.read().get("sources", [])
+        new = [where for where in map(self._where, sources) if where not in known]
+        self.update(lambda notes: {**notes, "sources": [*known, *new]}, now)
 
     def refusal(self, source: Json) -> str:
         """Return why a source is not read unattended, "" where it is."""
-        where, root = _where(source, self._root, self._home), os.path.realpath(self._root)
-        if where[1].startswith(root.rstrip("/") + "/") or where in self._allowed():
+        where, root = self._where(source), os.path.realpath(self._root)
+        if where[1].startswith(root.rstrip("/") + "/") or where in self.read().get("sources", []):
             return ""
         return (
-            f"{source['path']} lies outside of the workspace, and nobody read it on this machine yet; "
+            f"{source['path']} is outside of the workspace, and you have not read it on this machine yet; "
             f"`memdeck state sync {source['id']}` does, and from then on it is read"
         )
-
-
-# -- the imports ------------------------------------------------------------------------------------------------
 
 
 class RememberedFile(NamedTuple):
@@ -131,52 +114,28 @@ def known_of(item: ImportedItem, status: os.stat_result) -> RememberedFile:
     return RememberedFile(*looks, name, told, item.elsewhere, item.bad_lines, item.first_bad_line)
 
 
-class Remembered:
-    """The record of one workspace; without a state folder nothing is remembered."""
+class Remembered(MachineNotes):
+    """The files from which the sessions of a workspace were imported."""
 
-    def __init__(self, root: Path, folder: StateFolder | None, home: Path | None) -> None:
-        """Nothing is read yet; `home` is the person's home folder."""
-        self._root, self._home = root, home
-        self._notes = MachineNotes(folder, "imports.json")
+    file = "imports.json"
 
     def of(self, source: Json, seen: Collection[Key]) -> dict[str, RememberedFile]:
         """Return the record of a source, by the path in it.
 
         A session counts only where its event still exists (`seen`): after an undo it is imported again.
         """
-        kept = _sources(self._notes.read()).get(source["id"])
-        items = (
-            kept.get("items")
-            if isinstance(kept, dict) and kept.get("where") == _where(source, self._root, self._home)
-            else None
-        )
-        found = {}
-        for name, values in items.items() if isinstance(items, dict) else ():
-            known = _known(values)
-            if known is not None and (known.hash is None or (source["id"], known.item, known.hash) in seen):
-                found[name] = known
-        return found
+        kept = _sources(self.read()).get(source["id"], {})
+        found = kept["items"].items() if kept.get("where") == self._where(source) else ()
+        known = {name: RememberedFile(*values) for name, values in found}
+        return {
+            name: one for name, one in known.items() if one.hash is None or (source["id"], one.item, one.hash) in seen
+        }
 
     def keep(self, read: list[tuple[Json, dict[str, RememberedFile]]], now: datetime) -> None:
         """Record the present state of sources; where that cannot be written, the next sync reads more."""
-        new = {
-            source["id"]: {"where": _where(source, self._root, self._home), "items": items} for source, items in read
-        }
-        self._notes.update(
-            lambda notes: {"version": _VERSION, "sources": {**_sources(notes), **new}}, now, command="state.sync"
-        )
-
-
-def _known(values: object) -> RememberedFile | None:
-    if not isinstance(values, list) or len(values) != len(RememberedFile._fields):
-        return None
-    known = RememberedFile(*values)
-    numbers = all(isinstance(one, int) for one in (known.size, known.changed, known.bad))
-    texts = all(one is None or isinstance(one, str) for one in (known.item, known.hash, known.elsewhere))
-    sound = numbers and texts and (known.first is None or isinstance(known.first, int))
-    return known if sound and (known.item is None) == (known.hash is None) else None
+        new = {source["id"]: {"where": self._where(source), "items": items} for source, items in read}
+        self.update(lambda notes: {"version": _VERSION, "sources": {**_sources(notes), **new}}, now)
 
 
 def _sources(notes: Json) -> dict[str, Any]:
-    sources = notes.get("sources")
-    return sources if isinstance(sources, dict) and notes.get("version") == _VERSION else {}
+    return notes["sources"] if notes.get("version") == _VERSION else {}

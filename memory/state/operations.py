@@ -8,20 +8,18 @@ from datetime import datetime
 from typing import Any
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
-from memory.state.first_run import without_first_run
 from memory.storage import Change
 
-from .diff import Digest, changed_sections
+from .diff import Digest, changed_sections, name_of
 from .files import schema
 from .files.archive import MOST_CHECKPOINTS, put_batch
 from .files.config import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
 from .files.json_text import canonical_bytes, load, ordered_bytes
 from .files.model import ANALYSED, ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, KEYS, PROVIDERS, SOURCES, STATE, Json, plural
 from .files.reading import StateFiles
-from .files.store import StateStore, StateWriting, refuse
-from .paths import without_gone
+from .files.store import StateStore, StateWriting, fresh_parts, refuse
+from .paths import without_first_run, without_gone
 from .projections.files import refuse_foreign
-from .recall.new_analysis import take_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +81,23 @@ def init(
         _archive_older(store, actor=actor, now=now)
 
     def build(writing: StateWriting) -> StateChange:
-        memory = writing.memory
+        memory, read = writing.memory, writing.transaction.read
         batch = _archive_all(writing) if existing(store) else None
-        if _unreadable(lambda: memory.config) or not writing.transaction.read(CONFIG).exists:
+        if _unreadable(lambda: memory.config) or not read(CONFIG).exists:
             writing.put(CONFIG, DEFAULT_BYTES)
-        if _unreadable(lambda: memory.sources) or not writing.transaction.read(SOURCES).exists:
+        if _unreadable(lambda: memory.sources) or not read(SOURCES).exists:
             writing.put(SOURCES, canonical_bytes([]))
             memory.__dict__["sources"] = []
-        who = {"name": provider, "binary": provider, "model": None, "sessionId": None}
         focus: str = bundle["currentFocus"]["summary"]
-        state = writing.persist("init", bundle, focus, state=None, provider=who, anew=True)
+        state = writing.persist("init", bundle, focus, state=fresh_parts(provider))
         writing.put(ANALYSED, canonical_bytes(bundle))
-        summary = f"made the state of {bundle['project']['name']}"
-        return StateChange(writing.commit(summary), state, summary, batch)
+        return _committed(writing, f"made the state of {bundle['project']['name']}", state, batch)
 
     return store.change("state.init", build, actor=actor, now=now)
+
+
+def _committed(writing: StateWriting, summary: str, state: Json, archived: str | None = None) -> StateChange:
+    return StateChange(writing.commit(summary), state, summary, archived)
 
 
 def _renewal(store: StateStore) -> str:
@@ -140,7 +140,7 @@ def _unreadable(read: Callable[[], object]) -> bool:
 
 
 def update(store: StateStore, analysed: Callable[[], Json], *, actor: str, now: datetime) -> StateChange:
-    """Renew the bundle from the present repository; what recall and people added stays (see `new_analysis.take_in`),
+    """Renew the bundle from the present repository; what recall and people added stays (see `take_in`),
     except paths that are gone.
 
     Adds one event and one checkpoint, even where nothing changed.
@@ -154,8 +154,7 @@ def update(store: StateStore, analysed: Callable[[], Json], *, actor: str, now: 
         bundle = without_gone(merged, writing.memory.has)
         state = writing.persist("update", bundle, bundle["currentFocus"]["summary"], state=state)
         writing.put(ANALYSED, canonical_bytes(fresh))
-        summary = f"renewed the state of {bundle['project']['name']}"
-        return StateChange(writing.commit(summary), state, summary)
+        return _committed(writing, f"renewed the state of {bundle['project']['name']}", state)
 
     return store.change("state.update", build, actor=actor, now=now)
 
@@ -169,7 +168,7 @@ def _analysed_before(memory: StateFiles) -> Json | None:
         bundle: Json = load(stored.data, ANALYSED, "state.analysis.json")
     except MemdeckError:
         return None
-    return None if schema.faults_of(schema.BUNDLE, bundle) else bundle
+    return None if schema.faults_of("bundle", bundle) else bundle
 
 
 def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor: str, now: datetime) -> StateChange:
@@ -187,14 +186,12 @@ def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor
                 "document.conflict", f"{section} was changed meanwhile", "look at it again", files=[STATE]
             )
         bundle = {**state["bundle"], key: value}
-        refuse(schema.BUNDLE, bundle)
+        refuse("bundle", bundle)
         if bundle == state["bundle"]:
             return StateChange(None, state, f"{section} is as it was")
-        summary = f"edited {section}"
-        state = writing.persist(
-            "edit", bundle, summary, state=state, diff=Digest(changed_sections(state["bundle"], bundle))
-        )
-        return StateChange(writing.commit(summary), state, summary)
+        summary, changed = f"edited {section}", Digest(changed_sections(state["bundle"], bundle))
+        state = writing.persist("edit", bundle, summary, state=state, diff=changed)
+        return _committed(writing, summary, state)
 
     return store.change("state.edit", build, actor=actor, now=now)
 
@@ -217,16 +214,12 @@ def record_validation(
 
     def build(writing: StateWriting) -> StateChange:
         state = writing.memory.state
-        snapshot = {
-            "status": status,
-            "validatedAt": validated_at,
-            "summary": summary,
-            "results": [dict(result) for result in results],
-        }
+        told = [dict(result) for result in results]
+        snapshot = {"status": status, "validatedAt": validated_at, "summary": summary, "results": told}
         focus = without_first_run({**state["bundle"]["currentFocus"], "validationSnapshot": snapshot})
         bundle = {**state["bundle"], "currentFocus": focus}
         new = writing.persist("validate", bundle, summary, state=state, diff=Digest(("current-focus",)))
-        return StateChange(writing.commit(summary), new, summary)
+        return _committed(writing, summary, new)
 
     return store.change("state.validate", build, actor=actor, now=now)
 
@@ -242,3 +235,59 @@ def set_config(store: StateStore, key: str, value: str, *, actor: str, now: date
         return writing.commit(f"set {key} to {value[:60]}")
 
     return store.change("state.config", build, actor=actor, now=now)
+
+
+# -- a new analysis beside what recall and people changed since the last one -----------------------------------
+# A three-way merge: `base` is the last analysis, `ours` the bundle, `theirs` the new analysis. What differs from the
+# base on our side was added by someone and stays; everything else follows the repository.
+
+
+def take_in(base: Json | None, ours: Json, theirs: Json) -> Json:
+    """Return the bundle after a new analysis; without a base, lists keep everything that the bundle has.
+
+    A run of the validation commands (`validationSnapshot`) is never thrown away by an analysis, which runs nothing.
+    """
+    merged = {
+        key: _merge(None if base is None else base.get(key), ours.get(key), value) for key, value in theirs.items()
+    }
+    merged |= {key: value for key, value in ours.items() if key not in merged}
+    snapshot = ours["currentFocus"]["validationSnapshot"]
+    if snapshot["status"] != "not-run":
+        merged["currentFocus"] = without_first_run({**merged["currentFocus"], "validationSnapshot": snapshot})
+    # At most two: they are chosen as a whole, by a person or by the analysis.
+    commands = "validationCommands"
+    chosen = base is not None and ours[commands] != base.get(commands)
+    merged[commands] = ours[commands] if chosen else theirs[commands]
+    return merged
+
+
+def _merge(base: Any, ours: Any, theirs: Any) -> Any:
+    if ours is None:
+        return theirs
+    if isinstance(theirs, list) and isinstance(ours, list):
+        return _lists(base if isinstance(base, list) else None, ours, theirs)
+    if isinstance(theirs, dict) and isinstance(ours, dict):
+        keys = dict.fromkeys((*theirs, *ours))
+        before = base if isinstance(base, dict) else {}
+        return {
+            key: _merge(before.get(key), ours.get(key), theirs[key]) if key in theirs else ours[key] for key in keys
+        }
+    # Without a base the author is unknown: the new analysis counts.
+    return theirs if base is None or ours == base else ours
+
+
+def _lists(base: list[Any] | None, ours: list[Any], theirs: list[Any]) -> list[Any]:
+    """Merge lists by the names of their entries: those of the analysis in its order, then those that were added."""
+    before = None if base is None else {name_of(one): one for one in base}
+    mine = {name_of(one): one for one in ours}
+    new = {name_of(one): one for one in theirs}
+    known = before or {}
+    merged: list[Any] = []
+    for name, value in new.items():
+        if name in mine:
+            merged.append(_merge(known.get(name), mine[name], value) if isinstance(value, dict) else value)
+        elif name not in known:
+            merged.append(value)
+    # Added entries stay; what the last analysis had and the new one lacks is removed.
+    kept = [value for name, value in mine.items() if name not in new and (name not in known or known[name] != value)]
+    return [*merged, *kept]

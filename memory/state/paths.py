@@ -1,4 +1,4 @@
-"""The paths that a bundle names, and whether they exist in the workspace."""
+"""What holds of every bundle: the paths that it names, and the advice to run its commands once."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def shown_path(path: str, root: str | os.PathLike[str] | None, home: str | os.Pa
     own = "" if home is None else os.path.abspath(home).rstrip("/")
     if own and (path == own or path.startswith(f"{own}/")):
         path = f"~{path[len(own) :]}"
-    return path.replace(f"/{_as_name(own)}-", "/~-") if own else path
+    return path.replace(f"/{as_name(own)}-", "/~-") if own else path
 
 
 def full_path(path: str, root: str | os.PathLike[str], home: str | os.PathLike[str] | None = None) -> str:
@@ -54,11 +54,11 @@ def full_path(path: str, root: str | os.PathLike[str], home: str | os.PathLike[s
     if home is not None and (path == "~" or path.startswith("~/")):
         path = f"{os.path.abspath(home)}{path[1:]}"
     if home is not None:
-        path = path.replace("/~-", f"/{_as_name(os.path.abspath(home))}-")
+        path = path.replace("/~-", f"/{as_name(os.path.abspath(home))}-")
     return os.path.normpath(os.path.join(root, path))
 
 
-def _as_name(path: str) -> str:
+def as_name(path: str) -> str:
     """Return the name that agents give to the folder of the sessions of a path."""
     return re.sub(r"[^A-Za-z0-9]", "-", path)
 
@@ -71,3 +71,21 @@ def is_there(root: Path, path: str) -> bool:
         return os.path.realpath(root / path).startswith(os.path.realpath(root).rstrip("/") + "/")
     except (OSError, ValueError):
         return False
+
+
+# -- the advice to run the validation commands once, which the first run removes ------------------------------
+
+_ENDING = "to get a first validation."
+
+
+def first_run(command: str) -> str:
+    """Return the advice to run a command first, as a suggested action."""
+    return f"Run `{command}` {_ENDING}"
+
+
+def without_first_run(focus: Json) -> Json:
+    """Return a section `currentFocus` without that advice, unless nothing was run."""
+    if focus["validationSnapshot"]["status"] == "not-run":
+        return focus
+    kept = [one for one in focus["suggestedNextActions"] if not (one.startswith("Run `") and one.endswith(_ENDING))]
+    return {**focus, "suggestedNextActions": kept}

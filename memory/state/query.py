@@ -7,12 +7,13 @@ best ones; on top, each kind of evidence counts more or less in each mode.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from memory.base.words import content_words, stem, tokens
 from memory.errors import UsageError
+from memory.search.rank import FLOOR, Text, rank
 
 from .files.model import EVENTS, KEYS, NOT_SAID, Json, is_echo
 from .files.reading import StateFiles, checkpoint_path
@@ -92,36 +93,7 @@ _SIGNALS: tuple[tuple[str, Mode | None], ...] = (
 _NOTED_COMMAND = re.compile(r"(Test|Lint|Types|Format|Build): ")
 
 
-class QueryText(NamedTuple):
-    """An item as the ranking weighs it: what it is asked for by, what it says, and its date (ISO 8601)."""
-
-    title: str
-    text: str
-    date: str = ""
-
-
-class Found(Protocol):
-    """One result of the ranking: the position of the text, how much of the question it has, and with which words."""
-
-    @property
-    def place(self) -> int:
-        """The position of the text."""
-
-    @property
-    def score(self) -> float:
-        """The share of the question that it has, to 1."""
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words of the question that it has."""
-
-
-Rank = Callable[[str, Sequence[QueryText]], Sequence[Found]]
-"""The ranking of the product; what it leaves out is no evidence."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueryItem:
+class QueryItem(NamedTuple):
     """A piece of evidence: `kind` is bundle, checkpoint or event, `category` its part of that.
 
     `asked` are words by which people ask for it, `said` is what answers them, and `text` what else it holds. `file` is
@@ -140,8 +112,7 @@ class QueryItem:
     mode: Mode | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class QueryHit:
+class QueryHit(NamedTuple):
     """An item with its score, and the words of the question that it contains."""
 
     item: QueryItem
@@ -188,19 +159,18 @@ class QueryAnswer:
         }
 
 
-def ask(memory: StateFiles, question: str, rank: Rank, *, mode: str | None = None, scope: str = "all") -> QueryAnswer:
+def ask(memory: StateFiles, question: str, *, mode: str | None = None, scope: str = "all") -> QueryAnswer:
     """Return the answer to a question; without a mode, its words decide the mode.
 
     UsageError `state.query.empty`, `state.query.mode`, `state.query.scope`.
     """
     if not re.search(r"\w", question):
         raise UsageError("state.query.empty", "the question has no word to look for", "ask with words")
-    if mode is not None and mode not in MODES:
-        raise UsageError("state.query.mode", f"{mode[:60]!r} is no mode", f"one of {', '.join(MODES)}")
-    if scope not in QUERY_SCOPES:
-        raise UsageError("state.query.scope", f"{scope[:60]!r} is no scope", f"one of {', '.join(QUERY_SCOPES)}")
+    for given, known, what in ((mode, MODES, "mode"), (scope, QUERY_SCOPES, "scope")):
+        if given is not None and given not in known:
+            raise UsageError(f"state.query.{what}", f"{given[:60]!r} is no {what}", f"one of {', '.join(known)}")
     chosen: Mode = next((one for one in MODES if one == mode), mode_of(question))
-    hits = _hits(list(items_of(memory, scope)), question, chosen, rank)
+    hits = _hits(list(items_of(memory, scope)), question, chosen)
     if not hits:
         why = f"nothing in the scope {scope} is about it; mode {chosen}"
         return QueryAnswer(question, chosen, scope, False, NOT_ENOUGH, why, ())
@@ -220,13 +190,13 @@ def mode_of(question: str) -> Mode:
     return next((mode for mode, words in _ASKS if re.search(words, text)), "answer")
 
 
-def _hits(items: list[QueryItem], question: str, mode: Mode, rank: Rank) -> tuple[QueryHit, ...]:
+def _hits(items: list[QueryItem], question: str, mode: Mode) -> tuple[QueryHit, ...]:
     """Return the best items; a question for a mode and for nothing else is answered by what is meant for the mode."""
-    texts = [QueryText(item.asked, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
+    texts = [Text(item.asked, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
     subject = _ABOUT_THE_MODE.sub(" ", question) if mode != "answer" else question
-    found = rank(subject, texts) if re.search(r"\w", subject) else ()
+    found = rank(subject, texts, limit=len(texts), floor=FLOOR) if re.search(r"\w", subject) else ()
     hits = [
-        QueryHit(items[one.place], one.score * _weight(items[one.place], mode), tuple(one.words))
+        QueryHit(items[one.place], one.score * _weight(items[one.place], mode), one.words)
         for one in found
         if one.score >= _LEAST or _says(items[one.place], one.words)
     ]
@@ -272,7 +242,7 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
     for part in (_project, _commands, _map, _entries, _focus):
         for item in part(bundle):
             file = path_of(_FILES.get(item.category, "project-map"))
-            yield replace(item, kind="bundle", place=f"bundle.{item.place}", file=file, created=created)
+            yield item._replace(kind="bundle", place=f"bundle.{item.place}", file=file, created=created)
 
 
 def _item(
@@ -290,9 +260,8 @@ def _project(bundle: Json) -> Iterator[QueryItem]:
         if project[key].lower() not in ("none", "unknown"):
             yield _item(key, "project", f"project.{key}", asked, said.format(project[key]))
     for path in project["keyPaths"]:
-        yield _item(
-            f"path:{path}", "path", "project.keyPaths", f"where is {path}", f"`{path}` is a key path of {name}."
-        )
+        said = f"`{path}` is a key path of {name}."
+        yield _item(f"path:{path}", "path", "project.keyPaths", f"where is {path}", said)
 
 
 def _commands(bundle: Json) -> Iterator[QueryItem]:

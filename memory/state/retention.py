@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
 from memory.storage import fsio
 
 from .files.archive import MOST_CHECKPOINTS, expired, files_of, note_expired, put_batch
-from .files.model import ARCHIVE, EVENTS, Json, moment, plural
+from .files.model import ARCHIVE, EVENTS, Json, plural, stamp
 from .files.reading import StateFiles
 from .files.store import StateStore, StateWriting
 
@@ -32,14 +34,9 @@ class PruneCandidates:
     warnings: tuple[str, ...] = ()
 
     @property
-    def count(self) -> int:
-        """How many events, checkpoints and batches there are."""
-        return len(self.events) + len(self.checkpoints) + len(self.batches)
-
-    @property
     def any(self) -> bool:
         """Whether there is anything to do."""
-        return self.count > 0
+        return bool(self.events or self.checkpoints or self.batches)
 
     def json(self) -> Json:
         """Return it for programs."""
@@ -70,40 +67,31 @@ def candidates(memory: StateFiles, now: datetime) -> PruneCandidates:
 
     Events as old as `retention.history.maxAgeDays` that were recalled; checkpoints as old as
     `retention.checkpoints.maxAgeDays`, except the latest and the `keepRecent` newest (0: except the latest); batches as
-    old as `retention.archive.expireAfterDays`.
+    old as `retention.archive.expireAfterDays`. Of checkpoints and batches one prune takes as many as a process can have
+    open; the next one takes the others.
     """
     retention = memory.config["retention"]
     if not retention["enabled"]:
         return PruneCandidates(skipped="retention is off (retention.enabled)")
-    before = now - timedelta(days=retention["history"]["maxAgeDays"])
-    events = tuple(
-        event
-        for event in memory.events
-        if (created := moment(event["createdAt"])) is not None and created <= before and memory.is_recalled(event)
-    )
-    checkpoints, warnings = _old_checkpoints(memory, now, retention["checkpoints"])
-    batches, unread = expired(memory, now, retention["archive"]["expireAfterDays"])
-    return PruneCandidates(events, checkpoints, tuple(batches), None, (*warnings, *unread))
+    before = stamp(now - timedelta(days=retention["history"]["maxAgeDays"]))
+    events = tuple(event for event in memory.events if event["createdAt"] <= before and memory.is_recalled(event))
+    warnings: list[str] = []
+    checkpoints = tuple(islice(_old_checkpoints(memory, now, retention["checkpoints"], warnings), MOST_CHECKPOINTS))
+    batches = expired(memory, now, retention["archive"]["expireAfterDays"], warnings)
+    return PruneCandidates(events, checkpoints, tuple(batches), None, tuple(warnings))
 
 
-def _old_checkpoints(memory: StateFiles, now: datetime, settings: Json) -> tuple[tuple[str, ...], list[str]]:
-    ids = memory.checkpoint_ids
+def _old_checkpoints(memory: StateFiles, now: datetime, settings: Json, warnings: list[str]) -> Iterator[str]:
     latest = memory.state["maintenance"]["latestCheckpointId"]
-    recent = set(ids[max(len(ids) - max(settings["keepRecent"], 1), 0) :])
-    before = now - timedelta(days=settings["maxAgeDays"])
-    old, warnings = [], []
-    for name in ids:
-        if name == latest or name in recent:
-            continue
+    before = stamp(now - timedelta(days=settings["maxAgeDays"]))
+    for name in memory.checkpoint_ids[: -max(settings["keepRecent"], 1)]:
         try:
-            created = moment(memory.checkpoint(name)["createdAt"])
+            if memory.checkpoint(name)["createdAt"] > before:
+                return  # The following ones are newer: ids grow with the time.
+            if name != latest:
+                yield name
         except MemdeckError as error:
             warnings.append(f"{error.message}; it stays")
-            continue
-        if created is not None and created > before:
-            break  # The following ones are newer: ids grow with the time.
-        old.append(name)
-    return tuple(old), warnings
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,75 +117,47 @@ class Pruned:
 
 
 def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False) -> Pruned:
-    """Move what is old into the archive and remove expired batches, each batch in one transaction.
+    """Move what is old into the archive and remove expired batches, in one transaction.
 
-    The archive is written in the same change as the active files: nothing is ever in neither. `memdeck undo` restores a
-    batch.
+    The archive is written in the same change as the active files: nothing is ever in neither. `memdeck undo` restores
+    it.
     """
     taken = candidates(store.memory(), now)
     if dry_run or not taken.any:
         return Pruned(taken)
-    archived: list[str] = []
-    changes: list[Change] = []
-    done = PruneCandidates(warnings=taken.warnings)
-
-    def build(writing: StateWriting) -> tuple[PruneCandidates, str | None, Change | None]:
-        return _prune(writing, frozenset(path.rpartition("/")[2] for path in archived))
-
-    # What becomes old meanwhile is left to the next prune.
-    left = taken.count
-    while left > 0:
-        part, batch, change = store.change("state.prune", build, actor=actor, now=now)
-        if change is None:
-            break
-        changes.append(change)
-        left -= part.count
-        for one in part.batches:
-            folder = f"{ARCHIVE}/{one}"
-            fsio.remove_folders([folder, f"{folder}/damaged", f"{folder}/checkpoints"], store.root)
-        archived += [batch] if batch is not None else []
-        done = PruneCandidates(
-            (*done.events, *part.events),
-            (*done.checkpoints, *part.checkpoints),
-            (*done.batches, *part.batches),
-            None,
-            done.warnings,
-        )
-    return Pruned(done, tuple(archived), tuple(changes))
+    done = store.change("state.prune", _prune, actor=actor, now=now)
+    for one in done.taken.batches:
+        folder = f"{ARCHIVE}/{one}"
+        fsio.remove_folders([folder, f"{folder}/damaged", f"{folder}/checkpoints"], store.root)
+    return done
 
 
-def _prune(writing: StateWriting, mine: frozenset[str]) -> tuple[PruneCandidates, str | None, Change | None]:
-    """Do one batch of a prune; batches that this prune wrote (`mine`) do not expire in it."""
+def _prune(writing: StateWriting) -> Pruned:
     memory = writing.memory
     found = candidates(memory, writing.now)
-    if expired := [one for one in found.batches if one not in mine]:
-        return (
-            PruneCandidates(batches=_expire(writing, expired)),
-            None,
-            writing.commit("removed what expired in the archive"),
-        )
-    taken = PruneCandidates(found.events, found.checkpoints[:MOST_CHECKPOINTS])
-    if not taken.any:
-        return taken, None, None
-    batch = put_batch(writing, "prune", memory.config, events=taken.events, checkpoints=taken.checkpoints)
-    if taken.events:
-        _drop_events(writing, taken.events)
-    return taken, f"{ARCHIVE}/{batch}", writing.commit(f"pruned {taken.text()}")
+    if not found.any:
+        return Pruned(found)
+    archived: tuple[str, ...] = ()
+    if found.events or found.checkpoints:
+        name = put_batch(writing, "prune", memory.config, events=found.events, checkpoints=found.checkpoints)
+        archived = (f"{ARCHIVE}/{name}",)
+    if found.events:
+        _drop_events(writing, found.events)
+    done = replace(found, batches=_expire(writing, found))
+    return Pruned(done, archived, (writing.commit(f"pruned {done.text()}"),))
 
 
-def _expire(writing: StateWriting, batches: list[str]) -> tuple[str, ...]:
+def _expire(writing: StateWriting, found: PruneCandidates) -> tuple[str, ...]:
     """Plan the removal of as many files of batches as fit in one transaction; return the batches that are then gone."""
-    room, gone = 2 * MOST_CHECKPOINTS, []
-    for batch in batches:
+    room = 2 * (MOST_CHECKPOINTS - len(found.checkpoints))
+    gone = []
+    for batch in found.batches:
         # The manifest is removed last: the rest of a very large batch still counts as expired.
         files = sorted(files_of(writing.memory, batch), key=lambda path: path.endswith("/manifest.json"))
-        for path in files[:room]:
+        for path in files[: max(room, 0)]:
             writing.take_away(path)
-        if len(files) <= room:
-            gone.append(batch)
+        gone += [batch] if len(files) <= room else []
         room -= len(files)
-        if room <= 0:
-            break
     note_expired(writing, gone)
     return tuple(gone)
 
@@ -208,8 +168,7 @@ def _drop_events(writing: StateWriting, gone: tuple[Json, ...]) -> None:
     found = writing.memory.found_events
     drop = {line for event, line in zip(found.items, found.lines, strict=True) if event["id"] in ids}
     lines = writing.transaction.read(EVENTS).data.split(b"\n")
-    kept = [line for number, line in enumerate(lines, 1) if number not in drop]
-    writing.put(EVENTS, b"\n".join(kept))
+    writing.put(EVENTS, b"\n".join(line for number, line in enumerate(lines, 1) if number not in drop))
     state = writing.memory.state
-    left = len(found.items) - len(drop)
-    writing.put_state({**state, "maintenance": {**state["maintenance"], "historyEventCount": left}})
+    count = {"historyEventCount": len(found.items) - len(drop)}
+    writing.put_state({**state, "maintenance": {**state["maintenance"], **count}})

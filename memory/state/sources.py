@@ -15,14 +15,14 @@ from memory.errors import MemdeckError, NotFoundError, UsageError
 from .files import schema
 from .files.archive import imports_of
 from .files.json_text import canonical_bytes
-from .files.model import SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
-from .files.store import StateStore, StateWriting, refuse
+from .files.model import SIGNALS, SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
+from .files.reading import StateFiles
+from .files.store import NEVER_SYNCED, StateStore, StateWriting, refuse, short
+from .git import is_elsewhere
 from .imports import ImportedItem, discover, read_item
 from .imports.privacy import Cleaner
 from .machine_notes import Remembered, RememberedFile, known_of
 from .paths import full_path, shown_path
-from .recall.events import imported, short
-from .repository import is_elsewhere
 
 if TYPE_CHECKING:
     from memory.storage import Change
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 SHOWN = 20
 """How many warnings of a source are shown."""
 
+_FARED = ("lastSyncStatus", "lastSyncError")
+_COUNTED = ("source", "status", "imported", "learned", "skipped", "unchanged")
 _NOUNS = {
     "decisions": "decisions",
     "gotchas": "gotchas",
@@ -63,20 +65,15 @@ def add_source(
     `state.source.missing` for a missing path.
     """
     if type not in SOURCE_TYPES:
-        raise UsageError(
-            "state.source.type", f"{type[:60]!r} is no type of source", f"one of {', '.join(SOURCE_TYPES)}"
-        )
+        known = ", ".join(SOURCE_TYPES)
+        raise UsageError("state.source.type", f"{type[:60]!r} is no type of source", f"one of {known}")
     absolute = full_path(path, folder, home)
     written = shown_path(absolute, store.root, home)
     found = source_id(type, absolute, name)
     if not found:
         raise UsageError("state.source.name", f"{name or path!r} gives no id", "name it with letters or digits")
     if not os.path.exists(absolute):
-        raise MemdeckError(
-            "state.source.missing",
-            f"{written} does not exist",
-            "give the folder of the sessions",
-        )
+        raise MemdeckError("state.source.missing", f"{written} does not exist", "give the folder of the sessions")
 
     def build(writing: StateWriting) -> tuple[Json, Change]:
         state, sources = writing.memory.state, writing.memory.sources
@@ -90,18 +87,9 @@ def add_source(
                     f"`memdeck state sync {known['id']}` imports them",
                 )
         created = stamp(writing.now)
-        source = {
-            "id": found,
-            "type": type,
-            "path": written,
-            "createdAt": created,
-            "updatedAt": created,
-            "lastSyncedAt": None,
-            "lastSyncStatus": "never",
-            "lastSyncError": None,
-            "lastImportedCount": 0,
-        }
-        refuse(schema.SOURCE, source)
+        made = {"createdAt": created, "updatedAt": created}
+        source = {"id": found, "type": type, "path": written, **made, **NEVER_SYNCED}
+        refuse("source", source)
         writing.put(SOURCES, canonical_bytes([*sources, source]))
         maintenance = {**state["maintenance"], "importSourceCount": len(sources) + 1}
         writing.put_state({**state, "maintenance": maintenance})
@@ -148,12 +136,7 @@ class SourceSync:
     def json(self) -> Json:
         """Return it for programs."""
         return {
-            "source": self.source,
-            "status": self.status,
-            "imported": self.imported,
-            "learned": self.learned,
-            "skipped": self.skipped,
-            "unchanged": self.unchanged,
+            **{name: getattr(self, name) for name in _COUNTED},
             "elsewhere": len(self.elsewhere),
             "elsewhereFolders": list(dict.fromkeys(self.elsewhere)),
             "empty": self.empty,
@@ -165,20 +148,17 @@ class SourceSync:
 
     def text(self) -> str:
         """Return one line for people."""
-        said = [f"imported {self.imported:,}"]
-        if self.imported:
-            said.append(f"learned {self.learned:,}" + ("" if self.learned else ": no markers"))
-        if self.skipped:
-            said.append(f"{self.skipped:,} known already")
-        if self.elsewhere:
-            folders = list(dict.fromkeys(self.elsewhere))
-            more = f" and {len(folders) - 1:,} more" if len(folders) > 1 else ""
-            said.append(f"{len(self.elsewhere):,} left out: another folder, {folders[0]}{more}")
-        if self.empty:
-            said.append(f"{self.empty:,} left out: nothing was said")
-        if self.failed:
-            said.append(f"{len(self.failed):,} failed")
-        return f"{self.source}: {', '.join(said)}"
+        folders = list(dict.fromkeys(self.elsewhere))
+        more = f" and {len(folders) - 1:,} more" if len(folders) > 1 else ""
+        said = (
+            (True, f"imported {self.imported:,}"),
+            (self.imported, f"learned {self.learned:,}{'' if self.learned else ': no markers'}"),
+            (self.skipped, f"{self.skipped:,} known already"),
+            (folders, f"{len(self.elsewhere):,} left out: another folder, {folders[0] if folders else ''}{more}"),
+            (self.empty, f"{self.empty:,} left out: nothing was said"),
+            (self.failed, f"{len(self.failed):,} failed"),
+        )
+        return f"{self.source}: {', '.join(words for applies, words in said if applies)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,55 +283,64 @@ def _still(known: RememberedFile | None, status: os.stat_result, root: Path) -> 
 def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
     """Plan the new events and the result of each source."""
     memory = writing.memory
-    state = memory.state
-    seen = imports_of(memory)
-    number = memory.highest_event()
-    new: list[Json] = []
-    at = stamp(writing.now)
-    sources = {source["id"]: source for source in memory.sources}
-    found = [one for one in found if one[0]["id"] in sources]
-    for _, result, _ in found:
-        result.imported, result.learned, result.skipped, result.events = 0, 0, result.unchanged, []
-    # A recall uses events in the order of their ids: later sessions must get later ids, whatever their files are
-    # called.
-    every = [(source["id"], result, item) for source, result, items in found for item in items]
-    for name, result, item in sorted(every, key=lambda one: one[2].created_at):
-        key = (name, item.external_item_id, item.content_hash)
-        if key in seen:
-            result.skipped += 1
-            continue
-        event = imported(event_id(number + 1), name, item)
-        faults = schema.faults_of(schema.EVENT, event)
-        if faults:
-            result.failed.append(f"{item.source_ref}: {schema.first_of(faults)}")
-            continue
-        seen.add(key)
-        number += 1
-        new.append(event)
-        result.imported += 1
-        result.learned += sum(map(len, event["signals"].values()))
-        result.events.append(event["id"])
-    for source, result, _ in found:
-        sources[source["id"]] = {
-            **sources[source["id"]],
-            "updatedAt": at,
-            "lastSyncedAt": at,
-            "lastSyncStatus": result.status,
-            "lastSyncError": short(result.failed[0]) if result.failed else None,
-            "lastImportedCount": result.imported,
-        }
-    results = tuple(result for _, result, _ in found)
     before = {source["id"]: source for source in memory.sources}
-    fared = ("lastSyncStatus", "lastSyncError")
-    if quiet and not new and all(before[name][key] == one[key] for name, one in sources.items() for key in fared):
+    found = [one for one in found if one[0]["id"] in before]
+    new = _new_events(memory, found)
+    at = stamp(writing.now)
+    sources = dict(before)
+    for source, result, _ in found:
+        fared = {"lastSyncStatus": result.status, "lastSyncError": short(result.failed[0]) if result.failed else None}
+        when = {"updatedAt": at, "lastSyncedAt": at, "lastImportedCount": result.imported}
+        sources[source["id"]] = {**before[source["id"]], **when, **fared}
+    results = tuple(result for _, result, _ in found)
+    same = all(before[name][key] == one[key] for name, one in sources.items() for key in _FARED)
+    if quiet and not new and same:
         return Synced(results, None)
     if new:
         writing.add_events(new)
     writing.put(SOURCES, canonical_bytes(list(sources.values())))
-    maintenance = {
-        **state["maintenance"],
-        "historyEventCount": len(memory.events) + len(new),
-        "importSourceCount": len(sources),
-    }
-    writing.put_state({**state, "maintenance": maintenance})
+    counts = {"historyEventCount": len(memory.events) + len(new), "importSourceCount": len(sources)}
+    writing.put_state({**memory.state, "maintenance": {**memory.state["maintenance"], **counts}})
     return Synced(results, writing.commit(f"imported {plural(len(new), 'session')}"))
+
+
+def _new_events(memory: StateFiles, found: _Found) -> list[Json]:
+    """Return an event for each session that was not imported before, and count what became of the sessions.
+
+    A recall uses events in the order of their ids: later sessions get later ids, whatever their files are called.
+    """
+    seen, number = imports_of(memory), memory.highest_event()
+    new: list[Json] = []
+    for _, result, _ in found:
+        result.imported, result.learned, result.skipped, result.events = 0, 0, result.unchanged, []
+    every = [(source["id"], result, item) for source, result, items in found for item in items]
+    for name, result, item in sorted(every, key=lambda one: one[2].created_at):
+        key = (name, item.external_item_id, item.content_hash)
+        event = _event(event_id(number + 1), name, item)
+        if key in seen:
+            result.skipped += 1
+        elif faults := schema.faults_of("event", event):
+            result.failed.append(f"{item.source_ref}: {schema.first_of(faults)}")
+        else:
+            seen.add(key)
+            number += 1
+            new.append(event)
+            result.imported += 1
+            result.learned += sum(map(len, event["signals"].values()))
+            result.events.append(event["id"])
+    return new
+
+
+def _event(name: str, source: str, item: ImportedItem) -> Json:
+    """Return the event of an imported session."""
+    return {
+        "id": name,
+        "kind": "imported_session",
+        "sourceId": source,
+        "externalItemId": item.external_item_id,
+        "createdAt": item.created_at,
+        "contentHash": item.content_hash,
+        "summary": item.summary if item.summary.strip() else f"Session {item.external_item_id}",
+        "signals": {kind: [one for one in item.signals.get(kind, ()) if one.strip()] for kind in SIGNALS},
+        "sourceRef": item.source_ref,
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +15,7 @@ from .files.model import SCOPES, Json, plural, scope_of
 from .files.reading import StateFiles
 from .git import GitWork, recent_work
 from .recall.grouping import EventGroup, group_events
-from .recall.recall import SHOWN_GROUPS, group_json
+from .recall.recall import SHOWN_GROUPS, group_json, next_events
 from .retention import PruneCandidates, candidates
 
 
@@ -81,74 +82,67 @@ class Status:
 def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = None, work: bool = False) -> Status:
     """Return the status at an aware time; drift is measured against the latest checkpoint, or the one named.
 
-    With `work` git is asked, too.
-
-    Raises the errors of `StateFiles` for files without which there is no status.
+    With `work` git is asked, too. Raises the errors of `StateFiles` for files without which there is no status.
     """
-    state = memory.state
-    unrecalled = memory.unrecalled()
+    state, config = memory.state, memory.config
+    unrecalled = _by_scope(memory.unrecalled())
     against = checkpoint or state["maintenance"]["latestCheckpointId"]
-    drift: tuple[SectionDiff, ...] = ()
-    why = "" if against is not None else "there is no checkpoint"
-    if against is not None:
-        try:
-            drift = tuple(
-                one for one in diff_bundles(memory.checkpoint(against)["bundle"], state["bundle"]) if one.changed
-            )
-        except MemdeckError as error:
-            if checkpoint is not None:
-                raise
-            why = error.message
+    drift, why = _drift(memory, against, named=checkpoint is not None)
     taken = candidates(memory, now)
-    threshold = memory.config["recall"]["backlogWarnThreshold"]
-    following = _next(len(unrecalled), threshold, memory.sources, taken, drift, checkpoint is None, why)
+    threshold = config["recall"]["backlogWarnThreshold"]
     return Status(
-        state,
-        _by_scope(memory.events),
-        _by_scope(unrecalled),
-        tuple(group_events(unrecalled)),
-        memory.sources,
-        len(memory.checkpoint_ids),
-        against,
-        drift,
-        why,
-        taken,
-        memory.config["retention"]["enabled"],
-        len(memory.batches),
-        following,
-        recent_work(memory.root) if work else None,
+        state=state,
+        totals=_by_scope(memory.events),
+        unrecalled=unrecalled,
+        groups=tuple(group_events(next_events(memory)[0])),
+        sources=memory.sources,
+        checkpoints=len(memory.checkpoint_ids),
+        against=against,
+        drift=drift,
+        drift_why=why,
+        retention=taken,
+        retention_enabled=config["retention"]["enabled"],
+        batches=len(memory.batches),
+        next=_next(unrecalled["all"], threshold, memory.sources, taken, drift if checkpoint is None else (), why),
+        work=recent_work(memory.root) if work else None,
     )
 
 
+def _drift(memory: StateFiles, against: str | None, *, named: bool) -> tuple[tuple[SectionDiff, ...], str]:
+    """Return the sections that differ from a checkpoint, or why they are not known; errors for one that was named."""
+    if against is None:
+        return (), "there is no checkpoint"
+    try:
+        found = diff_bundles(memory.checkpoint(against)["bundle"], memory.bundle)
+    except MemdeckError as error:
+        if named:
+            raise
+        return (), error.message
+    return tuple(one for one in found if one.changed), ""
+
+
 def _by_scope(events: Sequence[Json]) -> dict[str, int]:
-    return {scope: sum(scope in ("all", scope_of(event)) for event in events) for scope in SCOPES}
+    counts = Counter(map(scope_of, events))
+    return {"all": len(events), **{scope: counts[scope] for scope in SCOPES[1:]}}
 
 
 def _next(
-    backlog: int,
-    threshold: int,
-    sources: list[Json],
-    taken: PruneCandidates,
-    drift: tuple[SectionDiff, ...],
-    latest: bool,
-    why: str,
+    backlog: int, threshold: int, sources: list[Json], taken: PruneCandidates, drift: Sequence[SectionDiff], why: str
 ) -> Next:
     """Return the first that applies: drift error, large backlog, failed source, any backlog, retention, drift."""
-    events = plural(backlog, "event")
-    if why:
-        return Next("memdeck state validate --repair", why)
-    if backlog > threshold:
-        return Next("memdeck state recall", f"{events} wait, more than {threshold}")
-    failed = [source["id"] for source in sources if source["lastSyncStatus"] == "failed"]
-    if failed:
-        return Next("memdeck state sync --all", f"the last sync of {', '.join(failed)} failed")
-    if backlog:
-        return Next("memdeck state recall", f"{events} {'waits' if backlog == 1 else 'wait'}")
-    if taken.any:
-        return Next("memdeck state prune", taken.text())
-    if drift and latest:
-        sections = ", ".join(one.section for one in drift)
-        return Next("memdeck state update", f"the state is not its latest checkpoint: {sections}")
-    if not sources:
-        return Next(None, "nothing waits; `memdeck state add` names where sessions are imported from")
-    return Next(None, "nothing waits")
+    failed = ", ".join(source["id"] for source in sources if source["lastSyncStatus"] == "failed")
+    sections = ", ".join(one.section for one in drift)
+    events = f"{plural(backlog, 'event')} {'waits' if backlog == 1 else 'wait'}"
+    told = (
+        (why, "validate --repair", why),
+        (backlog > threshold, "recall", f"{events}, more than {threshold}"),
+        (failed, "sync --all", f"the last sync of {failed} failed"),
+        (backlog, "recall", events),
+        (taken.any, "prune", taken.text()),
+        (sections, "update", f"the state is not its latest checkpoint: {sections}"),
+    )
+    for applies, command, words in told:
+        if applies:
+            return Next(f"memdeck state {command}", words)
+    more = "" if sources else "; `memdeck state add` names where sessions are imported from"
+    return Next(None, f"nothing waits{more}")

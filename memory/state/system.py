@@ -18,39 +18,22 @@ from memory.document.model import BOM
 from memory.errors import MemdeckError
 from memory.maintenance import Report, RuleReport
 from memory.maintenance.report import Gone
-from memory.search.rank import FLOOR, Ranked, Text, rank
 from memory.search.records import Record
 from memory.storage.changes import PlainReading
 from memory.system import Advice, BriefLine, Contribution, System
 from memory.trust.consent import Ask, Trust
 from memory.workspace import Outcome, Workspace
 
-from .automate import Cycle, run_once
+from .automate import Cycle, CycleRun
 from .checks.check import validate
 from .checks.finding import RepairPlan
 from .checks.repair import repair
 from .commands import engine_ask, engine_of, validation_asks
 from .diff import name_of
-from .exchange import take
+from .exchange import parts_of, take
+from .files import model
 from .files.json_text import line_of
-from .files.model import (
-    ANALYSED,
-    ARCHIVE,
-    CHECKPOINTS,
-    CONFIG,
-    EVENTS,
-    EXPIRED,
-    FOLDER,
-    MARKERS,
-    PRIVATE,
-    PROJECTIONS,
-    SIGNALS,
-    SOURCES,
-    STATE,
-    Json,
-    is_entry_file,
-    plural,
-)
+from .files.model import Json, is_entry_file, plural
 from .files.reading import StateFiles, read_events
 from .files.store import StateStore, entry_path
 from .look import StateLook
@@ -58,11 +41,11 @@ from .machine_notes import Unattended
 from .operations import edit
 from .projections.entry_block import without_blocks
 from .projections.files import NAMES, path_of
-from .query import QueryAnswer, QueryText, ask
+from .query import QueryAnswer, ask
 from .recall.recall import Engine, RecallPreview, apply, preview, scope_of_recall
 from .status import status_of
 
-_FILES = (STATE, EVENTS, SOURCES, CONFIG, ANALYSED)
+_FILES = (model.STATE, model.EVENTS, model.SOURCES, model.CONFIG, model.ANALYSED)
 _VIEWS = tuple(map(path_of, NAMES))
 
 
@@ -79,7 +62,7 @@ class ProjectState(System):
         """Join the workspace's change log; nothing is read yet."""
         self._workspace = workspace
         # The projections and the entry block are outside the system's folder, and change with it.
-        self._files = workspace.add_store("", StateReading(), private=PRIVATE)
+        self._files = workspace.add_store("", StateReading(), private=model.PRIVATE)
         folder = None if workspace.state is None else workspace.state.folder
         self.store = StateStore(self._files, folder)
         self.trust: Trust | None = None
@@ -95,7 +78,7 @@ class ProjectState(System):
     def present(self) -> bool:
         """Return whether any file of the format exists: memdeck's own folder alone does not count."""
         root = self._workspace.root
-        places = (STATE, EVENTS, SOURCES, CONFIG, CHECKPOINTS)
+        places = (model.STATE, model.EVENTS, model.SOURCES, model.CONFIG, model.CHECKPOINTS)
         return any(os.path.lexists(root / place) for place in places)
 
     def files(self) -> Iterable[str]:
@@ -115,11 +98,11 @@ class ProjectState(System):
 
     def folders(self) -> Iterable[str]:
         """Yield the folders of the format and of the projections."""
-        return (FOLDER, f"{FOLDER}/history", CHECKPOINTS, PROJECTIONS)
+        return (model.FOLDER, f"{model.FOLDER}/history", model.CHECKPOINTS, model.PROJECTIONS)
 
     def owns(self, name: str) -> bool:
         """Return whether a file belongs to the format, is a projection, or is the entry file."""
-        if name.startswith((f"{FOLDER}/", f"{PROJECTIONS}/")):
+        if name.startswith((f"{model.FOLDER}/", f"{model.PROJECTIONS}/")):
             return True
         return is_entry_file(name.rpartition("/")[2]) and name == self._entry()
 
@@ -151,11 +134,9 @@ class ProjectState(System):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the bundle, then the events, including those of the archive."""
-        from memory.state.exchange import parts_of
-
         yield from parts_of(self.store.memory())
         for one in self.records():
-            if one.file != STATE:
+            if one.file != model.STATE:
                 yield Item("event", one.title, one.text, f"{one.file}:{one.line + 1}", one.date, one.tags)
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
@@ -175,8 +156,6 @@ class ProjectState(System):
 
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
         """Yield how many checkpoints and events there are, and what `state status` recommends next."""
-        from memory.state.status import status_of
-
         status = status_of(self.store.memory(), now)
         words = f"{plural(status.checkpoints, 'checkpoint')}, {plural(status.totals['all'], 'event')}"
         after = status.json()["next"]
@@ -185,20 +164,12 @@ class ProjectState(System):
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:  # noqa: ARG002
         """Yield the current focus, whatever the message is; nothing if there is none."""
         memory = self.store.memory()
-        if not memory.read(STATE).exists:
+        if not memory.read(model.STATE).exists:
             return
         focus = memory.bundle["currentFocus"]
         if focus["summary"]:
-            lines = [
-                focus["summary"],
-                *focus["currentState"],
-                *focus["knownRisks"],
-                *focus["suggestedNextActions"],
-                MARKERS,
-            ]
-            yield Contribution(
-                self.name, ref_of("current-focus"), "Current focus", "\n".join(lines), "the current focus", 1.0
-            )
+            text = f"{_focus_text(focus)}\n{model.MARKERS}"
+            yield Contribution(self.name, ref_of("current-focus"), "Current focus", text, "the current focus", 1.0)
 
     def doctor_lines(self) -> Iterable[Advice]:
         """Yield the listed sources that are not read automatically on this machine."""
@@ -219,23 +190,23 @@ class ProjectState(System):
         Every step is in the report. If the cycle cannot run, the report has a warning: it stops no other system.
         """
         begun = time.perf_counter()
-        report = self._cycle(now, actor, dry_run=dry_run, force=force)
+        try:
+            report = self._cycle(now, actor, dry_run=dry_run, force=force)
+        except MemdeckError as error:
+            report = Report(dry_run, now, (), (f"project state: {error}",))
         return report._replace(duration_ms=round((time.perf_counter() - begun) * 1000, 1))
 
     def _cycle(self, now: datetime, actor: str, *, dry_run: bool, force: bool) -> Report:
-        try:
-            memory = self.store.memory()
-            minutes = memory.config["automation"]["intervalMinutes"]
-            _ = memory.state
-            if not force and not self.unattended.is_due(now, minutes):
-                rule = _said("automate-project-state", f"the last cycle was less than {minutes} minutes ago")
-                return Report(dry_run, now, (rule,))
-            cycle = self.automate(now, actor=actor, dry_run=dry_run, attended=False)
-        except MemdeckError as error:
-            return Report(dry_run, now, (), (f"project state: {error}",))
+        memory = self.store.memory()
+        minutes = memory.config["automation"]["intervalMinutes"]
+        _ = memory.state
+        if not force and not self.unattended.is_due(now, minutes):
+            words = f"the last cycle was less than {minutes} minutes ago"
+            return Report(dry_run, now, (_said("automate-project-state", words),))
+        cycle = self.automate(now, actor=actor, dry_run=dry_run, attended=False)
         if not dry_run:
             self.unattended.ran(now)
-        change = next((one.id for one in reversed(cycle.changes)), None)
+        change = cycle.changes[-1].id if cycle.changes else None
         warnings = tuple(f"project state: {words}" for words in cycle.warnings)
         return Report(dry_run, now, tuple(_rules(cycle)), warnings, change=change)
 
@@ -243,9 +214,7 @@ class ProjectState(System):
         """Run a cycle of the automation now; unattended, it reads only the sources that the person permitted."""
         engine = None if dry_run else self.engine()
         may_read = None if attended else self.unattended.refusal
-        return run_once(
-            self.store, home=self.home, actor=actor, now=now, dry_run=dry_run, may_read=may_read, engine=engine
-        )
+        return CycleRun(self.store, self.home, actor, now, dry_run, may_read, engine).run()
 
     # -- what the pane asks for, as outcomes of changes -------------------------------------------------------------
 
@@ -279,7 +248,7 @@ class ProjectState(System):
 
     def ask(self, question: str, *, mode: str | None = None, scope: str = "all") -> QueryAnswer:
         """Return the answer to a question by the product's ranking; errors as `memory.state.query.ask`."""
-        return ask(self.store.memory(), question, _rank, mode=mode, scope=scope)
+        return ask(self.store.memory(), question, mode=mode, scope=scope)
 
     def repair(self, shown: RepairPlan, *, actor: str, now: datetime) -> Outcome:
         """Apply a repair plan; errors as `memory.state.checks.repair.repair`."""
@@ -294,12 +263,8 @@ class ProjectState(System):
         return Outcome(done.change, done.summary)
 
 
-def _rank(question: str, texts: Sequence[QueryText]) -> Sequence[Ranked]:
-    return rank(question, [Text(*text) for text in texts], limit=len(texts), floor=FLOOR)
-
-
 def _said(rule: str, words: str, *, acts: bool = False) -> RuleReport:
-    return RuleReport(rule, FOLDER, 0, 0, 0, 0, said=words, acts=acts)
+    return RuleReport(rule, model.FOLDER, 0, 0, 0, 0, said=words, acts=acts)
 
 
 def _rules(cycle: Cycle) -> Iterator[RuleReport]:
@@ -316,15 +281,15 @@ def _rules(cycle: Cycle) -> Iterator[RuleReport]:
         kinds = {"event": taken.events, "checkpoint": taken.checkpoints}
         what = (" or ".join(kind for kind, gone in kinds.items() if gone), "archived")
         count = len(moves)
-        yield RuleReport("prune-project-state", FOLDER, count, 0, count, 0, tuple(moves), (), what, step.words)
+        yield RuleReport("prune-project-state", model.FOLDER, count, 0, count, 0, tuple(moves), (), what, step.words)
 
 
 # -- the change log ---------------------------------------------------------------------------------------------
 
 
 _OWN = re.compile(
-    rf"{re.escape(FOLDER)}/(?:(?:state|sources|config|analysis)\.json|history/(?:events\.jsonl|checkpoints/chk-\d+\.json))"
-    rf"|{re.escape(EXPIRED)}|{re.escape(ARCHIVE)}/[^/]+/(?:[a-z]+\.jsonl?|damaged/[^/]+|checkpoints/chk-\d+\.json)"
+    rf"{re.escape(model.FOLDER)}/(?:(?:state|sources|config|analysis)\.json|history/(?:events\.jsonl|checkpoints/chk-\d+\.json))"
+    rf"|{re.escape(model.EXPIRED)}|{re.escape(model.ARCHIVE)}/[^/]+/(?:[a-z]+\.jsonl?|damaged/[^/]+|checkpoints/chk-\d+\.json)"
 )
 
 
@@ -333,18 +298,18 @@ class StateReading(PlainReading):
 
     def knows(self, path: str) -> bool:
         """Return whether a path is a file of the format, a projection or an entry file."""
-        if path.startswith(PRIVATE):
+        if path.startswith(model.PRIVATE):
             return False
         if is_entry_file(path) or _OWN.fullmatch(path):
             return True
         folder, _, name = path.rpartition("/")
-        return folder == PROJECTIONS and name.endswith(".md")
+        return folder == model.PROJECTIONS and name.endswith(".md")
 
     def authored(self, path: str, data: bytes) -> bytes:
         """Return what people and agents wrote in a file: the bundle, and an entry file without the entry block."""
-        if path.startswith(f"{PROJECTIONS}/") or path == ANALYSED:
+        if path.startswith(f"{model.PROJECTIONS}/") or path == model.ANALYSED:
             return b""
-        if path == STATE:
+        if path == model.STATE:
             return _bundle(data)
         if is_entry_file(path):
             return without_blocks(data)
@@ -392,10 +357,10 @@ def records_of(memory: StateFiles, refused: MutableMapping[str, MemdeckError] | 
     """Yield the parts of the bundle, the events and those of the archive; a file that cannot be read goes to `refused`,
     or raises without it.
     """
-    archived = (f"{ARCHIVE}/{batch}/events.jsonl" for batch in reversed(memory.batches))
-    for file in (STATE, EVENTS, *archived):
+    archived = (f"{model.ARCHIVE}/{batch}/events.jsonl" for batch in reversed(memory.batches))
+    for file in (model.STATE, model.EVENTS, *archived):
         try:
-            yield from _bundle_records(memory) if file == STATE else _event_records(memory, file)
+            yield from _bundle_records(memory) if file == model.STATE else _event_records(memory, file)
         except MemdeckError as error:
             if refused is None:
                 raise
@@ -403,14 +368,14 @@ def records_of(memory: StateFiles, refused: MutableMapping[str, MemdeckError] | 
 
 
 def _bundle_records(memory: StateFiles) -> Iterator[Record]:
-    stored = memory.read(STATE)
+    stored = memory.read(model.STATE)
     if not stored.exists:
         return
     bundle, date = memory.bundle, memory.state["generatedAt"][:10]
     focus = bundle["currentFocus"]
 
     def record(name: str, title: str, text: str, key: str) -> Record:
-        return Record("state", STATE, title, text, StateItem(ref_of(name), line_of(stored.data, key) - 1), date)
+        return Record("state", model.STATE, title, text, StateItem(ref_of(name), line_of(stored.data, key) - 1), date)
 
     project = bundle["project"]
     words = " ".join([project["summary"], project["primaryEcosystem"], *project["keyPaths"]])
@@ -422,26 +387,23 @@ def _bundle_records(memory: StateFiles) -> Iterator[Record]:
         for one in parts[key]
     ]
     yield record("project-map", "Project map", "\n".join([*lines, *parts["architectureNotes"]]), "projectMap")
-    text = "\n".join([focus["summary"], *focus["currentState"], *focus["knownRisks"], *focus["suggestedNextActions"]])
-    yield record("current-focus", focus["summary"], text, "currentFocus")
+    yield record("current-focus", focus["summary"], _focus_text(focus), "currentFocus")
     for kind, key in (("gotcha", "gotchas"), ("next-step", "nextSteps")):
         for number, one in enumerate(bundle[key], 1):
             yield record(f"{kind}-{number}", one["title"], "\n".join(one.values()), key)
 
 
+def _focus_text(focus: Json) -> str:
+    return "\n".join([focus["summary"], *focus["currentState"], *focus["knownRisks"], *focus["suggestedNextActions"]])
+
+
 def _event_records(memory: StateFiles, file: str) -> Iterator[Record]:
     found = read_events(memory.read(file).data)
     for event, line in zip(reversed(found.items), reversed(found.lines), strict=True):
-        yield Record(
-            "state",
-            file,
-            event["summary"],
-            _text(event),
-            StateItem(ref_of(event["id"]), line - 1),
-            event["createdAt"][:10],
-        )
+        item, date = StateItem(ref_of(event["id"]), line - 1), event["createdAt"][:10]
+        yield Record("state", file, event["summary"], _text(event), item, date)
 
 
 def _text(event: Json) -> str:
-    signals = [text for kind in SIGNALS for text in event["signals"][kind]]
+    signals = [text for kind in model.SIGNALS for text in event["signals"][kind]]
     return "\n".join([event["id"], event["summary"], event["sourceRef"], *signals])

@@ -337,3 +337,44 @@ def test_an_old_validation_is_a_warning(state: Place) -> None:
         assert state("state", "edit", section, "--json", "-", given=json.dumps(value)).code == 0
     answer = state("state", "validate")
     assert (answer.code, "WARN validation:freshness" in answer.out) == (0, True), answer
+
+
+def test_a_repair_lets_paths_go_that_are_gone(state: Place) -> None:
+    """A path that the bundle names and that is gone fails once: the repair takes it out, and undo brings it back."""
+    state.write("shop.py", "x = 1\n")
+    value = json.loads(state.read(STATE))["bundle"]["project"]
+    state.write("project.json", json.dumps({**value, "keyPaths": ["shop.py", "README.md"]}))
+    assert state("state", "edit", "project", "--json", "project.json").code == 0
+    assert state("state", "validate").code == 0
+    (state.work / "shop.py").unlink()
+    said = state("state", "validate")
+    assert (said.code, "shop.py" in said.out) == (4, True)
+    assert state("state", "validate", "--repair", "--yes").code == 0
+    assert state("state", "validate").code == 0
+    assert json.loads(state.read(STATE))["bundle"]["project"]["keyPaths"] == ["README.md"]
+    assert state("undo").code == 0
+    assert json.loads(state.read(STATE))["bundle"]["project"]["keyPaths"] == ["shop.py", "README.md"]
+
+
+def test_a_source_that_leads_out_leaves_the_list(state: Place) -> None:
+    """A relative path out of the workspace, as a repository could bring it, is removed by the repair."""
+    (state.work / "sessions").mkdir()
+    assert state("state", "add", "--path", "sessions", "--type", "claude-local", "--name", "mine").code == 0
+    state.write(SOURCES, state.read(SOURCES).replace(b'"sessions"', b'"../sessions"'))
+    assert state("state", "validate").code == 4
+    assert state("state", "validate", "--repair", "--yes").code == 0
+    assert state("state", "validate").code == 0
+    assert json.loads(state.read(SOURCES)) == []
+
+
+def test_a_recall_takes_the_oldest_events_and_says_how_many_wait(state: Place) -> None:
+    """Of very many events one recall takes 5,000, the oldest first; the others wait for the next."""
+    waiting(state, *("Uploads go through nginx" for _ in range(5000)), "Errors are sent to a queue")
+    shown = state.json("state", "recall")
+    assert (shown["unrecalled"], shown["waiting"]) == (5000, 1)
+    assert "1 more wait for the next recall" in state("state", "recall", "--yes").out
+    assert left(state) == 1
+    assert b"Errors are sent" not in state.read(STATE)
+    assert state("state", "recall", "--yes").code == 0
+    assert left(state) == 0
+    assert b"Errors are sent to a queue" in state.read(STATE)

@@ -7,25 +7,32 @@ import re
 from datetime import datetime
 from typing import Any
 
+from memory.base.words import content_words, stem
 from memory.state.files.model import ENTRY_FILES
-from memory.state.git import most_changed
+from memory.state.git import is_foreign, most_changed
+from memory.state.paths import first_run
 from memory.state.projections.markdown import one_line
 
 from .commands import Command, ci_files, commands_of
 from .documents import capital, cut, ended, listed, opening_of, plain, sections_of
-from .focus import current_focus
-from .languages import is_document, is_test_folder, language_of
 from .manifests import Package, Project, main_package, projects_of, whole_name
-from .modules import dense_areas, main_folder, modules_of
-from .plans import gotchas, next_steps, unreleased
-from .tree import Tree
+from .modules import main_folder, modules_of
+from .plans import MOST_CHANGES, Unreleased, gotchas, next_steps, unreleased
+from .tree import MOST_FILES, Tree, is_document, is_test_folder, language_of
 
 _GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
            "CONTRIBUTING.md", ".github/CONTRIBUTING.md")  # fmt: skip
 _H1 = re.compile(r"<h1(?:\s[^<>]{0,300})?>(.{1,300}?)</h1>", re.DOTALL | re.IGNORECASE)
 _NAMED = re.compile(r"\S+ (?:is|are) ")
-_SUMMARY, _SHORT = 400, 8
+_SUMMARY, _SHORT, _REPEATED = 400, 8, 0.7
 _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST = 12, 16, 9
+
+FOREIGN = "`.git` names a repository that does not list this folder as its work tree, so nothing of it was read."
+NOT_RUN = "The validation commands were not run yet."
+NO_COMMANDS = "No command is known that validates the work."
+UNREAD = "Could not be read, so nothing of it is known"
+_NOTHING = "No file in the repository says what is being worked on; `memdeck state status` shows the last commits."
+_MOST_PROBLEMS = 8
 
 
 def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
@@ -41,7 +48,7 @@ def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
     main = main_package(tree, primary) if primary is not None else None
     name = _name(tree, primary)
     commands = commands_of(tree, projects)
-    checks = _two(commands)
+    checks = commands[:2]
     steps, changes = next_steps(tree), unreleased(tree)
     guides = [path for path in (tree.readme(), *_GUIDES) if path is not None and tree.text(path)]
     entrypoints = _entrypoints(projects, main)
@@ -59,22 +66,17 @@ def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
         "projectMap": {
             "modules": modules,
             "entrypoints": entrypoints,
-            "denseSourceAreas": dense_areas(tree, modules),
+            "denseSourceAreas": [],
             "architectureNotes": _notes(tree, projects, modules, [one for one in commands if one not in checks]),
             "firstFilesToRead": _first_files(tree, guides, main, entrypoints),
         },
-        "currentFocus": current_focus(
+        "currentFocus": _focus(
             tree, steps, changes, checks, [problem for project in projects for problem in project.problems]
         ),
         "gotchas": gotchas(tree),
         "nextSteps": steps,
         "validationCommands": [command.json() for command in checks],
     }
-
-
-def _two(commands: list[Command]) -> list[Command]:
-    """Return the two commands that a bundle may hold: the tests, and what else says most."""
-    return commands[:2]
 
 
 def _name(tree: Tree, primary: Project | None) -> str:
@@ -91,13 +93,17 @@ def _name(tree: Tree, primary: Project | None) -> str:
 
 def _summary(tree: Tree, projects: list[Project], main: Package | None, name: str) -> str:
     """Return what the project is: the description in a manifest; where that is short or missing, with the README's."""
-    packages = [main, *(project.root for project in projects)]
+    packages = [main, *(project.root for project in projects[:1])]
     described = next((plain(one.description) for one in packages if one is not None and one.description), "")
     readme = tree.readme()
     opening = opening_of(sections_of(tree.text(readme), readme), _SUMMARY) if readme is not None else ""
-    if described and (len(described.split()) >= _SHORT or not opening or described.rstrip(".") in opening):
-        opening = "" if described.rstrip(".") not in opening else opening
-        described = "" if opening else described
+    if described and opening:
+        if described.rstrip(".") in opening:
+            described = ""
+        elif len(described.split()) >= _SHORT:
+            opening = ""
+        elif _is_said(described, opening):
+            described = ""
     said = " ".join(
         ended(one if one.startswith(name) or _NAMED.match(one) else capital(one)) for one in (described, opening) if one
     )
@@ -108,6 +114,12 @@ def _summary(tree: Tree, projects: list[Project], main: Package | None, name: st
     if any(map(is_document, tree.files)):
         return "A collection of documents; no file says what it is for."
     return "There are no sources and no documents yet."
+
+
+def _is_said(described: str, opening: str) -> bool:
+    """Return whether an opening says what a description says, and more."""
+    told, words = ({stem(word) for word in content_words(text)} for text in (opening, described))
+    return len(words) > 2 and len(told & words) >= _REPEATED * len(words)
 
 
 def _without_manifest(tree: Tree) -> str:
@@ -173,3 +185,54 @@ def _first_files(tree: Tree, guides: list[str], main: Package | None, entrypoint
     if not own:
         paths += [path for path in tree.files if is_document(path)]
     return list(dict.fromkeys(paths))[:_MOST_FIRST]
+
+
+def _focus(
+    tree: Tree,
+    steps: list[dict[str, str]],
+    changes: Unreleased | None,
+    commands: list[Command],
+    problems: list[str],
+) -> dict[str, Any]:
+    """Return the section `currentFocus`: nothing in it changes with each commit."""
+    state = [FOREIGN] if is_foreign(tree.root) else []
+    summary = _NOTHING
+    if changes is not None:
+        where = f"`{changes.path}`, “{changes.title}”," if changes.title else f"`{changes.path}`"
+        summary = f"Work is on the next release: {where} lists what is not released yet."
+        state += [ended(f"Not released yet: {change}") for change in changes.changes[:MOST_CHANGES]]
+        if len(changes.changes) > MOST_CHANGES:
+            state.append(f"`{changes.path}` lists more that is not released yet.")
+    if steps:
+        file = steps[0]["start"].rpartition("in `")[2].partition("`")[0]
+        said = f"`{file}` lists what is open, first “{steps[0]['title']}”."
+        summary = said if changes is None else f"{summary} {said}"
+    actions = [first_run(commands[0].text)] if commands else []
+    actions += [ended(f"Begin with “{steps[0]['title']}”")] if steps else []
+    if tree.readme() is None:
+        actions.append("Write a README that says what the project is for.")
+    return {
+        "summary": summary,
+        "currentState": state,
+        "knownRisks": _risks(tree, problems),
+        "validationSnapshot": {
+            "status": "not-run",
+            "validatedAt": None,
+            "summary": NOT_RUN if commands else NO_COMMANDS,
+            "results": [],
+        },
+        "suggestedNextActions": actions,
+    }
+
+
+def _risks(tree: Tree, problems: list[str]) -> list[str]:
+    risks = []
+    if problems:
+        # In one line: several lines would differ only in a name, and would be merged.
+        risks.append(f"Broken manifests, of which nothing is known: {listed(problems, _MOST_PROBLEMS)}.")
+    if tree.unread:
+        unread = [f"`{path}` ({why})" for path, why in sorted(tree.unread.items())]
+        risks.append(f"{UNREAD}: {listed(unread, _MOST_PROBLEMS)}.")
+    if not tree.complete:
+        risks.append(f"The repository is larger than what was looked at: the first {MOST_FILES:,} files.")
+    return risks

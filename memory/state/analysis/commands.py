@@ -11,9 +11,8 @@ import shlex
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .languages import is_test
 from .manifests import Project
-from .tree import Tree
+from .tree import Tree, is_test
 
 KINDS = ("test", "lint", "types", "format", "build")
 _PURPOSES = {
@@ -83,8 +82,9 @@ _NARROW = re.compile(
     r"--filter|(?:^| )-p |--package\b|--projects?\b|(?:^| )-pl |::|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs)\b"
     r"|--test |(?:^| )-[ktnC] |--testNamePattern|(?:^| )-run |--manifest-path|--features|(?:^| )-D\w+[.=]|--with "
     r"|--no-default|--doc\b|--lib\b|^go test(?: -\w+)*$"
-    r"|--target|packages/|--coverage|-bench|--release|--profile|-fuzz|nightly"
+    r"|--target|packages/|-cover|-bench|--release|--profile|-fuzz|nightly"
 )
+_LINTS = re.compile("lint|ruff|clippy|biome|prettier|flake8|tsc|mypy")
 _PLAIN = re.compile(r"[\w./:@=,+\-!' \"]+")
 _ENV = re.compile(r"\$\{\{ *env\.(\w+) *\}\}")
 _SET_ENV = r"^[ \t]*{}:[ \t]*[\"']?([\w./ -]{{0,40}}?)[\"']?[ \t]*$"
@@ -138,7 +138,7 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
 def ci_files(tree: Tree) -> list[tuple[str, str]]:
     """Return the settings of continuous integration, each with its service; those that run the tests come first."""
     workflows = [path for path in tree.files if _WORKFLOW.fullmatch(path)]
-    workflows.sort(key=lambda path: (_MAIN_WORKFLOW.search(path) is None, len(path)))
+    workflows.sort(key=lambda path: (_MAIN_WORKFLOW.search(path) is None, "lint" in path, len(path)))
     found = [(path, "GitHub Actions") for path in workflows]
     return found + [(path, name) for path, name in _OTHER_CI.items() if tree.has(path)]
 
@@ -219,7 +219,7 @@ _INSIDE = {
     "cargo": (2, "--manifest-path {}/Cargo.toml"), "go": (2, "-C {}"), "mvn": (1, "-f {}/pom.xml"),
     "gradle": (1, "-p {}"), "dotnet": (2, "{}"), "pytest": (1, "{}"),
 }  # fmt: skip
-"""The words that make a program work in a folder, and where they stand."""
+"""The words that make a program work in a folder, and their place."""
 
 
 def _inside(words: list[str], folder: str) -> tuple[str, ...]:
@@ -264,10 +264,8 @@ def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | N
     kind = next((kind for kind, tool in _TOOLS if re.match(rf"(?:{tool})(?![\w:-])", core)), "")
     if script is not None and not kind:
         kind = _kind_of_script(script["name"])
-        if script["name"] in ("check", "checks") and re.search(
-            r"lint|ruff|clippy|biome|prettier|flake8|tsc|mypy", body
-        ):
-            kind = "lint"
+        if script["name"] in ("check", "checks") and body:
+            kind = "lint" if _LINTS.search(body) else kind if re.search("test|spec|verify", body) else ""
         here = script["name"] in scripts or " -r" in core or "--recursive" in core
         if not here and core.startswith(("make", "just", "task", "npm", "pnpm", "yarn", "bun", "composer", "deno")):
             return None

@@ -157,7 +157,7 @@ _NO_OPENING = re.compile(
     r"(?:\.\.\.|…|see\b|note\b|this (?:branch|readme|document|version|page)\b|requires?\b|you (?:need|must|can)\b"
     r"|install|thank|welcome|please|if you|read (?:the|this|more)|for (?:more|the) |documentation|we're |sponsor"
     r"|an? .* implies"
-    r"|click (?:here|on)\b|check out|follow |join |looking for|note:|warning|english\b"
+    r"|while |click (?:here|on)\b|check out|follow |join |looking for|note:|warning|english\b"
     r"|\w+ (?:is|are) (?:now )?(?:deprecated|available))",
     re.IGNORECASE,
 )

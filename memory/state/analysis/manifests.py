@@ -15,8 +15,7 @@ from typing import Any
 from memory.state.projections.markdown import one_line
 
 from .ecosystems import ECOSYSTEMS, Ecosystem, Place
-from .languages import is_aside, language_of
-from .tree import Tree
+from .tree import Tree, is_aside, language_of
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _NOT_OF_PROJECT = re.compile(
@@ -191,7 +190,7 @@ def _file_of(tree: Tree, top: str, target: str) -> str:
 
 
 def _script(value: object) -> str:
-    """Return the words of a script, which may stand in a list or below a key."""
+    """Return the words of a script, which may be in a list or below a key."""
     if isinstance(value, dict):
         value = value.get("cmd") or value.get("shell") or ""
     if isinstance(value, list):
@@ -282,12 +281,13 @@ def main_package(tree: Tree, project: Project) -> Package | None:
 
     def rank(package: Package) -> tuple[bool, bool, bool, int]:
         short = package.name.lower().rpartition("/")[2]
+        named = any(one == short or one.endswith((f"-{short}", f"/{short}")) for one in whole)
         command = any(role.startswith("The command") for role in package.entries.values())
-        return package.folder == linked, short in whole, command, len(tree.sources(package.folder))
+        return package.folder == linked, named, command, len(tree.sources(package.folder))
 
     return max(inner, key=rank)
 
 
 def whole_name(name: str) -> str:
-    """Return the name of a project from that of its root: without `-monorepo` and the like, and without `@`."""
-    return _WHOLE.sub("", name).lstrip("@") or name
+    """Return the name of a project from that of its root: without `-monorepo` and the like, its owner, and `@`."""
+    return _WHOLE.sub("", name).rpartition("/")[2].lstrip("@") or name

@@ -1,15 +1,19 @@
-"""The parts of a repository: packages, folders of the main source folder, and where most of the source is."""
+"""The parts of a repository, packages and folders of the main source folder, and the purpose of each.
+
+A part is described in its own words, in those of a guide, else by its largest files.
+"""
 
 from __future__ import annotations
 
-from .describe import header, responsibility, told_of
-from .documents import cut, ended
-from .languages import is_aside, is_test_folder
+import re
+
+from .documents import capital, cut, ended, first_sentence, listed, opening_of, plain, sections_of
 from .manifests import Package, Project, main_package
-from .tree import Tree
+from .tree import Tree, is_aside, is_document, is_test_folder, language_of
 
 MOST_MODULES = 16
-_MOST_DENSE, _DENSE_FILES = 5, 3
+_FEW, _SMALL = 6, 2
+"""Where there are more folders than the first, those with fewer files than the second are no parts."""
 _MAIN_PART = 0.8
 _FLAT = 8
 """How many files of a source folder without folders are parts of their own."""
@@ -82,6 +86,8 @@ def _parts(tree: Tree, folder: str, packages: dict[str, Package]) -> list[str]:
     """
     inner = [one for one in tree.inner(folder) if tree.sources(one) and not is_aside(one)]
     inner = [one for one in inner if not any(path == one or path.startswith(f"{one}/") for path in packages)]
+    if len(inner) > _FEW:
+        inner = [one for one in inner if len(tree.sources(one)) >= _SMALL]
     if len(inner) >= 3:
         return sorted(inner, key=lambda one: (-_size(tree, one), one))
     files = [path for path in tree.folders.get(folder, []) if tree.is_work(path) and not path.endswith("__init__.py")]
@@ -95,23 +101,130 @@ def _twins(tree: Tree, path: str) -> list[str]:
     return [one for one in tree.folders[path.rpartition("/")[0]] if one.rpartition(".")[0] == stem]
 
 
-def dense_areas(tree: Tree, modules: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return path and note of the folders with most source directly in them; the root is named by a file."""
-    areas: dict[str, list[str]] = {}
-    for path in tree.sources():
-        areas.setdefault(path.rpartition("/")[0], []).append(path)
-    sizes = {folder: sum(tree.files[path] for path in paths) for folder, paths in areas.items()}
-    told = {module["path"] for module in modules if " sources, " in module["responsibility"]}
-    dense = [
-        folder
-        for folder, paths in areas.items()
-        if len(paths) >= _DENSE_FILES and not any(f"{folder}/".startswith(f"{one}/") for one in told)
-    ]
-    found = []
-    for folder in sorted(dense, key=lambda one: (-sizes[one], one))[:_MOST_DENSE]:
-        largest = sorted(areas[folder], key=lambda path: (-tree.files[path], path))[:3]
-        names = [f"`{cut(path.rpartition('/')[2], 60)}`" for path in largest]
-        note = f"The largest files are {', '.join(names)}."
-        at_root = f"The largest file at the root, before {' and '.join(names[1:])}."
-        found.append({"path": folder or largest[0], "note": note if folder else at_root})
+_DOCSTRING = re.compile(
+    r"\A(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*[rRuUbB]{0,2}(?:(\"\"\"|''')(.{1,4000}?)\1|\"([^\"\n]{1,300})\")", re.DOTALL
+)
+_MODULEDOC = re.compile(
+    r"@moduledoc[ \t]+(?:~S)?\"\"\"(.{1,4000}?)\"\"\"|@moduledoc[ \t]+\"([^\"\n]{1,300})\"", re.DOTALL
+)
+_BLOCK = re.compile(r"\A(?:#![^\n]*\n|\s|[\"']use \w+[\"'];?|<\?php)*/\*[*!]?(.{1,4000}?)\*/", re.DOTALL)
+_LINES = re.compile(r"\A(?:#![^\n]*\n|\s|<\?php)*((?:(?://|#(?!!|\[|include|if|pragma|define))[^\n]*\n)+)")
+_PACKAGE = re.compile(r"((?://[^\n]*\n)+|/\*.{1,4000}?\*/\s*)package[ \t]+\w", re.DOTALL)
+_RUST = re.compile(r"^//![ \t]?([^\n]*)$", re.MULTILINE)
+_STARS = re.compile(r"^[ \t]*(?:\*+|//+[!/]?|#+)[ \t]?", re.MULTILINE)
+_TAG = re.compile(r"^[ \t]*(?:@\w+|\\\w+)[^\n]*$", re.MULTILINE)
+_JAVADOC = re.compile(r"\{@\w+ (?:[\w.]+\.)?([^{}\n]+)\}")
+_LEGAL = re.compile(
+    r"copyright|licen[sc]e|spdx|all rights reserved|eslint|prettier|@ts-|frozen_string|coding:|typed: "
+    r"|shellcheck|warnings?\b",
+    re.IGNORECASE,
+)
+_MOST_COMMENTS = 4
+_HEADS = ("__init__.py", "lib.rs", "main.rs", "mod.rs", "doc.go", "package-info.java", "index.ts", "index.js",
+          "index.mjs", "main.ts", "main.js", "main.go")  # fmt: skip
+_KNOWN = {
+    "scripts": "Scripts for development", "tools": "Tools for development", "migrations": "Migrations of the database",
+    "locales": "Translations", "i18n": "Translations", "include": "Public headers", "cmd": "Programs",
+    "deploy": "Deployment", "infra": "Infrastructure", "proto": "Protocol definitions", "ci": "Continuous integration",
+}  # fmt: skip
+_TOLD = re.compile(
+    r"[│├└─┬|`+*\s\\\[-]*([\w.@][\w./@-]{0,100}?)/?`?\]?(?:\([^()]*\))?\**"
+    r"(?:[ \t]{2,}|[ \t]*(?:#|//|←|<-|--|[|—–:(-])[ \t]+)([^|]{3,400})"
+)
+_GUIDES = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md",
+           "AGENTS.md", "CLAUDE.md", "DESIGN.md", "docs/development.md")  # fmt: skip
+_MOST_LINES = 3000
+
+
+def told_of(tree: Tree) -> dict[str, str]:
+    """Return a sentence for each folder that a guide describes in a list, a table or a drawn tree."""
+    found: dict[str, str] = {}
+    for guide in _GUIDES:
+        for line in tree.text(guide).split("\n")[:_MOST_LINES]:
+            match = _TOLD.match(line[:600])
+            said = first_sentence(plain(match[2].strip())) if match is not None and match[1] in tree.folders else ""
+            if match is not None and len(said.split()) >= 2:
+                found.setdefault(match[1], capital(said))
     return found
+
+
+def responsibility(tree: Tree, folder: str, description: str = "", told: str = "") -> str:
+    """Return the purpose of a folder: by its manifest, its main file, a guide, its README, its name, or its files."""
+    known = "Tests" if is_test_folder(folder) else _KNOWN.get(folder.rpartition("/")[2], "")
+    said = first_sentence(plain(description)) or told or known or _by_files(tree, folder) or _by_readme(tree, folder)
+    return ended(said or largest_of(tree, folder))
+
+
+def _by_files(tree: Tree, folder: str) -> str:
+    top = f"{folder}/" if folder else ""
+    paths = [f"{top}{inner}{name}" for inner in ("", "src/") for name in _HEADS]
+    direct = [path for path in tree.folders.get(folder, []) if tree.is_work(path)]
+    # In Go any file can hold the comment of the package; elsewhere a file speaks for the folder if it is alone.
+    paths += (
+        direct
+        if len(direct) == len(tree.below(folder)) == 1
+        else [path for path in direct if path.endswith(".go")][:30]
+    )
+    return next((said for path in paths if tree.has(path) and (said := header(tree, path))), "")
+
+
+def _by_readme(tree: Tree, folder: str) -> str:
+    path = tree.readme(folder) if folder else None
+    return "" if path is None else first_sentence(opening_of(sections_of(tree.text(path), path), 200, strict=True))
+
+
+def largest_of(tree: Tree, folder: str, most: int = 3) -> str:
+    """Return a sentence with the largest files of a folder, sources before documents."""
+    paths = tree.sources(folder) or [path for path in tree.below(folder) if language_of(path) or is_document(path)]
+    paths = sorted(paths or tree.below(folder), key=lambda path: (-tree.files[path], path))
+    names = [f"`{cut(path[len(folder) :].lstrip('/'), 60)}`" for path in paths[:most]]
+    kind = f"{language} sources" if paths and (language := language_of(paths[0])) else "Files"
+    return f"{kind}, {'the largest are ' if len(paths) > most else ''}{listed(names, most)}" if names else kind
+
+
+def header(tree: Tree, path: str) -> str:
+    """Return the first sentence of the description at the top of a source file; "" where there is none."""
+    text = tree.text(path)[:20_000]
+    suffix = path.rpartition(".")[2]
+    if suffix in ("py", "pyi"):
+        found = _groups(_DOCSTRING.match(text), 2, 3)
+    elif suffix in ("ex", "exs"):
+        found = _groups(_MODULEDOC.search(text), 1, 2)
+    elif suffix == "rs":
+        found = "\n".join(_RUST.findall(text)[:20])
+    elif suffix == "go":
+        found = _STARS.sub("", _groups(_PACKAGE.search(text[:8000]), 1).replace("/*", "").replace("*/", ""))
+        found = found if re.match(r"\s*(?:Package|Command|Program|\w+ is)\b", found) else ""
+    else:
+        found = _first_comment(text) if language_of(path) is not None else ""
+    for paragraph in re.split(r"\n[ \t]*\n", _TAG.sub("", _JAVADOC.sub(r"\1", found))):
+        said = plain(paragraph)
+        if (
+            len(said.split()) >= 2
+            and "http" not in said
+            and not said.lower().startswith(("#", "=", "-", "import ", "const ", "do not "))
+        ):
+            return "" if _LEGAL.search(said[:300]) else first_sentence(said).rstrip(":")
+    return ""
+
+
+def _groups(match: re.Match[str] | None, *numbers: int) -> str:
+    return next((match[number] for number in numbers if match[number]), "") if match is not None else ""
+
+
+def _first_comment(text: str) -> str:
+    """Return the first comment at the top of a file that describes something; those about licenses are skipped."""
+    for _ in range(_MOST_COMMENTS):
+        match = _BLOCK.match(text) or _LINES.match(text)
+        if match is None:
+            return ""
+        found, rest = _STARS.sub("", match[1]), text[match.end() :]
+        if not _LEGAL.search(found[:600]) and len(plain(_TAG.sub("", found)).split()) >= 2:
+            # A comment directly above code is about that code.
+            return (
+                found
+                if not rest.strip() or re.match(r"[ \t]*\n?[ \t]*\n|\s*(?:import|use|from|#|\"use|namespace)", rest)
+                else ""
+            )
+        text = rest
+    return ""

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
+from itertools import count
 
 from memory.errors import MemdeckError
 
 from .json_text import canonical_bytes, line_bytes, load
-from .model import ARCHIVE, EXPIRED, Json, moment, stamp
+from .model import ARCHIVE, EXPIRED, Json, stamp
 from .reading import StateFiles, checkpoint_path, read_events
 from .store import StateWriting
 
 MOST_CHECKPOINTS = 200
 """How many checkpoints one transaction moves: each needs four open files, and a process may have about a thousand."""
-
-
-def batch_name(kind: str, now: datetime, taken: Iterable[str]) -> str:
-    """Return the name of a new batch (`prune-20260131T120000000Z`), with a number appended where it is taken."""
-    name = f"{kind}-{re.sub(r'[^0-9TZ]', '', stamp(now))}"
-    names = set(taken)
-    number, found = 1, name
-    while found in names:
-        number += 1
-        found = f"{name}-{number}"
-    return found
 
 
 def put_batch(
@@ -43,7 +34,10 @@ def put_batch(
     It holds a manifest, events, the checkpoints with the given ids, and whole files by their name in the batch. The
     checkpoints leave the active folder in the same change. `lost` are ids of events that can be read from no file.
     """
-    name = batch_name(kind, writing.now, writing.store.names(ARCHIVE))
+    first = f"{kind}-{re.sub(r'[^0-9TZ]', '', stamp(writing.now))}"
+    names = (first if number == 1 else f"{first}-{number}" for number in count(1))
+    taken = writing.store.names(ARCHIVE)
+    name = next(name for name in names if name not in taken)
     retention = config["retention"]
     manifest = {
         "createdAt": stamp(writing.now),
@@ -67,29 +61,27 @@ def put_batch(
     return name
 
 
-def expired(memory: StateFiles, now: datetime, days: int) -> tuple[list[str], list[str]]:
-    """Return the batches that are `days` old by their manifests, and sentences about unreadable manifests."""
-    gone, warnings = [], []
+def expired(memory: StateFiles, now: datetime, days: int, warnings: list[str]) -> Iterator[str]:
+    """Yield the batches that are `days` old by their manifests; add a sentence about each unreadable one."""
+    before = stamp(now - timedelta(days=days))
     for batch in memory.batches:
         try:
-            created = moment(memory.manifest(batch)["createdAt"])
+            if memory.manifest(batch)["createdAt"] <= before:
+                yield batch
         except MemdeckError as error:
             warnings.append(f"{error.message}; the batch stays")
-            continue
-        if created is not None and created <= now - timedelta(days=days):
-            gone.append(batch)
-    return gone, warnings
+
+
+_WRITTEN = re.compile(
+    r"(?:events\.jsonl|(?:state|config|sources|manifest)\.json|damaged/.+|checkpoints/chk-\d{6,15}\.json)"
+)
 
 
 def files_of(memory: StateFiles, batch: str) -> list[str]:
     """Return the files of a batch that a memory system writes; any other file in it is left alone."""
     folder = f"{ARCHIVE}/{batch}"
-    plain = ("events.jsonl", "state.json", "config.json", "sources.json", "manifest.json")
-    found = [f"{folder}/{name}" for name in memory.names(folder) if name in plain]
-    found += [f"{folder}/damaged/{name}" for name in memory.names(f"{folder}/damaged")]
-    kept = memory.names(f"{folder}/checkpoints")
-    found += [f"{folder}/checkpoints/{name}" for name in kept if re.fullmatch(r"chk-\d{6,15}\.json", name)]
-    return found
+    inner = (f"{part}{name}" for part in ("", "damaged/", "checkpoints/") for name in memory.names(f"{folder}/{part}"))
+    return [f"{folder}/{name}" for name in inner if _WRITTEN.fullmatch(name)]
 
 
 def archived_events(memory: StateFiles) -> Iterator[Json]:
@@ -108,32 +100,25 @@ Key = tuple[str, str | None, str]
 
 def imports_of(memory: StateFiles) -> set[Key]:
     """Return the imports in the history, the archive, and what expired there, so that none is imported twice."""
-    events = (*memory.events, *archived_events(memory))
-    expired = (tuple(one) for one in _expired_imports(memory))
-    return {*(_key(event) for event in events), *expired}  # type: ignore[arg-type]
+    return {*map(_key, (*memory.events, *archived_events(memory))), *_expired_imports(memory)}
 
 
 def _key(event: Json) -> Key:
     return event["sourceId"], event["externalItemId"], event["contentHash"]
 
 
-def _expired_imports(memory: StateFiles) -> list[list[str]]:
-    stored = memory.read(EXPIRED)
-    try:
+def _expired_imports(memory: StateFiles) -> set[Key]:
+    with suppress(MemdeckError):
+        stored = memory.read(EXPIRED)
         found = load(stored.data, EXPIRED, "state.archive.expired") if stored.exists else []
-    except MemdeckError:
-        return []
-    return [one for one in found if isinstance(one, list)] if isinstance(found, list) else []
+        return {tuple(one) for one in found if isinstance(one, list)} if isinstance(found, list) else set()
+    return set()
 
 
 def note_expired(writing: StateWriting, batches: Iterable[str]) -> None:
     """Plan that the imports of batches are remembered after the batches are gone."""
-    events = [
-        event
-        for batch in batches
-        for event in read_events(writing.memory.read(f"{ARCHIVE}/{batch}/events.jsonl").data).items
-        if event["kind"] == "imported_session"
-    ]
-    if events:
-        known = [*_expired_imports(writing.memory), *(list(_key(event)) for event in events)]
-        writing.put(EXPIRED, canonical_bytes(sorted(known)))
+    read = writing.memory.read
+    events = (event for batch in batches for event in read_events(read(f"{ARCHIVE}/{batch}/events.jsonl").data).items)
+    new = {_key(event) for event in events if event["kind"] == "imported_session"}
+    if new:
+        writing.put(EXPIRED, canonical_bytes(sorted(new | _expired_imports(writing.memory))))

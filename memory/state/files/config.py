@@ -10,80 +10,49 @@ from typing import Any
 from memory.errors import ConfigError
 
 from .json_text import line_of, load, ordered_bytes
-from .model import CONFIG, POLICIES, PROVIDERS, SCOPES, SECTIONS, Json
-from .schema import Fault, Faults, Rule, count, faults_of, first_of, flag, one_of, text
+from .model import CONFIG, Json
+from .schema import Fault, Faults, faults_of, first_of
 
-DEFAULTS: Json = {
-    "recall": {
-        "defaultSection": "all",
-        "defaultSource": "all",
-        "policy": "balanced",
-        "backlogWarnThreshold": 10,
-        "preview": {"showDiffByDefault": False},
-    },
-    "query": {
-        "defaultOutput": "text",
-        "templates": {
-            "answer": {"instructions": "Answer directly from the strongest evidence."},
-            "changes": {"instructions": "Say the recent changes first."},
-            "next": {"instructions": "Say the concrete next actions first."},
-            "traps": {"instructions": "Say the gotchas and risks first."},
-        },
-    },
-    "automation": {
-        "intervalMinutes": 15,
-        "provider": "auto",
-        "importSyncBeforeRecall": True,
-        "autoRecall": True,
-    },
-    "retention": {
-        "enabled": True,
-        "history": {"maxAgeDays": 90},
-        "checkpoints": {"maxAgeDays": 30, "keepRecent": 10},
-        "archive": {"expireAfterDays": 180},
-    },
+_SETTINGS: dict[str, tuple[Any, str]] = {
+    "recall.defaultSection": ("all", "section"),
+    "recall.defaultSource": ("all", "scope"),
+    "recall.policy": ("balanced", "policy"),
+    "recall.backlogWarnThreshold": (10, "count"),
+    "recall.preview.showDiffByDefault": (False, "flag"),
+    "query.defaultOutput": ("text", "output"),
+    "query.templates.answer.instructions": ("Answer directly from the strongest evidence.", "text"),
+    "query.templates.changes.instructions": ("Say the recent changes first.", "text"),
+    "query.templates.next.instructions": ("Say the concrete next actions first.", "text"),
+    "query.templates.traps.instructions": ("Say the gotchas and risks first.", "text"),
+    "automation.intervalMinutes": (15, "minutes"),
+    "automation.provider": ("auto", "agent"),
+    "automation.importSyncBeforeRecall": (True, "flag"),
+    "automation.autoRecall": (True, "flag"),
+    "retention.enabled": (True, "flag"),
+    "retention.history.maxAgeDays": (90, "days"),
+    "retention.checkpoints.maxAgeDays": (30, "days"),
+    "retention.checkpoints.keepRecent": (10, "count"),
+    "retention.archive.expireAfterDays": (180, "days"),
 }
+"""The settings by their dotted keys: the default and the kind of each value."""
+
+KEYS = tuple(_SETTINGS)
+
+
+def _put(settings: Json, key: str, value: Any) -> None:
+    """Set the value at a dotted key in place."""
+    *parents, last = key.split(".")
+    for part in parents:
+        settings = settings.setdefault(part, {})
+    settings[last] = value
+
+
+DEFAULTS: Json = {}
 """The default settings."""
+for _key, (_default, _) in _SETTINGS.items():
+    _put(DEFAULTS, _key, _default)
 
 DEFAULT_BYTES = ordered_bytes(DEFAULTS)
-
-_LONGEST = 1_000_000  # The most days or minutes that a time can be counted back by.
-
-
-def _days(value: Any, where: str, faults: Faults) -> None:
-    count(value, where, faults)
-    if isinstance(value, int) and value > _LONGEST:
-        faults.append(Fault(where, f"is more than {_LONGEST:,}"))
-
-
-def _minutes(value: Any, where: str, faults: Faults) -> None:
-    if isinstance(value, int) and value > 0:
-        _days(value, where, faults)
-    else:
-        faults.append(Fault(where, "is not a whole number from 1"))
-
-
-_RULES: dict[str, Rule] = {
-    "recall.defaultSection": one_of("all", *SECTIONS),
-    "recall.defaultSource": one_of(*SCOPES),
-    "recall.policy": one_of(*POLICIES),
-    "recall.backlogWarnThreshold": count,
-    "recall.preview.showDiffByDefault": flag,
-    "query.defaultOutput": one_of("text", "json"),
-    **{f"query.templates.{mode}.instructions": text for mode in DEFAULTS["query"]["templates"]},
-    "automation.intervalMinutes": _minutes,
-    "automation.provider": one_of("auto", *PROVIDERS),
-    "automation.importSyncBeforeRecall": flag,
-    "automation.autoRecall": flag,
-    "retention.enabled": flag,
-    "retention.history.maxAgeDays": _days,
-    "retention.checkpoints.maxAgeDays": _days,
-    "retention.checkpoints.keepRecent": count,
-    "retention.archive.expireAfterDays": _days,
-}
-"""The rule for the value of each setting, by its dotted key."""
-
-KEYS = tuple(_RULES)
 
 
 def config_faults(written: Any) -> Faults:
@@ -91,7 +60,7 @@ def config_faults(written: Any) -> Faults:
     faults: Faults = []
     if not isinstance(written, dict):
         return [Fault("", "the file is not an object")]
-    for key, rule in _RULES.items():
+    for key, (_, kind) in _SETTINGS.items():
         value: Any = written
         seen = ""
         for part in key.split("."):
@@ -103,7 +72,7 @@ def config_faults(written: Any) -> Faults:
                 break
             value, seen = value[part], f"{seen}.{part}" if seen else part
         else:
-            rule(value, key, faults)
+            faults += faults_of(kind, value, key)
     return faults
 
 
@@ -143,7 +112,7 @@ def _filled(defaults: Json, written: Json) -> Json:
 
 def setting(config: Json, key: str) -> Any:
     """Return a setting by its dotted key; ConfigError `state.config.key` for an unknown one."""
-    if key not in _RULES:
+    if key not in _SETTINGS:
         raise ConfigError("state.config.key", f"there is no setting {key[:60]!r}", f"one of {', '.join(KEYS)}")
     value: Any = config
     for part in key.split("."):
@@ -160,13 +129,9 @@ def with_setting(written: Json, key: str, value: str) -> Json:
     if not isinstance(setting(DEFAULTS, key), str):
         with suppress(ValueError):
             read = json.loads(value)
-    faults = faults_of(_RULES[key], read, key)
+    faults = faults_of(_SETTINGS[key][1], read, key)
     if faults:
         raise ConfigError("state.config.value", f"{value[:60]!r}: {first_of(faults)}", "give a value that fits")
     changed = copy.deepcopy(written)
-    place = changed
-    *parents, last = key.split(".")
-    for part in parents:
-        place = place.setdefault(part, {})
-    place[last] = read
+    _put(changed, key, read)
     return changed

@@ -59,7 +59,6 @@ MARKERS = (
 SIGNALS = ("decisions", "gotchas", "nextStepHints", "keyPaths", "validationObservations")
 
 _ENTRY_NAMES = frozenset(name.lower() for name in ENTRY_FILES)
-_ID = re.compile(r"(evt|chk)-(\d{6,15})")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
@@ -80,11 +79,13 @@ def checkpoint_id(number: int) -> str:
 
 def number_of(text: object, kind: str = "evt") -> int:
     """Return the number of an id; 0 for an id of another kind or another form."""
-    found = _ID.fullmatch(text) if isinstance(text, str) else None
-    if found is None or found[1] != kind:
+    if not isinstance(text, str) or not text.startswith(f"{kind}-"):
         return 0
-    number = int(found[2])
-    return number if f"{number:06d}" == found[2] else 0
+    digits = text[len(kind) + 1 :]
+    sound = (
+        digits.isascii() and digits.isdecimal() and 6 <= len(digits) <= 15 and (len(digits) == 6 or digits[0] != "0")
+    )
+    return int(digits) if sound else 0
 
 
 def stamp(now: datetime) -> str:

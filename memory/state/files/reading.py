@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,22 +18,9 @@ from memory.errors import MemdeckError, NotFoundError
 from memory.state.paths import is_there
 from memory.storage.safe_open import Stored
 
-from . import schema
+from . import model, schema
 from .json_text import line_of, load, no_constant
-from .model import (
-    ARCHIVE,
-    CHECKPOINTS,
-    CONFIG,
-    EVENTS,
-    SCOPES,
-    SOURCES,
-    STATE,
-    Json,
-    checkpoint_id,
-    is_echo,
-    number_of,
-    scope_of,
-)
+from .model import Json, checkpoint_id, is_echo, number_of, scope_of
 
 Read = Callable[[str], Stored]
 """Reads a file by its path relative to the workspace, like `Store.read`."""
@@ -80,16 +69,13 @@ def read_events(data: bytes) -> EventFile:
             continue
         try:
             event = decode(raw.decode("utf-8"))
+            why = schema.first_of(schema.faults_of("event", event))
         except RecursionError:
-            bad.append(BadLine(number, "is nested too deeply"))
-            continue
+            why = "is nested too deeply"
         except ValueError as error:
-            bad.append(BadLine(number, f"is not JSON ({getattr(error, 'msg', error)})"))
-            continue
-        faults: schema.Faults = []
-        schema.EVENT(event, "", faults)
-        if faults:
-            bad.append(BadLine(number, schema.first_of(faults)))
+            why = f"is not JSON ({getattr(error, 'msg', error)})"
+        if why:
+            bad.append(BadLine(number, why))
         else:
             items.append(event)
             lines.append(number)
@@ -123,46 +109,46 @@ class StateFiles:
     @cached_property
     def state(self) -> Json:
         """The state; its hash is not compared."""
-        stored = self.read(STATE)
+        stored = self.read(model.STATE)
         if not stored.exists:
             way = "`memdeck state validate --repair` shows what can be done" if self.checkpoint_ids else ""
-            raise NotFoundError("state.missing", f"there is no {STATE}", way or "`memdeck state init` makes it")
-        return self._parse(STATE, stored, _state)
+            raise NotFoundError("state.missing", f"there is no {model.STATE}", way or "`memdeck state init` makes it")
+        return self._parse(model.STATE, stored, _state)
 
     @cached_property
     def found_events(self) -> EventFile:
         """The events and the bad lines; `state.events.missing` without the file."""
-        stored = self.read(EVENTS)
+        stored = self.read(model.EVENTS)
         if not stored.exists:
-            raise _wrong("state.events.missing", EVENTS, 0, "the file is missing")
-        return self._parse(EVENTS, stored, read_events)
+            raise _wrong("state.events.missing", model.EVENTS, 0, "the file is missing")
+        return self._parse(model.EVENTS, stored, read_events)
 
     @cached_property
     def events(self) -> tuple[Json, ...]:
         """The events in file order; MemdeckError `state.events` where a line is not an event."""
         found = self.found_events
         if found.bad:
-            raise _wrong("state.events.read", EVENTS, found.bad[0].line, found.bad[0].why)
+            raise _wrong("state.events.read", model.EVENTS, found.bad[0].line, found.bad[0].why)
         return found.items
 
     @cached_property
     def sources(self) -> list[Json]:
         """The sources of imports; none without the file."""
-        stored = self.read(SOURCES)
-        return self._parse(SOURCES, stored, _sources) if stored.exists else []
+        stored = self.read(model.SOURCES)
+        return self._parse(model.SOURCES, stored, _sources) if stored.exists else []
 
     @cached_property
     def config(self) -> Json:
         """The settings; missing ones have their defaults."""
         from .config import DEFAULTS, read_config
 
-        stored = self.read(CONFIG)
-        return self._parse(CONFIG, stored, read_config) if stored.exists else DEFAULTS
+        stored = self.read(model.CONFIG)
+        return self._parse(model.CONFIG, stored, read_config) if stored.exists else DEFAULTS
 
     @cached_property
     def checkpoint_names(self) -> tuple[str, ...]:
         """The names in the folder of checkpoints."""
-        return self.names(CHECKPOINTS)
+        return self.names(model.CHECKPOINTS)
 
     @cached_property
     def checkpoint_ids(self) -> tuple[str, ...]:
@@ -201,24 +187,23 @@ class StateFiles:
     @cached_property
     def batches(self) -> tuple[str, ...]:
         """The names of the archive's batches that hold anything; other names are not batches."""
-        return tuple(name for name in self.names(ARCHIVE) if _BATCH.fullmatch(name) and self.holds(f"{ARCHIVE}/{name}"))
+        return tuple(
+            name
+            for name in self.names(model.ARCHIVE)
+            if _BATCH.fullmatch(name) and self.holds(f"{model.ARCHIVE}/{name}")
+        )
 
-    def holds(self, folder: str, depth: int = 4) -> bool:
+    def holds(self, folder: str) -> bool:
         """Return whether a folder holds more than empty folders, which remain when a batch is undone."""
-        for name in self.names(folder):
-            path = self.root / folder / name
-            if depth == 0 or path.is_symlink() or not path.is_dir() or self.holds(f"{folder}/{name}", depth - 1):
-                return True
-        return False
+        return any(files for _, _, files in os.walk(self.root / folder))
 
     def manifest(self, batch: str) -> Json:
         """Return the manifest of a batch; MemdeckError `state.archive.manifest`."""
-        path = f"{ARCHIVE}/{batch}/manifest.json"
+        path = f"{model.ARCHIVE}/{batch}/manifest.json"
         stored = self.read(path)
         if not stored.exists:
             raise _wrong("state.archive.manifest", path, 0, "the file is missing")
-        code = "state.archive.manifest"
-        return self._parse(path, stored, lambda data: _checked(data, path, schema.MANIFEST, code, code))
+        return self._parse(path, stored, lambda data: _checked(data, path, "manifest", "state.archive.manifest"))
 
     # -- what follows from them -----------------------------------------------------------------------------------
 
@@ -232,34 +217,26 @@ class StateFiles:
         """Return the number of the last event that was recalled for a scope, 0 for none."""
         return number_of(self.state["maintenance"]["recallCursors"][scope]["lastRecalledEventId"])
 
+    @cached_property
+    def _recalled(self) -> dict[str, int]:
+        """The number of the last recalled event of each kind: by a recall of that kind or of all."""
+        return {scope: max(self.cursor("all"), self.cursor(scope)) for scope in model.SCOPES}
+
     def is_recalled(self, event: Json) -> bool:
-        """Return whether an event is in the bundle: by a recall of its own scope or of all, or from the start."""
-        return is_echo(event) or number_of(event["id"]) <= max(self.cursor("all"), self.cursor(scope_of(event)))
+        """Return whether an event is in the bundle: by a recall, or because it was written along with a bundle."""
+        return number_of(event["id"]) <= self._recalled[scope_of(event)] or is_echo(event)
 
     def unrecalled(self, scope: str = "all") -> list[Json]:
-        """Return the events of a scope that were not recalled yet.
-
-        Events written along with a bundle never count, because the bundle already holds their content.
-        """
-        every = self.cursor("all")
-        cursors = {one: max(every, self.cursor(one)) for one in SCOPES[1:]}
-        least = min(cursors.values())
-        return [
-            event
-            for event in self.events
-            if (number := number_of(event["id"])) > least
-            and number > cursors[kind := scope_of(event)]
-            and scope in ("all", kind)
-            and not is_echo(event)
-        ]
+        """Return the events of a scope that were not recalled yet."""
+        return [event for event in self.events if scope in ("all", scope_of(event)) and not self.is_recalled(event)]
 
     def highest_event(self) -> int:
         """Return the highest number that an event ever had, as far as the files show."""
         numbers = [0, *(number_of(one["eventId"]) for one in self.latest_checkpoints(1)), *self.archived_numbers()]
-        if self.read(EVENTS).exists:
+        if self.read(model.EVENTS).exists:
             numbers += [number_of(event["id"]) for event in self.found_events.items]
         with suppress(MemdeckError):
-            numbers += [self.cursor(scope) for scope in SCOPES]
+            numbers += [self.cursor(scope) for scope in model.SCOPES]
             numbers.append(number_of(self.state["maintenance"]["lastRecalledEventId"]))
         return max(numbers)
 
@@ -287,50 +264,45 @@ _LISTED = "`memdeck state checkpoints` lists them"
 
 def checkpoint_path(name: str) -> str:
     """Return the path of a checkpoint's file by its id."""
-    return f"{CHECKPOINTS}/{name}.json"
+    return f"{model.CHECKPOINTS}/{name}.json"
 
 
 def _state(data: bytes) -> Json:
-    state: Json = load(data, STATE, "state.json")
+    state: Json = load(data, model.STATE, "state.json")
     if isinstance(state, dict) and state.get("schemaVersion") == 1:
         raise MemdeckError(
             "state.schema",
-            f"{STATE} is of schema 1, which is not read",
+            f"{model.STATE} is of schema 1, which is not read",
             "`memdeck state init --force` puts it into the archive and begins again",
-            file=STATE,
+            file=model.STATE,
             line=line_of(data, "schemaVersion"),
         )
-    faults = schema.faults_of(schema.STATE, state)
+    faults = schema.faults_of("state", state)
     if faults:
         line = line_of(data, faults[0].where.rpartition(".")[2].partition("[")[0])
-        raise _wrong("state.schema", STATE, line, schema.first_of(faults))
+        raise _wrong("state.schema", model.STATE, line, schema.first_of(faults))
     return state
 
 
 def _sources(data: bytes) -> list[Json]:
-    rule = schema.many(schema.SOURCE)
-    sources: list[Json] = _checked(data, SOURCES, rule, "state.sources.json", "state.sources.schema")
-    known: set[str] = set()
-    for source in sources:
-        one = source["id"]
-        if one in known:
-            raise _wrong("state.sources.twice", SOURCES, 0, f"the source {one[:60]!r} is there twice")
-        known.add(one)
+    sources: list[Json] = _checked(data, model.SOURCES, "source*", "state.sources.schema", "state.sources.json")
+    counts = Counter(source["id"] for source in sources)
+    if sources and (twice := counts.most_common(1)[0])[1] > 1:
+        raise _wrong("state.sources.twice", model.SOURCES, 0, f"the source {twice[0][:60]!r} is there twice")
     return sources
 
 
 def _checkpoint(data: bytes, path: str, name: str) -> Json:
     code = "state.checkpoint.schema"
-    checkpoint: Json = _checked(data, path, schema.CHECKPOINT, "state.checkpoint.json", code, twice=False)
+    checkpoint: Json = _checked(data, path, "checkpoint", code, "state.checkpoint.json", twice=False)
     if checkpoint["id"] != name:
         raise _wrong(code, path, 0, f"id is {checkpoint['id']}, and the file is called {name}")
     return checkpoint
 
 
-def _checked(data: bytes, path: str, rule: schema.Rule, unread: str, code: str, *, twice: bool = True) -> Any:
-    """Return the JSON of a file in the shape of a rule; ConfigError `unread`, MemdeckError `code` for another shape."""
-    value = load(data, path, unread, twice=twice)
-    faults = schema.faults_of(rule, value)
-    if faults:
+def _checked(data: bytes, path: str, kind: str, code: str, unread: str = "", *, twice: bool = True) -> Any:
+    """Return the JSON of a file if it is of a kind; MemdeckError `code`, ConfigError `unread` for what is no JSON."""
+    value = load(data, path, unread or code, twice=twice)
+    if faults := schema.faults_of(kind, value):
         raise _wrong(code, path, 0, schema.first_of(faults))
     return value

@@ -1,4 +1,4 @@
-"""The shapes of the format, checked strictly: every fault has its place in the object.
+"""The shapes of the format as a table, checked strictly: every fault has its place in the object.
 
 Keys unknown to the format are left alone, because another tool may have written them.
 """
@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, NamedTuple
 
-from .model import SCHEMA_VERSION, SCOPES, SIGNALS, SOURCE_TYPES, moment, number_of
+from .model import POLICIES, PROVIDERS, SCHEMA_VERSION, SCOPES, SECTIONS, SIGNALS, SOURCE_TYPES, moment, number_of
 
 _HASH = re.compile(r"[0-9a-f]{64}")
+_LONGEST = 1_000_000  # The most days or minutes that a time can be counted back by.
 
 
 class Fault(NamedTuple):
@@ -26,121 +28,82 @@ class Fault(NamedTuple):
 
 
 Faults = list[Fault]
-Rule = Callable[[Any, str, Faults], None]
 
+SHAPES: dict[str, dict[str, str]] = {
+    "provider": {"name": "text", "binary": "text", "model": "text?", "sessionId": "text?"},
+    "project": {
+        "name": "text", "summary": "text", "primaryEcosystem": "text", "packageManager": "text",
+        "workspaceManager": "text", "recommendedEntryFile": "path", "keyPaths": "path*",
+    },
+    "module": {"name": "text", "path": "path", "responsibility": "text"},
+    "entrypoint": {"path": "path", "role": "text"},
+    "area": {"path": "path", "note": "text"},
+    "map": {
+        "modules": "module*", "entrypoints": "entrypoint*", "denseSourceAreas": "area*", "architectureNotes": "text*",
+        "firstFilesToRead": "path*",
+    },
+    "result": {"label": "text", "command": "text", "status": "ended", "summary": "text"},
+    "snapshot": {"status": "validated", "validatedAt": "time?", "summary": "text", "results": "result*"},
+    "focus": {
+        "summary": "text", "currentState": "text*", "knownRisks": "text*", "validationSnapshot": "snapshot",
+        "suggestedNextActions": "text*",
+    },
+    "gotcha": {"title": "text", "symptom": "text", "cause": "text", "correctPath": "text"},
+    "step": {"title": "text", "why": "text", "start": "text", "done": "text"},
+    "command": {"label": "text", "command": "text+", "purpose": "text"},
+    "bundle": {
+        "project": "project", "projectMap": "map", "currentFocus": "focus", "gotchas": "gotcha*", "nextSteps": "step*",
+        "validationCommands": "command*2",
+    },
+    "cursor": {"lastRecalledAt": "time?", "lastRecalledEventId": "event id?"},
+    "cursors": dict.fromkeys(SCOPES, "cursor"),
+    "maintenance": {
+        "lastRecalledAt": "time?", "lastRecalledEventId": "event id?", "latestCheckpointId": "checkpoint id?",
+        "historyEventCount": "count", "importSourceCount": "count", "recallCursors": "cursors",
+    },
+    "state": {
+        "schemaVersion": "version", "generatorVersion": "text", "provider": "provider", "generatedAt": "time",
+        "bundleHash": "hash", "bundle": "bundle", "maintenance": "maintenance",
+    },
+    "signals": dict.fromkeys(SIGNALS, "text*"),
+    "event": {
+        "id": "event id", "kind": "kind", "sourceId": "text", "externalItemId": "text?", "createdAt": "time",
+        "contentHash": "hash", "summary": "text", "signals": "signals", "sourceRef": "text",
+    },
+    "checkpoint": {
+        "id": "checkpoint id", "createdAt": "time", "eventId": "event id?", "bundleHash": "hash", "bundle": "bundle",
+        "summary": "text",
+    },
+    "source": {
+        "id": "text", "type": "source type", "path": "text", "createdAt": "time", "updatedAt": "time",
+        "lastSyncedAt": "time?", "lastSyncStatus": "synced", "lastSyncError": "text?", "lastImportedCount": "count",
+    },
+    "manifest": {
+        "createdAt": "time", "archivedEventIds": "event id*", "archivedCheckpointIds": "checkpoint id*",
+        "historyMaxAgeDays": "count", "checkpointMaxAgeDays": "count", "keepRecent": "count",
+        "expireAfterDays": "count",
+    },
+}  # fmt: skip
+"""The objects of the format: their keys, each with the kind of its value.
 
-def text(value: Any, where: str, faults: Faults) -> None:
-    """Accept text that is not blank and can be written as UTF-8."""
-    if not isinstance(value, str):
-        faults.append(Fault(where, "is not a text"))
-    elif not value.strip():
-        faults.append(Fault(where, "is blank"))
-    elif not value.isascii() and _has_surrogate(value):
-        faults.append(Fault(where, "is not valid Unicode"))
+A kind is a shape, a choice or a value; `?` allows null, `*` makes a list of any length (`*2`: of at most two), `+` a
+list that is not empty.
+"""
 
-
-def _has_surrogate(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
-def fitting(fits: Callable[[Any], bool], what: str) -> Rule:
-    """Return the rule that accepts the values for which `fits` is true; `what` says of any other what it is."""
-
-    def check(value: Any, where: str, faults: Faults) -> None:
-        if not fits(value):
-            faults.append(Fault(where, what))
-
-    return check
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _is_hash(value: Any) -> bool:
-    return isinstance(value, str) and _HASH.fullmatch(value) is not None
-
-
-time = fitting(lambda value: moment(value) is not None, "is not a time such as 2026-01-31T12:00:00.000Z")
-"""Accepts a time in UTC with milliseconds and Z."""
-hexes = fitting(_is_hash, "is not a SHA-256 in 64 hex digits")
-"""Accepts the hex digits of a SHA-256."""
-count = fitting(_is_count, "is not a whole number from 0")
-"""Accepts a whole number from 0."""
-flag = fitting(lambda value: isinstance(value, bool), "is neither true nor false")
-"""Accepts true or false."""
-event_ref = fitting(lambda value: number_of(value) > 0, "is not the id of an event such as evt-000001")
-"""Accepts the id of an event."""
-checkpoint_ref = fitting(lambda value: number_of(value, "chk") > 0, "is not the id of a checkpoint such as chk-000001")
-"""Accepts the id of a checkpoint."""
-
-
-def or_null(rule: Rule) -> Rule:
-    """Return the rule that also accepts null."""
-
-    def check(value: Any, where: str, faults: Faults) -> None:
-        if value is not None:
-            rule(value, where, faults)
-
-    return check
-
-
-def one_of(*values: Any) -> Rule:
-    """Return the rule that accepts only the given values."""
-
-    def check(value: Any, where: str, faults: Faults) -> None:
-        if not any(type(value) is type(one) and value == one for one in values):
-            faults.append(Fault(where, f"is none of {', '.join(map(str, values))}"))
-
-    return check
-
-
-def many(rule: Rule, most: int = 0, least: int = 0) -> Rule:
-    """Return the rule for a list, of `least` to `most` (0: any number of) entries."""
-
-    def check(value: Any, where: str, faults: Faults) -> None:
-        if not isinstance(value, list):
-            faults.append(Fault(where, "is not a list"))
-            return
-        if most and len(value) > most:
-            faults.append(Fault(where, f"has {len(value)} entries, at most {most} are allowed"))
-        if len(value) < least:
-            faults.append(Fault(where, "is empty"))
-        if rule is text and all(type(one) is str and one.isascii() and one.strip() for one in value):
-            return
-        for index, one in enumerate(value):
-            rule(one, f"{where}[{index}]", faults)
-
-    return check
-
-
-def record(**fields: Rule) -> Rule:
-    """Return the rule for an object that has all the given keys."""
-    items = tuple(fields.items())
-
-    def check(value: Any, where: str, faults: Faults) -> None:
-        if not isinstance(value, dict):
-            faults.append(Fault(where, "is not an object"))
-            return
-        prefix = f"{where}." if where else ""
-        for key, rule in items:
-            if key in value:
-                rule(value[key], prefix + key, faults)
-            else:
-                faults.append(Fault(prefix + key, "is missing"))
-
-    return check
-
-
-def relative(value: Any, where: str, faults: Faults) -> None:
-    """Accept a path relative to the workspace that does not lead out of it."""
-    text(value, where, faults)
-    if isinstance(value, str) and not stays_inside(value):
-        faults.append(Fault(where, "leads out of the workspace"))
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "version": (SCHEMA_VERSION,),
+    "validated": ("not-run", "passed", "failed", "mixed"),
+    "ended": ("passed", "failed", "unavailable"),
+    "kind": ("tool_run", "imported_session"),
+    "source type": SOURCE_TYPES,
+    "synced": ("never", "passed", "failed"),
+    "section": ("all", *SECTIONS),
+    "scope": SCOPES,
+    "policy": POLICIES,
+    "output": ("text", "json"),
+    "agent": ("auto", *PROVIDERS),
+}
+"""The kinds that are one of some values."""
 
 
 def stays_inside(path: str) -> bool:
@@ -148,103 +111,89 @@ def stays_inside(path: str) -> bool:
     return not (path.startswith(("/", "~")) or "\0" in path or ".." in path.replace("\\", "/").split("/"))
 
 
-TEXTS = many(text)
-PATHS = many(relative)
-
-PROVIDER = record(name=text, binary=text, model=or_null(text), sessionId=or_null(text))
-BUNDLE = record(
-    project=record(
-        name=text,
-        summary=text,
-        primaryEcosystem=text,
-        packageManager=text,
-        workspaceManager=text,
-        recommendedEntryFile=relative,
-        keyPaths=PATHS,
-    ),
-    projectMap=record(
-        modules=many(record(name=text, path=relative, responsibility=text)),
-        entrypoints=many(record(path=relative, role=text)),
-        denseSourceAreas=many(record(path=relative, note=text)),
-        architectureNotes=TEXTS,
-        firstFilesToRead=PATHS,
-    ),
-    currentFocus=record(
-        summary=text,
-        currentState=TEXTS,
-        knownRisks=TEXTS,
-        validationSnapshot=record(
-            status=one_of("not-run", "passed", "failed", "mixed"),
-            validatedAt=or_null(time),
-            summary=text,
-            results=many(
-                record(label=text, command=text, status=one_of("passed", "failed", "unavailable"), summary=text)
-            ),
-        ),
-        suggestedNextActions=TEXTS,
-    ),
-    gotchas=many(record(title=text, symptom=text, cause=text, correctPath=text)),
-    nextSteps=many(record(title=text, why=text, start=text, done=text)),
-    validationCommands=many(record(label=text, command=many(text, least=1), purpose=text), most=2),
-)
-_CURSOR = record(lastRecalledAt=or_null(time), lastRecalledEventId=or_null(event_ref))
-MAINTENANCE = record(
-    lastRecalledAt=or_null(time),
-    lastRecalledEventId=or_null(event_ref),
-    latestCheckpointId=or_null(checkpoint_ref),
-    historyEventCount=count,
-    importSourceCount=count,
-    recallCursors=record(**dict.fromkeys(SCOPES, _CURSOR)),
-)
-STATE = record(
-    schemaVersion=one_of(SCHEMA_VERSION),
-    generatorVersion=text,
-    provider=PROVIDER,
-    generatedAt=time,
-    bundleHash=hexes,
-    bundle=BUNDLE,
-    maintenance=MAINTENANCE,
-)
-EVENT = record(
-    id=event_ref,
-    kind=one_of("tool_run", "imported_session"),
-    sourceId=text,
-    externalItemId=or_null(text),
-    createdAt=time,
-    contentHash=hexes,
-    summary=text,
-    signals=record(**dict.fromkeys(SIGNALS, TEXTS)),
-    sourceRef=text,
-)
-CHECKPOINT = record(
-    id=checkpoint_ref, createdAt=time, eventId=or_null(event_ref), bundleHash=hexes, bundle=BUNDLE, summary=text
-)
-SOURCE = record(
-    id=text,
-    type=one_of(*SOURCE_TYPES),
-    path=text,
-    createdAt=time,
-    updatedAt=time,
-    lastSyncedAt=or_null(time),
-    lastSyncStatus=one_of("never", "passed", "failed"),
-    lastSyncError=or_null(text),
-    lastImportedCount=count,
-)
-MANIFEST = record(
-    createdAt=time,
-    archivedEventIds=many(event_ref),
-    archivedCheckpointIds=many(checkpoint_ref),
-    historyMaxAgeDays=count,
-    checkpointMaxAgeDays=count,
-    keepRecent=count,
-    expireAfterDays=count,
-)
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def faults_of(rule: Rule, value: Any, where: str = "") -> Faults:
-    """Return the faults of a value, empty where it has the shape."""
+def _is_unicode(text: str) -> bool:
+    return text.isascii() or text.encode(errors="ignore").decode() == text
+
+
+def _is_one(values: tuple[Any, ...], value: Any) -> bool:
+    return any(type(value) is type(one) and value == one for one in values)
+
+
+_Tests = tuple[tuple[Callable[[Any], object], str], ...]
+_TEXT: _Tests = (
+    (lambda value: isinstance(value, str), "is not a text"),
+    (str.strip, "is blank"),
+    (_is_unicode, "is not valid Unicode"),
+)
+_DAYS: _Tests = (
+    (_is_count, "is not a whole number from 0"),
+    (lambda value: value <= _LONGEST, f"is more than {_LONGEST:,}"),
+)
+VALUES: dict[str, _Tests] = {
+    "text": _TEXT,
+    "path": (*_TEXT, (stays_inside, "leads out of the workspace")),
+    "count": _DAYS[:1],
+    "days": _DAYS,
+    "minutes": ((lambda value: _is_count(value) and value > 0, "is not a whole number from 1"), *_DAYS),
+    "flag": ((lambda value: isinstance(value, bool), "is neither true nor false"),),
+    "hash": ((lambda value: isinstance(value, str) and _HASH.fullmatch(value), "is not a SHA-256 in 64 hex digits"),),
+    "time": ((moment, "is not a time such as 2026-01-31T12:00:00.000Z"),),
+    "event id": ((number_of, "is not the id of an event such as evt-000001"),),
+    "checkpoint id": ((partial(number_of, kind="chk"), "is not the id of a checkpoint such as chk-000001"),),
+    **{
+        kind: ((partial(_is_one, values), f"is none of {', '.join(map(str, values))}"),)
+        for kind, values in CHOICES.items()
+    },
+}
+"""The kinds of plain values: the tests of each in order, and what is wrong with a value that fails one."""
+
+
+@cache
+def _parts(kind: str) -> tuple[str, str, int]:
+    """Return the name of a kind, its sign, and the most entries of its list (0: any number)."""
+    name, sign, most = re.fullmatch(r"([a-z ]+)([?*+]?)(\d?)", kind).groups()  # type: ignore[union-attr]
+    return name, sign, int(most or 0)
+
+
+def look(kind: str, value: Any, where: str, faults: Faults) -> None:
+    """Add the faults of a value of a kind to a list; `where` is its place."""
+    name, sign, most = _parts(kind)
+    if sign == "?" and value is None:
+        return
+    if sign in ("*", "+"):
+        if not isinstance(value, list):
+            faults.append(Fault(where, "is not a list"))
+            return
+        if most and len(value) > most:
+            faults.append(Fault(where, f"has {len(value)} entries, at most {most} are allowed"))
+        if sign == "+" and not value:
+            faults.append(Fault(where, "is empty"))
+        for index, one in enumerate(value):
+            look(name, one, f"{where}[{index}]", faults)
+    elif name in VALUES:
+        for fits, what in VALUES[name]:
+            if not fits(value):
+                faults.append(Fault(where, what))
+                return
+    elif not isinstance(value, dict):
+        faults.append(Fault(where, "is not an object"))
+    else:
+        prefix = f"{where}." if where else ""
+        for key, inner in SHAPES[name].items():
+            if key in value:
+                look(inner, value[key], prefix + key, faults)
+            else:
+                faults.append(Fault(prefix + key, "is missing"))
+
+
+def faults_of(kind: str, value: Any, where: str = "") -> Faults:
+    """Return the faults of a value of a kind, empty where it has none."""
     faults: Faults = []
-    rule(value, where, faults)
+    look(kind, value, where, faults)
     return faults
 
 

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.base.retry import retry
 from memory.errors import RefusedError
-from memory.state.recall.events import short, tool_run
 
-from . import schema
+from . import model, schema
 from .json_text import canonical_bytes, digest, line_bytes
-from .model import (
-    ENTRY_FILES,
-    EVENTS,
-    GENERATOR,
-    SCHEMA_VERSION,
-    SCOPES,
-    STATE,
-    Json,
-    event_id,
-    is_entry_file,
-    stamp,
-)
+from .model import Json, event_id, is_entry_file, stamp
 from .reading import Parsed, StateFiles, checkpoint_path
 
 if TYPE_CHECKING:
@@ -35,6 +23,10 @@ if TYPE_CHECKING:
     from memory.storage.transaction import Transaction
 
 R = TypeVar("R")
+NEVER_SYNCED = {"lastSyncedAt": None, "lastSyncStatus": "never", "lastSyncError": None, "lastImportedCount": 0}
+"""What a source says of its syncs before the first."""
+_MOST, _MOST_PATHS = 12, 16
+_LONGEST = 400
 
 
 class StateStore:
@@ -102,17 +94,17 @@ class StateWriting:
 
     def put_state(self, state: Json) -> None:
         """Plan the state; RefusedError `state.refused` for one that does not have the shape."""
-        refuse(schema.STATE, state)
-        self.put(STATE, canonical_bytes(state))
+        refuse("state", state)
+        self.put(model.STATE, canonical_bytes(state))
 
     def add_events(self, events: list[Json], *, anew: bool = False) -> None:
         """Plan events at the end of events.jsonl; `anew` drops the existing ones."""
         for event in events:
-            refuse(schema.EVENT, event)
-        data = b"" if anew else self.transaction.read(EVENTS).data
+            refuse("event", event)
+        data = b"" if anew else self.transaction.read(model.EVENTS).data
         if data and not data.endswith(b"\n"):
             data += b"\n"
-        self.put(EVENTS, data + b"".join(map(line_bytes, events)))
+        self.put(model.EVENTS, data + b"".join(map(line_bytes, events)))
 
     def put_views(self, bundle: Json, bundle_hash: str) -> None:
         """Plan the projections and the entry block of a bundle; RefusedError `state.exists` for a person's own file."""
@@ -126,60 +118,35 @@ class StateWriting:
         self.put(entry, put_block(self.transaction.read(entry).data, render_block(bundle_hash)))
 
     def persist(
-        self,
-        command: str,
-        bundle: Json,
-        summary: str,
-        *,
-        state: Json | None,
-        provider: Json | None = None,
-        diff: Digest | None = None,
-        maintenance: Json | None = None,
-        anew: bool = False,
+        self, command: str, bundle: Json, summary: str, *, state: Json, diff: Digest | None = None, **maintenance: Any
     ) -> Json:
         """Plan event, checkpoint, state, projections and entry block of a new bundle; return the new state.
 
         `summary` is the checkpoint's, and also the event's where `diff` says what a recall changed. `state` is the
-        previous one, None for the first; `maintenance` replaces some of its keys. `anew` starts events.jsonl again.
+        previous one; one without a bundle is the first, which starts events.jsonl again. `maintenance` are values that
+        change in it.
         """
-        refuse(schema.BUNDLE, bundle)
-        created, bundle_hash = stamp(self.now), digest(bundle)
+        refuse("bundle", bundle)
+        created, bundle_hash, anew = stamp(self.now), digest(bundle), "bundle" not in state
         event_name = event_id(self.memory.highest_event() + 1)
         checkpoint_name = self.memory.next_checkpoint()
         summary = short(summary)
         said = None if diff is None else diff.json()
         words = short(f"{command} refreshed the state of {bundle['project']['name']}") if diff is None else summary
         event = tool_run(event_name, command, bundle, bundle_hash, created, words, said)
-        checkpoint = {
-            "id": checkpoint_name,
-            "createdAt": created,
-            "eventId": event_name,
-            "bundleHash": bundle_hash,
-            "bundle": bundle,
-            "summary": summary,
+        checkpoint = checkpoint_of(checkpoint_name, created, event_name, bundle, bundle_hash, summary)
+        maintenance |= {
+            "latestCheckpointId": checkpoint_name,
+            "historyEventCount": 1 if anew else len(self.memory.events) + 1,
+            "importSourceCount": len(self.memory.sources),
         }
-        before = fresh_maintenance() if state is None else state["maintenance"]
-        count = 0 if anew else len(self.memory.events)
-        kept = {} if state is None else state
         new = {
-            **kept,
-            "schemaVersion": SCHEMA_VERSION,
-            "generatorVersion": GENERATOR,
-            "provider": provider or kept["provider"],
-            "generatedAt": created,
-            "bundleHash": bundle_hash,
-            "bundle": bundle,
-            "maintenance": {
-                **before,
-                **(maintenance or {}),
-                "latestCheckpointId": checkpoint_name,
-                "historyEventCount": count + 1,
-                "importSourceCount": len(self.memory.sources),
-            },
+            **state_of(state, bundle, bundle_hash, created),
+            "maintenance": {**state["maintenance"], **maintenance},
         }
         self.put_state(new)
         self.add_events([event], anew=anew)
-        refuse(schema.CHECKPOINT, checkpoint)
+        refuse("checkpoint", checkpoint)
         self.put(checkpoint_path(checkpoint_name), canonical_bytes(checkpoint))
         self.put_views(bundle, bundle_hash)
         return new
@@ -189,9 +156,9 @@ class StateWriting:
         return self.transaction.commit(summary)
 
 
-def refuse(rule: schema.Rule, value: Json) -> None:
-    """Raise RefusedError `state.refused` for an object without the right shape: nothing wrong is ever written."""
-    faults = schema.faults_of(rule, value)
+def refuse(kind: str, value: Json) -> None:
+    """Raise RefusedError `state.refused` for a value that is not of a kind: nothing wrong is ever written."""
+    faults = schema.faults_of(kind, value)
     if faults:
         raise RefusedError(
             "state.refused",
@@ -201,15 +168,30 @@ def refuse(rule: schema.Rule, value: Json) -> None:
         )
 
 
-def fresh_maintenance() -> Json:
-    """Return the maintenance part of a state that has never been recalled."""
+def checkpoint_of(name: str, created: str, event: str | None, bundle: Json, bundle_hash: str, summary: str) -> Json:
+    """Return a checkpoint of a bundle."""
+    about = {"id": name, "createdAt": created, "eventId": event, "summary": summary}
+    return {**about, "bundleHash": bundle_hash, "bundle": bundle}
+
+
+def state_of(parts: Json, bundle: Json, bundle_hash: str, created: str) -> Json:
+    """Return a state with a bundle; `parts` are its other parts, or those of the state before it."""
+    versions = {"schemaVersion": model.SCHEMA_VERSION, "generatorVersion": model.GENERATOR}
+    return {**parts, **versions, "generatedAt": created, "bundleHash": bundle_hash, "bundle": bundle}
+
+
+def fresh_parts(provider: str) -> Json:
+    """Return the parts of a state that has never been recalled, except those that the bundle makes."""
+    cursor = {"lastRecalledAt": None, "lastRecalledEventId": None}
     return {
-        "lastRecalledAt": None,
-        "lastRecalledEventId": None,
-        "latestCheckpointId": None,
-        "historyEventCount": 0,
-        "importSourceCount": 0,
-        "recallCursors": {scope: {"lastRecalledAt": None, "lastRecalledEventId": None} for scope in SCOPES},
+        "provider": {"name": provider, "binary": provider, "model": None, "sessionId": None},
+        "maintenance": {
+            **cursor,
+            "latestCheckpointId": None,
+            "historyEventCount": 0,
+            "importSourceCount": 0,
+            "recallCursors": {scope: dict(cursor) for scope in model.SCOPES},
+        },
     }
 
 
@@ -222,7 +204,7 @@ def entry_path(root: Path, bundle: Json) -> str:
     if not is_entry_file(name):
         raise RefusedError(
             "state.entry_file",
-            f"the entry file {name[:80]!r} is none of {', '.join(ENTRY_FILES)}",
+            f"the entry file {name[:80]!r} is none of {', '.join(model.ENTRY_FILES)}",
             "`memdeck state edit project` changes it",
         )
     try:
@@ -231,3 +213,51 @@ def entry_path(root: Path, bundle: Json) -> str:
         return name
     inside = os.path.relpath(target, os.path.realpath(root))
     return inside if schema.stays_inside(inside) and is_entry_file(inside.rpartition("/")[2]) else name
+
+
+# -- events that are written along with a bundle --------------------------------------------------------------
+
+
+def tool_run(name: str, command: str, bundle: Json, bundle_hash: str, created: str, summary: str, diff: Any) -> Json:
+    """Return the event of a command that wrote a bundle; `diff` is what a recall changed, None for other commands."""
+    return {
+        "id": name,
+        "kind": "tool_run",
+        "sourceId": model.LOCAL_SOURCE,
+        "externalItemId": None,
+        "createdAt": created,
+        "contentHash": digest({"bundleHash": bundle_hash, "commandName": command, "diffSummary": diff}),
+        "summary": summary,
+        "signals": signals_of(bundle),
+        "sourceRef": model.OWN_REF + command,
+    }
+
+
+def signals_of(bundle: Json) -> dict[str, list[str]]:
+    """Return the content of a bundle as signals, the first few of each kind."""
+    project, parts, focus = bundle["project"], bundle["projectMap"], bundle["currentFocus"]
+    snapshot = focus["validationSnapshot"]
+    return {
+        "decisions": _some(
+            [*parts["architectureNotes"], *(f"{m['path']}: {m['responsibility']}" for m in parts["modules"])]
+        ),
+        "gotchas": _some(f"{one['title']}: {one['cause']}" for one in bundle["gotchas"]),
+        "nextStepHints": _some(f"{one['title']}: {one['start']}" for one in bundle["nextSteps"]),
+        "keyPaths": _some(
+            [*project["keyPaths"], *(one["path"] for one in parts["entrypoints"]), *parts["firstFilesToRead"]],
+            _MOST_PATHS,
+        ),
+        "validationObservations": _some(
+            [snapshot["summary"], *(f"{one['command']}: {one['summary']}" for one in snapshot["results"])]
+        ),
+    }
+
+
+def _some(texts: Iterable[str], most: int = _MOST) -> list[str]:
+    return list(dict.fromkeys(text for text in texts if text.strip()))[:most]
+
+
+def short(text: str) -> str:
+    """Return a text on one line that is short enough for a summary."""
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

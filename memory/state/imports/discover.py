@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from memory.errors import MemdeckError, UsageError
 from memory.state.files.model import SOURCE_TYPES
-from memory.state.paths import shown_path
+from memory.state.paths import as_name, shown_path
 
 MOST_FILES = 20_000
 """How many files of one source are considered."""
 
-_DEPTH = 12
 _FOLDERS = {"claude-local": ("transcripts", "projects"), "codex-local": ("sessions", "archived_sessions")}
 _SUFFIX = ".jsonl"
 _HISTORY = "history.jsonl"
@@ -67,7 +67,7 @@ def discover(
         raise MemdeckError("state.source.unreadable", f"{shown} cannot be read", "change its permissions")
     index = top / _INDEX
     found_index = index if source_type == "codex-local" and _regular(index) else None
-    names = sorted(_names(source_type, top, root))
+    names = sorted(islice(_names(source_type, top, root), MOST_FILES + 1))
     if len(names) > MOST_FILES:
         raise MemdeckError(
             "state.source.too_many", f"{shown} holds more than {MOST_FILES} sessions", "give a folder within it"
@@ -77,45 +77,34 @@ def discover(
 
 def _names(source_type: str, top: Path, root: str | os.PathLike[str] | None) -> Iterator[str]:
     folders = [name for name in _FOLDERS[source_type] if (top / name).is_dir() and not (top / name).is_symlink()]
-    if not folders and not (source_type == "claude-local" and _regular(top / _HISTORY)):
-        yield from _walk(top, "", _DEPTH)
-        return
+    history = source_type == "claude-local" and _regular(top / _HISTORY)
+    if not folders and not history:
+        yield from _walk(top)
     for name in folders:
-        if name == "projects" and root is not None:
-            for own in _own_folders(top / name, root):
-                yield from _walk(top, f"{name}/{own}", _DEPTH)
-        else:
-            yield from _walk(top, name, _DEPTH)
-    if source_type == "claude-local" and _regular(top / _HISTORY):
+        own = _own_folders(top / name, root) if name == "projects" and root is not None else [""]
+        for one in own:
+            yield from _walk(top, f"{name}/{one}")
+    if history:
         yield _HISTORY
 
 
 def _own_folders(projects: Path, root: str | os.PathLike[str]) -> list[str]:
     """Return the folders of `projects` that are named after a repository and the folders in it."""
-    encoded = {re.sub(r"[^A-Za-z0-9]", "-", os.path.abspath(one)) for one in (root, os.path.realpath(root))}
+    encoded = {as_name(os.path.abspath(one)) for one in (root, os.path.realpath(root))}
     return [name for name in sorted(os.listdir(projects)) if name in encoded]
 
 
-def _walk(top: Path, below: str, depth: int) -> Iterator[str]:
-    try:
-        entries = sorted(os.scandir(top / below), key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in entries:
-        if entry.name.startswith(".") or entry.is_symlink():
-            continue
-        name = f"{below}/{entry.name}" if below else entry.name
-        if entry.is_dir(follow_symlinks=False):
-            if depth:
-                yield from _walk(top, name, depth - 1)
-        elif entry.name.endswith(_SUFFIX) and entry.name != _INDEX and _regular(Path(entry.path)):
-            yield name
+def _walk(top: Path, below: str = "") -> Iterator[str]:
+    for folder, folders, names in os.walk(top / below):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            path = Path(folder, name)
+            if name.endswith(_SUFFIX) and not name.startswith(".") and name != _INDEX and _regular(path):
+                yield str(path.relative_to(top))
 
 
 def _regular(path: Path) -> bool:
     """Return whether a path is a regular file that is not empty, and no link."""
-    import stat
-
     try:
         found = os.lstat(path)
     except OSError:

@@ -6,6 +6,7 @@ import os
 import re
 
 from memory.base.secrets import mask
+from memory.state.paths import as_name
 
 _HOMES = re.compile(
     r"(?<![\w./~-])(?:/home/|/Users/|/var/home/|[A-Za-z]:[\\/]+Users[\\/]+)[^\s/\\:*?\"'<>|`,;()\[\]]{1,64}"
@@ -30,7 +31,7 @@ class Cleaner:
         own = os.path.abspath(home) if home else ""
         self._own = re.compile(rf"(?<![\w.~-]){re.escape(own)}(?![\w.-])") if own.strip("/") else None
         homes = (own, os.path.realpath(own)) if self._own else ()
-        names = {re.sub(r"[^A-Za-z0-9]", "-", path) for path in (*self._roots, *homes) if path != "/"}
+        names = {as_name(path) for path in (*self._roots, *homes) if path != "/"}
         encoded = "|".join(sorted(names, key=len, reverse=True))
         self._encoded = re.compile(rf"(?<![\w-])(?:{encoded})(?![A-Za-z0-9])") if encoded else None
 

@@ -7,24 +7,28 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
 
 from memory.errors import MemdeckError
 from memory.state.files.model import SIGNALS
+from memory.state.git import is_elsewhere
 from memory.state.projections.markdown import one_line
-from memory.state.repository import is_elsewhere
 from memory.storage.safe_open import open_beneath
 
 from .discover import SourceItem
-from .lines import read_lines
 from .privacy import Cleaner
 from .shapes import PERSON, SessionRecord, read_record
 from .signals import Signals, find_signals
 
+MOST_LINE = 32 << 20
+"""How many bytes one line may have; a longer one counts as bad and is skipped."""
+
+_CHUNK = 1 << 20
 _MOST_BYTES = 64 << 20
 
 
@@ -215,3 +219,50 @@ class _Session:
                 clean = self._clean.text(line)
                 return clean if len(clean) <= _SUMMARY else clean[: _SUMMARY - 1].rstrip() + "…"
         return f"Session {one_line(name)[:_SUMMARY]}"
+
+
+# -- lines -------------------------------------------------------------------------------------------------------
+
+
+class SessionLine(NamedTuple):
+    """One line: its number from 1, its record (None for a bad line), and whether its line end is missing."""
+
+    number: int
+    record: dict[str, Any] | None
+    unfinished: bool = False
+
+
+def read_lines(file: BinaryIO, most: int) -> Iterator[SessionLine]:
+    """Yield the lines of a file up to `most` bytes, without blank ones; only `\\n` ends a line."""
+    number = 0
+    while most > 0:
+        raw = file.readline(min(MOST_LINE, most) + 1)
+        if not raw:
+            return
+        number += 1
+        most -= len(raw)
+        if len(raw) > MOST_LINE and not raw.endswith(b"\n"):
+            most -= _pass_over(file, most)
+            yield SessionLine(number, None)
+        elif raw.strip(b"\xef\xbb\xbf \t\r\n"):
+            yield SessionLine(number, _record(raw), not raw.endswith(b"\n"))
+
+
+def _pass_over(file: BinaryIO, most: int) -> int:
+    """Skip to the end of a line; return the number of bytes skipped."""
+    passed = 0
+    while passed < most:
+        raw = file.readline(_CHUNK)
+        passed += len(raw)
+        if not raw or raw.endswith(b"\n"):
+            break
+    return passed
+
+
+def _record(raw: bytes) -> dict[str, Any] | None:
+    """Read one object; None for anything else, or for one that is nested too deeply or too large."""
+    try:
+        record = json.loads(raw.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None

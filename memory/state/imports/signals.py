@@ -22,7 +22,7 @@ _MARKERS = {
     "(?:key )?paths?": ("keyPaths", ""),
     "validations?": ("validationObservations", ""),
 }
-"""The words of a marker, in any case; the signal that they give, and what stands before its text there."""
+"""The words of a marker, in any case; the signal that they give, and the text before its own there."""
 
 _LEAD = r"[ \t]{0,3}(?P<quote>(?:>[ \t]?)*)(?P<heading>\#{1,6}[ \t]+)?(?P<item>(?:[-*+]|\d{1,3}[.)])[ \t]{1,4})?"
 _BOLD = r"(?:\*\*|__|`)?"
@@ -79,7 +79,7 @@ def find_signals(text: str) -> Iterator[tuple[str, str]]:
 
 
 def kind_of(found: re.Match[str]) -> tuple[str, str]:
-    """Return the signal of a marker, and what stands before its text."""
+    """Return the signal of a marker, and the text before its own."""
     return next(kind for words, kind in _MARKERS.items() if re.fullmatch(words, found["word"], re.IGNORECASE))
 
 

@@ -14,8 +14,6 @@ from memory.document.lines import decode, encode, newline_of, scan
 from memory.document.model import BOM, front_end
 from memory.state.files.model import PROJECTIONS
 
-from .files import NAMES
-
 VERSION = 3
 """The version in the markers of entry blocks."""
 
@@ -28,13 +26,24 @@ _MARK = re.compile(
     rb"(?:version=(?P<version>[0-9]{1,9}) bundleHash=(?P<hash>[0-9A-Za-z]{1,128}) start|end) -->)"
     rb"[ \t]*(?P<newline>\r\n|\r|\n|\Z)"
 )
-_PURPOSES = (
-    "how this memory works",
-    "what the project is made of",
-    "what is being worked on",
-    "read it before a change",
-    "read it to find what to do",
-)
+_BODY = f"""\
+## Project memory
+
+The state of this project is in `.agent-memory/state.json`, its events and checkpoints in `.agent-memory/history/`.
+Read it as Markdown in `{PROJECTIONS}/`, in this order:
+
+1. `{PROJECTIONS}/README.md`: how this memory works
+2. `{PROJECTIONS}/project-map.md`: what the project is made of
+3. `{PROJECTIONS}/current-focus.md`: what is being worked on
+4. `{PROJECTIONS}/gotchas.md`: read it before a change
+5. `{PROJECTIONS}/next-steps.md`: read it to find what to do
+
+While you work, note what the next one has to know on a line of its own: `DECISION: …`, `GOTCHA: what happens: why`,\
+ `NEXT: …`, `DONE: …`, `PATH: …`.
+
+`memdeck state sync` imports sessions, `memdeck state recall` takes them into the state, `memdeck state query` answers\
+ questions.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,30 +63,7 @@ class EntryBlock:
 
 def render_block(bundle_hash: str) -> str:
     """Return the entry block for a bundle, lines ending in `\\n`, with a final one."""
-    start = START.format(version=VERSION, bundle_hash=bundle_hash)
-    return "\n".join([start, *_body(), END, ""])
-
-
-def _body() -> list[str]:
-    return [
-        "## Project memory",
-        "",
-        "The state of this project is in `.agent-memory/state.json`, its events and checkpoints in"
-        " `.agent-memory/history/`.",
-        f"Read it as Markdown in `{PROJECTIONS}/`, in this order:",
-        "",
-        *(
-            f"{number}. `{PROJECTIONS}/{name}.md`: {why}"
-            for number, (name, why) in enumerate(zip(NAMES, _PURPOSES, strict=True), 1)
-        ),
-        "",
-        "While you work, note what the next one has to know on a line of its own: `DECISION: …`,"
-        " `GOTCHA: what happens: why`, `NEXT: …`, `DONE: …`, `PATH: …`.",
-        "",
-        "`memdeck state sync` imports sessions, `memdeck state recall` takes them into the state, `memdeck state query`"
-        " answers questions.",
-        "",
-    ]
+    return f"{START.format(version=VERSION, bundle_hash=bundle_hash)}\n{_BODY}\n{END}\n"
 
 
 def find_blocks(data: bytes) -> list[EntryBlock]:
@@ -163,7 +149,7 @@ def _pair(data: bytes, marks: list[re.Match[bytes]]) -> list[EntryBlock]:
 
 def _written_end(data: bytes, start: int) -> int:
     """Return the position after the lines from `start` on that belong to a block."""
-    for line in _body():
+    for line in _BODY.split("\n"):
         end = _line_end(data, start)
         if data[start:end].rstrip(b"\r\n") != line.encode():
             break

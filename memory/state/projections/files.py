@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from memory.document.lines import decode
@@ -41,6 +42,48 @@ _PURPOSES = {
 _SOURCE = re.compile(r"(?:Written|Noted|Listed) in `")
 _GOTCHA = {"Symptom": "symptom", "Cause": "cause", "Correct path": "correctPath"}
 _STEP = {"Why": "why", "Start": "start", "Done when": "done"}
+_FACTS = (
+    ("Ecosystem", "primaryEcosystem", "{}"),
+    ("Package manager", "packageManager", "{}"),
+    ("Workspace", "workspaceManager", "{}"),
+    ("Entry file", "recommendedEntryFile", "{:code}"),
+)
+_MAP = (
+    ("Modules", "projectMap", "modules", "{path:code} ({name}): {responsibility}"),
+    ("Entry points", "projectMap", "entrypoints", "{path:code}: {role}"),
+    ("First files to read", "projectMap", "firstFilesToRead", "{text:code}"),
+    ("Dense source areas", "projectMap", "denseSourceAreas", "{path:code}: {note}"),
+    ("Architecture notes", "projectMap", "architectureNotes", "{text}"),
+    ("Key paths", "project", "keyPaths", "{text:code}"),
+)
+"""The sections of the project map: heading, the place of the list in the bundle, and the form of each bullet."""
+_README = """\
+# Project memory of {name}
+
+{summary}
+
+These files are written from `.agent-memory/state.json`. Change the state, not them: the next refresh writes them anew.
+
+## Reading order
+
+{order}
+
+## Where it comes from
+
+- `.agent-memory/state.json`: the state of the project
+- `.agent-memory/history/events.jsonl`: what happened, and what sessions with agents brought
+- `.agent-memory/history/checkpoints/`: the state after each change
+- `.agent-memory/archive/`: what is too old for either
+- {recommendedEntryFile:code}: where contributors are sent here
+
+## Refresh
+
+- `memdeck state update`: look at the repository anew
+- `memdeck state sync --all`: import sessions with agents
+- `memdeck state recall`: take what is new into the state
+- `memdeck state query QUESTION`: ask the state and its history
+- `memdeck state validate`: check all of it
+"""
 
 
 class Marker(NamedTuple):
@@ -102,69 +145,35 @@ def render_projections(bundle: Bundle, bundle_hash: str) -> dict[str, str]:
     }
 
 
+class _Shown(str):
+    """A text of the bundle, which a format shows literally, as code with `:code`, in capitals with `:upper`."""
+
+    def __format__(self, spec: str) -> str:
+        """Return it as Markdown."""
+        return code(self) if spec == "code" else inline(self.upper() if spec == "upper" else self)
+
+
+def _filled(template: str, values: Mapping[str, Any] | str) -> str:
+    """Return a template with values of the bundle; a list is shown as one text, a text alone is named `text`."""
+    named = values if isinstance(values, Mapping) else {"text": values}
+    shown = {key: _Shown(" ".join(one) if isinstance(one, list) else one) for key, one in named.items()}
+    return template.format_map(shown)
+
+
 def _readme(bundle: Bundle) -> list[str]:
-    project = bundle["project"]
-    return [
-        f"# Project memory of {inline(project['name'])}",
-        "",
-        inline(project["summary"]),
-        "",
-        "These files are written from `.agent-memory/state.json`. Change the state, not them: the next refresh writes"
-        " them anew.",
-        "",
-        "## Reading order",
-        "",
-        *(f"{number}. [{name}.md]({name}.md): {why}" for number, (name, why) in enumerate(_PURPOSES.items(), 1)),
-        "",
-        *_section(
-            "Where it comes from",
-            [
-                "`.agent-memory/state.json`: the state of the project",
-                "`.agent-memory/history/events.jsonl`: what happened, and what sessions with agents brought",
-                "`.agent-memory/history/checkpoints/`: the state after each change",
-                "`.agent-memory/archive/`: what is too old for either",
-                f"{code(project['recommendedEntryFile'])}: where contributors are sent here",
-            ],
-        ),
-        *_section(
-            "Refresh",
-            [
-                "`memdeck state update`: look at the repository anew",
-                "`memdeck state sync --all`: import sessions with agents",
-                "`memdeck state recall`: take what is new into the state",
-                "`memdeck state query QUESTION`: ask the state and its history",
-                "`memdeck state validate`: check all of it",
-            ],
-        ),
-    ]
+    order = "\n".join(
+        f"{number}. [{name}.md]({name}.md): {why}" for number, (name, why) in enumerate(_PURPOSES.items(), 1)
+    )
+    return _filled(_README.replace("{order}", order), bundle["project"]).split("\n")
 
 
 def _project_map(bundle: Bundle) -> list[str]:
-    project, parts = bundle["project"], bundle["projectMap"]
-    facts = [
-        ("Ecosystem", inline(project["primaryEcosystem"])),
-        ("Package manager", inline(project["packageManager"])),
-        ("Workspace", inline(project["workspaceManager"])),
-        ("Entry file", code(project["recommendedEntryFile"])),
-    ]
-    modules = (
-        f"{code(one['path'])} ({inline(one['name'])}): {inline(one['responsibility'])}" for one in parts["modules"]
-    )
+    project = bundle["project"]
+    facts = [f"{name}: {form.format(_Shown(project[key]))}" for name, key, form in _FACTS if project[key] != "none"]
+    lists = [_section(title, (_filled(form, one) for one in bundle[part][key])) for title, part, key, form in _MAP]
     return [
-        "# Project map",
-        "",
-        inline(project["summary"]),
-        "",
-        *_section("Engineering facts", (f"{name}: {value}" for name, value in facts if value != "none")),
-        *_section("Modules", modules),
-        *_section("Entry points", (f"{code(one['path'])}: {inline(one['role'])}" for one in parts["entrypoints"])),
-        *_section("First files to read", map(code, parts["firstFilesToRead"])),
-        *_section(
-            "Dense source areas", (f"{code(one['path'])}: {inline(one['note'])}" for one in parts["denseSourceAreas"])
-        ),
-        *_section("Architecture notes", map(inline, parts["architectureNotes"])),
-        *_section("Key paths", map(code, project["keyPaths"])),
-    ]
+        "# Project map", "", inline(project["summary"]), "", *_section("Engineering facts", facts), *chain(*lists),
+    ]  # fmt: skip
 
 
 def _current_focus(bundle: Bundle) -> list[str]:
@@ -172,31 +181,17 @@ def _current_focus(bundle: Bundle) -> list[str]:
     snapshot = focus["validationSnapshot"]
     status = inline(snapshot["status"].capitalize().replace("-", " "))
     validated = f" ({inline(snapshot['validatedAt'])})" if snapshot["validatedAt"] else ""
-    results = (
-        f"{inline(one['status'].upper())} {code(one['command'])}: {inline(one['summary'])}"
-        for one in snapshot["results"]
-    )
-    commands = (
-        f"{inline(one['label'])}: {code(' '.join(one['command']))} ({inline(one['purpose'])})"
-        for one in bundle["validationCommands"]
-    )
+    run = [f"{status}{validated}: {inline(snapshot['summary'])}"]
+    run += [_filled("{status:upper} {command:code}: {summary}", one) for one in snapshot["results"]]
+    commands = [_filled("{label}: {command:code} ({purpose})", one) for one in bundle["validationCommands"]]
     return [
-        "# Current focus",
-        "",
-        inline(focus["summary"]),
-        "",
+        "# Current focus", "", inline(focus["summary"]), "",
         *_section("Current state", map(inline, focus["currentState"])),
         *_section("Known risks", map(inline, focus["knownRisks"])),
         *_section("Validation commands", commands),
-        *_section(
-            "Validation snapshot",
-            [
-                f"{status}{validated}: {inline(snapshot['summary'])}",
-                *results,
-            ],
-        ),
+        *_section("Validation snapshot", run),
         *_section("Suggested next actions", map(inline, focus["suggestedNextActions"])),
-    ]
+    ]  # fmt: skip
 
 
 def _entries(

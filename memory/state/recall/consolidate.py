@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import NamedTuple
 
-from memory.state.files.model import NOT_SAID, Json, is_echo, moment
-from memory.state.first_run import without_first_run
+from memory.state.files.model import NOT_SAID, Json, is_echo
+from memory.state.paths import without_first_run
 
-from .statements import Replaced, Statements, halves, is_repeated, plain_words, settle, stems_of
+from .statements import Known, Lines, Matters, Replaced, halves, is_repeated, plain_words, stems_of
 
 ALSO = "; also: "
-"""What stands between two causes of one gotcha."""
+"""The text between two causes of one gotcha."""
 
 _DONE, _NEXT = "DONE:", "NEXT:"
 _CLOSES = 0.6
@@ -48,34 +47,36 @@ def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bo
     `exists` says that the workspace has them. A validation that passed becomes the snapshot, if it is the newest.
     `DONE:` removes the step that it means. Events that were written along with a bundle are skipped.
     """
-    gotchas, steps = _Gotchas(bundle["gotchas"], events), _Steps(bundle["nextSteps"])
+    events = [event for event in events if not is_echo(event)]
     focus = bundle["currentFocus"]
-    said: list[str] = []
-    checked: list[str] = []
+    heard = [halves(text) for event in events for text in event["signals"]["gotchas"]]
+    lines = [
+        text for event in events for kind in ("decisions", "validationObservations") for text in event["signals"][kind]
+    ]
+    causes = [text for one in heard for text in (one[1], _whole(*one))]
+    known = Known([*focus["currentState"], *focus["knownRisks"], *lines, *causes])
+    state, risks = Lines(known, focus["currentState"]), Lines(known, focus["knownRisks"])
+    gotchas, steps = _Gotchas(known, bundle["gotchas"]), _Steps(bundle["nextSteps"])
     paths = dict.fromkeys(bundle["project"]["keyPaths"])
     snapshot = focus["validationSnapshot"]
+    replaced: list[Replaced] = []
     for event in events:
-        if is_echo(event):
-            continue
         signals, source = event["signals"], event["sourceRef"]
         for text in signals["gotchas"]:
             gotchas.add(text, source)
         for text in signals["nextStepHints"]:
             steps.take(text.strip(), source)
-        said += signals["decisions"]
-        for text in signals["validationObservations"]:
-            ended = outcome_of(text)
-            (said if ended is None else checked).append(text)
-            if ended and _is_newer(event["createdAt"], snapshot["validatedAt"]):
+        for text in (*signals["decisions"], *signals["validationObservations"]):
+            ended = outcome_of(text) if text in signals["validationObservations"] else None
+            into = state if ended is None else risks
+            replaced += [Replaced("current-focus", text, earlier) for earlier in into.put(text)]
+            if ended and event["createdAt"] > (snapshot["validatedAt"] or ""):
                 snapshot = {"status": "passed", "validatedAt": event["createdAt"], "summary": text, "results": []}
         paths |= {path: None for path in signals["keyPaths"] if path not in paths and exists(path)}
-    state, replaced = settle("current-focus", focus["currentState"], said)
-    risks, settled = settle("current-focus", focus["knownRisks"], checked)
-    known = {*focus["knownRisks"]}
     new_focus = {
         **focus,
-        "currentState": state,
-        "knownRisks": [line for line in risks if line in known or not outcome_of(line)],
+        "currentState": state.texts(),
+        "knownRisks": [line for line in risks.texts() if line in focus["knownRisks"] or not outcome_of(line)],
         "validationSnapshot": snapshot,
     }
     if snapshot is not focus["validationSnapshot"]:
@@ -87,9 +88,7 @@ def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bo
         "gotchas": gotchas.entries(),
         "nextSteps": steps.entries(),
     }
-    return BundleProposal(
-        after, (*replaced, *settled, *gotchas.replaced, *steps.replaced), tuple(dict.fromkeys(steps.closed))
-    )
+    return BundleProposal(after, (*replaced, *gotchas.replaced, *steps.replaced), tuple(dict.fromkeys(steps.closed)))
 
 
 def outcome_of(text: str) -> bool | None:
@@ -100,55 +99,52 @@ def outcome_of(text: str) -> bool | None:
     return True if _PASSED.search(rest) or rest != text else None
 
 
-def _is_newer(one: str, other: str | None) -> bool:
-    mine, theirs = moment(one), moment(other)
-    return mine is not None and (theirs is None or mine > theirs)
-
-
 class _Gotchas:
     """Gotchas by their titles, in their order; one that says nearly the same under another title is replaced."""
 
-    def __init__(self, entries: Iterable[Json], events: Iterable[Json]) -> None:
+    def __init__(self, known: Known, entries: Iterable[Json]) -> None:
         self.replaced: list[Replaced] = []
-        self._entries = {number: dict(entry) for number, entry in enumerate(entries)}
-        self._next = len(self._entries)
+        self._known, self._matters = known, Matters(known)
+        self._entries: dict[int, Json] = {}
+        self._causes: dict[int, Lines] = {}
         self._places: dict[str, int] = {}
-        new = [halves(text) for event in events for text in event["signals"]["gotchas"]]
-        known = [_whole(one["title"], one["cause"]) for one in self._entries.values()]
-        self._statements = Statements([*known, *(_whole(*one) for one in new)])
-        for number, entry in self._entries.items():
-            self._places.setdefault(plain_words(entry["title"]), number)
-            if entry["cause"] != NOT_SAID:
-                self._statements.add(number, _whole(entry["title"], entry["cause"]))
+        self._next = 0
+        for entry in entries:
+            self._put(self._next, entry)
 
     def entries(self) -> list[Json]:
-        return [self._entries[number] for number in sorted(self._entries)]
+        """Return the gotchas, each with all its causes."""
+        found = []
+        for place in sorted(self._entries):
+            causes = self._causes[place].texts()
+            found.append({**self._entries[place], "cause": ALSO.join(causes) or NOT_SAID})
+        return found
 
     def add(self, text: str, source: str) -> None:
+        """Add what a session said: another cause of a gotcha, or a new one."""
         title, cause = halves(text)
         place = self._places.get(plain_words(title))
-        if place is not None and place in self._entries:
-            if cause:
-                self._add_cause(self._entries[place], cause)
+        if place in self._entries:
+            earlier = self._causes[place].put(cause) if cause else []
+            told = self._entries[place]["title"]
+            self.replaced += [Replaced("gotchas", _whole(told, cause), _whole(told, one)) for one in earlier]
             return
         entry = {"title": title, "symptom": f"Noted in {source}.", "cause": cause or NOT_SAID, "correctPath": NOT_SAID}
-        place = self._next = self._next + 1
-        if cause:
-            for number, _ in self._statements.take(_whole(title, cause)):
-                old = self._entries.pop(number)
-                self.replaced.append(Replaced("gotchas", _whole(title, cause), _whole(old["title"], old["cause"])))
-                entry, place = {**old, "title": title, "cause": cause}, min(place, number)
-            self._statements.add(place, _whole(title, cause))
-        self._entries[place] = entry
-        self._places[plain_words(title)] = place
+        place = self._next
+        for number, _ in self._matters.take(_whole(title, cause)) if cause else ():
+            old = {**self._entries.pop(number), "cause": ALSO.join(self._causes.pop(number).texts())}
+            self.replaced.append(Replaced("gotchas", _whole(title, cause), _whole(old["title"], old["cause"])))
+            entry, place = {**old, "title": title, "cause": cause}, min(place, number)
+        self._put(place, entry)
 
-    def _add_cause(self, entry: Json, cause: str) -> None:
-        """Add a cause to a gotcha; it replaces the earlier one about the same matter."""
+    def _put(self, place: int, entry: Json) -> None:
+        self._next = max(self._next, place + 1)
+        self._entries[place] = entry
+        self._places[plain_words(entry["title"])] = place
         causes = [] if entry["cause"] == NOT_SAID else entry["cause"].split(ALSO)
-        kept, replaced = settle("gotchas", causes, [cause])
-        entry["cause"] = ALSO.join(kept)
-        title = entry["title"]
-        self.replaced += [Replaced("gotchas", _whole(title, one.text), _whole(title, one.earlier)) for one in replaced]
+        self._causes[place] = Lines(self._known, causes)
+        if causes:
+            self._matters.add(place, _whole(entry["title"], entry["cause"]))
 
 
 def _whole(title: str, rest: str) -> str:
@@ -156,67 +152,50 @@ def _whole(title: str, rest: str) -> str:
 
 
 class _Steps:
-    """Next steps by the words of their titles, in their order."""
+    """Next steps in their order, each with the stems of its title."""
 
     def __init__(self, entries: Iterable[Json]) -> None:
         self.replaced: list[Replaced] = []
         self.closed: list[Closed] = []
-        self._entries: dict[int, Json] = {}
-        self._stems: dict[int, frozenset[str]] = {}
-        self._by_stem: dict[str, set[int]] = {}
-        self._by_title: dict[frozenset[str], int] = {}
-        for entry in entries:
-            self._append(dict(entry))
+        self._steps = [(stems_of(entry["title"]), dict(entry)) for entry in entries]
 
     def entries(self) -> list[Json]:
-        return list(self._entries.values())
-
-    def _append(self, entry: Json) -> None:
-        number, stems = len(self._stems), stems_of(entry["title"])
-        self._entries[number], self._stems[number] = entry, stems
-        self._by_title[stems] = number
-        for one in stems:
-            self._by_stem.setdefault(one, set()).add(number)
+        return [entry for _, entry in self._steps]
 
     def take(self, text: str, source: str) -> None:
         """Add a hint as a step; `DONE:` closes the step that it means."""
         if text.startswith(_DONE):
             done = text.removeprefix(_DONE).strip()
-            place = self._meant(done)
-            self.closed.append(Closed(done, "" if place is None else self._close(place)))
+            meant = self._meant(done)
+            self._steps = [one for one in self._steps if one[1] is not meant]
+            self.closed.append(Closed(done, "" if meant is None else meant["title"]))
             return
         title, start = halves(text.removeprefix(_NEXT))
         if not title:
             return
-        place = self._by_title.get(stems_of(title))
-        if place is None:
-            why = f"Noted in {source}."
-            self._append({"title": title, "why": why, "start": start or NOT_SAID, "done": NOT_SAID})
+        stems = stems_of(title)
+        entry = self._titled(stems)
+        if entry is None:
+            new = {"title": title, "why": f"Noted in {source}.", "start": start or NOT_SAID, "done": NOT_SAID}
+            self._steps.append((stems, new))
         elif start:
-            entry = self._entries[place]
             if entry["start"] != NOT_SAID and not is_repeated(entry["start"], start):
                 self.replaced.append(Replaced("next-steps", _whole(title, start), _whole(title, entry["start"])))
             entry["start"] = start
 
-    def _close(self, place: int) -> str:
-        stems = self._stems[place]
-        self._by_title.pop(stems, None)
-        for one in stems:
-            self._by_stem[one].discard(place)
-        return str(self._entries.pop(place)["title"])
+    def _titled(self, stems: frozenset[str]) -> Json | None:
+        return next((entry for known, entry in reversed(self._steps) if known == stems), None)
 
-    def _meant(self, done: str) -> int | None:
-        """Return the step with these words or, where it is the only one, the step that has nearly the same."""
-        for text in (done, halves(done)[0]):
-            if (place := self._by_title.get(stems_of(text))) is not None:
-                return place
-        stems = stems_of(halves(done)[0])
-        lists = sorted((self._by_stem.get(one, set()) for one in stems), key=len)
-        near = set[int]().union(*lists[: len(lists) - ceil(_CLOSES * len(lists)) + 1])
-        shares = {number: _share(stems, self._stems[number]) for number in near}
-        best = max(shares.values(), default=0.0)
-        found = [number for number, share in shares.items() if share == best]
-        return found[0] if best >= _CLOSES and len(found) == 1 else None
+    def _meant(self, done: str) -> Json | None:
+        """Return the step with these words; else the one with nearly the same, where there is only one."""
+        title = stems_of(halves(done)[0])
+        found = self._titled(stems_of(done)) or self._titled(title)
+        if found is not None:
+            return found
+        shares = [(_share(title, stems), entry) for stems, entry in self._steps]
+        best = max((share for share, _ in shares), default=0.0)
+        near = [entry for share, entry in shares if share == best]
+        return near[0] if best >= _CLOSES and len(near) == 1 else None
 
 
 def _share(one: frozenset[str], other: frozenset[str]) -> float:

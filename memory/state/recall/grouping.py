@@ -4,48 +4,38 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import product
-from typing import Any
 
-from memory.base.clock import read_utc
-from memory.state.files.model import SIGNALS
+from memory.state.files.model import SIGNALS, Json, number_of, scope_of
 
 from .statements import halves, plain_words
 
-Event = Mapping[str, Any]
-
 _NOTES = ("decisions", "validationObservations")
 _PREFIX = re.compile(r"\s*(?:NEXT|DONE|DECISION|GOTCHA|PATH|VALIDATION):")
-_ORDINAL = re.compile(r"(\d{1,18})\Z", re.ASCII)
-_EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class EventGroup:
-    """Events about the same subject.
+    """Events about the same subject, ordered by time, then by number.
 
-    `label` is `local`, `imports` or `mixed`; `event_ids` are ordered by time, then by number; `source_ids` are sorted;
-    `first` and `last` are times as written in the events, None where none can be read; `summary` is the longest of the
-    events; `events` are the events themselves.
+    `label` is `local`, `imports` or `mixed`; `source_ids` are sorted; `summary` is the longest of the events.
     """
 
     id: str
     label: str
     event_ids: tuple[str, ...]
     source_ids: tuple[str, ...]
-    first: str | None
-    last: str | None
+    first: str
+    last: str
     summary: str
-    events: tuple[Event, ...]
+    events: tuple[Json, ...]
 
     @property
     def texts(self) -> dict[str, tuple[str, ...]]:
         """The lists of `SIGNALS` as the events have them."""
-        said = [_signals(event) for event in self.events]
-        return {kind: tuple(text for signals in said for text in signals.get(kind, ())) for kind in SIGNALS}
+        return {kind: tuple(text for event in self.events for text in event["signals"][kind]) for kind in SIGNALS}
 
     @property
     def signals(self) -> dict[str, tuple[str, ...]]:
@@ -58,12 +48,11 @@ def topic(text: str) -> str:
     return plain_words(halves(_PREFIX.sub("", text, count=1))[0])
 
 
-def group_events(events: Sequence[Event]) -> list[EventGroup]:
+def group_events(events: Sequence[Json]) -> list[EventGroup]:
     """Group events about the same subject; the newest group comes first.
 
     Events belong together that share the topic of a gotcha or of a next step, or a key path together with a decision or
-    a validation; a path alone groups nothing. Groups are numbered `grp-000001`, … in that order. Times that cannot be
-    read are older than all others.
+    a validation; a path alone groups nothing. Groups are numbered `grp-000001`, … in that order.
     """
     leader = list(range(len(events)))
 
@@ -73,60 +62,50 @@ def group_events(events: Sequence[Event]) -> list[EventGroup]:
             place = leader[place]
         return place
 
-    said = [_signals(event) for event in events]
-    noted = [{(kind, plain_words(text)) for kind in _NOTES for text in signals.get(kind, ())} for signals in said]
-    times_noted = Counter(note for notes in noted for note in notes)
+    noted = [
+        [(kind, plain_words(text)) for kind in _NOTES for text in event["signals"][kind]]
+        if event["signals"]["keyPaths"]
+        else []
+        for event in events
+    ]
+    times_noted = Counter(note for notes in noted for note in set(notes))
     seen: dict[object, int] = {}
-    for place, signals in enumerate(said):
-        for key in _links(signals, (note for note in noted[place] if note[1] and times_noted[note] > 1)):
+    for place, event in enumerate(events):
+        shared = [note for note in noted[place] if note[1] and times_noted[note] > 1]
+        for key in _links(event["signals"], shared):
             first = seen.setdefault(key, place)
             one, other = find(first), find(place)
             leader[max(one, other)] = min(one, other)
-    members: dict[int, list[Event]] = {}
+    members: dict[int, list[Json]] = {}
     for place, event in enumerate(events):
         members.setdefault(find(place), []).append(event)
-    times = {id(event): _when(event) for event in events}
-    ordered = [sorted(group, key=lambda event: times[id(event)]) for group in members.values()]
-    ordered.sort(key=lambda group: times[id(group[-1])], reverse=True)
-    return [_group(number, group, times) for number, group in enumerate(ordered, 1)]
+    ordered = sorted((sorted(group, key=_when) for group in members.values()), key=lambda group: _when(group[-1]))
+    return [_group(number, group) for number, group in enumerate(reversed(ordered), 1)]
 
 
-def _links(signals: Mapping[str, list[str]], notes: Iterable[tuple[str, str]]) -> Iterable[object]:
+def _links(signals: dict[str, list[str]], notes: Sequence[tuple[str, str]]) -> Iterable[object]:
     """Yield the keys that events of one group share; `notes` are those that another event has as well."""
     for kind in ("gotchas", "nextStepHints"):
-        for text in signals.get(kind, ()):
+        for text in signals[kind]:
             if about := topic(text):
                 yield kind, about
-    if paths := signals.get("keyPaths"):
-        yield from product(notes, dict.fromkeys(paths))
+    yield from product(notes, signals["keyPaths"])
 
 
-def _signals(event: Event) -> dict[str, list[str]]:
-    """Return the non-empty signals of an event, by their kind."""
-    signals = event.get("signals")
-    if not isinstance(signals, (dict, Mapping)):
-        return {}
-    lists = ((kind, found) for kind, found in signals.items() if found and isinstance(found, (list, tuple)))
-    return {kind: [text for text in found if type(text) is str] for kind, found in lists}
+def _when(event: Json) -> tuple[str, int]:
+    """Return the sort key of an event: its time, whose form sorts as text, then the number of its id."""
+    return event["createdAt"], number_of(event["id"])
 
 
-def _when(event: Event) -> tuple[datetime, int, str]:
-    """Return the sort key of an event: its time, then the number of its id."""
-    name = str(event.get("id", ""))
-    number = _ORDINAL.search(name)
-    return read_utc(str(event.get("createdAt"))) or _EARLIEST, int(number[1]) if number else 0, name
-
-
-def _group(number: int, events: Sequence[Event], when: Mapping[int, tuple[datetime, int, str]]) -> EventGroup:
-    kinds = {"local" if event.get("kind") == "tool_run" else "imports" for event in events}
-    times = [str(event["createdAt"]) for event in events if when[id(event)][0] != _EARLIEST]
+def _group(number: int, events: Sequence[Json]) -> EventGroup:
+    kinds = {scope_of(event) for event in events}
     return EventGroup(
         id=f"grp-{number:06d}",
         label=kinds.pop() if len(kinds) == 1 else "mixed",
-        event_ids=tuple(str(event.get("id", "")) for event in events),
-        source_ids=tuple(sorted({str(event.get("sourceId", "")) for event in events})),
-        first=times[0] if times else None,
-        last=times[-1] if times else None,
-        summary=max((str(event.get("summary", "")) for event in events), key=len),
+        event_ids=tuple(event["id"] for event in events),
+        source_ids=tuple(sorted({event["sourceId"] for event in events})),
+        first=events[0]["createdAt"],
+        last=events[-1]["createdAt"],
+        summary=max((event["summary"] for event in events), key=len),
         events=tuple(events),
     )

@@ -20,6 +20,8 @@ from .statements import Replaced
 
 SHOWN_GROUPS = 5
 SHOWN_LINES = 80
+MOST_EVENTS = 5000
+"""How many events one recall takes; the others wait for the next one."""
 
 Engine = Callable[[Json, Sequence[Json], str], tuple[Json | None, str]]
 """May replace the deterministic engine: (bundle, events, section) → bundle and engine name, or None and the reason."""
@@ -53,11 +55,9 @@ def scope_of_recall(
     Without a source, a policy of imports-only or local-only determines it, wherever the policy comes from.
     """
     recall = config["recall"]
-    for value, known, what in (
-        (source, SCOPES, "source"),
-        (section, ("all", *SECTIONS), "section"),
-        (policy, POLICIES, "policy"),
-    ):
+    for what, value, known in (
+        ("source", source, SCOPES), ("section", section, ("all", *SECTIONS)), ("policy", policy, POLICIES),
+    ):  # fmt: skip
         if value is not None and value not in known:
             raise UsageError(f"state.recall.{what}", f"{value[:60]!r} is no {what}", f"one of {', '.join(known)}")
     policy = policy or recall["policy"]
@@ -72,7 +72,7 @@ class RecallPreview:
 
     `replaced` are earlier statements that later ones replace, `closed` what was said to be done. `left` are the
     sections that would also change but are outside of the scope. `engine` names the engine that made the bundle; `note`
-    says why it was not the requested one.
+    says why it was not the requested one. `waiting` counts the events that wait for the next recall.
     """
 
     scope: Scope
@@ -86,11 +86,7 @@ class RecallPreview:
     left: tuple[str, ...] = ()
     engine: str = "deterministic"
     note: str = ""
-
-    @property
-    def last(self) -> int:
-        """The number of the last event considered, 0 for none."""
-        return max((number_of(event["id"]) for event in self.events), default=0)
+    waiting: int = 0
 
     @property
     def changes(self) -> bool:
@@ -122,6 +118,7 @@ class RecallPreview:
             "section": self.scope.section,
             "policy": self.scope.policy,
             "unrecalled": len(self.events),
+            "waiting": self.waiting,
             "events": [event["id"] for event in self.events],
             "groups": [group_json(group) for group in self.groups[:SHOWN_GROUPS]],
             "groupCount": len(self.groups),
@@ -152,44 +149,46 @@ def group_json(group: EventGroup) -> Json:
     }
 
 
+def next_events(memory: StateFiles, source: str = "all") -> tuple[tuple[Json, ...], int]:
+    """Return the events that the next recall takes, the oldest ones, and how many wait after them."""
+    found = memory.unrecalled(source)
+    if len(found) > MOST_EVENTS:
+        found.sort(key=lambda event: number_of(event["id"]))
+    return tuple(found[:MOST_EVENTS]), max(len(found) - MOST_EVENTS, 0)
+
+
 def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> RecallPreview:
     """Return what a recall would do now; without events everything in it is empty."""
     before = memory.bundle
-    events = tuple(memory.unrecalled(scope.source))
+    events, waiting = next_events(memory, scope.source)
     if not events:
         return RecallPreview(scope, before, before, (), (), Digest((), scope.section, scope.protected))
     proposal, note = _propose(memory, before, events, scope, engine)
-    groups = tuple(group_events(events))
     after = {**before, **{key: proposal.bundle[key] for name, key in KEYS.items() if scope.takes(name)}}
+    others = (name for name in SECTIONS if scope.section not in ("all", name))
     return RecallPreview(
-        scope,
-        before,
-        after,
-        events,
-        groups,
-        digest_of(before, after, selected=scope.section, protected=scope.protected),
-        tuple(one for one in proposal.replaced if scope.takes(one.section)),
-        proposal.closed if scope.takes("next-steps") else (),
-        tuple(
-            name
-            for name, key in KEYS.items()
-            if scope.section not in ("all", name) and proposal.bundle[key] != before[key]
-        ),
-        proposal.engine,
-        note,
+        scope=scope,
+        before=before,
+        after=after,
+        events=events,
+        groups=tuple(group_events(events)),
+        digest=digest_of(before, after, selected=scope.section, protected=scope.protected),
+        replaced=tuple(one for one in proposal.replaced if scope.takes(one.section)),
+        closed=proposal.closed if scope.takes("next-steps") else (),
+        left=tuple(name for name in others if proposal.bundle[KEYS[name]] != before[KEYS[name]]),
+        engine=proposal.engine,
+        note=note,
+        waiting=waiting,
     )
 
 
 def _propose(
     memory: StateFiles, before: Json, events: Sequence[Json], scope: Scope, engine: Engine | None
 ) -> tuple[BundleProposal, str]:
-    note = ""
-    if engine is not None:
-        bundle, words = engine(before, events, scope.section)
-        if bundle is not None:
-            return BundleProposal(_keep_run(before, bundle), engine=words), ""
-        note = words
-    return consolidate(before, events, memory.has), note
+    bundle, words = (None, "") if engine is None else engine(before, events, scope.section)
+    if bundle is not None:
+        return BundleProposal(_keep_run(before, bundle), engine=words), ""
+    return consolidate(before, events, memory.has), words
 
 
 def _keep_run(before: Json, proposed: Json) -> Json:
@@ -240,29 +239,23 @@ def apply(store: StateStore, shown: RecallPreview, *, actor: str, now: datetime)
     def build(writing: StateWriting) -> Recalled:
         memory = writing.memory
         state = memory.state
-        events = tuple(memory.unrecalled(shown.scope.source))
+        events, _ = next_events(memory, shown.scope.source)
         if state["bundle"] != shown.before or events != shown.events:
             raise ConflictError(
                 "state.recall.stale", "the state or its events changed since the preview", "look at a new one"
             )
-        if not events:
+        if not events or not (shown.changes or shown.settles):
             return Recalled(shown, None, state)
-        if not shown.changes and not shown.settles:
-            return Recalled(shown, None, state)
-        maintenance = state["maintenance"]
-        if shown.settles:
-            maintenance = moved(state, shown.scope.source, shown.events, writing.now)
+        maintenance = moved(state, shown.scope.source, shown.events, writing.now) if shown.settles else {}
         if not shown.changes:
             state = {**state, "maintenance": maintenance}
             writing.put_state(state)
-            verb = "says" if len(events) == 1 else "say"
-            summary = f"recalled {plural(len(events), 'event')}, which {verb} nothing new"
+            told = f", which {'says' if len(events) == 1 else 'say'} nothing new"
         else:
-            state = writing.persist(
-                "recall", shown.after, shown.digest.text(), state=state, diff=shown.digest, maintenance=maintenance
-            )
-            summary = f"recalled {plural(len(events), 'event')}: {shown.digest.text()}"
-        return Recalled(shown, writing.commit(summary), state)
+            words = shown.digest.text()
+            state = writing.persist("recall", shown.after, words, state=state, diff=shown.digest, **maintenance)
+            told = f": {words}"
+        return Recalled(shown, writing.commit(f"recalled {plural(len(events), 'event')}{told}"), state)
 
     return store.change("state.recall", build, actor=actor, now=now)
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from itertools import combinations
 from math import ceil
 from typing import NamedTuple
 
@@ -34,11 +34,7 @@ _COMMON = frozenset(
     our please shall should so that the then there this to up us via was we were which will with would you
     """.split()  # noqa: SIM905
 )
-_NEGATIONS = frozenset(
-    """
-    not no never without
-    """.split()  # noqa: SIM905
-)
+_NEGATIONS = frozenset(("not", "no", "never", "without"))
 _VALUES = frozenset(
     """
     on off enabled disabled allowed forbidden true false yes optional required passed pass passes failed fail fails
@@ -54,23 +50,21 @@ _BEFORE_AN_AMOUNT = frozenset(
 )
 """Words of a predicate: an amount behind one of them is a value, and not part of the subject."""
 _LABELS = frozenset(
-    """
-    phase step part milestone issue ticket chapter section stage sprint round task pr level
-    """.split()  # noqa: SIM905
+    "phase step part milestone issue ticket chapter section stage sprint round task pr level".split()  # noqa: SIM905
 )
 """Words that make the number behind them a name."""
+_PASSED_OVER = (_COMMON | _NEGATIONS) - _VALUES
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A text with its names, its words in their order, and all of it in plain words, by which texts are equal.
+class Statement(NamedTuple):
+    """A text with its names, its set of words, and all of it in plain words, by which texts are equal.
 
-    `line` has the words with those of `_VALUES` among them.
+    `line` has the words in their order, with those of `_VALUES` among them.
     """
 
     text: str
     names: frozenset[str]
-    words: tuple[str, ...]
+    words: frozenset[str]
     line: tuple[str, ...]
     plain: str
 
@@ -96,10 +90,10 @@ def statement_of(text: str) -> Statement:
             labelled = number > 0 and bare[number - 1] in _LABELS
             if labelled or not predicate or not _AMOUNT.fullmatch(word):
                 names.add(word)
-        elif word in _VALUES or word not in _COMMON | _NEGATIONS:
+        elif word not in _PASSED_OVER:
             line.append(word)
         predicate = predicate or word in _BEFORE_AN_AMOUNT
-    words = tuple(word for word in line if word not in _VALUES) or tuple(told)
+    words = frozenset(line) - _VALUES or frozenset(told)
     return Statement(text, frozenset(names), words, tuple(line), " ".join(told))
 
 
@@ -109,75 +103,88 @@ def is_same_matter(one: Statement, other: Statement) -> bool:
         return True
     if one.names != other.names:
         return False
-    mine, theirs = set(one.words), set(other.words)
-    if len(mine & theirs) >= ALIKE * max(len(mine), len(theirs)) > 0:
+    if len(one.words & other.words) >= ALIKE * max(len(one.words), len(other.words)) > 0:
         return True
     short, long = sorted((one.line, other.line), key=len)
-    return short in _starts(long)
+    return len(short) >= max(2, len(long) / 2) and long[: len(short)] == short
 
 
-def _starts(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the beginnings of a statement that are at least two words and half of it."""
-    return (words[:size] for size in range(max(2, ceil(len(words) / 2)), len(words) + 1))
-
-
-class Statements:
-    """Statements that count at present, each with a number; found by their matter."""
+class Known:
+    """The statements of all texts of a recall, and how many of them have each word."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        """Begin empty; `texts` are all that will be added or looked for."""
-        self._known = {text: statement_of(text) for text in texts}
-        self._counts = Counter(word for one in self._known.values() for word in set(one.words))
+        """Read the texts; others can be asked for later."""
+        self._statements = {text: statement_of(text) for text in texts}
+        self._counts = Counter(word for one in self._statements.values() for word in one.words)
+
+    def of(self, text: str) -> Statement:
+        """Return the statement of a text."""
+        return self._statements.get(text) or statement_of(text)
+
+    def keys(self, one: Statement) -> list[object]:
+        """Return the keys of a statement: two about the same matter have one in common.
+
+        They have the same plain words, the same beginning, or two of their rarest words in common: two that overlap by
+        `ALIKE` differ in too few words to do without.
+        """
+        words = sorted(one.words, key=lambda word: (self._counts[word], word))
+        rare = words[: len(words) - ceil(ALIKE * len(words)) + 2]
+        pairs = combinations(rare, min(2, len(rare)))
+        return [one.plain, (one.names, one.line[:2]), *((one.names, pair) for pair in pairs)]
+
+
+class Matters:
+    """Texts that count at present, each with a number; a later one about the same matter takes their place."""
+
+    def __init__(self, known: Known) -> None:
+        """Begin without texts."""
+        self._known = known
         self._present: dict[int, Statement] = {}
         self._numbers: dict[object, list[int]] = {}
 
-    def _rare(self, one: Statement) -> list[object]:
-        """Return the rarest words: a statement that overlaps by `ALIKE` has one of them."""
-        words = sorted(set(one.words), key=lambda word: (self._counts[word], word))
-        return [(one.names, word) for word in words[: len(words) - ceil(ALIKE * len(words)) + 1]]
-
     def add(self, number: int, text: str) -> None:
-        """Let a statement count; it replaces the one with its number."""
-        one = self._known[text]
-        self._present[number] = one
-        starts = [("starts", one.names, start) for start in _starts(one.line)]
-        for key in ("plain", one.plain), ("whole", one.names, one.line), *starts, *self._rare(one):
+        """Let a text count."""
+        one = self._present[number] = self._known.of(text)
+        for key in self._known.keys(one):
             self._numbers.setdefault(key, []).append(number)
 
     def take(self, text: str) -> list[tuple[int, str]]:
-        """Remove the statements that a later one replaces; return their numbers and texts, the first one first."""
-        found = self._about(self._known[text])
+        """Remove the texts that a later one replaces; return their numbers and texts, the first one first."""
+        found = self._about(self._known.of(text))
         if (instead := _INSTEAD.sub(r"\2", text)) != text:
             found |= self._about(statement_of(instead))
         return [(number, self._present.pop(number).text) for number in sorted(found)]
 
     def _about(self, one: Statement) -> set[int]:
-        wholes = [("whole", one.names, start) for start in _starts(one.line)]
-        keys = (("plain", one.plain), ("starts", one.names, one.line), *wholes, *self._rare(one))
-        near = {number for key in keys for number in self._numbers.get(key, ()) if number in self._present}
-        return {number for number in near if is_same_matter(one, self._present[number])}
+        near = {number for key in self._known.keys(one) for number in self._numbers.get(key, ())}
+        return {number for number in near & self._present.keys() if is_same_matter(one, self._present[number])}
 
 
-def settle(section: str, lines: Iterable[str], new: Iterable[str]) -> tuple[list[str], list[Replaced]]:
-    """Return lines with new ones, each in the place of the earlier one that it replaces; and what was replaced.
+class Lines:
+    """The lines of a list; each new one takes the place of the earlier one that it replaces."""
 
-    The lines themselves are not compared with each other.
-    """
-    before, later = list(lines), list(dict.fromkeys(new))
-    statements = Statements([*before, *later])
-    kept = dict(enumerate(before))
-    for number, line in kept.items():
-        statements.add(number, line)
-    replaced: list[Replaced] = []
-    for number, line in enumerate(later, len(before)):
-        earlier = statements.take(line)
-        for old, _ in earlier:
-            del kept[old]
-        replaced += [Replaced(section, line, text) for _, text in earlier if not is_repeated(line, text)]
-        place = earlier[0][0] if earlier else number
-        kept[place] = line
-        statements.add(place, line)
-    return [kept[number] for number in sorted(kept)], replaced
+    def __init__(self, known: Known, lines: Iterable[str]) -> None:
+        """Begin with lines, which are not compared with each other."""
+        self._kept = dict(enumerate(lines))
+        self._next = len(self._kept)
+        self._matters = Matters(known)
+        for number, line in self._kept.items():
+            self._matters.add(number, line)
+
+    def put(self, line: str) -> list[str]:
+        """Add a line; return what it replaces, except texts that say the same."""
+        earlier = self._matters.take(line)
+        for number, _ in earlier:
+            del self._kept[number]
+        place = earlier[0][0] if earlier else self._next
+        self._next += 1
+        self._kept[place] = line
+        self._matters.add(place, line)
+        return [text for _, text in earlier if not is_repeated(line, text)]
+
+    def texts(self) -> list[str]:
+        """Return the lines."""
+        return [self._kept[number] for number in sorted(self._kept)]
 
 
 def is_repeated(one: str, other: str) -> bool:

@@ -68,7 +68,7 @@ def write(files: dict[str, str], folder: Path) -> Path:
 def sound(root: Path) -> dict[str, Any]:
     """Return the bundle of a repository, which has the shape of the format and names only what exists."""
     bundle = analyse(root, now=NOW)
-    assert schema.faults_of(schema.BUNDLE, bundle) == []
+    assert schema.faults_of("bundle", bundle) == []
     assert [path for path in bundle_paths(bundle) if not (root / path).exists()] == []
     assert "\n" not in repr(bundle).replace("\\\\n", "")
     return bundle

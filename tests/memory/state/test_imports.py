@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memory.errors import MemdeckError
 from memory.state.imports import ImportedItem, discover, read_item
-from memory.state.imports import lines as lines_module
+from memory.state.imports import read as lines_module
 from memory.state.imports.privacy import Cleaner
 from memory.state.imports.shapes import read_time
 from memory.state.imports.signals import find_signals

@@ -27,7 +27,7 @@ from memory.state.files.model import (
     number_of,
     stamp,
 )
-from memory.state.recall.new_analysis import take_in
+from memory.state.operations import take_in
 
 from .states import ACTOR, Repository
 

@@ -11,7 +11,7 @@ import pytest
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.maintenance import render
 from memory.state import operations
-from memory.state.automate import run_once
+from memory.state.automate import CycleRun
 from memory.state.checks.check import validate
 from memory.state.files.model import ARCHIVE, CHECKPOINTS, EVENTS, SOURCES, STATE, stamp
 from memory.state.retention import candidates, prune
@@ -320,14 +320,14 @@ def test_a_batch_with_a_broken_manifest_stays_with_a_warning(repository: Reposit
     assert any("the batch stays" in words for words in done.taken.warnings)
 
 
-def test_many_checkpoints_go_in_several_batches(repository: Repository) -> None:
-    """More than one transaction can hold are archived all the same, each in one batch."""
+def test_many_checkpoints_go_in_several_prunes(repository: Repository) -> None:
+    """More than one transaction can hold are archived by the next prune."""
     one = repository.json(f"{CHECKPOINTS}/chk-000001.json")
     for number in range(2, 302):
         repository.put(f"{CHECKPOINTS}/chk-{number:06d}.json", {**one, "id": f"chk-{number:06d}"})
     repository.later(days=40)
-    done = prune(repository.store, actor=ACTOR, now=repository.at)
-    assert len(done.archived) == 2
+    done = [prune(repository.store, actor=ACTOR, now=repository.later()).archived for _ in range(3)]
+    assert [len(one) for one in done] == [1, 1, 0]
     kept = sorted(path.name for path in repository.path(ARCHIVE).glob("*/checkpoints/*.json"))
     assert len(kept) == len(set(kept)) == 291 - 1
     assert "chk-000001.json" not in kept  # the state names it as the latest
@@ -338,7 +338,7 @@ def test_many_checkpoints_go_in_several_batches(repository: Repository) -> None:
 
 def cycle(repository: Repository, **more: Any) -> Any:
     """Do one cycle by hand."""
-    return run_once(repository.store, home=repository.home, actor="maintain", now=repository.later(), **more)
+    return CycleRun(repository.store, repository.home, "maintain", repository.later(), **more).run()
 
 
 def steps(done: Any) -> Sequence[tuple[str, str]]:
@@ -422,7 +422,7 @@ def test_maintenance_reads_no_folder_that_nobody_let_it_read(repository: Reposit
     }  # fmt: skip
     repository.put(SOURCES, [planted])
     report = repository.system.maintain(repository.later(), actor="maintain")
-    assert any("nobody read it on this machine" in words for words in report.warnings)
+    assert any("you have not read it on this machine" in words for words in report.warnings)
     assert "Secret plan" not in repository.path(EVENTS).read_text()
     assert any("planted" in words for words, _ in repository.system.doctor_lines())
     repository.system.unattended.take([planted], repository.at)

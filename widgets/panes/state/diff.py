@@ -112,7 +112,7 @@ def recall_lines(shown: RecallPreview, glyphs: Glyphs, *, diff: bool) -> list[Li
     scope = shown.scope
     lines = [line(Piece(shown.note, "warn")), ()] if shown.note else []
     lines += [
-        _told("events", f"{plural(len(shown.events), 'event')} of {_scope(scope.source)}"),
+        _told("events", f"{plural(len(shown.events), 'event')} of {_scope(scope.source)}{_waiting(shown)}"),
         _told("section", "all sections" if scope.section == "all" else TITLES[scope.section]),
         _told("policy", scope.policy),
         _told("engine", shown.engine),
@@ -155,6 +155,10 @@ def recall_summary(shown: RecallPreview) -> str:
         return "The bundle stays as it is; the cursor moves past these events."
     text = shown.digest.text()
     return text[:1].upper() + text[1:] + "."
+
+
+def _waiting(shown: RecallPreview) -> str:
+    return f", {shown.waiting:,} more wait for the next recall" if shown.waiting else ""
 
 
 def _scope(source: str) -> str:

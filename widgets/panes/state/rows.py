@@ -195,6 +195,8 @@ def _backlog(look: StateLook, status: Status) -> Iterator[Any]:
         # Named by its first event, because groups are numbered again each time.
         yield EvidenceRow(f"state#group:{group.event_ids[0]}", group.summary, group)
         yield from (_event_row(events[name], waits=True, depth=1) for name in reversed(group.event_ids))
+    if (later := count - sum(len(group.event_ids) for group in groups)) and groups:
+        yield Note(f"  {later:,} more wait for the next recall", 7)
 
 
 def _event_row(event: Json, *, waits: bool, depth: int = 0) -> EventRow:

@@ -14,7 +14,7 @@ from memory.operations import Whole, argument, option, under
 from memory.operations.result import SHOWN, more
 from memory.registry import workspace_of
 from memory.state.analysis import analyse
-from memory.state.analysis.focus import FOREIGN
+from memory.state.analysis.analyse import FOREIGN
 from memory.state.files.json_text import canonical
 from memory.state.files.model import KEYS
 from memory.state.look import checkpoint_lines, diff_of

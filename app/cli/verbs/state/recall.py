@@ -82,6 +82,8 @@ def _preview_lines(session: Session, shown: RecallPreview, diff: bool) -> Iterat
     count = len(shown.events)
     events = "1 event" if count == 1 else f"{count:,} events"
     yield f"source {scope.source}, section {scope.section}, policy {scope.policy}: {events}"
+    if shown.waiting:
+        yield f"{shown.waiting:,} more wait for the next recall: one takes the oldest {count:,}"
     yield from group_lines(session, shown.groups)
     yield paint.line(f"engine: {shown.engine}")
     if not shown.changes:
