@@ -215,11 +215,6 @@ class Curated:
         counting = winners(keyed, lambda memory: memory.root.depth)
         return {memory.key: counting[key] for key, memory in keyed if counting[key] is not memory}
 
-    def count_recalls(self) -> None:
-        """Count the recalls that wait in the queues of the sides."""
-        for side in self.sides.values():
-            side.records.queue.count()
-
     def refuse_disabled(self) -> None:
         """Raise MemdeckError `memory.disabled` where the settings switch memory off."""
         if not self.settings["enabled"]:

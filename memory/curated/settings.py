@@ -80,7 +80,6 @@ KEYS: tuple[Key, ...] = (
     Key("recall.freshness.banner_after_days", 1, "count", "the age from which a memory carries a warning"),
     Key("recall.freshness.half_life_days", 14, "positive", "the age at which the weight of recency is a half"),
     Key("recall.signals.queue_capacity", 256, "positive", "recalls that wait to be counted"),
-    Key("recall.signals.flush_interval", "5s", "span", "how long a recall waits to be counted"),
     Key("recall.signals.worker_retry_max", 3, "count", "how often counting is tried again"),
     Key("recall.signals.metrics_enabled", True, "bool", "whether dropped signals are noted as events"),
     Key("decisions.prune_after_applied_days", 90, "count", "days that decisions are kept (0: for ever)"),

@@ -14,7 +14,6 @@ from memory.curated.files.listing import digest
 from memory.curated.files.names import fault_of
 from memory.curated.index.entries import index_lines
 from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
-from memory.curated.index.signals import count_waiting
 from memory.curated.model import INDEX
 from memory.curated.sides import Side
 from memory.errors import BusyError, ConflictError, MemdeckError
@@ -126,7 +125,6 @@ def recorded(
         insert(db, decision._replace(applied_at=at))
     if decision.op == "update" and decision.source_file != decision.target_filename:
         old, new = (f"{decision.root.key}/{name}" for name in (decision.source_file, decision.target_filename))
-        count_waiting(db)
         db.execute("UPDATE OR REPLACE memory_recall_signals SET chunk_id = ? WHERE chunk_id = ?", (new, old))
     op = event or _EVENTS.get(decision.op, "memory.write.committed")
     add_event(db, side.records.workspace_id, op, now, decision.root, facts)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from memory.base.words import content_words, unspaced_runs
 from memory.curated.curated import Curated
 from memory.curated.files.listing import read_file
-from memory.curated.index.entries import COLUMNS, memory_of, roots_in, same_slug, text_of
+from memory.curated.index.entries import COLUMNS, memories, memory_of, text_of
 from memory.curated.model import DREAM, Memory, Root, winners
 from memory.curated.settings import CuratedSettings
 from memory.curated.sides import Side
@@ -127,10 +127,9 @@ def _candidates(
     known = [need.expression for need in needs if need.known and not need.minor]
     if not known:
         return needs, []
-    inside = "" if set(roots_in(db)) <= set(roots) else f" AND e.root IN ({','.join('?' * len(roots))})"
+    inside = f"e.root IN ({','.join('?' * len(roots))})"
     only = Filter(
-        f"EXISTS (SELECT 1 FROM memory_catalog_entries e WHERE e.id = @ AND {_NO_DREAM}{inside})",
-        tuple(roots) if inside else (),
+        f"EXISTS (SELECT 1 FROM memory_catalog_entries e WHERE e.id = @ AND {_NO_DREAM} AND {inside})", tuple(roots)
     )
     numbers = index.best(either(known), only, max(most, WEIGHED))
     marks = ",".join("?" * len(numbers))
@@ -138,12 +137,11 @@ def _candidates(
     weigher = Weigher(needs, 0, index.total())
     found = []
     for row in rows:
-        if row[1] in roots:
-            memory = memory_of(row, dict(roots))
-            factor = _OLD if memory.header.provenance.superseded_by else 1.0
-            evidence = weigher.weigh(Document(row[0], memory.header.name, text_of(memory), 0, factor))
-            if evidence.is_about:
-                found.append((memory, evidence))
+        memory = memory_of(row, dict(roots))
+        factor = _OLD if memory.header.provenance.superseded_by else 1.0
+        evidence = weigher.weigh(Document(row[0], memory.header.name, text_of(memory), 0, factor))
+        if evidence.is_about:
+            found.append((memory, evidence))
     return needs, found
 
 
@@ -158,10 +156,13 @@ def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[_Candidate]
         by_key.setdefault(one.key, []).append(one)
     more: list[_Candidate] = []
     for side, mine in curated.by_side(roots) if by_key else ():
-        known = {(one.memory.root.key, one.memory.filename) for one in found if one.side is side}
-        for key, memory in side.catalog.read(mine, partial(same_slug, roots=mine, keys=list(by_key), found=known)):
-            more.append(_Candidate(side, memory))
-            by_key[key].append(more[-1])
+        known = {one.memory.id for one in found if one.side is side}
+        where = f"(type, slug) IN (VALUES {','.join(['(?, ?)'] * len(by_key))})"
+        keys = [part for key in by_key for part in key]
+        for memory in side.catalog.read(mine, partial(memories, roots=mine, where=where, values=keys)):
+            if memory.id not in known:
+                more.append(_Candidate(side, memory))
+                by_key[more[-1].key].append(more[-1])
     for some in by_key.values():
         some.sort(key=lambda one: one.memory.root.depth)
         for above, below in pairwise(some):

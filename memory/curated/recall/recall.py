@@ -14,7 +14,7 @@ from memory.base.secrets import mask
 from memory.base.told import harmless
 from memory.curated.curated import Curated
 from memory.curated.index.records import Records, add_event, milliseconds, put_trace
-from memory.curated.index.signals import RecallNote, limits_of
+from memory.curated.index.signals import RecallNote
 from memory.curated.model import Json, Memory, Root
 from memory.curated.providers.calls import recalled
 
@@ -134,12 +134,11 @@ def _note(curated: Curated, roots: Sequence[Root], done: Recall, options: Recall
     home = curated.sides.get("global")
     if home is None or ("workspace" in names and curated.workspace_id()):
         home = curated.sides["workspace"]
-    limits = limits_of(curated.settings)
     for side in curated.sides.values():
         scores = {one.memory.id: one.score for one in done.entries if one.memory.root.side == side.name}
         write = partial(_rows, curated, side.records, done, options, now) if side is home else None
         if write is not None or scores:
-            side.records.queue.put(RecallNote(milliseconds(now), write, scores, options.session), limits)
+            side.records.queue.put(RecallNote(milliseconds(now), write, scores, options.session), curated.settings)
 
 
 def _rows(

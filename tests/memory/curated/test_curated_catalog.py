@@ -3,43 +3,12 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-from typing import Any
 
 import pytest
 
 from memory.curated.index import catalog as catalogs
 from memory.search.word_index import WordIndex
 from tests.memory.curated.conftest import Den, ask, write
-
-
-def test_a_workspace_without_an_identity_is_read_once(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next process knows its files, and so does the one that made the identity; nothing lies in the workspace."""
-    folder = den.workspace / ".agh/memory"
-    folder.mkdir(parents=True)
-    for number in range(5):
-        text = f"---\nname: N{number}\ndescription: d\ntype: project\n---\n\nword{number}\n"
-        (folder / f"project_n{number}.md").write_text(text)
-    root = den.open().root("workspace")
-    assert len(den.open().memories([root])) == 5
-    assert not (den.workspace / ".agh/workspace.toml").exists()
-    den.close()
-    read = []
-    real = catalogs.read_file
-    monkeypatch.setattr(catalogs, "read_file", lambda *args: read.append(args[2]) or real(*args))
-    assert len(den.open().memories([root])) == 5
-    den.close()
-    curated = den.open()
-    write(den, curated, "project", "Six", "the sixth", scope="workspace")
-    assert len(den.open().memories([root])) == 6
-    assert set(read) == {"project_six.md"}
-
-
-def test_a_workspace_without_files_gets_no_catalogue(den: Den) -> None:
-    """A look at nothing leaves nothing behind."""
-    curated = den.open()
-    assert curated.memories(curated.visible()) == []
-    assert not list(den.top.rglob("catalog-nameless.sqlite"))
 
 
 def test_a_file_that_appears_beside_a_write_is_seen_at_once(den: Den) -> None:
@@ -84,29 +53,6 @@ def test_an_index_that_somebody_edited_is_rendered_as_a_whole(den: Den) -> None:
         "- [Water", "- [Milk", "- [Tea", "- [Coffee"
     ]  # fmt: skip
     assert lines[-1] == "mine"
-
-
-def test_a_reindex_shows_others_the_whole_catalogue_at_all_times(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While one process makes it anew another one still finds everything, and does not build its own."""
-    curated = den.open()
-    for number in range(5):
-        write(den, curated, "user", f"Drink {number}", f"likes drink number {number}")
-    other = den.open()
-    assert len(other.memories([other.root("global")])) == 5
-    seen: list[int] = []
-    real = catalogs.put_in
-
-    def put_in(db: sqlite3.Connection, entries: Any) -> None:
-        found = other.memories([other.root("global")])
-        seen.append(len(found))
-        real(db, entries)
-
-    (den.person / "memory/user_new.md").write_text("---\nname: New\ndescription: d\ntype: user\n---\n\nnew\n")
-    monkeypatch.setattr(catalogs, "put_in", put_in)
-    root = curated.root("global")
-    assert curated.sides["global"].catalog.rebuild([root]) == {"global": 6}
-    assert seen == [5]
-    assert len(other.memories([root])) == 6
 
 
 def test_a_reindex_that_fails_leaves_the_catalogue_as_it_was(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,7 +95,6 @@ def test_history_says_something_of_each_operation(den: Den, curated: Curated) ->
     run(den, curated, "search", query_text="deploy tuesdays")
     run(den, curated, "delete", filename="user_coffee")
     run(den, curated, "dream trigger", force=True)
-    curated.sides["workspace"].records.queue.count()
     rows = run(den, curated, "history", limit=100)["operations"]
     assert {"memory.write", "memory.search", "memory.delete"} <= {row["operation"] for row in rows}
     assert [row["operation"] for row in rows if not row["summary"]] == []
@@ -138,8 +137,6 @@ def test_every_shadow_and_noop_is_an_event(den: Den, curated: Curated) -> None:
     run(den, curated, "write", type="project", name="Deploy window", content="ada deploys on mondays",
         scope="agent", agent_name="ada")  # fmt: skip
     run(den, curated, "search", query_text="when do we deploy", agent_name="ada")
-    for side in curated.sides.values():
-        side.records.queue.count()
     shadows = [
         event["metadata"]
         for side in curated.sides.values()

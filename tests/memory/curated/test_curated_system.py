@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.curated import system as curated_system
 from memory.curated.system import CuratedMemory
 from memory.registry import workspace_of
-from memory.search.query import read_query
-from memory.systems import contributions_of, failures_of, searcher_of, system_of
+from memory.systems import contributions_of, failures_of, system_of
 from memory.workspace import Workspace
 from tests.memory.curated.conftest import NOW, Den, write
 
@@ -43,30 +41,6 @@ def test_an_identity_makes_a_folder_a_workspace(den: Den, workspace: Workspace) 
 def test_it_answers_every_question(workspace: Workspace) -> None:
     """No question that is asked of all systems fails."""
     assert list(failures_of(workspace, NOW)) == []
-
-
-def test_a_search_reads_what_changed_only(den: Den, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second search makes no record, and after one write one; both find what there is."""
-    made: list[str] = []
-    real = curated_system._record
-    monkeypatch.setattr(curated_system, "_record", lambda one: made.append(one.filename) or real(one))
-
-    def found(words: str) -> set[str]:
-        searcher = searcher_of(workspace)
-        try:
-            return {hit.entry.title for hit in searcher.search(read_query(words, lambda _: None), 9).hits}
-        finally:
-            searcher.close()
-
-    assert found("tuesdays") == {"Deploy window"}
-    assert sorted(made) == ["project_deploy-window.md", "user_tone.md"]
-    made.clear()
-    assert found("reviews") == {"Tone"}
-    assert made == []
-    write(den, system_of(workspace, "curated", CuratedMemory).curated, "project", "Port", "the port is 8080",
-          scope="workspace")  # fmt: skip
-    assert found("port") == {"Port"}
-    assert made == ["project_port.md"]
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc to see what is open")
