@@ -105,8 +105,6 @@ class Curated:
             side.store.recover()
             side.follow_move(now)
             if side.records.look(_waits, False):
-                # Most processes find nothing to finish, and avoid the imports.
-
                 try:
                     replay(side, now)
                     settle(side, now)
@@ -114,7 +112,8 @@ class Curated:
                     # On a full disk it waits: reading goes on, and a write reports its own error.
                     if error.code != UNAVAILABLE and not no_room(error):
                         raise
-            catch_up(self, side, now)
+            mine = [root for root in self.existing(self.all_roots()) if root.side == side.name]
+            catch_up(side, mine, self.settings["controller.scan_profile"], now)
 
     # -- folders ------------------------------------------------------------------------------------------------------
 
