@@ -144,9 +144,15 @@ class Curated:
         return tuple(sorted(roots, key=lambda root: (root.depth, root.agent or "")))
 
     def chosen(self, scope: str | None, agent: str | None, tier: str | None) -> tuple[Root, ...]:
-        """Return the folders of a choice: those of one scope, or all visible ones without a scope."""
-        tier = check_selector(scope, agent, tier)
-        return self.visible(agent, tier) if scope is None else (self.root(scope, agent, tier),)
+        """Return the folders of a choice to read from: those of one scope, or all visible ones without a scope.
+
+        An agent without a tier means both tiers.
+        """
+        check_selector(scope, agent, tier)
+        if scope is None:
+            return self.visible(agent, tier)
+        tiers = ("global", "workspace") if scope == "agent" and tier is None else (tier,)
+        return tuple(self.root(scope, agent, one) for one in tiers if one is None or one in self.sides)
 
     def by_side(self, roots: Sequence[Root]) -> Iterator[tuple[Side, list[Root]]]:
         """Yield each side that has some of the folders, with those that it has."""
@@ -203,7 +209,7 @@ class Curated:
             raise AmbiguousError(
                 "memory.scope.ambiguous",
                 f"{name[:120]!r} is in several scopes: {', '.join(one.root.label for one in found)}",
-                "choose one with --scope",
+                "choose one with --scope, or with --agent-tier for an agent",
                 candidates=[{"filename": one.filename, **one.root.json()} for one in found],
             )
         return found[0]

@@ -28,7 +28,7 @@ from .model import INDEX, Invalid, Memory, Root
 from .model_commands import model_asks, models_of
 from .overview import CuratedOverview, overview
 from .recall.find import RecallFound as RecallFound
-from .recall.find import find, is_trivial
+from .recall.find import find, find_about
 from .sessions.places import kept_sessions
 from .stores import CuratedReading, agent_root, agents_in, person_store, workspace_root
 from .upkeep import maintain
@@ -234,10 +234,11 @@ class CuratedMemory(System):
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
         """Yield the memories of the workspace that a message may be about, the best first."""
-        if is_trivial(message) or not self.curated.settings["enabled"]:
+        if not self.curated.settings["enabled"]:
             return
+        found = find_about(self.curated, message, (workspace_root(),), now=now)
         top = self.curated.settings["recall.top_k"]
-        for one in find(self.curated, message, (workspace_root(),), now=now).ranked[:top]:
+        for one in () if found is None else found.ranked[:top]:
             yield Contribution(
                 self.name, None, one.memory.header.name, one.memory.body, ", ".join(one.why[:-1]), one.score
             )

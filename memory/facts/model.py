@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from memory.base.secrets import find_secrets
+from memory.base.secrets import PROSE_WORDS, find_secrets
+from memory.base.word_lists import STOP_WORDS
 from memory.errors import ConfigError
 from memory.storage import Change
 
@@ -146,7 +147,7 @@ def refusal(text: str, tags: Sequence[str], scope: str) -> str | None:
         return LONG_TEXT
     if not _encodable(text):
         return BAD_TEXT
-    if any(True for _ in find_secrets(text, plain_words=True)):
+    if holds_secret(text):
         return SECRET
     if scope not in SCOPES:
         return BAD_SCOPE
@@ -154,9 +155,33 @@ def refusal(text: str, tags: Sequence[str], scope: str) -> str | None:
         return MANY_TAGS
     if not all(tag.strip() and _encodable(tag) for tag in tags):
         return BAD_TAG
-    if any(True for tag in tags for _ in find_secrets(tag, plain_words=True)):
-        return SECRET
-    return None
+    return SECRET if any(map(holds_secret, tags)) else None
+
+
+_AUTHORIZATION = re.compile(r"authorization[\"']?\s*[:=]\s*[\"']?bearer\s+\S", re.IGNORECASE)
+_STATED = re.compile(r"(?:token|password|passwd|pwd)[\"'`*]*\s*[:=][\"'`*]*\s*(?=(\S[^\r\n]*))", re.IGNORECASE)
+_BEARER = re.compile(r"\b(?:Bearer|BEARER)\s+(?=(\S[^\r\n]*))")
+_STANDS_FOR = re.compile(r"[<$\[{(*%\u2026]|\.\.\.")
+_USUAL = PROSE_WORDS | STOP_WORDS
+
+
+def holds_secret(text: str) -> bool:
+    """Return whether a text has what looks like a secret, or something after `token:`, `password:` or `Bearer`.
+
+    What follows these counts whatever it looks like, unless it is prose or a placeholder; after `Authorization: Bearer`
+    even those count.
+    """
+    if find_secrets(text, plain_words=True) or _AUTHORIZATION.search(text):
+        return True
+    return not all(_is_prose(rest) for pattern in (_STATED, _BEARER) for rest in pattern.findall(text))
+
+
+def _is_prose(text: str) -> bool:
+    """Return whether a text is a placeholder, begins with a word about secrets, or is a sentence of some words."""
+    words = [word.strip(".,;:!?)\"'`*").casefold() for word in text.split()[:6]]
+    if _STANDS_FOR.match(text) or (words[0] in _USUAL and (len(words) > 1 or len(words[0]) > 1)):
+        return True
+    return len(words) > 2 and all(map(str.isalpha, words)) and not _USUAL.isdisjoint(words[1:])
 
 
 def _encodable(text: str) -> bool:

@@ -13,7 +13,8 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from memory.base.words import content_words, unspaced_runs
+from memory.base.word_lists import REQUEST_WORDS
+from memory.base.words import content_words, fold, stem, terms, tokens, unspaced_runs
 from memory.curated.curated import Curated
 from memory.curated.files.listing import read_file
 from memory.curated.index.entries import COLUMNS, memories, memory_of, text_of
@@ -22,7 +23,7 @@ from memory.curated.settings import CuratedSettings
 from memory.curated.sides import Side
 from memory.search.needs import Need, needs_of
 from memory.search.query import plain_query
-from memory.search.rank import WEIGHED, Document, Evidence, Weigher
+from memory.search.rank import TELLING, WEIGHED, Document, Evidence, Weigher
 from memory.search.word_index import Filter, WordIndex, either
 
 _OLD = 0.5
@@ -31,6 +32,10 @@ _RRF = 60
 _NO_DREAM = f"""e.filename NOT GLOB '{DREAM}[0-9]*' AND instr(e.header, '"source_actor": "dreaming"') = 0"""
 """The SQL condition of a memory that is recalled: a dream says again what its sources say, and would displace them."""
 DAY = 86400.0
+_FIFTH, _MOST_OF_IT = 0.2, 0.6
+_REQUESTS = frozenset(map(stem, REQUEST_WORDS))
+_SAME = 0.6
+"""The share of all words of two memories that both must have to say the same."""
 _TERMS = ("bm25_unicode", "bm25_trigram", "recency", "recall_signal")
 
 
@@ -79,8 +84,41 @@ class _Candidate:
 
 
 def is_trivial(text: str) -> bool:
-    """Return whether a query has fewer than two meaningful words and no unspaced run of three letters or more."""
-    return len(content_words(text)) < 2 and not any(len(run) >= 3 for run in unspaced_runs(text))
+    """Return whether a query has fewer than two meaningful words and no unspaced run of three letters or more.
+
+    The parts of a name such as `poolSizeMax` are words.
+    """
+    words = content_words(" ".join(terms(text)))
+    return len(words) < 2 and not any(len(run) >= 3 for run in unspaced_runs(text))
+
+
+def names(text: str, memory: Memory) -> bool:
+    """Return whether a text names a memory: all meaningful words of one are in the other."""
+    asked, name = (set(map(stem, content_words(" ".join(terms(one))))) for one in (text, memory.header.name))
+    return bool(asked and name) and (asked <= name or name <= asked)
+
+
+def find_about(
+    curated: Curated,
+    message: str,
+    roots: Sequence[Root],
+    *,
+    now: datetime,
+    raw: int | None = None,
+    skip: Sequence[str] = (),
+) -> RecallFound | None:
+    """Return the memories that a message is about, as `find`; None for a trivial message.
+
+    A single meaningful word is trivial unless it names a memory: then it finds the memories of that name. Messages are
+    no questions to memory, so a memory needs more of one: its own name, two telling words, a code name, or most of it.
+    """
+    trivial = is_trivial(message)
+    if trivial and not content_words(message):
+        return None
+    found = find(curated, message, roots, now=now, raw=raw, skip=skip, of_message=True)
+    if trivial:
+        found = found._replace(ranked=tuple(one for one in found.ranked if names(message, one.memory)))
+    return None if trivial and not found.ranked else found
 
 
 def find(
@@ -91,8 +129,12 @@ def find(
     now: datetime,
     raw: int | None = None,
     skip: Sequence[str] = (),
+    of_message: bool = False,
 ) -> RecallFound:
-    """Return the memories of some folders that are about a text, the best first; `skip` are ids to leave out."""
+    """Return the memories of some folders that are about a text, the best first; `skip` are ids to leave out.
+
+    A question finds what has a fifth of it; with `of_message` a memory needs more, see `find_about`.
+    """
     settings = curated.settings
     roots = curated.existing(roots)
     raw = settings["recall.raw_candidates"] if raw is None else raw
@@ -100,7 +142,9 @@ def find(
     terms: tuple[str, ...] = ()
     for side, some in curated.by_side(roots):
         mine = {root.key: root for root in some}
-        needs, found = side.catalog.read(some, partial(_candidates, text=text, roots=mine, most=raw))
+        needs, found = side.catalog.read(
+            some, partial(_candidates, text=text, roots=mine, most=raw, of_message=of_message)
+        )
         terms = tuple(need.text for need in needs if not need.minor)
         listed += [
             _Candidate(side, memory, min(one.score * one.exact / one.share, 1.0), min(one.score, 1.0))
@@ -119,7 +163,7 @@ def find(
 
 
 def _candidates(
-    db: sqlite3.Connection, text: str, roots: Mapping[str, Root], most: int
+    db: sqlite3.Connection, text: str, roots: Mapping[str, Root], most: int, of_message: bool
 ) -> tuple[list[Need], list[tuple[Memory, Evidence]]]:
     """Return what a text needs, and the memories of one side that are about it."""
     index = WordIndex(db)
@@ -140,9 +184,22 @@ def _candidates(
         memory = memory_of(row, dict(roots))
         factor = _OLD if memory.header.provenance.superseded_by else 1.0
         evidence = weigher.weigh(Document(row[0], memory.header.name, text_of(memory), 0, factor))
-        if evidence.is_about:
+        named = of_message and names(text, memory)
+        if _is_enough(needs, evidence, of_message=of_message and not named):
             found.append((memory, evidence))
     return needs, found
+
+
+def _is_enough(needs: Sequence[Need], evidence: Evidence, *, of_message: bool) -> bool:
+    """Return whether an entry has enough of a text; letters alone, such as `ache` in `cache`, are never enough."""
+    found = [needs[at] for at in evidence.found if not needs[at].minor]
+    if all(need.guessed and all(fold(need.text) in word for word in need.words) for need in found):
+        return False
+    if not of_message:
+        return evidence.fits_all or (evidence.share >= _FIFTH and evidence.telling >= TELLING)
+    telling = [need for need in found if stem(fold(need.text)) not in _REQUESTS]
+    code = any(need.text.isalnum() and not need.text.isalpha() and not need.text.isdigit() for need in telling)
+    return evidence.fits_all or (evidence.is_about and (evidence.share >= _MOST_OF_IT or len(telling) > 1 or code))
 
 
 def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[_Candidate]) -> list[_Candidate]:
@@ -192,7 +249,22 @@ def _scored(
         entry = Scored(memory, *(weight * term for weight, term in zip(weights, terms, strict=True)))
         scored.append(((-entry.score, -memory.root.depth, -changed, memory.id), one.key, entry))
     scored.sort(key=lambda entry: entry[0])
-    return [(key, entry) for _, key, entry in scored]
+    return _newer_first([(key, entry) for _, key, entry in scored])
+
+
+def _newer_first(found: list[tuple[tuple[str, str], Scored]]) -> list[tuple[tuple[str, str], Scored]]:
+    """Return scored memories so that of two that say the same the newer comes first."""
+    words = [frozenset(tokens(f"{one.memory.header.name} {one.memory.whole}")) for _, one in found]
+    order: list[int] = []
+    for at, (_, one) in enumerate(found):
+        older = (
+            place
+            for place, other in enumerate(order)
+            if found[other][1].memory.changed < one.memory.changed
+            and len(words[at] & words[other]) >= _SAME * len(words[at] | words[other])
+        )
+        order.insert(next(older, len(order)), at)
+    return [found[at] for at in order]
 
 
 def _as_it_is(side: Side, memory: Memory) -> Memory | None:

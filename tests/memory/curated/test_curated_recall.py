@@ -110,7 +110,7 @@ def test_weights_and_number_are_settings(den: Den) -> None:
     (only,) = ask(den, den.open(), "the runbooks deploy window").entries
     assert (only.unicode, only.trigram, only.recency) == (only.score, 0.0, 0.0)
     assert only.score > 0.9
-    assert len(ask(den, den.open(), "runbooks deploy editor", top_k=3).entries) == 3
+    assert len(ask(den, den.open(), "runbooks deploy window editor", top_k=3).entries) == 3
 
 
 def test_the_fusion_is_a_setting(den: Den) -> None:
@@ -123,7 +123,7 @@ def test_the_fusion_is_a_setting(den: Den) -> None:
     assert words == pytest.approx([0.55 * 61 / 63, 0.55 * 61 / 62, 0.55])
 
 
-@pytest.mark.parametrize("query", ["is it", "the", "deploy", "", "?!", "what was it"])
+@pytest.mark.parametrize("query", ["is it", "the", "prose", "", "?!", "what was it"])
 def test_trivial_queries_are_skipped_with_an_event(den: Den, query: str) -> None:
     """Fewer than two meaningful words return nothing, unless a search allows them."""
     _fill(den)
@@ -132,7 +132,7 @@ def test_trivial_queries_are_skipped_with_an_event(den: Den, query: str) -> None
     assert (found.skipped, found.entries) == ("trivial_query", ())
     (event,) = curated.sides["global"].records.events(ops=["memory.recall.skipped"])
     assert event["metadata"]["reason"] == "trivial_query"
-    if query == "deploy":
+    if query == "prose":
         assert ask(den, curated, query, allow_trivial=True).entries
 
 
