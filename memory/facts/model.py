@@ -217,39 +217,26 @@ def read_settings(data: bytes | None) -> FactLimits:
     """
     if data is None:
         return FactLimits()
-
     try:
         values = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise _bad(data, "is no JSON that can be read", "", line=getattr(error, "lineno", 0)) from None
-    memory = values.get("memory") if isinstance(values, dict) else None
-    if not isinstance(values, dict) or not isinstance(memory, dict | None):
+    memory = (values.get("memory") or {}) if isinstance(values, dict) else None
+    if not isinstance(memory, dict):
         raise _bad(data, 'has no object "memory"', "memory")
-    memory = memory or {}
-    default = FactLimits()
-    mode = memory.get("inject_mode") or default.inject_mode
-    if mode not in MODES:
-        raise _bad(data, f"has the inject_mode {_shown(mode)}", "inject_mode", f"use one of {', '.join(MODES)}")
-    numbers = ("max_inject_chars", "max_inject_count", "max_total")
-    return FactLimits(str(mode), *(_number(data, memory, key, getattr(default, key)) for key in numbers))
-
-
-def _number(data: bytes, values: dict[str, object], key: str, default: int) -> int:
-    value = values.get(key)
-    if value is None or value == 0:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < _MOST:
-        raise _bad(data, f"has {_shown(value)} as {key}", key, f"write a whole number below {_MOST:,}")
-    return value
-
-
-def _shown(value: object) -> str:
-    return repr(str(value)[:40])
+    found = {key: value for key in FactLimits._fields if (value := memory.get(key))}
+    for key, value in found.items():
+        shown = repr(str(value)[:40])
+        if key == "inject_mode":
+            if value not in MODES:
+                raise _bad(data, f"has the inject_mode {shown}", key, f"use one of {', '.join(MODES)}")
+        elif isinstance(value, bool) or not isinstance(value, int) or not 0 < value < _MOST:
+            raise _bad(data, f"has {shown} as {key}", key, f"write a whole number below {_MOST:,}")
+    return FactLimits(**found)
 
 
 def _bad(data: bytes, what: str, key: str, hint: str = "mend it", line: int = 0) -> ConfigError:
     """Return the error for a key, or for JSON that cannot be read, with its line where that can be found."""
     at = data.find(f'"{key}"'.encode()) if key else next((found.start() for found in _DIGITS.finditer(data)), -1)
     line = line or data.count(b"\n", 0, max(at, 0)) + 1
-    message = f"{_WHERE}:{line}: it {what}"
-    return ConfigError("facts.settings", message, hint, file=_WHERE, line=line, field=key)
+    return ConfigError("facts.settings", f"{_WHERE}:{line}: it {what}", hint, file=_WHERE, line=line, field=key)
