@@ -13,7 +13,7 @@ from memory.storage import Store
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.derived import Derived
 
-from .entries import CATALOG, CATALOG_VERSION, KnownFile, known_files, make_tables, put_in, take_out
+from .entries import CATALOG, CATALOG_VERSION, edited_at, known_files, make_tables, put_in, take_out
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ class Catalog:
         def again(db: sqlite3.Connection) -> dict[str, int]:
             with self._writing(db):
                 for root in roots:
-                    take_out(db, [one.number for one in known_files(db, root).values()])
+                    take_out(db, [number for number, _ in known_files(db, root).values()])
                     self._sync(db, root)
             count = "SELECT root, count(*) FROM memory_catalog_entries WHERE error IS NULL GROUP BY root"
             return dict.fromkeys([root.key for root in roots], 0) | dict(db.execute(count).fetchall())
@@ -111,28 +111,23 @@ class Catalog:
     def _sync(self, db: sqlite3.Connection, root: Root) -> None:
         known = known_files(db, root)
         seen = {one.filename: one for one in seen_in(self._store, root)}
-        gone = [one.number for name, one in known.items() if name not in seen]
-        changed = [one for name, one in seen.items() if name not in known or known[name].seen != one]
+        gone = [number for name, (number, _) in known.items() if name not in seen]
+        changed = [one for name, one in seen.items() if name not in known or known[name][1] != one]
         for at in range(0, max(len(changed), bool(gone)), _BATCH):
             with self._writing(db):
                 take_out(db, gone if at == 0 else ())
                 for one in changed[at : at + _BATCH]:
-                    self._put(db, root, one, known.get(one.filename))
+                    self._put(db, root, one, known.get(one.filename, (None,))[0])
 
-    def _put(self, db: sqlite3.Connection, root: Root, seen: ListedFile, known: KnownFile | None) -> None:
-        """Read a file and replace its row; the next look tries again a file that cannot be read now."""
+    def _put(self, db: sqlite3.Connection, root: Root, seen: ListedFile, known: int | None) -> None:
+        """Read a file and replace its entry; the next look tries again a file that cannot be read now."""
         found = read_file(self._store, root, seen.filename)
         if found is None:
             return
         if isinstance(found, Invalid) and found.code == PASSING:
-            if known is not None:  # Its earlier row stays.
+            if known is not None:  # Its earlier entry stays.
                 return
             seen = seen._replace(mtime_ns=0, inode=0)
-        edited = 0
-        if known is not None:
-            if isinstance(found, Memory):
-                same_write = found.header.provenance.updated_at == known.updated_at
-                # What the controller writes has a new time in its header; whatever else changes a text was by hand.
-                edited = known.edited_ns if found.hash == known.hash else found.mtime_ns if same_write else 0
-            take_out(db, [known.number])
+        edited = edited_at(db, known, found) if isinstance(found, Memory) else 0
+        take_out(db, () if known is None else (known,))
         put_in(db, found, seen, edited)

@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import NamedTuple
 
 from memory.curated.files.index_file import IndexLine
 from memory.curated.files.listing import ListedFile
@@ -84,24 +83,10 @@ def invalid_files(db: sqlite3.Connection, roots: Iterable[Root]) -> list[Invalid
     return [Invalid(known[row[0]], *row[1:]) for row in rows]
 
 
-class KnownFile(NamedTuple):
-    """A file as its row has it: the number, the listing, and what shows whether a text was changed by hand since."""
-
-    number: int
-    seen: ListedFile
-    hash: str | None
-    updated_at: str | None
-    edited_ns: int
-
-
-def known_files(db: sqlite3.Connection, root: Root) -> dict[str, KnownFile]:
-    """Return the files of a folder that the catalogue has, by their name."""
-    rows = db.execute(
-        "SELECT id, content_hash, json_extract(header, '$.provenance.updated_at'), edited_ns, filename, mtime_ns,"
-        " seen_size, seen_inode FROM memory_catalog_entries WHERE root = ?",
-        (root.key,),
-    )
-    return {row[4]: KnownFile(row[0], ListedFile(*row[4:]), *row[1:4]) for row in rows}
+def known_files(db: sqlite3.Connection, root: Root) -> dict[str, tuple[int, ListedFile]]:
+    """Return the files of a folder that the catalogue has, by their name: the number of the entry, and the listing."""
+    text = "SELECT id, filename, mtime_ns, seen_size, seen_inode FROM memory_catalog_entries WHERE root = ?"
+    return {row[1]: (row[0], ListedFile(*row[1:])) for row in db.execute(text, (root.key,))}
 
 
 # -- writing, in the transaction of the caller ----------------------------------------------------------------------
@@ -124,6 +109,16 @@ def take_out(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
         rows = db.execute(f"{held} WHERE id = ? AND error IS NULL", (number,)).fetchall()
         WordIndex(db).remove([IndexedText(*row) for row in rows])
         db.execute("DELETE FROM memory_catalog_entries WHERE id = ?", (number,))
+
+
+def edited_at(db: sqlite3.Connection, number: int | None, found: Memory) -> int:
+    """Return when a memory was changed by hand, in nanoseconds; 0 for never. `number` is that of its earlier entry."""
+    text = "SELECT content_hash, edited_ns, json_extract(header, '$.provenance.updated_at') FROM memory_catalog_entries"
+    row = db.execute(f"{text} WHERE id = ? AND error IS NULL", (number,)).fetchone()
+    # What the controller writes has a new time in its header; whatever else changes a text was by hand.
+    if row is None or (row[0] != found.hash and row[2] != found.header.provenance.updated_at):
+        return 0
+    return int(row[1]) if row[0] == found.hash else found.mtime_ns
 
 
 def put_in(db: sqlite3.Connection, found: Memory | Invalid, seen: ListedFile, edited_ns: int) -> None:
