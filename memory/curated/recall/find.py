@@ -32,7 +32,7 @@ _RRF = 60
 _NO_DREAM = f"""e.filename NOT GLOB '{DREAM}[0-9]*' AND instr(e.header, '"source_actor": "dreaming"') = 0"""
 """The SQL condition of a memory that is recalled: a dream says again what its sources say, and would displace them."""
 DAY = 86400.0
-_FIFTH, _MOST_OF_IT = 0.2, 0.6
+_FIFTH, _HALF, _MOST_OF_IT = 0.2, 0.45, 0.6
 _REQUESTS = frozenset(map(stem, REQUEST_WORDS))
 _SAME = 0.6
 """The share of all words of two memories that both must have to say the same."""
@@ -197,9 +197,13 @@ def _is_enough(needs: Sequence[Need], evidence: Evidence, *, of_message: bool) -
         return False
     if not of_message:
         return evidence.fits_all or (evidence.share >= _FIFTH and evidence.telling >= TELLING)
-    telling = [need for need in found if stem(fold(need.text)) not in _REQUESTS]
-    code = any(need.text.isalnum() and not need.text.isalpha() and not need.text.isdigit() for need in telling)
-    return evidence.fits_all or (evidence.is_about and (evidence.share >= _MOST_OF_IT or len(telling) > 1 or code))
+    telling = {
+        at: need for at in evidence.found if stem(fold((need := needs[at]).text)) not in _REQUESTS and not need.minor
+    }
+    code = any(need.text.isalnum() and not need.text.isalpha() and not need.text.isdigit() for need in telling.values())
+    titled = evidence.share >= _HALF and any("title" in evidence.found[at] for at in telling)
+    enough = evidence.share >= _MOST_OF_IT or len(telling) > 1 or code or titled
+    return evidence.fits_all or (evidence.is_about and enough)
 
 
 def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[_Candidate]) -> list[_Candidate]:
