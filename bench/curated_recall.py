@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from bench.curated_set import AGENT, FRESH, Asked, RecallSet, read_set, silent, write_set
+from bench.curated_set import AGENT, FRESH, SECOND, Asked, RecallSet, read_set, silent, write_set
 from bench.curated_set.fillers import fillers
 from bench.places import NOW, Places
-from memory.curated.recall.find import is_trivial
 
 LIMIT = 20
 FILLERS = 2000
+MESSAGES = "memdeck, as a message"
+"""What an agent is told for a message, which is no question to memory."""
 _WORD = re.compile(r"\w+")
 
 Ask = Callable[[str], Sequence[str]]
@@ -32,15 +33,17 @@ def curated_recall_table(places: Places, *, tuning: bool = False, count: int = F
 
 
 def curated_fresh_table(places: Places) -> str:
-    """Return the same over the fresh memories, and how many messages that no memory is about get none."""
-    known = read_set(FRESH)
-    top = places.folder / "curated-fresh"
-    found = _table_of(known, known.questions, top, 0)
-    messages, quiet = silent(), 0
-    for name, ask in ways(top, known, 0):
-        if name == "memdeck":
-            quiet = sum(is_trivial(message) or not ask(message) for message in messages)
-    return f"{found}\n  nothing for {quiet} of {len(messages)} messages that no memory is about\n"
+    """Return the same over two fresh sets, and how many messages that no memory is about get none."""
+    parts = []
+    for names, messages in ((FRESH, silent()), (SECOND, silent("second_silent.txt"))):
+        known = read_set(names)
+        top = places.folder / f"curated-{names[0]}"
+        table, quiet = _table_of(known, known.questions, top, 0), 0
+        for name, ask in ways(top, known, 0):
+            if name == MESSAGES:
+                quiet = sum(not ask(message) for message in messages)
+        parts.append(f"{table}\n  nothing for {quiet} of {len(messages)} messages that no memory is about\n")
+    return "\n".join(parts)
 
 
 def _table_of(known: RecallSet, chosen: Sequence[Asked], top: Path, count: int) -> str:
@@ -76,7 +79,7 @@ def rank(paths: Sequence[str], wanted: str) -> int:
 def ways(top: Path, known: RecallSet, count: int = FILLERS) -> Iterator[tuple[str, Ask]]:
     """Yield each way of asking with its name; the memories are written below `top` when they are not there."""
     from memory.curated.curated import Curated
-    from memory.curated.recall.find import find
+    from memory.curated.recall.find import RecallFound, find, find_about
     from memory.storage import PrivateState, Store
 
     entries = [*known.entries, *fillers(count)]
@@ -94,13 +97,15 @@ def ways(top: Path, known: RecallSet, count: int = FILLERS) -> Iterator[tuple[st
     curated = Curated(workspace, person, state_home=state)
     seen = curated.visible(AGENT)
 
-    def ours(text: str) -> list[str]:
-        ranked = find(curated, text, seen, now=NOW).ranked[:LIMIT]
+    def ours(text: str, search: Callable[..., RecallFound | None] = find) -> list[str]:
+        found = search(curated, text, seen, now=NOW)
+        ranked = () if found is None else found.ranked[:LIMIT]
         sides = {"global": "home/.agh", "workspace": "ws/.agh"}
         return [f"{sides[one.memory.root.side]}/{one.memory.root.folder}/{one.memory.filename}" for one in ranked]
 
     with closing(curated):
         yield "memdeck", ours
+        yield MESSAGES, lambda text: ours(text, find_about)
 
 
 def _table(rows: Sequence[tuple[str, ...]], tokenizer: str = "unicode61") -> sqlite3.Connection:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from memory.base.secrets import mask
 from memory.curated.curated import Curated
-from memory.curated.extract.turns import take_turn
+from memory.curated.extract.extraction import take_turn
 from memory.curated.files.names import is_segment
 from memory.curated.providers.calls import call, safe_text
 from memory.curated.recall.recall import RecallOptions, recall, turn_block

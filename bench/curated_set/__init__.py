@@ -69,9 +69,13 @@ FRESH = ("fresh.txt",)
 """The set of fifty-seven memories; the floor and the lists of words were chosen with it at hand."""
 
 
-def silent() -> list[str]:
-    """Return messages that none of the fresh memories is about."""
-    return (HERE / "silent.txt").read_text(encoding="utf-8").splitlines()
+SECOND = ("second.txt",)
+"""The second set of sixty memories; nothing was chosen with it at hand."""
+
+
+def silent(name: str = "silent.txt") -> list[str]:
+    """Return messages that none of the fresh memories is about; `second_silent.txt` belongs to the second set."""
+    return (HERE / name).read_text(encoding="utf-8").splitlines()
 
 
 def read_set(names: Sequence[str] = WRITTEN) -> RecallSet:

@@ -105,8 +105,6 @@ class Curated:
             side.store.recover()
             side.follow_move(now)
             if side.records.look(_waits, False):
-                # Most processes find nothing to finish, and avoid the imports.
-
                 try:
                     replay(side, now)
                     settle(side, now)
@@ -114,7 +112,8 @@ class Curated:
                     # On a full disk it waits: reading goes on, and a write reports its own error.
                     if error.code != UNAVAILABLE and not no_room(error):
                         raise
-            catch_up(self, side, now)
+            mine = [root for root in self.existing(self.all_roots()) if root.side == side.name]
+            catch_up(side, mine, self.settings["controller.scan_profile"], now)
 
     # -- folders ------------------------------------------------------------------------------------------------------
 
@@ -145,9 +144,15 @@ class Curated:
         return tuple(sorted(roots, key=lambda root: (root.depth, root.agent or "")))
 
     def chosen(self, scope: str | None, agent: str | None, tier: str | None) -> tuple[Root, ...]:
-        """Return the folders of a choice: those of one scope, or all visible ones without a scope."""
-        tier = check_selector(scope, agent, tier)
-        return self.visible(agent, tier) if scope is None else (self.root(scope, agent, tier),)
+        """Return the folders of a choice to read from: those of one scope, or all visible ones without a scope.
+
+        An agent without a tier means both tiers.
+        """
+        check_selector(scope, agent, tier)
+        if scope is None:
+            return self.visible(agent, tier)
+        tiers = ("global", "workspace") if scope == "agent" and tier is None else (tier,)
+        return tuple(self.root(scope, agent, one) for one in tiers if one is None or one in self.sides)
 
     def by_side(self, roots: Sequence[Root]) -> Iterator[tuple[Side, list[Root]]]:
         """Yield each side that has some of the folders, with those that it has."""
@@ -204,7 +209,7 @@ class Curated:
             raise AmbiguousError(
                 "memory.scope.ambiguous",
                 f"{name[:120]!r} is in several scopes: {', '.join(one.root.label for one in found)}",
-                "choose one with --scope",
+                "choose one with --scope, or with --agent-tier for an agent",
                 candidates=[{"filename": one.filename, **one.root.json()} for one in found],
             )
         return found[0]
@@ -214,11 +219,6 @@ class Curated:
         keyed = [((memory.header.type, memory.slug), memory) for memory in memories]
         counting = winners(keyed, lambda memory: memory.root.depth)
         return {memory.key: counting[key] for key, memory in keyed if counting[key] is not memory}
-
-    def count_recalls(self) -> None:
-        """Count the recalls that wait in the queues of the sides."""
-        for side in self.sides.values():
-            side.records.queue.count()
 
     def refuse_disabled(self) -> None:
         """Raise MemdeckError `memory.disabled` where the settings switch memory off."""

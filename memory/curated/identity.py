@@ -22,10 +22,6 @@ from memory.storage.own_folders import StateFolder
 FOLDER = ".agh"
 FILE = "workspace.toml"
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
-_PLAIN = re.compile(
-    rb'workspace_id = "([0-7][0-9A-HJKMNP-TV-Z]{25})"\ncreated_at = "([0-9TZ:.+-]*)"\n'
-    rb'realpath_at_creation = "([ !#-\[\]-~]*)"\n'
-)
 _KEYS = ("workspace_id", "created_at", "realpath_at_creation")
 _CODE = "memory.workspace.unreadable"
 NOTES, ROOTS = "curated", "roots.json"
@@ -71,11 +67,6 @@ def read_identity(store: Store) -> Identity | None:
 
 @lru_cache(maxsize=16)
 def _identity_of(data: bytes, shown: str) -> Identity:
-    plain = _PLAIN.fullmatch(data)
-    if plain is not None:
-        # The form that memdeck writes: loading a TOML parser takes longer than all else in a short command.
-        return Identity(*(part.decode() for part in plain.groups()))
-
     toml = read_toml(data, shown, code=_CODE)
     for key, value in toml.values.items():
         if key not in _KEYS:

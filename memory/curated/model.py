@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -50,23 +51,11 @@ class Header(NamedTuple):
 
     def json(self) -> Json:
         """Return it for programs; absent values are null."""
-        source = self.provenance
-        return {
-            "name": self.name,
-            "description": self.description,
-            "type": self.type,
-            "scope": self.scope,
-            "agent_name": self.agent,
-            "agent_tier": self.agent_tier,
-            "provenance": {
-                "source_actor": source.source_actor,
-                "source_session_ids": list(source.source_sessions),
-                "confidence": source.confidence,
-                "superseded_by": source.superseded_by,
-                "created_at": source.created_at,
-                "updated_at": source.updated_at,
-            },
-        }
+        found = self._asdict()
+        source = self.provenance._asdict()
+        found["agent_name"] = found.pop("agent")
+        source["source_session_ids"] = list(source.pop("source_sessions"))
+        return {**found, "provenance": source}
 
     def same(self, other: Header) -> bool:
         """Return whether two headers are equal, ignoring who wrote them and when."""
@@ -105,15 +94,6 @@ class Root(NamedTuple):
         return {"scope": self.scope, "agent_name": self.agent, "agent_tier": self.tier}
 
 
-def changed_at(mtime_ns: int, updated_at: str | None) -> float:
-    """Return the older of a file's time and the time that a header names, in seconds; see `Memory.changed`."""
-    stamp = mtime_ns / 1e9
-    try:
-        return min(stamp, datetime.fromisoformat(updated_at or "").timestamp())
-    except ValueError:
-        return stamp
-
-
 DREAM = "project_dreaming-"
 """The beginning of the name of the file that a dream writes; a day such as `2026-01-15` follows."""
 
@@ -124,7 +104,10 @@ def is_dream_file(filename: str) -> bool:
 
 
 class Memory(NamedTuple):
-    """One memory as read from its file; `hash` is the SHA-256 of the file's bytes, `mtime_ns` its time."""
+    """One memory as read from its file; `hash` is the SHA-256 of the file's bytes, `mtime_ns` its time.
+
+    `edited_ns` is when its text was changed by hand, as far as the catalogue saw it; 0 for never.
+    """
 
     root: Root
     filename: str
@@ -132,6 +115,7 @@ class Memory(NamedTuple):
     body: str
     hash: str
     mtime_ns: int
+    edited_ns: int = 0
 
     @property
     def slug(self) -> str:
@@ -142,9 +126,12 @@ class Memory(NamedTuple):
     def changed(self) -> float:
         """When it was last changed, in seconds: the time in the header, or the file's where that is older.
 
-        In a copy of a repository, old memories are in new files.
+        In a copy of a repository, old memories are in new files. A later edit by hand makes a memory new.
         """
-        return changed_at(self.mtime_ns, self.header.provenance.updated_at)
+        stamp = self.mtime_ns / 1e9
+        with suppress(ValueError):
+            stamp = min(stamp, datetime.fromisoformat(self.header.provenance.updated_at or "").timestamp())
+        return max(stamp, self.edited_ns / 1e9)
 
     @property
     def whole(self) -> str:

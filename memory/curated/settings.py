@@ -6,7 +6,7 @@ Only the person's own file counts: one that came with a repository must not choo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -20,21 +20,48 @@ _CODE = "memory.config"
 _SPAN = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)")
 _SEGMENT = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.))*")
 _ROTATION = re.compile(r"[A-Za-z0-9_-]*\{date\}[._-]\{seq\}[A-Za-z0-9_-]*\.md")
-_TAKES = {
-    "bool": "true or false",
-    "text": "a text on one line",
-    "path": "a path beneath $AGH_HOME",
-    "segment": "the name of one folder",
-    "count": "a whole number from 0 on",
-    "positive": "a whole number from 1 on",
-    "hour": "a whole number from 0 to 23",
-    "share": "a number from 0 to 1",
-    "span": "a time such as 300ms, 60s, 10m or 24h",
-    "rotation": "a file name such as {date}.{seq}.md",
-    "origins": f"a list of some of {', '.join(ORIGINS)}, each once",
-}
-"""What a key of each kind takes, in words; other kinds are choices."""
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_MOST = 2**53
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value.isprintable()
+
+
+def _is_path(value: object) -> bool:
+    return _is_text(value) and ".." not in str(value).split("/") and not str(value).startswith(("/", "~"))
+
+
+def _is_number(value: object, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _is_span(value: object) -> bool:
+    return isinstance(value, str) and _SPAN.fullmatch(value) is not None and seconds_of(value) > 0
+
+
+def _are_origins(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(value.count(one) == 1 and one in ORIGINS for one in value)
+
+
+_KINDS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
+    "bool": ("true or false", lambda value: isinstance(value, bool)),
+    "text": ("a text on one line", _is_text),
+    "path": ("a path beneath $AGH_HOME", _is_path),
+    "segment": ("the name of one folder", lambda value: _SEGMENT.fullmatch(str(value)) is not None),
+    "count": ("a whole number from 0 on", lambda value: _is_number(value, 0, _MOST)),
+    "positive": ("a whole number from 1 on", lambda value: _is_number(value, 1, _MOST)),
+    "hour": ("a whole number from 0 to 23", lambda value: _is_number(value, 0, 23)),
+    "share": ("a number from 0 to 1", _is_share),
+    "span": ("a time such as 300ms, 60s, 10m or 24h", _is_span),
+    "rotation": ("a file name such as {date}.{seq}.md", lambda value: _ROTATION.fullmatch(str(value)) is not None),
+    "origins": (f"a list of some of {', '.join(ORIGINS)}, each once", _are_origins),
+}
+"""What a key of each kind takes, in words and as a test; other kinds are choices."""
 
 
 class Key(NamedTuple):
@@ -80,7 +107,6 @@ KEYS: tuple[Key, ...] = (
     Key("recall.freshness.banner_after_days", 1, "count", "the age from which a memory carries a warning"),
     Key("recall.freshness.half_life_days", 14, "positive", "the age at which the weight of recency is a half"),
     Key("recall.signals.queue_capacity", 256, "positive", "recalls that wait to be counted"),
-    Key("recall.signals.flush_interval", "5s", "span", "how long a recall waits to be counted"),
     Key("recall.signals.worker_retry_max", 3, "count", "how often counting is tried again"),
     Key("recall.signals.metrics_enabled", True, "bool", "whether dropped signals are noted as events"),
     Key("decisions.prune_after_applied_days", 90, "count", "days that decisions are kept (0: for ever)"),
@@ -238,46 +264,18 @@ def _flat(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str
 
 
 def _near(name: str) -> str:
-
     near = get_close_matches(name, BY_NAME, 1)
     return f"did you mean memory.{near[0]}?" if near else "`memdeck curated config` lists the keys"
 
 
 def _fault(key: Key, value: object) -> str | None:
     """Return why a value is refused, None where it is accepted."""
-    if _accepts(key.kind, value):
-        return None
-    return f"takes {_TAKES.get(key.kind) or ' or '.join(key.kind.split('|'))}"
-
-
-def _accepts(kind: str, value: object) -> bool:
-    match kind:
-        case "bool":
-            return isinstance(value, bool)
-        case "text":
-            return isinstance(value, str) and value.isprintable()
-        case "path":
-            one_line = isinstance(value, str) and value.isprintable()
-            return one_line and ".." not in str(value).split("/") and not str(value).startswith(("/", "~"))
-        case "segment":
-            return isinstance(value, str) and _SEGMENT.fullmatch(value) is not None
-        case "count" | "positive" | "hour":
-            least, most = (1 if kind == "positive" else 0), (23 if kind == "hour" else 2**53)
-            return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-        case "share":
-            return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
-        case "span":
-            return isinstance(value, str) and _SPAN.fullmatch(value) is not None and seconds_of(value) > 0
-        case "rotation":
-            return isinstance(value, str) and _ROTATION.fullmatch(value) is not None
-        case "origins":
-            each_once = isinstance(value, list) and bool(value) and len(set(map(str, value))) == len(value)
-            return each_once and all(one in ORIGINS for one in value)  # type: ignore[attr-defined]
-    return value in kind.split("|")
+    choices = key.kind.split("|")
+    words, accepts = _KINDS.get(key.kind, (" or ".join(choices), lambda value: value in choices))
+    return None if accepts(value) else f"takes {words}"
 
 
 def _check_together(settings: CuratedSettings, toml: Toml, file: str) -> None:
-
     lines = settings.lines
 
     def fail(name: str, message: str) -> None:

@@ -24,10 +24,6 @@ from .index.catalog import Catalog
 from .index.records import Records
 from .stores import GLOBAL_FOLDER, root_of
 
-_NAMELESS = "nameless"
-"""The name of the catalogue of a workspace without an identity."""
-_FOLDERS = ("memory", "agents")
-
 
 def archive(transaction: Transaction, source: str, target: str) -> bool:
     """Move a file; return False where it is missing, and where the target has other content: then both stay."""
@@ -179,30 +175,23 @@ class Side:
         if self._open is not None and self._open[0] == number:
             return self._open
         self.close()
-        name, folder = "", None
-        if self._state_home is not None:
-            if self.name == "global":
-                folder = self._folder = self._state_folder(None)
-            elif number:
-                folder = self._state_folder(f"curated-{number}")
-                self._folder = folder
-                self._claimed = claim(folder, self.store.root.parent, number)
+        name, self._folder = "", None
+        if self.lasting:
+            self._folder = self._state_folder(f"curated-{number}" if number else None)
+            if number:
+                self._claimed = claim(self._folder, self.store.root.parent, number)
                 name = self._claimed[0].name
-        place, called = (folder, name) if self.name == "global" or number else self._nameless()
-        self._open = (number, Records(folder, name, number), Catalog(self.store, place, called))
+        place, called = self._folder, name
+        if place is None and self._state_home is not None and any(map(self._has, ("memory", "agents"))):
+            # Files that came without an identity: their catalogue is found by the path of the workspace.
+            place, called = self._state_folder(None), "nameless"
+        self._open = (number, Records(self._folder, name, number), Catalog(self.store, place, called))
         return self._open
 
-    def _nameless(self) -> tuple[StateFolder | None, str]:
-        """Return the place of the catalogue of a workspace without an identity: found by the path of the workspace.
-
-        None where there are no files, because then nothing has to be stored.
-        """
-        if self._state_home is None or not any(os.path.isdir(self.store.root / name) for name in _FOLDERS):
-            return None, ""
-        return self._state_folder(None), _NAMELESS
+    def _has(self, folder: str) -> bool:
+        return os.path.isdir(self.store.root / folder)
 
     def _state_folder(self, name: str | None) -> StateFolder:
-
         assert self._state_home is not None
         around = self.store.root if self.name == "global" else self.store.root.parent
         return StateFolder(self._state_home, Path(os.path.realpath(around)), self._person, name=name)

@@ -24,12 +24,11 @@ from .curated import Curated
 from .exchange import items_of, take
 from .files.index_file import IndexLine, line_of, suspicious_passages
 from .identity import FILE, FOLDER
-from .index.entries import invalid_files, memories, stamps
 from .model import INDEX, Invalid, Memory, Root
 from .model_commands import model_asks, models_of
 from .overview import CuratedOverview, overview
 from .recall.find import RecallFound as RecallFound
-from .recall.find import find, is_trivial
+from .recall.find import find, find_about
 from .sessions.places import kept_sessions
 from .stores import CuratedReading, agent_root, agents_in, person_store, workspace_root
 from .upkeep import maintain
@@ -199,30 +198,15 @@ class CuratedMemory(System):
                 yield Record(self.name, f"{top}/{root.folder}/{INDEX}", INDEX, part, CuratedItem(line))
 
     def records_by_file(self, refused: MutableMapping[str, Refusal]) -> Iterator[FileRecords]:
-        """Yield the record of each memory; its text is read only if the index has a different one."""
-        roots = self._roots()
-        side = self.curated.sides.get("workspace")
-        if side is None:
+        """Yield the record of each memory."""
+        look = self.look()
+        if look.error is not None:
+            refused[f"{FOLDER}/{FILE}"] = look.error
             return
-        try:
-            listed, bad = side.catalog.read(roots, lambda db: (stamps(db, roots), invalid_files(db, roots)))
-        except MemdeckError as error:
-            refused[f"{FOLDER}/{FILE}"] = error
-            return
-        refused.update(_refused(bad))
-        for root, name, stamp in listed:
-            yield FileRecords(
-                f"{FOLDER}/{root.folder}/{name}",
-                stamp,
-                lambda root=root, name=name: self._recorded(root, name),  # type: ignore[misc]
-            )
-
-    def _recorded(self, root: Root, name: str) -> list[Record]:
-        """Return the record of one memory; none if it was deleted."""
-        side = self.curated.sides["workspace"]
-        return [
-            _record(one) for one in side.catalog.read((), lambda db: memories(db, (root,), "filename = ?", (name,)))
-        ]
+        refused.update(_refused(look.invalid))
+        for one in look.memories:
+            made = _record(one)
+            yield FileRecords(made.file, f"{one.hash}-{made.date}", lambda made=made: [made])  # type: ignore[misc]
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the memories of the workspace and its agents, and the files that are no memory."""
@@ -250,10 +234,11 @@ class CuratedMemory(System):
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
         """Yield the memories of the workspace that a message may be about, the best first."""
-        if is_trivial(message) or not self.curated.settings["enabled"]:
+        if not self.curated.settings["enabled"]:
             return
+        found = find_about(self.curated, message, (workspace_root(),), now=now)
         top = self.curated.settings["recall.top_k"]
-        for one in find(self.curated, message, (workspace_root(),), now=now).ranked[:top]:
+        for one in () if found is None else found.ranked[:top]:
             yield Contribution(
                 self.name, None, one.memory.header.name, one.memory.body, ", ".join(one.why[:-1]), one.score
             )

@@ -48,7 +48,6 @@ def maintain(curated: Curated, now: datetime, *, actor: str, dry_run: bool) -> R
 
     if not dry_run:
         attempt(lambda: curated.finish_interrupted(now))
-        attempt(curated.count_recalls)  # not reported as a rule, because nothing is removed
     attempt(lambda: _drained(curated, now, actor, dry_run))
     attempt(lambda: _pruned(curated, now, dry_run))
     attempt(lambda: _swept(curated, now, actor, dry_run))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memory.base.problems import Problem
-from memory.base.secrets import find_secrets
 
-from .model import FOLDER, MARK, MOST_CHARACTERS, MOST_TAGS, SCOPES, SHOWN, Fact
+from .model import FOLDER, MARK, MOST_CHARACTERS, MOST_TAGS, SCOPES, SHOWN, Fact, holds_secret
 from .reading import FactsOfFile, time_key
 from .store import read_mark
 from .words import alike
@@ -46,7 +45,7 @@ def problems_of(reading: FactsOfFile, mark: bytes | None) -> list[Problem]:
 def _of_fact(fact: Fact) -> Iterator[Problem]:
 
     line = fact.line + 1
-    if any(True for text in (fact.text, *fact.tags) for _ in find_secrets(text, plain_words=True)):
+    if any(map(holds_secret, (fact.text, *fact.tags))):
         yield Problem("warning", SHOWN, line, "fact.secret", f"{fact.id} looks like a secret; delete it and change it")
     if not fact.text.strip():
         yield Problem("warning", SHOWN, line, "fact.text", f"{fact.id} has no text")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from heapq import nlargest
 from typing import Any, NamedTuple
@@ -31,8 +31,8 @@ class RankedFact(NamedTuple):
     words: tuple[str, ...]
     bonus: float
     score: float
-    fits: bool
-    total: int
+    fits: bool = False
+    total: int = 0
 
     def json(self) -> dict[str, Any]:
         """Return it for programs."""
@@ -51,19 +51,14 @@ class Injection(NamedTuple):
     """The facts to inject, in the order in which they are printed, and how they were chosen.
 
     `reason` is `off`, `match`, `recent` (nothing matched) or `recent_only`; `words` are the words of the message that
-    count; `explain` computes `candidates`.
+    count; `candidates` are the facts in the order in which they were tried: those that fit, then some that did not.
     """
 
     reason: str
     facts: tuple[Fact, ...]
     words: tuple[str, ...]
     settings: FactLimits
-    explain: Callable[[], Sequence[RankedFact]] = tuple
-
-    @property
-    def candidates(self) -> tuple[RankedFact, ...]:
-        """The facts in the order in which they were tried: those that fit, then some that did not."""
-        return tuple(self.explain())
+    candidates: tuple[RankedFact, ...] = ()
 
     @property
     def most(self) -> int:
@@ -134,20 +129,25 @@ def inject(
     then higher ids. Facts are taken until the first that exceeds the budget; the first always fits. Where nothing
     matches, the newest are taken. Facts that `gate` stops are left out before the rest is counted.
     """
-    gate = gate or Gate()
     if settings.inject_mode == "off":
         return Injection("off", (), (), settings)
-    if settings.inject_mode == "recent_only":
-        return _recent(reading, settings, settings.max_inject_count, "recent_only", (), gate)
-    words = words_of(message)
-    most = settings.max_inject_count
+    words = words_of(message) if settings.inject_mode == "relevant" else set()
+    reason, most = "match", settings.max_inject_count
     tried = _told(_ranked(reading, words, now, most + _SHOWN), gate)
     if not tried:
-        return _recent(reading, settings, min(RECENT, most), "recent", tuple(sorted(words)), gate)
-
-    chosen = _fitting(tried[:most], settings.max_inject_chars)
-    explain = lambda: list(_explained(tried, words, now, settings, most))  # noqa: E731
-    return Injection("match", chosen, tuple(sorted(words)), settings, explain)
+        reason = "recent" if settings.inject_mode == "relevant" else "recent_only"
+        most = min(RECENT, most) if reason == "recent" else most
+        newest = reading.ranked[: -(most + _SHOWN) - 1 : -1]
+        tried = _told([RankedFact(fact, (), 0.0, 0.0) for fact in newest], gate)
+    total, fits = 0, True
+    for number, one in enumerate(tried):
+        total += len(one.fact.text)
+        fits = fits and number < most and (number == 0 or total <= settings.max_inject_chars)
+        tried[number] = one._replace(fits=fits, total=total)
+    chosen = [one.fact for one in tried if one.fits]
+    if reason == "recent_only":
+        chosen.reverse()
+    return Injection(reason, tuple(chosen), tuple(sorted(words)), settings, tuple(tried))
 
 
 def bonus_of(ts: str, now: datetime) -> float:
@@ -159,48 +159,20 @@ def bonus_of(ts: str, now: datetime) -> float:
     return min(1.0, 0.1 / max(hours, 0.1))
 
 
-def _told(facts: Sequence[Fact], gate: Gate) -> list[Fact]:
+def _told(found: Sequence[RankedFact], gate: Gate | None) -> list[RankedFact]:
     """Return the facts that agents may be told."""
-    return [fact for fact in facts if gate.passes("facts", fact.title, fact.whole)]
+    gate = gate or Gate()
+    return [one for one in found if gate.passes("facts", one.fact.title, one.fact.whole)]
 
 
-def _recent(
-    reading: FactsOfFile, settings: FactLimits, count: int, reason: str, words: tuple[str, ...], gate: Gate
-) -> Injection:
-    newest = _told(reading.ranked[: -(count + _SHOWN) - 1 : -1], gate)
-    chosen = _fitting(newest[:count], settings.max_inject_chars)
-    shown = chosen[::-1] if reason == "recent_only" else chosen
-    return Injection(reason, shown, words, settings, lambda: list(_explained(newest, set(), None, settings, count)))
-
-
-def _fitting(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
-    """Return the facts before the first that exceeds the budget; the first always fits."""
-    total = 0
-    for number, fact in enumerate(facts):
-        total += len(fact.text)
-        if number and total > most:
-            return tuple(facts[:number])
-    return tuple(facts)
-
-
-def _explained(
-    facts: Sequence[Fact], words: set[str], now: datetime | None, settings: FactLimits, count: int
-) -> Iterator[RankedFact]:
-    """Yield facts with the terms of their scores, and whether they were chosen."""
-    fitting = len(_fitting(facts[:count], settings.max_inject_chars))
-    total = 0
-    for number, fact in enumerate(facts):
-        total += len(fact.text)
-        common = tuple(sorted(words & words_of(fact.text))) if words else ()
-        bonus = bonus_of(fact.ts, now) if now is not None and common else 0.0
-        yield RankedFact(fact, common, bonus, len(common) + bonus, number < fitting, total)
-
-
-def _ranked(reading: FactsOfFile, words: set[str], now: datetime, limit: int) -> list[Fact]:
+def _ranked(reading: FactsOfFile, words: set[str], now: datetime, limit: int) -> list[RankedFact]:
     """Return the facts with the highest scores, the best first; those without a word of the message are left out."""
     found = []
     for rank, fact in enumerate(reading.ranked):
-        common = len(words.intersection(long_words(fact.text)))
+        common = words.intersection(long_words(fact.text))
         if common:
-            found.append((common + bonus_of(fact.ts, now), rank, fact))
-    return [fact for *_, fact in nlargest(limit, found)]
+            bonus = bonus_of(fact.ts, now)
+            found.append(
+                (len(common) + bonus, rank, RankedFact(fact, tuple(sorted(common)), bonus, len(common) + bonus))
+            )
+    return [one for *_, one in nlargest(limit, found)]

@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from memory.base.secrets import find_secrets
+from memory.base.secrets import PROSE_WORDS, find_secrets
+from memory.base.word_lists import STOP_WORDS
 from memory.errors import ConfigError
 from memory.storage import Change
 
@@ -146,7 +147,7 @@ def refusal(text: str, tags: Sequence[str], scope: str) -> str | None:
         return LONG_TEXT
     if not _encodable(text):
         return BAD_TEXT
-    if any(True for _ in find_secrets(text, plain_words=True)):
+    if holds_secret(text):
         return SECRET
     if scope not in SCOPES:
         return BAD_SCOPE
@@ -154,9 +155,33 @@ def refusal(text: str, tags: Sequence[str], scope: str) -> str | None:
         return MANY_TAGS
     if not all(tag.strip() and _encodable(tag) for tag in tags):
         return BAD_TAG
-    if any(True for tag in tags for _ in find_secrets(tag, plain_words=True)):
-        return SECRET
-    return None
+    return SECRET if any(map(holds_secret, tags)) else None
+
+
+_AUTHORIZATION = re.compile(r"authorization[\"']?\s*[:=]\s*[\"']?bearer\s+\S", re.IGNORECASE)
+_STATED = re.compile(r"(?:token|password|passwd|pwd)[\"'`*]*\s*[:=][\"'`*]*\s*(?=(\S[^\r\n]*))", re.IGNORECASE)
+_BEARER = re.compile(r"\b(?:Bearer|BEARER)\s+(?=(\S[^\r\n]*))")
+_STANDS_FOR = re.compile(r"[<$\[{(*%\u2026]|\.\.\.")
+_USUAL = PROSE_WORDS | STOP_WORDS
+
+
+def holds_secret(text: str) -> bool:
+    """Return whether a text has what looks like a secret, or something after `token:`, `password:` or `Bearer`.
+
+    What follows these counts whatever it looks like, unless it is prose or a placeholder; after `Authorization: Bearer`
+    even those count.
+    """
+    if find_secrets(text, plain_words=True) or _AUTHORIZATION.search(text):
+        return True
+    return not all(_is_prose(rest) for pattern in (_STATED, _BEARER) for rest in pattern.findall(text))
+
+
+def _is_prose(text: str) -> bool:
+    """Return whether a text is a placeholder, begins with a word about secrets, or is a sentence of some words."""
+    words = [word.strip(".,;:!?)\"'`*").casefold() for word in text.split()[:6]]
+    if _STANDS_FOR.match(text) or (words[0] in _USUAL and (len(words) > 1 or len(words[0]) > 1)):
+        return True
+    return len(words) > 2 and all(map(str.isalpha, words)) and not _USUAL.isdisjoint(words[1:])
 
 
 def _encodable(text: str) -> bool:
@@ -192,39 +217,26 @@ def read_settings(data: bytes | None) -> FactLimits:
     """
     if data is None:
         return FactLimits()
-
     try:
         values = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise _bad(data, "is no JSON that can be read", "", line=getattr(error, "lineno", 0)) from None
-    memory = values.get("memory") if isinstance(values, dict) else None
-    if not isinstance(values, dict) or not isinstance(memory, dict | None):
+    memory = (values.get("memory") or {}) if isinstance(values, dict) else None
+    if not isinstance(memory, dict):
         raise _bad(data, 'has no object "memory"', "memory")
-    memory = memory or {}
-    default = FactLimits()
-    mode = memory.get("inject_mode") or default.inject_mode
-    if mode not in MODES:
-        raise _bad(data, f"has the inject_mode {_shown(mode)}", "inject_mode", f"use one of {', '.join(MODES)}")
-    numbers = ("max_inject_chars", "max_inject_count", "max_total")
-    return FactLimits(str(mode), *(_number(data, memory, key, getattr(default, key)) for key in numbers))
-
-
-def _number(data: bytes, values: dict[str, object], key: str, default: int) -> int:
-    value = values.get(key)
-    if value is None or value == 0:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < _MOST:
-        raise _bad(data, f"has {_shown(value)} as {key}", key, f"write a whole number below {_MOST:,}")
-    return value
-
-
-def _shown(value: object) -> str:
-    return repr(str(value)[:40])
+    found = {key: value for key in FactLimits._fields if (value := memory.get(key))}
+    for key, value in found.items():
+        shown = repr(str(value)[:40])
+        if key == "inject_mode":
+            if value not in MODES:
+                raise _bad(data, f"has the inject_mode {shown}", key, f"use one of {', '.join(MODES)}")
+        elif isinstance(value, bool) or not isinstance(value, int) or not 0 < value < _MOST:
+            raise _bad(data, f"has {shown} as {key}", key, f"write a whole number below {_MOST:,}")
+    return FactLimits(**found)
 
 
 def _bad(data: bytes, what: str, key: str, hint: str = "mend it", line: int = 0) -> ConfigError:
     """Return the error for a key, or for JSON that cannot be read, with its line where that can be found."""
     at = data.find(f'"{key}"'.encode()) if key else next((found.start() for found in _DIGITS.finditer(data)), -1)
     line = line or data.count(b"\n", 0, max(at, 0)) + 1
-    message = f"{_WHERE}:{line}: it {what}"
-    return ConfigError("facts.settings", message, hint, file=_WHERE, line=line, field=key)
+    return ConfigError("facts.settings", f"{_WHERE}:{line}: it {what}", hint, file=_WHERE, line=line, field=key)

@@ -10,10 +10,6 @@ from functools import cached_property
 
 from .model import DEFAULT_SCOPE, Fact, UnreadLine
 
-# The usual form of a time; days up to the 28th exist in every month, the others are read as dates.
-_UTC = re.compile(
-    r"(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}Z"
-)
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _BOM = "\ufeff"
 
@@ -91,8 +87,6 @@ def read_line(line: str, number: int) -> Fact | UnreadLine:
 
 def time_key(ts: str) -> str:
     """Return a time in a form that sorts: UTC, with microseconds where it has any; empty where it is not a time."""
-    if _UTC.fullmatch(ts):
-        return ts[:19]
     try:
         moment = datetime.fromisoformat(ts)
         if moment.tzinfo is None:

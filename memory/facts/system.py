@@ -8,11 +8,10 @@ from datetime import datetime
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
-from memory.document import Document
-from memory.document.nodes import Entry
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.maintenance.report import Gone, Report, RuleReport
 from memory.search.records import Record
+from memory.storage.changes import PlainReading
 from memory.system import BriefLine, Contribution, System
 from memory.systems.suspects import gate_of
 from memory.workspace import Outcome, Workspace
@@ -159,7 +158,7 @@ class Facts(System):
         return Outcome(change, f"deleted {words}")
 
 
-class FactReading:
+class FactReading(PlainReading):
     """How the change log reads the file of facts."""
 
     def knows(self, path: str) -> bool:
@@ -168,22 +167,7 @@ class FactReading:
 
     lasts = knows
 
-    def document(self, path: str, data: bytes) -> Document | None:  # noqa: ARG002
-        """Return None: it is a file of lines."""
-        return None
-
     def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002
         """Return the ref and the text of a fact; a line that is no fact has no ref."""
-        reading = read_facts(line)
-        if reading.facts:
-            fact = reading.facts[0]
-            return fact.ref, fact.title
-        return None, "a line that is no fact"
-
-    def ref(self, path: str, section: str | None, entry: Entry) -> str | None:  # noqa: ARG002
-        """Return None: there are no entries."""
-        return None
-
-    def stamp(self, document: Document, now: datetime) -> Document:  # noqa: ARG002
-        """Return the document as it is."""
-        return document
+        facts = read_facts(line).facts
+        return (facts[0].ref, facts[0].title) if facts else (None, "a line that is no fact")

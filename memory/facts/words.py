@@ -32,7 +32,6 @@ STOP_WORDS = frozenset(
 
 # Letters and digits of any script; everything else is between words.
 _WORD = re.compile(r"[^\W_]+")
-_LONG = re.compile(rf"[^\W_]{{{SHORTEST},}}")
 
 
 def words_of(text: str) -> set[str]:
@@ -42,8 +41,6 @@ def words_of(text: str) -> set[str]:
 
 def long_words(text: str) -> list[str]:
     """Return the words of a text of three characters or more, in lower case, with the stop words."""
-    if text.isascii():
-        return _LONG.findall(text.lower())
     return [word for one in _WORD.findall(text) if len(word := one.lower()) >= SHORTEST]
 
 

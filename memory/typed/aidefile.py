@@ -74,23 +74,42 @@ def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
                 toml.line_of(name),
                 f"the sections are {', '.join(SECTIONS)}",
             )
-    reader = _Reader(folder, toml)
-    procedural = reader.folder("procedural_dir", PROCEDURAL)
-    episodic = reader.folder("episodic_dir", EPISODIC)
+    section = values.get("memory", {})
+    if not isinstance(section, Mapping):
+        raise config_error("typed.value", "memory is no section", NAME, toml.line_of("memory"))
+    top = os.path.realpath(folder)
+
+    def wrong(key: str, message: str, code: str = "typed.value", hint: str = "") -> ConfigError:
+        return config_error(code, message, NAME, toml.line_of("memory", key), hint)
+
+    def path_of(key: str, path: object) -> tuple[str, str]:
+        """Return a path as written and the path with its links resolved, both relative to the agent's folder."""
+        if not isinstance(path, str):
+            raise wrong(key, f"{key} takes {'a list of paths' if key == 'core_files' else 'one path'}")
+        if not path.strip() or "\0" in path or len(path.encode()) > _LONGEST_PATH:
+            raise wrong(key, f"{key} has a path that is empty or longer than {_LONGEST_PATH} bytes")
+        try:
+            real = inside(top, path)
+        except MemdeckError as error:
+            raise wrong(key, f"{key}: {error.message}", "typed.outside") from None
+        return os.path.relpath(os.path.normpath(os.path.join(top, path)), top), real
+
+    procedural = path_of("procedural_dir", section.get("procedural_dir", PROCEDURAL))
+    episodic = path_of("episodic_dir", section.get("episodic_dir", EPISODIC))
     if procedural[1] == episodic[1]:
         key = "episodic_dir" if ("memory", "episodic_dir") in toml.lines else "procedural_dir"
-        raise reader.wrong(key, "procedural_dir and episodic_dir are one folder", "typed.value")
-    core = [reader.inside("core_files", path) for path in reader.paths("core_files")]
-    return Aidefile(
-        compact_after=reader.size("compact_after"),
-        core_files=tuple(path for path, _ in core),
-        procedural_dir=procedural[0],
-        episodic_dir=episodic[0],
-        core=tuple(real for _, real in core),
-        procedural_real=procedural[1],
-        episodic_real=episodic[1],
-        problems=_problems(toml),
-    )
+        raise wrong(key, "procedural_dir and episodic_dir are one folder")
+    listed = section.get("core_files", [])
+    core = [path_of("core_files", path) for path in (listed if isinstance(listed, list) else [None])]
+    size = section.get("compact_after")
+    try:
+        limit = None if size is None else read_size(size)
+    except ValueError:
+        hint = 'write a size such as "200k", "1m" or 200000'
+        raise wrong("compact_after", f"compact_after does not take {str(size)[:40]!r}", hint=hint) from None
+    core_files, core_real = ([pair[at] for pair in core] for at in (0, 1))
+    return Aidefile(limit, tuple(core_files), procedural[0], episodic[0], tuple(core_real), procedural[1], episodic[1],
+                    _problems(toml))  # fmt: skip
 
 
 def _problems(toml: Toml) -> tuple[Problem, ...]:
@@ -109,56 +128,6 @@ def _problems(toml: Toml) -> tuple[Problem, ...]:
         more = f"{len(found) - _MOST_PROBLEMS} more keys that nobody reads"
         found[_MOST_PROBLEMS:] = [(found[_MOST_PROBLEMS][0], more)]
     return tuple(Problem("warning", NAME, line, "typed.key", text) for line, text in found)
-
-
-class _Reader:
-    """Reads the values of `[memory]`; errors name the line of the wrong value."""
-
-    def __init__(self, folder: Path, toml: Toml) -> None:
-        self._toml = toml
-        self._top = os.path.realpath(folder)
-        section = toml.values.get("memory", {})
-        if not isinstance(section, Mapping):
-            raise config_error("typed.value", "memory is no section", NAME, toml.line_of("memory"))
-        self._section: Mapping[str, Any] = section
-
-    def size(self, key: str) -> int | None:
-        if key not in self._section:
-            return None
-        try:
-            return read_size(self._section[key])
-        except ValueError:
-            message = f"{key} does not take {str(self._section[key])[:40]!r}"
-            hint = 'write a size such as "200k", "1m" or 200000'
-            raise self.wrong(key, message, "typed.value", hint) from None
-
-    def paths(self, key: str) -> list[str]:
-        value = self._section.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(path, str) for path in value):
-            raise self.wrong(key, f"{key} takes a list of paths", "typed.value")
-        return value
-
-    def folder(self, key: str, default: str) -> tuple[str, str]:
-        value = self._section.get(key, default)
-        if not isinstance(value, str):
-            raise self.wrong(key, f"{key} takes one path", "typed.value")
-        return self.inside(key, value)
-
-    def inside(self, key: str, path: str) -> tuple[str, str]:
-        """Return a path as written and the path with its links resolved, both relative to the agent's folder."""
-        if not path.strip() or "\0" in path:
-            raise self.wrong(key, f"{key} has an empty path", "typed.value")
-        if len(path.encode()) > _LONGEST_PATH:
-            raise self.wrong(key, f"{key} has a path of more than {_LONGEST_PATH} bytes", "typed.value")
-        try:
-            real = inside(self._top, path)
-        except MemdeckError as error:
-            raise self.wrong(key, f"{key}: {error.message}", "typed.outside") from None
-        written = os.path.normpath(os.path.join(self._top, path))
-        return os.path.relpath(written, self._top), real
-
-    def wrong(self, key: str, message: str, code: str, hint: str = "") -> ConfigError:
-        return config_error(code, message, NAME, self._toml.line_of("memory", key), hint)
 
 
 def inside(top: str, path: str) -> str:

@@ -23,7 +23,6 @@ SNIPPET = 200
 _LINE_ENDS = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _WORD = re.compile(r"[^\W_]{2,}")
 _SIMILAR = 0.5
-_COMPARED = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,26 +205,16 @@ def grouped(failures: Sequence[Failure]) -> tuple[FailureGroup, ...]:
     Each goes to the most similar group that shares a word with it. The largest groups come first; of equally large
     ones, the one with the newest failure.
     """
-    groups: list[list[Failure]] = []
-    words_of: list[frozenset[str]] = []
-    by_word: dict[str, list[int]] = {}
+    groups: list[tuple[frozenset[str], list[Failure]]] = []
     for failure in failures:
         words = frozenset(_words(failure.snippet))
-        shared: Counter[int] = Counter()
-        for word in words:
-            # A word that occurs in most groups does not distinguish them.
-            if len(by_word.get(word, ())) <= _COMPARED:
-                shared.update(by_word.get(word, ()))
-        scored = ((count / len(words | words_of[index]), -index) for index, count in shared.items())
-        best, index = max(scored, default=(0.0, 0))
+        scored = ((len(words & known) / len(words | known or "-"), -at) for at, (known, _) in enumerate(groups))
+        best, at = max(scored, default=(0.0, 0))
         if best >= _SIMILAR:
-            groups[-index].append(failure)
-            continue
-        for word in words:
-            by_word.setdefault(word, []).append(len(groups))
-        groups.append([failure])
-        words_of.append(words)
-    made = [FailureGroup(tuple(members), _shared_words(members)) for members in groups]
+            groups[-at][1].append(failure)
+        else:
+            groups.append((words, [failure]))
+    made = [FailureGroup(tuple(members), _shared_words(members)) for _, members in groups]
     return tuple(sorted(made, key=lambda group: -len(group.failures)))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import stat as st
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Literal, get_args
@@ -92,14 +92,6 @@ class AgentFiles:
         return tokens_of(self.size())
 
 
-@dataclass(slots=True)
-class _Found:
-    files: dict[str, MemoryFile] = field(default_factory=dict)
-    passed: list[LeftOut] = field(default_factory=list)
-    failed: list[LeftOut] = field(default_factory=list)
-    sentinels: list[str] = field(default_factory=list)
-
-
 def aidefile_of(folder: Path) -> Aidefile:
     """Return the Aidefile of a folder, the defaults where there is none.
 
@@ -141,92 +133,61 @@ def look(folder: Path, aidefile: Aidefile) -> AgentFiles:
     One of the two folders may be inside the other; a file in both has the type of the inner one.
     """
     top = os.path.realpath(folder)
-    found = _Found()
     kinds: dict[str, Type] = {aidefile.procedural_real: "procedural", aidefile.episodic_real: "episodic"}
-    # The inner folder comes first, and its files are not added a second time.
-    for path in sorted(kinds, key=len, reverse=True):
-        _walk(top, path, kinds[path], kinds, aidefile, found)
-    missing = _core(top, aidefile, found)
-    order = {kind: place for place, kind in enumerate(TYPES)}
-    files = sorted(found.files.values(), key=lambda file: (order[file.type], file.path))
-    return AgentFiles(tuple(files), tuple(found.passed), tuple(found.failed), tuple(found.sentinels), missing)
-
-
-def _walk(top: str, start: str, kind: Type, kinds: Mapping[str, Type], aidefile: Aidefile, found: _Found) -> None:
-    pending = [start]
-    while pending:
-        folder = pending.pop()
-        try:
-            with os.scandir(os.path.join(top, folder)) as entries:
-                listed = sorted(entries, key=lambda entry: entry.name)
-        except FileNotFoundError:
-            continue  # The folder of a type is made with its first file, and any other may be removed at any time.
-        except OSError as error:
-            found.failed.append(LeftOut(folder, f"the folder cannot be read: {error.strerror or error}"))
-            continue
-        names = {entry.name for entry in listed}
-        for entry in listed:
-            path = f"{folder}/{entry.name}"
-            try:
-                _take(entry, path, kind, names, aidefile, found)
-                if not entry.is_dir(follow_symlinks=False) or path in kinds or entry.name == PRIVATE:
-                    continue
-                if entry.name.startswith("."):
-                    found.passed.append(LeftOut(path, "a hidden folder holds no memory"))
-                else:
-                    pending.append(path)
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                found.failed.append(LeftOut(path, error.strerror or str(error)))
-
-
-def _take(entry: os.DirEntry[str], path: str, kind: Type, names: set[str], aidefile: Aidefile, found: _Found) -> None:
-    """Add one entry of a folder, unless it is a folder."""
-    if entry.is_dir(follow_symlinks=False):
-        return
-    if entry.is_symlink():
-        found.passed.append(LeftOut(path, "a link is not followed"))
-    elif not entry.is_file(follow_symlinks=False):
-        mode = entry.stat(follow_symlinks=False).st_mode
-        found.passed.append(LeftOut(path, f"it is {file_kind(mode)}, not a regular file"))
-    elif entry.name.endswith(LOCK):
-        found.sentinels.append(path)
-    else:
-        status = entry.stat(follow_symlinks=False)
-        if aidefile.is_core(path):
-            kind = "core"
-        found.files[path] = MemoryFile(path, kind, status.st_size, status.st_mtime_ns, entry.name + LOCK in names)
-
-
-def _core(top: str, aidefile: Aidefile, found: _Found) -> tuple[str, ...]:
-    """Add the core files; return the listed ones that do not exist."""
+    found: dict[str, MemoryFile] = {}
+    passed: list[LeftOut] = []
+    failed: list[LeftOut] = []
+    sentinels: list[str] = []
+    # The inner folder comes first, and the outer one does not enter it.
+    for start in sorted(kinds, key=len, reverse=True):
+        for path, status in _below(top, start, kinds, passed, failed):
+            if st.S_ISLNK(status.st_mode):
+                passed.append(LeftOut(path, "a link is not followed"))
+            elif not st.S_ISREG(status.st_mode):
+                passed.append(LeftOut(path, f"it is {file_kind(status.st_mode)}, not a regular file"))
+            elif path.endswith(LOCK):
+                sentinels.append(path)
+            else:
+                found[path] = _file(top, path, "core" if aidefile.is_core(path) else kinds[start], status)
     missing = []
     for written, real in zip(aidefile.core_files, aidefile.core, strict=True):
-        try:
-            status = os.lstat(os.path.join(top, real))
-        except OSError:
+        if not os.path.lexists(os.path.join(top, real)):
             missing.append(written)
+        for path, status in _below(top, real, (), [], []):
+            if st.S_ISREG(status.st_mode) and path not in found and not path.endswith(LOCK):
+                found[path] = _file(top, path, "core", status)
+    files = sorted(found.values(), key=lambda file: (TYPES.index(file.type), file.path))
+    return AgentFiles(tuple(files), tuple(passed), tuple(failed), tuple(sentinels), tuple(missing))
+
+
+def _file(top: str, path: str, kind: Type, status: os.stat_result) -> MemoryFile:
+    locked = os.path.lexists(os.path.join(top, path + LOCK))
+    return MemoryFile(path, kind, status.st_size, status.st_mtime_ns, locked)
+
+
+def _below(
+    top: str, start: str, apart: Collection[str], passed: list[LeftOut], failed: list[LeftOut]
+) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield a file, or what is in a folder but no folder itself, each with its status, without the folders `apart`.
+
+    Hidden folders and what cannot be read go to the lists. What is missing may be removed at any time.
+    """
+    try:
+        status = os.lstat(os.path.join(top, start))
+        if not st.S_ISDIR(status.st_mode):
+            yield start, status
+            return
+        names = sorted(os.listdir(os.path.join(top, start)))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        failed.append(LeftOut(start, error.strerror or str(error)))
+        return
+    for name in names:
+        path = f"{start}/{name}"
+        if path in apart or name == PRIVATE:
             continue
-        for path, one in _files_at(top, real, status):
-            if path not in found.files and not path.endswith(LOCK):
-                locked = os.path.lexists(os.path.join(top, path + LOCK))
-                found.files[path] = MemoryFile(path, "core", one.st_size, one.st_mtime_ns, locked)
-    return tuple(missing)
-
-
-def _files_at(top: str, path: str, status: os.stat_result) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield a regular file, or the files of a folder that is listed as a whole."""
-    if st.S_ISREG(status.st_mode):
-        yield path, status
-    elif st.S_ISDIR(status.st_mode):
-        for folder, folders, names in os.walk(os.path.join(top, path)):
-            folders[:] = sorted(name for name in folders if name != PRIVATE)
-            for name in sorted(names):
-                place = os.path.join(folder, name)
-                try:
-                    one = os.lstat(place)
-                except OSError:
-                    continue
-                if st.S_ISREG(one.st_mode):
-                    yield os.path.relpath(place, top), one
+        if name.startswith(".") and os.path.isdir(os.path.join(top, path)):
+            passed.append(LeftOut(path, "a hidden folder holds no memory"))
+        else:
+            yield from _below(top, path, apart, passed, failed)

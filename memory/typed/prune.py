@@ -39,25 +39,26 @@ def prune(
     that fails is reported and stays; a lock that another memdeck process holds fails the agent (`error`).
     """
     plan = plan_prune(look_at(agent), now, may)
-    if dry_run or plan.error is not None or not plan.deleted:
+    if dry_run or plan.error is not None:
         return plan
-    run = _Run(store(agent), now, actor)
-    for batch in _batches(plan.deleted):
+    done, pending = replace(plan, deleted=()), list(_batches(plan.deleted))
+    series = os.urandom(8)
+    while pending:
+        batch = pending.pop(0)
         try:
-            run.remove(batch)
+            done = _without(done, store(agent), batch, (series, len(done.changes)), now, actor)
         except BusyError as error:
-            gone = {file.path for file in run.deleted}
-            left = (LeftOut(file.path, error.message) for file in plan.deleted if file.path not in gone)
-            errors = (*plan.errors, *left)
-            return replace(plan, deleted=tuple(run.deleted), errors=errors, error=error, changes=tuple(run.changes))
-    return replace(
-        plan,
-        deleted=tuple(run.deleted),
-        kept=plan.kept + run.kept,
-        skipped=(*plan.skipped, *run.skipped),
-        errors=(*plan.errors, *run.errors),
-        changes=tuple(run.changes),
-    )
+            gone = {file.path for file in done.deleted}
+            left = [LeftOut(file.path, error.message) for file in plan.deleted if file.path not in gone]
+            return replace(done, errors=(*plan.errors, *left), error=error)
+        except MemdeckError as error:
+            if error.code.startswith("state."):
+                raise
+            if len(batch) == 1:
+                done = replace(done, errors=(*done.errors, LeftOut(batch[0].path, error.message)))
+            else:  # One of them fails: the others are removed without it.
+                pending = [[file] for file in batch] + pending
+    return done
 
 
 def _batches(files: Sequence[MemoryFile]) -> Iterator[list[MemoryFile]]:
@@ -80,60 +81,30 @@ def _most_files() -> int:
     return _BATCH_FILES if limit in (-1, resource.RLIM_INFINITY) else max(8, min(_BATCH_FILES, limit // 4))
 
 
-class _Run:
-    """The transactions of one prune of one agent, and their results."""
-
-    def __init__(self, store: Store, now: datetime, actor: str) -> None:
-        self._store = store
-        self._now = now
-        self._actor = actor
-        self._series = os.urandom(8)
-        self.deleted: list[MemoryFile] = []
-        self.errors: list[LeftOut] = []
-        self.skipped: list[LeftOut] = []
-        self.changes: list[str] = []
-        self.kept = 0
-
-    def remove(self, batch: Sequence[MemoryFile]) -> None:
-        """Remove some files in one transaction; where one of them fails, the others are removed without it."""
-        try:
-            self._remove(batch)
-        except MemdeckError as error:
-            if error.code in ("file.locked", "file.lock_lost") or error.code.startswith("state."):
-                raise
-            if len(batch) == 1:
-                self.errors.append(LeftOut(batch[0].path, error.message))
-                return
-            middle = len(batch) // 2
-            self.remove(batch[:middle])
-            self.remove(batch[middle:])
-
-    def _remove(self, batch: Sequence[MemoryFile]) -> None:
-        moment = nanoseconds(self._now)
-        store, root = self._store, self._store.root
-        gone, kept, skipped = [], 0, []
-        part = len(self.changes)
-        with store.transaction(
-            OPERATION, actor=self._actor, now=self._now, part=(self._series, part), recorded=True
-        ) as transaction:
-            for file in batch:
-                if os.path.lexists(root / (file.path + LOCK)):
-                    skipped.append(LeftOut(file.path, "locked meanwhile"))
-                    continue
-                stored = transaction.read(file.path)
-                store.remember(file.path, None)  # Read only once: its bytes need not stay in memory.
-                # It may have changed since the plan was made.
-                now_file = replace(file, mtime_ns=stored.version.mtime_ns, size=len(stored.data))
-                if stored.base is None:
-                    continue
-                if not now_file.too_old(moment):
-                    kept += 1
-                    continue
-                transaction.remove(file.path, base=stored.base)
-                gone.append(now_file)
-            change = transaction.commit(f"pruned {len(gone):,} {'file' if len(gone) == 1 else 'files'}")
-        self.deleted += gone
-        self.skipped += skipped
-        self.kept += kept
-        if change.files:
-            self.changes.append(change.id)
+def _without(
+    done: AgentPrune, store: Store, batch: Sequence[MemoryFile], part: tuple[bytes, int], now: datetime, actor: str
+) -> AgentPrune:
+    """Remove some files in one transaction, and return the report with them."""
+    moment = nanoseconds(now)
+    gone, kept, skipped = [], 0, []
+    with store.transaction(OPERATION, actor=actor, now=now, part=part, recorded=True) as transaction:
+        for file in batch:
+            if os.path.lexists(store.root / (file.path + LOCK)):
+                skipped.append(LeftOut(file.path, "locked meanwhile"))
+                continue
+            stored = transaction.read(file.path)
+            store.remember(file.path, None)  # Read only once: its bytes need not stay in memory.
+            if stored.base is None:
+                continue
+            # It may have changed since the plan was made.
+            now_file = replace(file, mtime_ns=stored.version.mtime_ns, size=len(stored.data))
+            if not now_file.too_old(moment):
+                kept += 1
+                continue
+            transaction.remove(file.path, base=stored.base)
+            gone.append(now_file)
+        change = transaction.commit(f"pruned {len(gone):,} {'file' if len(gone) == 1 else 'files'}")
+    changes = (*done.changes, change.id) if change.files else done.changes
+    return replace(
+        done, deleted=(*done.deleted, *gone), kept=done.kept + kept, skipped=(*done.skipped, *skipped), changes=changes
+    )

@@ -160,7 +160,6 @@ def plan_prune(look: AgentLook, now: datetime, may: May | None = None) -> AgentP
     deleted, errors, skipped = [], list(found.failed), list(found.passed)
     skipped += [LeftOut(path, "a lock is never pruned") for path in found.sentinels]
     kept = 0
-    writable: dict[str, bool] = {}
     for file in found.files:
         if not file.too_old(moment):
             kept += 1
@@ -168,7 +167,7 @@ def plan_prune(look: AgentLook, now: datetime, may: May | None = None) -> AgentP
             skipped.append(LeftOut(file.path, "it is no Markdown"))
         elif file.locked:
             skipped.append(_locked(agent, file))
-        elif reason := _refusal(agent, file, writable):
+        elif reason := _refusal(agent, file):
             errors.append(LeftOut(file.path, reason))
         else:
             deleted.append(file)
@@ -180,7 +179,7 @@ def _locked(agent: Agent, file: MemoryFile) -> LeftOut:
     return LeftOut(file.path, f"locked by {holder.text()}" if holder else "locked")
 
 
-def _refusal(agent: Agent, file: MemoryFile, writable: dict[str, bool]) -> str | None:
+def _refusal(agent: Agent, file: MemoryFile) -> str | None:
     """Return why the storage would refuse to remove a file, None where it would not."""
     place = agent.folder / file.path
     if file.size > LARGEST:
@@ -190,14 +189,10 @@ def _refusal(agent: Agent, file: MemoryFile, writable: dict[str, bool]) -> str |
     except MemdeckError as error:
         return error.message
     except OSError as error:
-        return error.strerror or str(error)
-    parent = os.path.dirname(place)
-    if parent not in writable:
-        writable[parent] = os.access(parent, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids)
-    if not writable[parent]:
+        return error.strerror
+    if not os.access(place.parent, os.W_OK | os.X_OK):
         return "its folder cannot be written"
-    readable = os.access(place, os.R_OK, effective_ids=os.access in os.supports_effective_ids)
-    return None if readable else "it cannot be read, so that no copy can be kept"
+    return None if os.access(place, os.R_OK) else "it cannot be read, so that no copy can be kept"
 
 
 def folders_text(aidefile: Aidefile) -> str:

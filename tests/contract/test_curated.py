@@ -233,3 +233,70 @@ def test_many_files_of_a_clone_do_not_count_as_writes(memory: Place) -> None:
     assert len(decisions(memory, "", now="2026-03-02T09:00:01Z")) == 50
     assert decisions(memory, "project_reef-69.md") == [("add", "file", "controller.file")]
     assert write(memory, "Tide", LINE["content"])["applied"]
+
+
+def told(place: Place, message: str, *words: str) -> str:
+    """Return the block of memories for a message."""
+    return str(place.json("curated", "recall", "block", message, *words)["text"])
+
+
+def test_one_word_that_names_a_memory_is_no_trivial_message(memory: Place) -> None:
+    """Another single word, and a message with nothing but common words of a memory, get nothing."""
+    write(memory, "Kubernetes", "three clusters in Frankfurt run the open version of it")
+    assert "three clusters" in told(memory, "kubernetes?")
+    assert told(memory, "frankfurt") == told(memory, "thanks") == told(memory, "open the door please") == ""
+
+
+def test_names_in_camel_case_and_in_snake_case_are_the_same_words(memory: Place) -> None:
+    """Whichever a memory has, the other finds it, also as the only word of a message."""
+    write(memory, "Pool", "the setting pool_size_max is forty")
+    write(memory, "Retries", "the worker reads maxRetryDelay at its start")
+    assert "is forty" in told(memory, "poolSizeMax")
+    assert "at its start" in told(memory, "what does max_retry_delay do")
+
+
+def test_letters_inside_of_a_word_find_nothing(memory: Place) -> None:
+    """A typo does."""
+    write(memory, "Caching", "entries of the cache are invalidated nightly")
+    assert memory.json("curated", "search", "lidat ntri")["results"] == []
+    assert memory.json("curated", "search", "invalidatd entires")["results"]
+
+
+def test_of_two_that_say_the_same_the_newer_is_first(memory: Place) -> None:
+    """However often the older one was recalled."""
+    write(memory, "Database of staging", "the staging database listens on port 5432", now="2025-03-01T09:00:00Z")
+    for _ in range(3):
+        assert memory.json("curated", "search", "staging database port", now="2025-03-02T09:00:00Z")["results"]
+    write(memory, "Staging database", "the staging database listens on port 6432", now="2025-09-01T09:00:00Z")
+    found = memory.json("curated", "search", "staging database port")["results"]
+    assert [one["memory"]["filename"] for one in found[:2]] == [
+        "project_staging-database.md", "project_database-of-staging.md"
+    ]  # fmt: skip
+
+
+def test_what_is_read_of_an_agent_is_in_both_of_its_tiers(memory: Place) -> None:
+    """Without a tier list, search and show cover both; with one only that."""
+    for tier, name in (("global", "Tone of reviews"), ("workspace", "Names in reviews")):
+        where = ("--scope", "agent", "--agent", "ada", "--agent-tier", tier)
+        memory.json("curated", "write", "--type", "feedback", "--name", name, "--content", f"{name}: be kind", *where)
+    mine = ("--scope", "agent", "--agent", "ada")
+    assert len(memory.json("curated", "list", *mine)["memories"]) == 2
+    assert len(memory.json("curated", "search", "kind reviews", *mine)["results"]) == 2
+    assert memory.json("curated", "show", "feedback_tone-of-reviews", *mine)["memory"]["agent_tier"] == "global"
+    assert len(memory.json("curated", "list", *mine, "--agent-tier", "global")["memories"]) == 1
+
+
+def test_an_edit_by_hand_makes_a_memory_new(workspace: Place) -> None:
+    """Its age begins anew, and the warning about old memories is gone; a copy of the file is as old as it says."""
+    write(workspace, "Pier", "the pier has nine berths", now="2020-01-01T09:00:00Z")
+    path = workspace.work / MEMORY / "project_pier.md"
+
+    def old() -> bool:
+        (one,) = workspace.json("curated", "list")["memories"]
+        return bool(one["staleness_banner"])
+
+    assert old()
+    path.write_bytes(path.read_bytes())
+    assert old()
+    path.write_bytes(path.read_bytes().replace(b"nine", b"ten"))
+    assert not old()

@@ -37,7 +37,14 @@ def holding(folder: Path, words: list[str]) -> list[tuple[str, str]]:
         ("we use sk-learn", False),
         ("password: ask Alice", False),
         ("see /home/ada/Projects/Shop1/Main", False),
-        ("send Authorization: Bearer $TOKEN", False),
+        ("send Authorization: Bearer $TOKEN", True),
+        ("Bearer x", True),
+        ("token: x", True),
+        ("the password: correct-horse", True),
+        ("password: letmein please", True),
+        ("token: expires after an hour", False),
+        ("use a Bearer token", False),
+        ("password: <PASSWORD>", False),
     ],
 )
 def test_what_is_a_secret(workspace: Place, text: str, secret: bool) -> None:

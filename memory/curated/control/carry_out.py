@@ -14,8 +14,7 @@ from memory.curated.files.listing import digest
 from memory.curated.files.names import fault_of
 from memory.curated.index.entries import index_lines
 from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
-from memory.curated.index.signals import count_waiting
-from memory.curated.model import INDEX
+from memory.curated.model import INDEX, Json
 from memory.curated.sides import Side
 from memory.errors import BusyError, ConflictError, MemdeckError
 from memory.storage import Change
@@ -58,17 +57,10 @@ def _commit(side: Side, decision: Decision, transaction: Transaction) -> Change:
     folder = decision.root.folder
     target, source = f"{folder}/{decision.target_filename}", f"{folder}/{decision.source_file}"
     transaction.read(target)
-    if decision.op == "delete":
-        assert decision.prior is not None
-        transaction.remove(target, base=decision.prior)
-    elif source != target:
-        assert decision.prior is not None
-        assert decision.post is not None
-        transaction.write(target, decision.post, base=None)
+    if decision.prior is not None and (decision.post is None or source != target):
         transaction.remove(source, base=decision.prior)
-    else:
-        assert decision.post is not None
-        transaction.write(target, decision.post, base=decision.prior)
+    if decision.post is not None:
+        transaction.write(target, decision.post, base=decision.prior if source == target else None)
     _write_index(side, decision, transaction)
     words = {"add": "remembered", "update": "renewed", "delete": "forgot"}[decision.op]
     change = transaction.commit(f"{words} {decision.target_filename} ({decision.root.label})")
@@ -108,15 +100,10 @@ def recorded(
     replayed: bool = False,
 ) -> None:
     """As `stamp`, in the transaction of the caller."""
-    facts = {
-        "decision_id": decision.id,
-        "target_id": decision.target_filename,
-        "operation": decision.op,
-        "target_filename": decision.target_filename,
-        "reason": decision.reason,
-        "applied": decision.changes,
-        "rule_ids": ",".join(one.name for one in decision.trace),
-    }
+    target = decision.target_filename
+    facts: Json = {"decision_id": decision.id, "target_id": target, "operation": decision.op, "target_filename": target,
+                   "reason": decision.reason, "applied": decision.changes,
+                   "rule_ids": ",".join(one.name for one in decision.trace)}  # fmt: skip
     if replayed:
         facts["replayed"] = True
     at = milliseconds(now)
@@ -126,7 +113,6 @@ def recorded(
         insert(db, decision._replace(applied_at=at))
     if decision.op == "update" and decision.source_file != decision.target_filename:
         old, new = (f"{decision.root.key}/{name}" for name in (decision.source_file, decision.target_filename))
-        count_waiting(db)
         db.execute("UPDATE OR REPLACE memory_recall_signals SET chunk_id = ? WHERE chunk_id = ?", (new, old))
     op = event or _EVENTS.get(decision.op, "memory.write.committed")
     add_event(db, side.records.workspace_id, op, now, decision.root, facts)

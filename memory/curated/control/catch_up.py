@@ -7,11 +7,12 @@ log, step by step; what is left is the work of another program, with the origin 
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.base.scan import scan
 from memory.curated.files.header import BadFile, read
@@ -19,19 +20,14 @@ from memory.curated.files.listing import digest, is_memory_name
 from memory.curated.files.names import is_agent
 from memory.curated.index.records import milliseconds, read_number, write_number
 from memory.curated.model import ORIGINS, Root
+from memory.curated.sides import Side
 from memory.document.compare import apply
 from memory.errors import MemdeckError
+from memory.storage.changes import ChangeRecord
+from memory.storage.transaction import Transaction
 
 from .carry_out import recorded
 from .decision import ABSENT, CHANGED, SEEN, Decision, RuleTrace, insert, of_root
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.curated.curated import Curated
-    from memory.curated.sides import Side
-    from memory.storage.changes import ChangeRecord
-    from memory.storage.transaction import Transaction
 
 _OWN = ("curated.write", "curated.replay", "curated.revert")
 """The operations of the controller: what they change is decided, unless a person had to accept it."""
@@ -63,8 +59,11 @@ class _Step(NamedTuple):
     source: str
 
 
-def catch_up(curated: Curated, side: Side, now: datetime) -> None:
-    """Record the decisions that are missing; what cannot be looked at or recorded now is left to the next look."""
+def catch_up(side: Side, roots: Sequence[Root], profile: str, now: datetime) -> None:
+    """Record the decisions that are missing on the files of some folders of a side.
+
+    What cannot be looked at or recorded now is left to the next look.
+    """
     if not side.lasting:
         return
     with suppress(MemdeckError):
@@ -72,14 +71,14 @@ def catch_up(curated: Curated, side: Side, now: datetime) -> None:
         lasts, seen = side.records.look(partial(_known, side), none)
         if side.records.warnings:
             return  # First it is told that the records were damaged; they are not made again unnoticed.
-        files = _differing(curated, side, lasts)
+        files = _differing(side, roots, lasts)
         if not files and not _changes(side, lasts, seen) and (seen is not None or not lasts):
             return
         _notice(side, [file for file in files if file in lasts], lasts, now)
         more = True
         while more:
             with side.store.transaction("curated.look", actor="replay", now=now, wait=False) as transaction:
-                more = side.records.run(partial(_catch_up, curated, side, transaction, now))
+                more = side.records.run(partial(_catch_up, side, roots, profile, transaction, now))
 
 
 def _known(side: Side, db: sqlite3.Connection) -> tuple[dict[_File, _Last], int | None]:
@@ -99,9 +98,8 @@ def _known(side: Side, db: sqlite3.Connection) -> tuple[dict[_File, _Last], int 
     return found, read_number(db, SEEN)
 
 
-def _differing(curated: Curated, side: Side, lasts: dict[_File, _Last]) -> list[_File]:
+def _differing(side: Side, roots: Sequence[Root], lasts: dict[_File, _Last]) -> list[_File]:
     """Return the files that are not as their last decision left them; files that are not memories are left out."""
-    roots = [root for root in curated.existing(curated.all_roots()) if root.side == side.name]
     text = "SELECT root, filename, content_hash FROM memory_catalog_entries"
     rows: list[tuple[str, str, str | None]] = side.catalog.read(roots, lambda db: db.execute(text).fetchall())
     there = {(key, name): found for key, name, found in rows}
@@ -136,19 +134,21 @@ def _notice(side: Side, files: Sequence[_File], lasts: dict[_File, _Last], now: 
         side.store.history.notice(paths, now)
 
 
-def _catch_up(curated: Curated, side: Side, transaction: Transaction, now: datetime, db: sqlite3.Connection) -> bool:
+def _catch_up(
+    side: Side, roots: Sequence[Root], profile: str, transaction: Transaction, now: datetime, db: sqlite3.Connection
+) -> bool:
     """Add what is missing, of many files some; return whether there are more: others wait for the lock meanwhile."""
     lasts, seen = _known(side, db)
     newest = side.store.history.state()[0]
-    made = _Catching(curated, side, lasts, db, now)
+    made = _Catching(side, profile, lasts, db, now)
     for record in _changes(side, lasts, seen):
         for step in _steps(side, record):
             made.add_step(record, step)
-    roots = {root.key: root for root in curated.all_roots() if root.side == side.name}
-    files = _differing(curated, side, lasts)
+    folders = {root.key: root for root in roots}
+    files = _differing(side, roots, lasts)
     for key, name in files[:_AT_ONCE]:
         last = lasts.get((key, name))
-        root = roots[key] if last is None else last.root
+        root = folders[key] if last is None else last.root
         made.add_found(root, name, transaction.read(f"{root.folder}/{name}").base)
     write_number(db, SEEN, newest)
     return len(files) > _AT_ONCE and made.count > 0
@@ -194,11 +194,11 @@ class _Catching:
     """Adds the decisions of one look, in the transaction of the records."""
 
     def __init__(
-        self, curated: Curated, side: Side, lasts: dict[_File, _Last], db: sqlite3.Connection, now: datetime
+        self, side: Side, profile: str, lasts: dict[_File, _Last], db: sqlite3.Connection, now: datetime
     ) -> None:
         """`lasts` is kept up to date with what is added, and `count` says how much that is."""
         self._side, self._lasts, self._db, self._now = side, lasts, db, now
-        self._profile = curated.settings["controller.scan_profile"]
+        self._profile = profile
         self.count = 0
 
     def add_step(self, record: ChangeRecord, step: _Step) -> None:
@@ -217,9 +217,8 @@ class _Catching:
         last = self._lasts.get((root.key, name))
         before = None
         if last is not None and last.hash != ABSENT:
-            before = self._db.execute("SELECT post_content FROM memory_decisions WHERE id = ?", (last.id,)).fetchone()[
-                0
-            ]
+            text = "SELECT post_content FROM memory_decisions WHERE id = ?"
+            (before,) = self._db.execute(text, (last.id,)).fetchone()
         words = "the file was found; nothing is recorded of who wrote it"
         if last is not None:
             words = f"another program {'made' if before is None else 'removed' if data is None else 'changed'} the file"
@@ -230,7 +229,6 @@ class _Catching:
         return ABSENT if last is None else last.hash
 
     def _add(self, step: _Step, rule: str, reason: str, details: str, origin: str, at: datetime, *, back: bool) -> None:
-
         root, name, before, after, source = step
         if _hash_of(before) == _hash_of(after) and source == name:
             return

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from memory.base.clock import format_utc
 from memory.base.scan import scan
@@ -48,7 +48,7 @@ def decide(
     one that changed between two readings.
     """
     verdict = judge(candidate, view, settings, writes)
-    llm: dict[str, object] | None = None
+    llm: Json | None = None
     source, confidence = "rule", verdict.confidence
     version = settings["controller.llm.prompt_version"]
     targets = verdict.open
@@ -149,41 +149,39 @@ def _ask(
     settings: CuratedSettings,
     tiebreaker: Model,
     now: datetime,
-) -> tuple[dict[str, object], float]:
+) -> tuple[Json, float]:
     """Ask about the targets and add the answer to the verdict; return the trace and the confidence."""
     offered = targets[: settings["controller.llm.top_k"]]
     version, limit = settings["controller.llm.prompt_version"], settings["controller.llm.max_tokens_out"] * 4
     seconds = min(settings.seconds("controller.llm.timeout"), settings.seconds("controller.max_latency"))
-    trace: dict[str, object] = {
+    trace: Json = {
         "model": settings["controller.llm.model"], "prompt_version": version, "latency_ms": 0, "error": None
     }  # fmt: skip
     begun = time.perf_counter()
-    answer: TiebreakAnswer | None = None
     try:
         text = tiebreaker.ask(question_of(candidate, offered, version), seconds=seconds, limit=limit, now=now)
         answer = read_answer(text, [one.filename for one in offered], limit)
     except ModelError as error:
-        late = isinstance(error, ModelTimeoutError)
-        trace["error"] = f"{_TIMEOUT}: {error}"[:240] if late else str(error)[:240]
-    trace["latency_ms"] = round((time.perf_counter() - begun) * 1000)
-    if answer is None:
-        op = settings["controller.default_op_on_fail"]
-        verdict.traces.append(RuleTrace("controller.tiebreak_failed", False, str(trace["error"])))
-        verdict.op, verdict.target, verdict.filename = op, None, ""
+        late = f"{_TIMEOUT}: " if isinstance(error, ModelTimeoutError) else ""
+        trace["error"] = f"{late}{error}"[:240]
+        verdict.traces.append(RuleTrace("controller.tiebreak_failed", False, trace["error"]))
+        verdict.op, verdict.target, verdict.filename = settings["controller.default_op_on_fail"], None, ""
         verdict.reason = "the tiebreaker gave no answer that counts"
         return trace, verdict.confidence
+    finally:
+        trace["latency_ms"] = round((time.perf_counter() - begun) * 1000)
     verdict.traces.append(RuleTrace("controller.tiebreak", True, f"the answer is {answer.op}", answer.target_id or ""))
     verdict.op, verdict.reason = answer.op, _clean(answer.reason)
-    verdict.target = next((one for one in offered if one.filename == answer.target_id), None)
+    verdict.target = target = next((one for one in offered if one.filename == answer.target_id), None)
+    assert candidate.header is not None
+    kind = candidate.header.type
     if answer.op == "add":
-        assert candidate.header is not None
-        verdict.filename = candidate.target or filename(candidate.header.type, candidate.header.name)
+        verdict.filename = candidate.target or filename(kind, candidate.header.name)
+    elif target is None:
+        verdict.filename = ""
     else:
-        verdict.filename = "" if verdict.target is None else verdict.target.filename
-        if answer.op == "update" and verdict.target is not None and candidate.header is not None:
-            kind = candidate.header.type
-            if kind != verdict.target.header.type:
-                verdict.filename = f"{kind}_{verdict.target.slug}.md"
+        moves = answer.op == "update" and kind != target.header.type
+        verdict.filename = f"{kind}_{target.slug}.md" if moves else target.filename
     return trace, answer.confidence
 
 
@@ -203,8 +201,7 @@ def _bounded(reason: str, op: str) -> str:
 # -- the question to a model ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class TiebreakAnswer:
+class TiebreakAnswer(NamedTuple):
     """The tiebreaker's decision: `target_id` is one of those offered, None where the operation needs none."""
 
     op: str

@@ -93,29 +93,14 @@ class Decision(NamedTuple):
 
     def json(self) -> Json:
         """Return it for programs, without the contents of files."""
+        hidden = ("scope", "agent_name", "agent_tier", "entity", "attribute", "prior_content", "post_content")
         return {
-            "id": self.id,
-            "candidate_hash": self.candidate_hash,
-            "idempotency_key": self.idempotency_key,
-            "op": self.op,
+            **{column: getattr(self, _FIELDS.get(column, column)) for column in _COLUMNS if column not in hidden},
             **self.root.json(),
-            "workspace_id": self.workspace_id,
-            "origin": self.origin,
             "targets": list(self.targets),
-            "target_filename": self.target_filename,
-            "frontmatter": self.header,
-            "prior_hash": self.prior_hash,
-            "post_content_hash": self.post_hash,
-            "confidence": self.confidence,
-            "source": self.source,
             "rule_trace": [one._asdict() for one in self.trace],
-            "llm_trace": self.llm_trace,
-            "reason": self.reason,
-            "prompt_version": self.prompt_version,
-            "reverts": self.reverts,
             "decided_at": time_of(self.decided_at),
             "applied_at": None if self.applied_at is None else time_of(self.applied_at),
-            "abandoned": self.abandoned,
         }
 
 
@@ -127,6 +112,10 @@ _COLUMNS = (
     "post_content_hash", "confidence", "source", "rule_trace", "llm_trace", "reason", "prompt_version", "origin",
     "reverts", "decided_at", "applied_at", "abandoned",
 )  # fmt: skip
+_FIELDS = {"frontmatter": "header", "prior_content": "prior", "post_content": "post", "post_content_hash": "post_hash",
+           "rule_trace": "trace"}  # fmt: skip
+"""The columns whose field has another name."""
+_JSON = ("targets", "frontmatter", "rule_trace", "llm_trace")
 _SELECT = f"SELECT seq, {', '.join(_COLUMNS)} FROM memory_decisions"
 # The newest decision on a file distinguishes the next one from it, and is the one that users revert.
 _OLD = (
@@ -144,15 +133,11 @@ def begin(side: Side, one: Decision, db: sqlite3.Connection) -> None:
 
 def insert(db: sqlite3.Connection, one: Decision) -> None:
     """Insert a decision into the records."""
-    row = (
-        one.id, one.candidate_hash, one.idempotency_key, one.workspace_id, one.root.scope, one.root.agent,
-        one.root.tier, one.op, json.dumps(one.targets), one.target_filename,
-        json.dumps(one.header, ensure_ascii=False), one.entity, one.attribute, one.prior_hash, one.prior, one.post,
-        one.post_hash, one.confidence, one.source, json.dumps([trace._asdict() for trace in one.trace]),
-        None if one.llm_trace is None else json.dumps(one.llm_trace), one.reason, one.prompt_version, one.origin,
-        one.reverts, one.decided_at, one.applied_at, one.abandoned,
-    )  # fmt: skip
+    shown = one.json()
+    values = {column: getattr(one, _FIELDS.get(column, column), None) for column in _COLUMNS} | one.root.json()
+    values |= {key: json.dumps(shown[key], ensure_ascii=False) for key in _JSON if shown[key] is not None}
     marks = ",".join("?" * len(_COLUMNS))
+    row = [values[column] for column in _COLUMNS]
     db.execute(f"INSERT INTO memory_decisions ({', '.join(_COLUMNS)}) VALUES ({marks})", row)
 
 
@@ -161,18 +146,11 @@ def select(side: Side, db: sqlite3.Connection, where: str, values: Sequence[Any]
     found = []
     for row in db.execute(f"{_SELECT} WHERE {where}", list(values)):
         one = dict(zip(("seq", *_COLUMNS), row, strict=True))
-        found.append(
-            Decision(
-                side.root(one["scope"], one["agent_name"], one["agent_tier"]), one["op"],
-                tuple(json.loads(one["targets"])), one["target_filename"], one["reason"],
-                tuple(RuleTrace(**trace) for trace in json.loads(one["rule_trace"])), one["confidence"],
-                one["candidate_hash"], one["origin"], json.loads(one["frontmatter"]), one["entity"] or "",
-                one["attribute"] or "", one["prior_content"], one["prior_hash"], one["post_content"],
-                one["post_content_hash"], one["source"], None if one["llm_trace"] is None else
-                json.loads(one["llm_trace"]), one["prompt_version"], one["workspace_id"], one["idempotency_key"],
-                one["id"], one["reverts"], one["decided_at"], one["applied_at"], one["abandoned"], one["seq"],
-            )
-        )  # fmt: skip
+        root = side.root(*(one.pop(key) for key in ("scope", "agent_name", "agent_tier")))
+        one |= {key: json.loads(one[key]) for key in _JSON if one[key] is not None}
+        one["targets"] = tuple(one["targets"])
+        one["rule_trace"] = tuple(RuleTrace(**trace) for trace in one["rule_trace"])
+        found.append(Decision(root, **{_FIELDS.get(key, key): value for key, value in one.items()}))
     return found
 
 

@@ -57,8 +57,6 @@ def dream(
     and returned; MemdeckError where it cannot be recorded.
     """
     forced = force or retries is not None
-    if not dry_run:
-        side.records.queue.count()
     found = gates_of(curated, side, now, force=forced)
     if reason := _closed(found, forced, retries):
         return Dreamt(found, None, reason)

@@ -53,18 +53,16 @@ class DreamRun(NamedTuple):
 
     def json(self) -> Json:
         """Return it for programs."""
+        plain = ("forced", "prompt_version", "target_filename", "artifact_path", "failure_path", "decision_id",
+                 "source", "llm_error", "reason", "retries", "candidates", "left_out")  # fmt: skip
+        defaults: Json = {"forced": False, "source": "rule", "candidates": [], "left_out": []}
         return {
             "id": self.id, "run_id": self.id, "state": self.state, "status": self.status, "scope": self.scope,
             "workspace_id": self.workspace_id or None, "agent_name": None, "agent_tier": None,
             "started_at": time_of(self.started_at),
             "finished_at": None if self.finished_at is None else time_of(self.finished_at),
             "input_count": self.input_count, "promoted_count": self.promoted_count, "error": self.error,
-            "forced": bool(self.facts.get("forced")), "prompt_version": self.facts.get("prompt_version"),
-            "target_filename": self.facts.get("target_filename"), "artifact_path": self.facts.get("artifact_path"),
-            "failure_path": self.facts.get("failure_path"), "decision_id": self.facts.get("decision_id"),
-            "source": self.facts.get("source", "rule"), "llm_error": self.facts.get("llm_error"),
-            "reason": self.facts.get("reason"), "retries": self.facts.get("retries"),
-            "candidates": self.facts.get("candidates", []), "left_out": self.facts.get("left_out", []),
+            **{key: self.facts.get(key, defaults.get(key)) for key in plain},
         }  # fmt: skip
 
 
@@ -114,11 +112,7 @@ def complete(
                 "UPDATE memory_recall_signals SET promoted_at = ?, promotion_run_id = ? WHERE chunk_id = ?",
                 (at, run.id, chunk),
             ).rowcount
-        db.execute(
-            "UPDATE memory_consolidations SET status = 'completed', finished_at = ?, promoted_count = ?, metadata = ?"
-            " WHERE id = ?",
-            (at, marked, json.dumps({**run.facts, **facts}, ensure_ascii=False), run.id),
-        )
+        _end(db, run._replace(status="completed", finished_at=at, promoted_count=marked), facts)
         noted = {"target_id": run.id, "run_id": run.id, "promoted_count": marked, **facts}
         add_event(db, side.records.workspace_id, "memory.dream.run.promoted", now, root, noted)
 
@@ -129,14 +123,18 @@ def fail(side: Side, run: DreamRun, error: str, facts: Mapping[str, Any], root: 
     """Record that a run has failed, and why."""
 
     def write(db: sqlite3.Connection) -> None:
-        db.execute(
-            "UPDATE memory_consolidations SET status = 'failed', finished_at = ?, error = ?, metadata = ? WHERE id = ?",
-            (milliseconds(now), error, json.dumps({**run.facts, **facts}, ensure_ascii=False), run.id),
-        )
+        _end(db, run._replace(status="failed", finished_at=milliseconds(now), error=error), facts)
         noted = {"target_id": run.id, "run_id": run.id, "reason": error}
         add_event(db, side.records.workspace_id, "memory.dream.run.failed", now, root, noted)
 
     side.records.run(write)
+
+
+def _end(db: sqlite3.Connection, run: DreamRun, facts: Mapping[str, Any]) -> None:
+    notes = json.dumps({**run.facts, **facts}, ensure_ascii=False)
+    text = "UPDATE memory_consolidations SET status = ?, finished_at = ?, promoted_count = ?, error = ?, metadata = ?"
+    values = (run.status, run.finished_at, run.promoted_count, run.error, notes, run.id)
+    db.execute(f"{text} WHERE id = ?", values)
 
 
 # -- after a crash --------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from memory.curated.control.candidate import Candidate
 from memory.curated.control.propose import propose, recent_writes
 from memory.curated.curated import Curated
 from memory.curated.model import DEFAULT_SCOPE, TYPES, Header, Json, Provenance, Root
+from memory.curated.operations.operation import check, taking, text
 from memory.errors import BlockedError, MemdeckError, UsageError
 from memory.storage.fsio import remove_empty
 from memory.storage.transaction import Transaction
@@ -30,7 +31,10 @@ _TEXTS = (
     "workspace_id", "scope", "agent_name", "agent_tier", "origin", "type", "name", "description", "evidence", "content",
     "entity", "attribute", "submitted_at", "idempotency_key",
 )  # fmt: skip
-_HEADER = ("name", "description", "type", "scope", "agent_name", "agent_tier", "provenance")
+_OBJECT: Json = {"type": "object"}
+_LINE = taking(**dict.fromkeys(_TEXTS, text("")), frontmatter=_OBJECT, metadata=_OBJECT)
+_HEADER = ("name", "description", "type", "scope", "agent_name", "agent_tier")
+_FRONT = taking(**dict.fromkeys(_HEADER, text("")), provenance=_OBJECT)
 WAITING = "waiting"
 """What became of a line whose decision waits for a person as a proposal: it left the inbox."""
 _WORDS = 8
@@ -204,18 +208,13 @@ def read_line(data: bytes, curated: Curated, side: str, session: str) -> Candida
         raise _bad(f"it is no JSON: {str(error)[:80]}") from None
     if not isinstance(values, dict):
         raise _bad("it is no JSON object")
-    header = _part(values, "frontmatter")
-    metadata = _part(values, "metadata")
-    for key in values:
-        if key not in (*_TEXTS, "frontmatter", "metadata"):
-            raise _bad(f"unknown key {key[:40]!r}")
-    for key in header:
-        if key not in _HEADER:
-            raise _bad(f"unknown key frontmatter.{key[:40]!r}")
-    texts = {**{key: values.get(key) for key in _TEXTS}, **{key: header[key] for key in _HEADER[:6] if key in header}}
-    for key, value in texts.items():
-        if value is not None and not isinstance(value, str):
-            raise _bad(f"{key} is no text")
+    try:
+        found = check(_LINE, values)
+        front = check(_FRONT, found.get("frontmatter", {}))
+    except UsageError as error:
+        raise _bad(error.message) from None
+    texts: dict[str, str | None] = {**{key: found.get(key) for key in _TEXTS}, **front}
+    metadata = found.get("metadata", {})
     if any(not isinstance(value, str) for value in metadata.values()):
         raise _bad("metadata holds more than texts")
     if texts["origin"] not in (None, "", "extractor"):
@@ -254,15 +253,6 @@ def _root(curated: Curated, side: str, texts: Mapping[str, str | None], kind: st
     if side == "workspace" and root.side != "workspace":
         raise _bad("the inbox of a workspace is about that workspace only")
     return root
-
-
-def _part(values: Json, key: str) -> Json:
-    part = values.get(key)
-    if part is None:
-        return {}
-    if not isinstance(part, dict):
-        raise _bad(f"{key} is no object")
-    return part
 
 
 def _bad(message: str) -> UsageError:

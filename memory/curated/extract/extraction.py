@@ -10,15 +10,18 @@ from datetime import datetime
 
 from memory.curated.curated import Curated
 from memory.curated.dreaming.lock import counts
+from memory.curated.files.names import check_session
 from memory.curated.index.records import milliseconds
 from memory.curated.model import DEFAULT_SCOPE, TYPES, Json
 from memory.curated.models import ModelError, read_value
+from memory.curated.providers.calls import call
 from memory.curated.sides import Side
 from memory.errors import MemdeckError, UsageError
 from memory.storage.transaction import Transaction
 
+from .consume import consume
 from .inbox import failure, plan, put
-from .turns import done_with, marked, queued
+from .turns import done_with, feed, marked, queued, refuse_disabled
 
 LIMIT = 256 * 1024
 """The most bytes of a model's answer."""
@@ -27,6 +30,36 @@ _TASK = (
     "Name what these turns say that is worth remembering across sessions: preferences of the person, corrections,"
     " decisions and facts of the project, places to look. Leave out code, transcripts, the state of a task, secrets."
 )
+
+
+def take_turn(
+    curated: Curated, session: str, role: str, text: str, turn: int | None, *, actor: str, now: datetime
+) -> tuple[str, int]:
+    """Queue a turn, notify the provider, and return the queueing result and the number of candidates from markers."""
+    refuse_disabled(curated)
+    if _says_nothing(curated, session, text):
+        call(curated, "turn", now, session, role, text, turn)
+        return "queued", 0
+    state = feed(curated, session, role, text, turn, now)
+    call(curated, "turn", now, session, role, text, turn)
+    least = curated.settings["extractor.throttle_turns"]
+    if "extractor" in curated.models or len(queued(curated).get(session, [])) < least:
+        return state, 0
+    candidates = extract(curated, session, actor=actor, now=now)
+    if not curated.settings["extractor.sandbox_inbox_only"]:
+        consume(curated, actor=actor, now=now, session=session)
+    return state, candidates
+
+
+def _says_nothing(curated: Curated, session: str, text: str) -> bool:
+    """Return whether a turn would be queued and dropped at once: no model, no waiting turn, no marker.
+
+    Then neither is written, because the user would wait for both.
+    """
+    check_session(session)
+    if not text.strip() or "extractor" in curated.models or curated.settings["extractor.throttle_turns"] > 1:
+        return False
+    return not queued(curated).get(session) and not marked([{"content": text}], "project")
 
 
 def extract(curated: Curated, session: str, *, actor: str, now: datetime) -> int:

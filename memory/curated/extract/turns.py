@@ -14,8 +14,9 @@ from memory.base.secrets import mask
 from memory.curated.curated import Curated
 from memory.curated.files.names import check_session
 from memory.curated.model import TYPES, Json
-from memory.curated.providers.calls import call
 from memory.errors import MemdeckError
+
+from .inbox import stamp
 
 LONGEST = 20_000
 """How many characters of a turn are kept."""
@@ -50,8 +51,6 @@ def feed(curated: Curated, session: str, role: str, content: str, turn: int | No
     Beyond `extractor.queue.coalesce_max` turns of a session the oldest are dropped, and so is the oldest of more than
     64 sessions.
     """
-    from .inbox import stamp
-
     check_session(session)
     records = curated.home.records
     if not content.strip():
@@ -134,37 +133,3 @@ def refuse_disabled(curated: Curated) -> None:
         raise MemdeckError(
             "memory.extractor.disabled", "the extractor is switched off", "set memory.extractor.enabled in config.toml"
         )
-
-
-def take_turn(
-    curated: Curated, session: str, role: str, text: str, turn: int | None, *, actor: str, now: datetime
-) -> tuple[str, int]:
-    """Queue a turn, notify the provider, and return the queueing result and the number of candidates from markers."""
-    refuse_disabled(curated)
-    if _says_nothing(curated, session, text):
-        call(curated, "turn", now, session, role, text, turn)
-        return "queued", 0
-    state = feed(curated, session, role, text, turn, now)
-    call(curated, "turn", now, session, role, text, turn)
-    least = curated.settings["extractor.throttle_turns"]
-    if "extractor" in curated.models or len(queued(curated).get(session, [])) < least:
-        return state, 0
-    from .extraction import extract
-
-    candidates = extract(curated, session, actor=actor, now=now)
-    if not curated.settings["extractor.sandbox_inbox_only"]:
-        from .consume import consume
-
-        consume(curated, actor=actor, now=now, session=session)
-    return state, candidates
-
-
-def _says_nothing(curated: Curated, session: str, text: str) -> bool:
-    """Return whether a turn would be queued and dropped at once: no model, no waiting turn, no marker.
-
-    Then neither is written, because the user would wait for both.
-    """
-    check_session(session)
-    if not text.strip() or "extractor" in curated.models or curated.settings["extractor.throttle_turns"] > 1:
-        return False
-    return not queued(curated).get(session) and not marked([{"content": text}], "project")

@@ -15,7 +15,6 @@ PROVENANCE = ("source_actor", "source_sessions", "confidence", "superseded_by", 
 MAX_TEXT = 500
 """The most characters of a name or a description."""
 _PLAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9./_+-]|:(?=[A-Za-z0-9/])| (?=[A-Za-z0-9/(])|[,)('](?=[ A-Za-z0-9]))*")
-_LINE = re.compile(r"( *)(?:(- )|([a-z_]+):(?: |$))(.*)")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 _FENCE = re.compile(r"---[ \t]*")
 
@@ -60,67 +59,11 @@ def body_of(data: bytes) -> str:
 
 
 def _values(lines: list[str]) -> tuple[Mapping[str, object], Mapping[str, int]]:
-    quick = _quick(lines[1:-1])
-    if quick is not None:
-        return quick
-
     front = FrontMatter.read("\n".join(lines) + "\n")
     if front.problems:
         line, code, sentence = front.problems[0]
         raise BadFile(line + 1, f"memory.file.{code}", sentence)
     return front.data, {item.key: item.line + 1 for item in front.items}
-
-
-def _quick(lines: list[str]) -> tuple[dict[str, object], dict[str, int]] | None:
-    """Return front matter in memdeck's own form; None for any other form, which needs YAML."""
-    values: dict[str, object] = {}
-    places: dict[str, int] = {}
-    inner: dict[str, object] | None = None
-    sessions: list[object] | None = None
-    for number, line in enumerate(lines, 2):
-        found = _LINE.fullmatch(line)
-        if found is None:
-            return None
-        indent, item, key, text = len(found[1]), found[2], found[3], found[4]
-        value = _scalar(text)
-        if item is not None:
-            if sessions is None or indent != 4 or not value:
-                return None
-            sessions.append(value)
-        elif indent == 0 and key not in values:
-            inner = sessions = None
-            places[key] = number
-            if not text and key == "provenance":
-                inner = {}
-                values[key] = inner
-            elif value is None:
-                return None
-            else:
-                values[key] = value
-        elif indent == 2 and inner is not None and key not in inner:
-            sessions = None
-            if not text and key == "source_sessions":
-                sessions = []
-                inner[key] = sessions
-            elif value is None:
-                return None
-            else:
-                inner[key] = value
-        else:
-            return None
-    return values, places
-
-
-def _scalar(text: str) -> str | None:
-    if _PLAIN.fullmatch(text):
-        return text
-    if text.startswith('"') and "\\/" not in text and not _CONTROL.search(text):
-        try:
-            value = json.loads(text)
-        except ValueError:
-            return None
-        return value if isinstance(value, str) and not _CONTROL.search(value) else None
-    return None
 
 
 def _header(values: Mapping[str, object], places: Mapping[str, int], root: Root) -> Header:

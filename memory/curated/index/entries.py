@@ -1,58 +1,50 @@
-"""The rows of the catalogue: its tables, what is read from them, and files inserted and removed many at a time."""
+"""The rows of the catalogue: its tables, what is read from them, and files inserted and removed."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import NamedTuple
 
 from memory.curated.files.index_file import IndexLine
 from memory.curated.files.listing import ListedFile
-from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root, changed_at
+from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root
 from memory.search.word_index import TABLES, VERSION, IndexedText, WordIndex
 
-CATALOG_VERSION = f"5/{VERSION}"
+CATALOG_VERSION = f"6/{VERSION}"
 CATALOG = f"""
 CREATE TABLE memory_catalog_entries (
     id INTEGER PRIMARY KEY, root TEXT NOT NULL, filename TEXT NOT NULL, type TEXT, slug TEXT, name TEXT,
-    description TEXT, body TEXT, header TEXT, content_hash TEXT, body_hash TEXT, mtime_ns INTEGER NOT NULL,
-    seen_mtime INTEGER NOT NULL, seen_size INTEGER NOT NULL, seen_inode INTEGER NOT NULL,
+    description TEXT, body TEXT, header TEXT, content_hash TEXT, body_hash TEXT, edited_ns INTEGER,
+    mtime_ns INTEGER NOT NULL, seen_size INTEGER NOT NULL, seen_inode INTEGER NOT NULL,
     error_line INTEGER, error_code TEXT, error TEXT, UNIQUE (root, filename));
 CREATE INDEX entries_by_body ON memory_catalog_entries (body_hash);
 CREATE INDEX entries_by_time ON memory_catalog_entries (root, mtime_ns);
 CREATE INDEX entries_by_slug ON memory_catalog_entries (type, slug);
 {TABLES}
 """
-COLUMNS = "id, root, filename, header, body, content_hash, mtime_ns"
+COLUMNS = "id, root, filename, header, body, content_hash, mtime_ns, edited_ns"
+
+
+def make_tables(db: sqlite3.Connection) -> None:
+    """Make all tables of the catalogue."""
+    for statement in CATALOG.split(";"):
+        db.execute(statement)
 
 
 def memory_of(row: Sequence[object], roots: dict[str, Root]) -> Memory:
     """Return the memory of a row of `COLUMNS`."""
     header = header_of(json.loads(str(row[3])))
-    return Memory(roots[str(row[1])], str(row[2]), header, str(row[4]), str(row[5]), int(row[6]))  # type: ignore[call-overload]
+    return Memory(roots[str(row[1])], str(row[2]), header, str(row[4]), str(row[5]), *row[6:])  # type: ignore[arg-type]
 
 
 def header_of(values: Json) -> Header:
     """Return the header from the result of `Header.json`."""
-    source = values["provenance"]
-    return Header(
-        values["name"],
-        values["description"],
-        values["type"],
-        values["scope"],
-        values["agent_name"],
-        values["agent_tier"],
-        Provenance(
-            source["source_actor"],
-            tuple(source["source_session_ids"]),
-            source["confidence"],
-            source["superseded_by"],
-            source["created_at"],
-            source["updated_at"],
-        ),
-    )
+    source = dict(values["provenance"])
+    sessions = tuple(source.pop("source_session_ids"))
+    rest = {key: value for key, value in values.items() if key not in ("agent_name", "provenance")}
+    return Header(**rest, agent=values["agent_name"], provenance=Provenance(**source, source_sessions=sessions))
 
 
 def memories(
@@ -70,70 +62,14 @@ def memories(
     return [memory_of(row, known) for row in rows]
 
 
-def stamps(db: sqlite3.Connection, roots: Iterable[Root]) -> list[tuple[Root, str, str]]:
-    """Return folder, file name and a change stamp of the memories of some folders."""
-    known = {root.key: root for root in roots}
-    rows = db.execute(
-        "SELECT root, filename, content_hash, mtime_ns FROM memory_catalog_entries WHERE error IS NULL"
-        f" AND root IN ({','.join('?' * len(known))}) ORDER BY root, filename",
-        [*known],
-    )
-    return [(known[root], name, f"{digest}-{time}") for root, name, digest, time in rows]
-
-
-def same_slug(
-    db: sqlite3.Connection, roots: Iterable[Root], keys: Sequence[tuple[str, str]], found: Container[tuple[str, str]]
-) -> list[tuple[tuple[str, str], Memory]]:
-    """Return the memories of some folders that have one of these types and slugs, each with both.
-
-    Those in `found` (key of the folder, file name) are left out.
-    """
-    known = {root.key: root for root in roots}
-    columns = ", ".join(f"e.{name}" for name in COLUMNS.split(", "))
-    rows = db.execute(
-        f"WITH k(type, slug) AS (VALUES {','.join(['(?, ?)'] * len(keys))}) SELECT e.type, e.slug, {columns} FROM k"
-        " JOIN memory_catalog_entries e ON e.type = k.type AND e.slug = k.slug WHERE e.error IS NULL"
-        f" AND e.root IN ({','.join('?' * len(known))})",
-        [*(part for key in keys for part in key), *known],
-    )
-    return [((row[0], row[1]), memory_of(row[2:], known)) for row in rows if (row[3], row[4]) not in found]
-
-
-def index_lines(db: sqlite3.Connection, root: Root, most: int = -1) -> list[IndexLine]:
-    """Return the index lines of a folder's memories, the newest first; `most` of them, -1 for all."""
+def index_lines(db: sqlite3.Connection, root: Root) -> list[IndexLine]:
+    """Return the index lines of a folder's memories, the newest first."""
     rows = db.execute(
         "SELECT name, filename, description FROM memory_catalog_entries WHERE error IS NULL AND root = ?"
-        " ORDER BY mtime_ns DESC, filename LIMIT ?",
-        (root.key, most),
-    )
-    return [IndexLine(*row) for row in rows]
-
-
-def newest_change(db: sqlite3.Connection, root: Root) -> float:
-    """Return when a memory of a folder was last changed, in seconds as in `Memory.changed`; 0 without memories."""
-    rows = db.execute(
-        "SELECT mtime_ns, json_extract(header, '$.provenance.updated_at') FROM memory_catalog_entries"
-        " WHERE error IS NULL AND root = ? ORDER BY mtime_ns DESC",
+        " ORDER BY mtime_ns DESC, filename",
         (root.key,),
     )
-    newest = 0.0
-    for mtime_ns, updated in rows:
-        # An older file cannot have been changed later.
-        if mtime_ns / 1e9 <= newest:
-            break
-        newest = max(newest, changed_at(mtime_ns, updated))
-    return newest
-
-
-def roots_in(db: sqlite3.Connection) -> list[str]:
-    """Return the keys of all folders in the catalogue, without a look at each row: every recall asks."""
-    found: list[str] = []
-    while True:
-        after = found[-1] if found else ""
-        (key,) = db.execute("SELECT min(root) FROM memory_catalog_entries WHERE root > ?", (after,)).fetchone()
-        if key is None:
-            return found
-        found.append(key)
+    return [IndexLine(*row) for row in rows]
 
 
 def invalid_files(db: sqlite3.Connection, roots: Iterable[Root]) -> list[Invalid]:
@@ -147,32 +83,18 @@ def invalid_files(db: sqlite3.Connection, roots: Iterable[Root]) -> list[Invalid
     return [Invalid(known[row[0]], *row[1:]) for row in rows]
 
 
-# -- writing --------------------------------------------------------------------------------------------------------
+def known_files(db: sqlite3.Connection, root: Root) -> dict[str, tuple[int, ListedFile]]:
+    """Return the files of a folder that the catalogue has, by their name: the number of the entry, and the listing."""
+    text = "SELECT id, filename, mtime_ns, seen_size, seen_inode FROM memory_catalog_entries WHERE root = ?"
+    return {row[1]: (row[0], ListedFile(*row[1:])) for row in db.execute(text, (root.key,))}
 
 
-class CatalogRow(NamedTuple):
-    """One file for the catalogue: its number, its content, and its listing."""
-
-    number: int
-    found: Memory | Invalid
-    seen: ListedFile
+# -- writing, in the transaction of the caller ----------------------------------------------------------------------
 
 
 def body_hash(body: str) -> str:
     """Return a hash that is equal for two bodies that differ only in case and spaces."""
     return str(sha256(" ".join(body.split()).casefold().encode("utf-8", "surrogatepass")).hexdigest())
-
-
-def make_tables(db: sqlite3.Connection) -> None:
-    """Make all tables of the catalogue."""
-    for statement in CATALOG.split(";"):
-        db.execute(statement)
-
-
-def next_number(db: sqlite3.Connection) -> int:
-    """Return the first number that no entry has."""
-    (most,) = db.execute("SELECT max(id) FROM memory_catalog_entries").fetchone()
-    return (most or 0) + 1
 
 
 def text_of(memory: Memory) -> str:
@@ -181,29 +103,34 @@ def text_of(memory: Memory) -> str:
 
 
 def take_out(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
-    """Remove some entries, in the transaction of the caller."""
-    index = WordIndex(db)
+    """Remove some entries."""
     held = "SELECT id, name, description || char(10) || body FROM memory_catalog_entries"
     for number in numbers:
         rows = db.execute(f"{held} WHERE id = ? AND error IS NULL", (number,)).fetchall()
-        index.remove([IndexedText(*row) for row in rows])
+        WordIndex(db).remove([IndexedText(*row) for row in rows])
         db.execute("DELETE FROM memory_catalog_entries WHERE id = ?", (number,))
 
 
-def put_in(db: sqlite3.Connection, entries: Sequence[CatalogRow]) -> None:
-    """Insert some entries, in the transaction of the caller; their numbers are free."""
-    rows: list[tuple[object, ...]] = []
-    texts: list[IndexedText] = []
-    for number, found, seen in entries:
-        head = (number, found.root.key, found.filename)
-        if isinstance(found, Invalid):
-            bad = (found.line, found.code, found.reason)
-            rows.append((*head, *(None,) * 8, seen.mtime_ns, *seen[1:], *bad))
-            continue
-        header = found.header
-        made = json.dumps(header.json(), ensure_ascii=False)
-        about = (header.type, found.slug, header.name, header.description, found.body, made)
-        rows.append((*head, *about, found.hash, body_hash(found.body), found.mtime_ns, *seen[1:], None, None, None))
-        texts.append(IndexedText(number, header.name, text_of(found)))
-    db.executemany(f"INSERT INTO memory_catalog_entries VALUES ({','.join('?' * 18)})", rows)
-    WordIndex(db).add(texts)
+def edited_at(db: sqlite3.Connection, number: int | None, found: Memory) -> int:
+    """Return when a memory was changed by hand, in nanoseconds; 0 for never. `number` is that of its earlier entry."""
+    text = "SELECT content_hash, edited_ns, json_extract(header, '$.provenance.updated_at') FROM memory_catalog_entries"
+    row = db.execute(f"{text} WHERE id = ? AND error IS NULL", (number,)).fetchone()
+    # What the controller writes has a new time in its header; whatever else changes a text was by hand.
+    if row is None or (row[0] != found.hash and row[2] != found.header.provenance.updated_at):
+        return 0
+    return int(row[1]) if row[0] == found.hash else found.mtime_ns
+
+
+def put_in(db: sqlite3.Connection, found: Memory | Invalid, seen: ListedFile, edited_ns: int) -> None:
+    """Insert a file; `edited_ns` is when it was changed by hand, 0 for never."""
+    insert = f"INSERT INTO memory_catalog_entries VALUES (NULL{',?' * 17})"
+    head, stamps = (found.root.key, found.filename), (edited_ns, *seen[1:])
+    if isinstance(found, Invalid):
+        db.execute(insert, (*head, *(None,) * 8, *stamps, found.line, found.code, found.reason))
+        return
+    header = found.header
+    made = json.dumps(header.json(), ensure_ascii=False)
+    about = (header.type, found.slug, header.name, header.description, found.body, made, found.hash)
+    number = db.execute(insert, (*head, *about, body_hash(found.body), *stamps, None, None, None)).lastrowid
+    assert number is not None
+    WordIndex(db).add([IndexedText(number, header.name, text_of(found))])

@@ -67,10 +67,6 @@ CREATE TABLE memory_snapshots (
     session_id TEXT PRIMARY KEY, generation INTEGER NOT NULL, captured_at INTEGER NOT NULL, snapshot TEXT NOT NULL);
 CREATE TABLE memory_about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
-_QUEUE = """
-CREATE TABLE memory_recall_queue (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, session_id TEXT, scores TEXT NOT NULL)
-"""
 
 
 def milliseconds(now: datetime) -> int:
@@ -88,10 +84,10 @@ def _database(name: str) -> DatabaseKind:
         f"curated{ending}.sqlite",
         f"curated{ending}.damaged.sqlite",
         "the record of decisions",
-        _RECORDS + _QUEUE,
-        2,
+        _RECORDS,
+        3,
         CONNECTION.replace("synchronous = NORMAL", "synchronous = FULL"),
-        {1: _QUEUE},
+        {1: "", 2: "DROP TABLE IF EXISTS memory_recall_queue"},
     )
 
 
@@ -124,7 +120,7 @@ class Records:
         return self._file.damaged()
 
     def close(self) -> None:
-        """Count the waiting recalls and close the database; later queries open it again."""
+        """Write the waiting recalls and close the database; later queries open it again."""
         self.queue.finish()
         self._file.close()
 
@@ -186,14 +182,15 @@ class Records:
     def signals(self, ids: Sequence[str], *, light: bool = False) -> dict[str, tuple[int, float, int]]:
         """Return count, score and time of the last recall (milliseconds) of the given memories that were recalled.
 
-        Recalls still waiting to be counted are not included. With `light` the result is empty while another process is
-        at work.
+        With `light` the result is empty while another process is at work.
         """
         return self._file.run(lambda db: read_signals(db, ids), {}, make=False, light=light)
 
-    def _note_dropped(self, db: sqlite3.Connection, at: int, lost: int, why: str) -> None:
+    def _note_dropped(self, db: sqlite3.Connection, at: int, lost: int) -> None:
         now = datetime.fromtimestamp(at / 1000, UTC)
-        add_event(db, self.workspace_id, "memory.recall.signal_dropped", now, None, {"dropped": lost, "reason": why})
+        add_event(
+            db, self.workspace_id, "memory.recall.signal_dropped", now, None, {"dropped": lost, "reason": "queue_full"}
+        )
 
     # -- traces, snapshots, generation ---------------------------------------------------------------------------------
 

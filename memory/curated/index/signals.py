@@ -1,9 +1,7 @@
-"""Signals of recall: how often and how well each memory was recalled, counted from a bounded queue.
+"""Signals of recall: how often and how well each memory was recalled.
 
-A recall is queued without waiting for the disk, and only a moment for another process. The queue is in the records, so
-a killed process loses none of it. It is counted once the oldest entry has waited for the flush interval, when the queue
-is full, when counts are requested, and when the records are closed. While the records cannot be written, recalls wait
-in memory; where these become too many, the oldest are dropped.
+A recall is counted at once, without waiting for the disk, and only a moment for another process. While the records
+cannot be written, recalls wait in memory; where these become too many, the oldest are dropped.
 """
 
 from __future__ import annotations
@@ -17,18 +15,15 @@ from typing import NamedTuple
 from memory.curated.settings import CuratedSettings
 from memory.storage.log.database import LogFile
 
-EMA_OLD, EMA_NEW = 0.8, 0.2
-"""The weights of the old and the new score of a signal."""
-_BATCH = 500
-
-
-class Limits(NamedTuple):
-    """The settings of the queue: capacity, retries, interval in milliseconds, whether drops are recorded."""
-
-    capacity: int
-    retries: int
-    interval: int
-    metrics: bool
+_COUNT = """
+INSERT INTO memory_recall_signals VALUES (?1, 1, ?2, ?3, ?3, ?4 IS NOT NULL, ?4, NULL, NULL)
+ON CONFLICT (chunk_id) DO UPDATE SET recall_count = recall_count + 1,
+    recall_score = 0.8 * recall_score + 0.2 * excluded.recall_score, last_recalled_at = excluded.last_recalled_at,
+    session_count = session_count + (excluded.last_session_id IS NOT NULL
+        AND excluded.last_session_id IS NOT last_session_id),
+    last_session_id = coalesce(excluded.last_session_id, last_session_id)
+"""
+"""Counts one recall: the older scores keep four fifths of their weight."""
 
 
 class RecallNote(NamedTuple):
@@ -43,136 +38,54 @@ class RecallNote(NamedTuple):
     session: str | None
 
 
-def limits_of(settings: CuratedSettings) -> Limits:
-    """Return the settings of the queue."""
-    table = "recall.signals"
-    return Limits(
-        settings[f"{table}.queue_capacity"],
-        settings[f"{table}.worker_retry_max"],
-        round(settings.seconds(f"{table}.flush_interval") * 1000),
-        settings[f"{table}.metrics_enabled"],
-    )
-
-
 class SignalQueue:
-    """The queue of one side; `dropped` is called in a transaction with the number of lost recalls and why."""
+    """The recalls of one side that are not in the records yet.
 
-    def __init__(self, file: LogFile, dropped: Callable[[sqlite3.Connection, int, int, str], None]) -> None:
+    `dropped` is called in a transaction with a time in milliseconds and the number of lost recalls.
+    """
+
+    def __init__(self, file: LogFile, dropped: Callable[[sqlite3.Connection, int, int], None]) -> None:
         """Keep the place; nothing is opened yet."""
         self._file = file
         self._note_dropped = dropped
         self._waiting: deque[RecallNote] = deque()
-        self._failures = 0
-        self._lost: dict[str, int] = {}
-        self._limits: Limits | None = None
-        self._uncounted = False
+        self._lost = self._retries = 0
 
-    def put(self, note: RecallNote, limits: Limits) -> None:
-        """Queue what a recall leaves behind."""
-        self._limits = limits
+    def put(self, note: RecallNote, settings: CuratedSettings) -> None:
+        """Write what a recall leaves behind, or keep it for the next attempt."""
+        self._retries = settings["recall.signals.worker_retry_max"]
         self._waiting.append(note)
-        while len(self._waiting) > limits.capacity:
-            self._drop(self._waiting.popleft(), "queue_full")
-        self._pour(limits)
-
-    def count(self) -> bool:
-        """Count all waiting recalls; return False where the records cannot be written now."""
-        limits = self._limits
-        if self._waiting and limits is not None and not self._pour(limits):
-            return False
-        done = self._file.run(_counted, False, make=False, light=True) or not self._file.exists()
-        self._uncounted = self._uncounted and not done
-        return done
+        while len(self._waiting) > settings["recall.signals.queue_capacity"]:
+            gone = self._waiting.popleft()
+            self._lost += bool(gone.scores) and settings["recall.signals.metrics_enabled"]
+        self._write()
 
     def finish(self) -> None:
-        """Count what this process queued, with all remaining retries; what cannot be counted waits in the records."""
-        limits = self._limits
-        while self._waiting and limits is not None:
-            self._pour(limits)
-        if self._uncounted:
-            self.count()
+        """Write what waits, with some more attempts; what cannot be written is lost with the process."""
+        for _ in range(1 + self._retries):
+            if self._waiting:
+                self._write()
 
-    def _pour(self, limits: Limits) -> bool:
-        """Write what waits in memory, and count where it is due; return whether the writing succeeded."""
-        at = self._waiting[-1].at
-
+    def _write(self) -> None:
         def write(db: sqlite3.Connection) -> bool:
-            for why, lost in self._lost.items() if limits.metrics else ():
-                self._note_dropped(db, at, lost, why)
+            if self._lost:
+                self._note_dropped(db, self._waiting[-1].at, self._lost)
             for note in self._waiting:
                 if note.write is not None:
                     note.write(db)
-                if note.scores:
-                    row = (note.at, note.session, json.dumps(dict(note.scores)))
-                    db.execute("INSERT INTO memory_recall_queue (at, session_id, scores) VALUES (?, ?, ?)", row)
-            (count,) = db.execute("SELECT count(*) FROM memory_recall_queue").fetchone()
-            first = db.execute("SELECT at FROM memory_recall_queue ORDER BY id LIMIT 1").fetchone()
-            if first is not None and (count >= limits.capacity or not 0 <= at - first[0] < limits.interval):
-                _counted(db)
+                for chunk, score in note.scores.items():
+                    db.execute(_COUNT, (chunk, min(max(score, 0.0), 1.0), note.at, note.session))
             return True
 
         if self._file.run(write, False, light=True):
-            self._uncounted |= any(note.scores for note in self._waiting)
             self._waiting.clear()
-            self._lost.clear()
-            self._failures = 0
-            return True
-        self._failures += 1
-        if self._failures > limits.retries:
-            while self._waiting:
-                self._drop(self._waiting.popleft(), "update_failed")
-            self._failures = 0
-        return False
-
-    def _drop(self, note: RecallNote, why: str) -> None:
-        if note.scores:
-            self._lost[why] = self._lost.get(why, 0) + 1
-
-
-def count_waiting(db: sqlite3.Connection) -> None:
-    """Count all recalls of the queue, in the transaction of the caller."""
-    rows = db.execute("SELECT id, at, session_id, scores FROM memory_recall_queue ORDER BY id").fetchall()
-    for _, at, session, scores in rows:
-        for chunk, score in json.loads(scores).items():
-            _count(db, chunk, min(max(score, 0.0), 1.0), at, session)
-    if rows:
-        db.execute("DELETE FROM memory_recall_queue WHERE id <= ?", (rows[-1][0],))
-
-
-def _counted(db: sqlite3.Connection) -> bool:
-    count_waiting(db)
-    return True
-
-
-def _count(db: sqlite3.Connection, chunk: str, score: float, at: int, session: str | None) -> None:
-    row = db.execute(
-        "SELECT recall_count, recall_score, session_count, last_session_id FROM memory_recall_signals"
-        " WHERE chunk_id = ?",
-        (chunk,),
-    ).fetchone()
-    if row is None:
-        db.execute(
-            "INSERT INTO memory_recall_signals VALUES (?, 1, ?, ?, ?, ?, ?, NULL, NULL)",
-            (chunk, score, at, at, 1 if session else 0, session),
-        )
-        return
-    more = 1 if session and session != row[3] else 0
-    db.execute(
-        "UPDATE memory_recall_signals SET recall_count = ?, recall_score = ?, last_recalled_at = ?,"
-        " session_count = ?, last_session_id = ? WHERE chunk_id = ?",
-        (row[0] + 1, EMA_OLD * row[1] + EMA_NEW * score, at, row[2] + more, session or row[3], chunk),
-    )
+            self._lost = 0
 
 
 def read_signals(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, tuple[int, float, int]]:
     """Return count, score and time of the last recall (milliseconds) of some memories that were recalled before."""
-    found = {}
-    for at in range(0, len(ids), _BATCH):
-        some = ids[at : at + _BATCH]
-        for row in db.execute(
-            "SELECT chunk_id, recall_count, recall_score, last_recalled_at FROM memory_recall_signals"
-            f" WHERE chunk_id IN ({','.join('?' * len(some))})",
-            some,
-        ):
-            found[row[0]] = (row[1], row[2], row[3])
-    return found
+    text = (
+        "SELECT chunk_id, recall_count, recall_score, last_recalled_at FROM memory_recall_signals"
+        " WHERE chunk_id IN (SELECT value FROM json_each(?))"
+    )
+    return {row[0]: row[1:] for row in db.execute(text, (json.dumps(ids),))}

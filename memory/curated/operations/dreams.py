@@ -77,8 +77,6 @@ def retry(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 def status(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return the gates of each side, and the last runs."""
-    for side in _sides(curated, args):
-        side.records.queue.count()
     found = [gates_of(curated, side, call.now) for side in _sides(curated, args)]
     return {
         "enabled": curated.settings["dream.enabled"],

@@ -7,9 +7,9 @@ import time
 from memory.base.clock import format_utc
 from memory.curated.curated import Curated
 from memory.curated.extract.consume import consume, count
-from memory.curated.extract.extraction import asked, extract
+from memory.curated.extract.extraction import asked, extract, take_turn
 from memory.curated.extract.inbox import UPKEEP, failures, put_back, waiting
-from memory.curated.extract.turns import queued, refuse_disabled, requeue, take_turn
+from memory.curated.extract.turns import queued, refuse_disabled, requeue
 from memory.curated.model import Json
 from memory.curated.settings import seconds_of
 from memory.errors import NotFoundError, UsageError

@@ -32,7 +32,6 @@ def summaries(curated: Curated, memories: list[Memory], now: datetime) -> list[J
     number = curated.workspace_id()
     after = curated.settings["recall.freshness.banner_after_days"]
     signals: dict[str, dict[str, tuple[int, float, int]]] = {}
-    curated.count_recalls()
     for name, side in curated.sides.items():
         signals[name] = side.records.signals([one.id for one in memories if one.root.side == name])
     found = []

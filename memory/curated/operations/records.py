@@ -221,7 +221,6 @@ def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
     ]
     last = max((at for _, at in rows if at is not None), default=None)
     events = sum(len(one.records.events(since=since, limit=1000)) for one in curated.sides.values())
-    curated.count_recalls()
     dreaming = [gates_of(curated, one, call.now) for one in curated.sides.values()]
     dreamt = max((one.last.started_at for one in dreaming if one.last is not None), default=None)
     return {

@@ -13,16 +13,17 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from memory.base.words import content_words, unspaced_runs
+from memory.base.word_lists import REQUEST_WORDS
+from memory.base.words import content_words, fold, stem, terms, tokens, unspaced_runs
 from memory.curated.curated import Curated
 from memory.curated.files.listing import read_file
-from memory.curated.index.entries import COLUMNS, memory_of, roots_in, same_slug, text_of
+from memory.curated.index.entries import COLUMNS, memories, memory_of, text_of
 from memory.curated.model import DREAM, Memory, Root, winners
 from memory.curated.settings import CuratedSettings
 from memory.curated.sides import Side
 from memory.search.needs import Need, needs_of
 from memory.search.query import plain_query
-from memory.search.rank import WEIGHED, Document, Evidence, Weigher
+from memory.search.rank import TELLING, WEIGHED, Document, Evidence, Weigher
 from memory.search.word_index import Filter, WordIndex, either
 
 _OLD = 0.5
@@ -31,6 +32,10 @@ _RRF = 60
 _NO_DREAM = f"""e.filename NOT GLOB '{DREAM}[0-9]*' AND instr(e.header, '"source_actor": "dreaming"') = 0"""
 """The SQL condition of a memory that is recalled: a dream says again what its sources say, and would displace them."""
 DAY = 86400.0
+_FIFTH, _HALF, _MOST_OF_IT = 0.2, 0.45, 0.6
+_REQUESTS = frozenset(map(stem, REQUEST_WORDS))
+_SAME = 0.6
+"""The share of all words of two memories that both must have to say the same."""
 _TERMS = ("bm25_unicode", "bm25_trigram", "recency", "recall_signal")
 
 
@@ -79,8 +84,41 @@ class _Candidate:
 
 
 def is_trivial(text: str) -> bool:
-    """Return whether a query has fewer than two meaningful words and no unspaced run of three letters or more."""
-    return len(content_words(text)) < 2 and not any(len(run) >= 3 for run in unspaced_runs(text))
+    """Return whether a query has fewer than two meaningful words and no unspaced run of three letters or more.
+
+    The parts of a name such as `poolSizeMax` are words.
+    """
+    words = content_words(" ".join(terms(text)))
+    return len(words) < 2 and not any(len(run) >= 3 for run in unspaced_runs(text))
+
+
+def names(text: str, memory: Memory) -> bool:
+    """Return whether a text names a memory: all meaningful words of one are in the other."""
+    asked, name = (set(map(stem, content_words(" ".join(terms(one))))) for one in (text, memory.header.name))
+    return bool(asked and name) and (asked <= name or name <= asked)
+
+
+def find_about(
+    curated: Curated,
+    message: str,
+    roots: Sequence[Root],
+    *,
+    now: datetime,
+    raw: int | None = None,
+    skip: Sequence[str] = (),
+) -> RecallFound | None:
+    """Return the memories that a message is about, as `find`; None for a trivial message.
+
+    A single meaningful word is trivial unless it names a memory: then it finds the memories of that name. Messages are
+    no questions to memory, so a memory needs more of one: its own name, two telling words, a code name, or most of it.
+    """
+    trivial = is_trivial(message)
+    if trivial and not content_words(message):
+        return None
+    found = find(curated, message, roots, now=now, raw=raw, skip=skip, of_message=True)
+    if trivial:
+        found = found._replace(ranked=tuple(one for one in found.ranked if names(message, one.memory)))
+    return None if trivial and not found.ranked else found
 
 
 def find(
@@ -91,8 +129,12 @@ def find(
     now: datetime,
     raw: int | None = None,
     skip: Sequence[str] = (),
+    of_message: bool = False,
 ) -> RecallFound:
-    """Return the memories of some folders that are about a text, the best first; `skip` are ids to leave out."""
+    """Return the memories of some folders that are about a text, the best first; `skip` are ids to leave out.
+
+    A question finds what has a fifth of it; with `of_message` a memory needs more, see `find_about`.
+    """
     settings = curated.settings
     roots = curated.existing(roots)
     raw = settings["recall.raw_candidates"] if raw is None else raw
@@ -100,7 +142,9 @@ def find(
     terms: tuple[str, ...] = ()
     for side, some in curated.by_side(roots):
         mine = {root.key: root for root in some}
-        needs, found = side.catalog.read(some, partial(_candidates, text=text, roots=mine, most=raw))
+        needs, found = side.catalog.read(
+            some, partial(_candidates, text=text, roots=mine, most=raw, of_message=of_message)
+        )
         terms = tuple(need.text for need in needs if not need.minor)
         listed += [
             _Candidate(side, memory, min(one.score * one.exact / one.share, 1.0), min(one.score, 1.0))
@@ -119,7 +163,7 @@ def find(
 
 
 def _candidates(
-    db: sqlite3.Connection, text: str, roots: Mapping[str, Root], most: int
+    db: sqlite3.Connection, text: str, roots: Mapping[str, Root], most: int, of_message: bool
 ) -> tuple[list[Need], list[tuple[Memory, Evidence]]]:
     """Return what a text needs, and the memories of one side that are about it."""
     index = WordIndex(db)
@@ -127,10 +171,9 @@ def _candidates(
     known = [need.expression for need in needs if need.known and not need.minor]
     if not known:
         return needs, []
-    inside = "" if set(roots_in(db)) <= set(roots) else f" AND e.root IN ({','.join('?' * len(roots))})"
+    inside = f"e.root IN ({','.join('?' * len(roots))})"
     only = Filter(
-        f"EXISTS (SELECT 1 FROM memory_catalog_entries e WHERE e.id = @ AND {_NO_DREAM}{inside})",
-        tuple(roots) if inside else (),
+        f"EXISTS (SELECT 1 FROM memory_catalog_entries e WHERE e.id = @ AND {_NO_DREAM} AND {inside})", tuple(roots)
     )
     numbers = index.best(either(known), only, max(most, WEIGHED))
     marks = ",".join("?" * len(numbers))
@@ -138,13 +181,29 @@ def _candidates(
     weigher = Weigher(needs, 0, index.total())
     found = []
     for row in rows:
-        if row[1] in roots:
-            memory = memory_of(row, dict(roots))
-            factor = _OLD if memory.header.provenance.superseded_by else 1.0
-            evidence = weigher.weigh(Document(row[0], memory.header.name, text_of(memory), 0, factor))
-            if evidence.is_about:
-                found.append((memory, evidence))
+        memory = memory_of(row, dict(roots))
+        factor = _OLD if memory.header.provenance.superseded_by else 1.0
+        evidence = weigher.weigh(Document(row[0], memory.header.name, text_of(memory), 0, factor))
+        named = of_message and names(text, memory)
+        if _is_enough(needs, evidence, of_message=of_message and not named):
+            found.append((memory, evidence))
     return needs, found
+
+
+def _is_enough(needs: Sequence[Need], evidence: Evidence, *, of_message: bool) -> bool:
+    """Return whether an entry has enough of a text; letters alone, such as `ache` in `cache`, are never enough."""
+    found = [needs[at] for at in evidence.found if not needs[at].minor]
+    if all(need.guessed and all(fold(need.text) in word for word in need.words) for need in found):
+        return False
+    if not of_message:
+        return evidence.fits_all or (evidence.share >= _FIFTH and evidence.telling >= TELLING)
+    telling = {
+        at: need for at in evidence.found if stem(fold((need := needs[at]).text)) not in _REQUESTS and not need.minor
+    }
+    code = any(need.text.isalnum() and not need.text.isalpha() and not need.text.isdigit() for need in telling.values())
+    titled = evidence.share >= _HALF and any("title" in evidence.found[at] for at in telling)
+    enough = evidence.share >= _MOST_OF_IT or len(telling) > 1 or code or titled
+    return evidence.fits_all or (evidence.is_about and enough)
 
 
 def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[_Candidate]) -> list[_Candidate]:
@@ -158,10 +217,13 @@ def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[_Candidate]
         by_key.setdefault(one.key, []).append(one)
     more: list[_Candidate] = []
     for side, mine in curated.by_side(roots) if by_key else ():
-        known = {(one.memory.root.key, one.memory.filename) for one in found if one.side is side}
-        for key, memory in side.catalog.read(mine, partial(same_slug, roots=mine, keys=list(by_key), found=known)):
-            more.append(_Candidate(side, memory))
-            by_key[key].append(more[-1])
+        known = {one.memory.id for one in found if one.side is side}
+        where = f"(type, slug) IN (VALUES {','.join(['(?, ?)'] * len(by_key))})"
+        keys = [part for key in by_key for part in key]
+        for memory in side.catalog.read(mine, partial(memories, roots=mine, where=where, values=keys)):
+            if memory.id not in known:
+                more.append(_Candidate(side, memory))
+                by_key[more[-1].key].append(more[-1])
     for some in by_key.values():
         some.sort(key=lambda one: one.memory.root.depth)
         for above, below in pairwise(some):
@@ -191,7 +253,22 @@ def _scored(
         entry = Scored(memory, *(weight * term for weight, term in zip(weights, terms, strict=True)))
         scored.append(((-entry.score, -memory.root.depth, -changed, memory.id), one.key, entry))
     scored.sort(key=lambda entry: entry[0])
-    return [(key, entry) for _, key, entry in scored]
+    return _newer_first([(key, entry) for _, key, entry in scored])
+
+
+def _newer_first(found: list[tuple[tuple[str, str], Scored]]) -> list[tuple[tuple[str, str], Scored]]:
+    """Return scored memories so that of two that say the same the newer comes first."""
+    words = [frozenset(tokens(f"{one.memory.header.name} {one.memory.whole}")) for _, one in found]
+    order: list[int] = []
+    for at, (_, one) in enumerate(found):
+        older = (
+            place
+            for place, other in enumerate(order)
+            if found[other][1].memory.changed < one.memory.changed
+            and len(words[at] & words[other]) >= _SAME * len(words[at] | words[other])
+        )
+        order.insert(next(older, len(order)), at)
+    return [found[at] for at in order]
 
 
 def _as_it_is(side: Side, memory: Memory) -> Memory | None:

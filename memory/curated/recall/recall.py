@@ -14,11 +14,11 @@ from memory.base.secrets import mask
 from memory.base.told import harmless
 from memory.curated.curated import Curated
 from memory.curated.index.records import Records, add_event, milliseconds, put_trace
-from memory.curated.index.signals import RecallNote, limits_of
+from memory.curated.index.signals import RecallNote
 from memory.curated.model import Json, Memory, Root
 from memory.curated.providers.calls import recalled
 
-from .find import RecallFound, Scored, find, is_trivial
+from .find import RecallFound, Scored, find, find_about
 
 MOST = 20
 """How many memories a recall returns at most."""
@@ -105,22 +105,23 @@ class Recall(NamedTuple):
 def recall(curated: Curated, query: str, roots: Sequence[Root], options: RecallOptions, *, now: datetime) -> Recall:
     """Return the memories of some folders that match a query, and record that they were recalled.
 
-    Memories that look suspicious are left out before a person approved them. A query of fewer than two meaningful words
-    is skipped unless `allow_trivial`.
+    Memories that look suspicious are left out before a person approved them. A trivial query is
+    skipped unless `allow_trivial`; see `find_about`.
     """
     curated.refuse_disabled()
     settings = curated.settings
     after = settings["recall.freshness.banner_after_days"]
     top = min(options.top_k or settings["recall.top_k"], MOST)
-    if not query.strip() or (is_trivial(query) and not options.allow_trivial):
-        skipped = Recall(query, None, (), "trivial_query", now, after, top)
-        _note(curated, roots, skipped, options, now)
-        return skipped
     again = options.include_already_surfaced
     again = settings["recall.include_already_surfaced"] if again is None else again
     skip = () if again else tuple(options.already_surfaced)
     raw = None if options.raw_candidates is None else min(max(options.raw_candidates, top), 200)
-    found = find(curated, query, roots, now=now, raw=raw, skip=skip)
+    search = find if options.allow_trivial and query.strip() else find_about
+    found = search(curated, query, roots, now=now, raw=raw, skip=skip)
+    if found is None:
+        skipped = Recall(query, None, (), "trivial_query", now, after, top)
+        _note(curated, roots, skipped, options, now)
+        return skipped
     found = found._replace(ranked=tuple(one for one in found.ranked if curated.tells(one.memory)))
     provided = tuple(recalled(curated, query, top, now))
     done = Recall(query, found, found.ranked[:top], None, now, after, top, provided)
@@ -134,12 +135,11 @@ def _note(curated: Curated, roots: Sequence[Root], done: Recall, options: Recall
     home = curated.sides.get("global")
     if home is None or ("workspace" in names and curated.workspace_id()):
         home = curated.sides["workspace"]
-    limits = limits_of(curated.settings)
     for side in curated.sides.values():
         scores = {one.memory.id: one.score for one in done.entries if one.memory.root.side == side.name}
         write = partial(_rows, curated, side.records, done, options, now) if side is home else None
         if write is not None or scores:
-            side.records.queue.put(RecallNote(milliseconds(now), write, scores, options.session), limits)
+            side.records.queue.put(RecallNote(milliseconds(now), write, scores, options.session), curated.settings)
 
 
 def _rows(

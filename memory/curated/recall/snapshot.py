@@ -12,7 +12,7 @@ from memory.base.clock import format_utc
 from memory.base.told import harmless, why_not
 from memory.curated.curated import Curated
 from memory.curated.files.index_file import INDEX_KIND, IndexLine, capped, line_of, suspicious_passages
-from memory.curated.index.entries import index_lines, newest_change
+from memory.curated.index.entries import index_lines
 from memory.curated.model import INDEX, Root
 from memory.curated.providers.calls import prompt_block, session_began
 from memory.curated.sides import Side
@@ -105,10 +105,10 @@ def _text(
     hashes: list[str] = []
     for root in curated.existing(roots):
         side = curated.side_of(root)
-        newest = side.catalog.read((root,), partial(newest_change, root=root))
-        if not newest:
+        newest = max((one.changed for one in curated.memories((root,))), default=None)
+        if newest is None:
             continue
-        whole, outdated = _index(side, root, settings["file.max_lines"])
+        whole, outdated = _index(side, root)
         whole = _told(curated, root, whole)
         index, left = capped(whole, settings["file.max_lines"], settings["file.max_bytes"])
         if not index.strip():
@@ -155,16 +155,14 @@ def _told(curated: Curated, root: Root, text: str) -> str:
     return "\n".join(line for line in text.splitlines() if line not in bad)
 
 
-def _index(side: Side, root: Root, most: int) -> tuple[str, bool]:
+def _index(side: Side, root: Root) -> tuple[str, bool]:
     """Return the index of a folder: the file, or one made of the headers where it is missing or outdated.
 
-    The second value is true where the file exists and a line of it is outdated. An index made for a missing file has at
-    most `most` + 1 lines: a prompt gets `most`, and the rest is left out anyway.
+    The second value is true where the file exists and a line of it is outdated.
     """
     data = side.store.read(f"{root.folder}/{INDEX}").data
     text = data.decode("utf-8", "replace")
-    listed = partial(index_lines, root=root) if data else partial(index_lines, root=root, most=most + 1)
-    wanted = [line_of(line) for line in side.catalog.read((root,), listed)]
+    wanted = [line_of(line) for line in side.catalog.read((root,), partial(index_lines, root=root))]
     if data and set(wanted) <= set(text.splitlines()):
         return text, False
     return "\n".join(wanted), bool(data)

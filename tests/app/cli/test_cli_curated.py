@@ -95,7 +95,7 @@ def test_every_operation_gives_what_it_says(cur: Callable[..., Any], memdeck: Me
         "decisions show": [first],
         "decisions revert": [first, "--dry-run"],
         "recall trace": ["s1", "1"],
-        "recall block": ["deploy mondays"],
+        "recall block": ["deploy window mondays"],
         "snapshot": ["s1"],
         "delete": ["user_tea"],
     }

@@ -13,7 +13,7 @@ from memory.curated.control.candidate import Candidate
 from memory.curated.control.propose import Proposed, propose
 from memory.curated.curated import Curated
 from memory.curated.index.records import Records, milliseconds
-from memory.curated.index.signals import RecallNote, limits_of
+from memory.curated.index.signals import RecallNote
 from memory.curated.model import Header, Provenance
 from memory.curated.models import Model
 from memory.curated.recall.recall import Recall, RecallOptions, recall
@@ -107,8 +107,7 @@ def ask(den: Den, curated: Curated, query: str, *, agent: str | None = None, **o
 
 def count_recall(records: Records, scores: dict[str, float], now: datetime = NOW) -> None:
     """Count a recall of some memories at once."""
-    records.queue.put(RecallNote(milliseconds(now), None, scores, None), limits_of(DEFAULTS))
-    assert records.queue.count()
+    records.queue.put(RecallNote(milliseconds(now), None, scores, None), DEFAULTS)
 
 
 def rules(proposed: Proposed) -> list[str]:

@@ -118,10 +118,3 @@ def test_what_a_command_fails_at_is_a_noop(place: Place, command: str, more: str
     done = place.propose(system)
     assert (done.decision.op, done.applied) == ("noop", False)
     assert why in _trace(done)["error"]
-
-
-def test_rules_alone_ask_for_nothing(place: Place) -> None:
-    """With `mode = "rules"` no approval is asked for."""
-    system = place.configure("true", "mode = 'rules'\n")
-    assert list(system.wants()) == []
-    assert place.propose(system).decision.source == "rule"

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from memory.base.scan import scan
-from memory.curated.control.decide import read_answer
 from memory.curated.models import ModelError
 from memory.errors import ConflictError, RefusedError, UsageError
 from tests.memory.curated.conftest import NOW, Den, count_recall, forget, rules, tree, write
@@ -132,15 +131,6 @@ def test_several_plausible_targets(den: Den) -> None:
     assert done.decision.op == "add"
 
 
-def test_one_plausible_target_and_stop_words_do_not_make_it_ambiguous(den: Den) -> None:
-    """Words such as `the` and `with` are no likeness, and one likely memory never blocks."""
-    curated = den.open()
-    write(den, curated, "project", "One", "this is what you should do with the cat")
-    write(den, curated, "project", "Two", "this is what you should do with the dog")
-    done = write(den, curated, "project", "Three", "this is what you should do with the bird", origin="extractor")
-    assert (done.decision.op, rules(done)) == ("add", ["controller.fresh_slot"])
-
-
 @dataclass
 class Recorded:
     """A tiebreaker that gives recorded answers and keeps the questions."""
@@ -204,12 +194,6 @@ def test_no_answer_in_time_is_a_noop_or_a_reject(den: Den) -> None:
     count = len(asked.questions)
     assert write(den, alone, "project", "Deploy night", text, origin="provider").decision.source == "rule"
     assert len(asked.questions) == count
-
-
-def test_an_answer_may_not_be_longer_than_its_limit() -> None:
-    """The limit is in bytes."""
-    with pytest.raises(ModelError):
-        read_answer(_answer("noop"), [], 10)
 
 
 # -- the content scan --------------------------------------------------------------------------------
@@ -377,15 +361,6 @@ def test_a_key_of_the_caller_is_carried_out_once(den: Den) -> None:
         write(den, curated, "user", "Coffee", "likes tea", key="k1")
     assert error.value.code == "memory.idempotency_conflict"
     assert write(den, curated, "user", "Coffee", "likes oat milk", key="k2").applied
-
-
-def test_equal_candidates_have_equal_hashes(den: Den) -> None:
-    """The hash of a candidate does not depend on when it was proposed."""
-    first = write(den, den.open(), "user", "Coffee", "likes oat milk", dry_run=True)
-    second = write(den, den.open(), "user", "Coffee", "likes oat milk", dry_run=True)
-    assert first.decision.candidate_hash == second.decision.candidate_hash
-    assert first.decision.id == second.decision.id
-    assert len(first.decision.candidate_hash) == 64
 
 
 def test_a_dry_run_writes_nothing_at_all(den: Den) -> None:

@@ -146,6 +146,5 @@ def test_a_day_is_listed_once_for_each_scope(den: Den) -> None:
     curated = den.open()
     write(den, curated, "project", "Coffee", "likes oat milk", scope="workspace")
     ask(den, curated, "who likes oat milk")
-    curated.sides["workspace"].records.queue.count()
     listed = counts(curated.sides["workspace"])
     assert [(row["scope"], row["operation_count"]) for row in listed] == [("workspace", 2)]

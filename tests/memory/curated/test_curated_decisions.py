@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import sqlite3
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,11 +15,7 @@ from memory.curated.control.decision import prune, select
 from memory.curated.control.propose import propose
 from memory.curated.control.revert import find, revert
 from memory.curated.curated import Curated
-from memory.curated.operations.operation import OperationCall
-from memory.curated.operations.registry import BY_NAME
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
-from memory.storage import Store
-from memory.storage.log.database import move_aside
 from tests.memory.curated.conftest import NOW, Den, count_recall, forget, tree, write
 from tests.patience import join
 
@@ -60,27 +53,6 @@ def _interrupted(den: Den, point: str, monkeypatch: pytest.MonkeyPatch, curated:
             write(den, curated, "user", "Coffee", "likes soy milk")
 
 
-@pytest.mark.parametrize("interrupted", [False, True])
-def test_decisions_find_another_global_folder(den: Den, monkeypatch: pytest.MonkeyPatch, interrupted: bool) -> None:
-    """A decision that is finished after a crash, or taken back, is about the folder that `global_dir` names."""
-    den.settings("[memory]\nglobal_dir = 'notes'\n")
-    curated, file = den.open(), den.person / "notes/user_coffee.md"
-    if interrupted:
-        _interrupted(den, "file", monkeypatch, curated)
-        curated.close()
-        curated = den.open()
-        assert not file.exists()
-        curated.finish_interrupted(NOW)
-    else:
-        write(den, curated, "user", "Coffee", "likes soy milk")
-    assert file.read_text().endswith("\nlikes soy milk\n")
-    assert not (den.person / "memory").exists()
-    side = curated.sides["global"]
-    (decision,) = side.records.read(lambda db: select(side, db, "op = 'add'", []), [])
-    revert(curated, decision.id, actor="human", now=NOW)
-    assert not file.exists()
-
-
 @pytest.mark.parametrize("point", ["file", "stamp"])
 @pytest.mark.parametrize("before", [False, True])
 def test_what_a_crash_left_is_finished_once(
@@ -104,28 +76,6 @@ def test_what_a_crash_left_is_finished_once(
     assert len([one for one in events if one["metadata"].get("replayed")]) == 1
 
 
-def test_reading_goes_on_where_the_record_takes_nothing(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While a decision waits and its record cannot be written to, memories are listed and found; a write is told."""
-    curated = den.open()
-    write(den, curated, "user", "Tea", "likes green tea")
-    _interrupted(den, "file", monkeypatch, curated)
-    curated.close()
-    again = den.open()
-    (file,) = den.state.rglob("curated.sqlite")
-    with closing(sqlite3.connect(file, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        listed = BY_NAME["list"].call(again, {}, OperationCall(NOW))["memories"]
-        found = BY_NAME["search"].call(again, {"query_text": "green tea"}, OperationCall(NOW))["results"]
-        with pytest.raises(MemdeckError) as error:
-            write(den, again, "user", "Milk", "likes milk")
-        other.execute("ROLLBACK")
-    assert "user_tea.md" in {one["filename"] for one in listed}
-    assert [one["memory"]["filename"] for one in found] == ["user_tea.md"]
-    assert error.value.code == "memory.records.unavailable"
-    den.open().finish_interrupted(NOW)
-    assert pending(den.open().sides["global"]) == []
-
-
 def test_a_foreign_edit_before_the_replay_stays(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
     """What another program wrote meanwhile is not overwritten; the decision is kept as abandoned with its text."""
     curated = den.open()
@@ -141,22 +91,6 @@ def test_a_foreign_edit_before_the_replay_stays(den: Den, monkeypatch: pytest.Mo
     assert lost.post is not None
     assert b"soy" in lost.post
     assert pending(again.sides["global"]) == []
-
-
-def test_a_write_that_fails_leaves_no_decision(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the files cannot be changed the error is raised, and nothing waits to be done later."""
-    curated = den.open()
-    write(den, curated, "user", "Coffee", "likes oat milk")
-
-    def fail(*_: object) -> None:
-        raise MemdeckError("file.io", "no space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(carry_out, "_commit", fail)
-        with pytest.raises(MemdeckError):
-            write(den, curated, "user", "Coffee", "likes soy milk")
-    assert pending(curated.sides["global"]) == []
-    assert "oat" in (den.person / "memory/user_coffee.md").read_text()
 
 
 def test_a_record_that_names_another_place_is_not_carried_out(den: Den) -> None:
@@ -191,15 +125,6 @@ def test_reverts(den: Den) -> None:
     assert "user_coffee.md" in (den.person / "memory/MEMORY.md").read_text()
     revert(curated, added.id, actor="cli", now=den.now())
     assert not place.exists()
-
-
-def test_a_revert_of_a_moved_file_moves_it_back(den: Den) -> None:
-    """A change of type is taken back with the old file at its old place."""
-    curated = den.open()
-    write(den, curated, "project", "Break", "a break at ten")
-    moved = write(den, curated, "user", "Break", "a break at ten").decision
-    revert(curated, moved.id, actor="cli", now=den.now())
-    assert [path.name for path in (den.person / "memory").glob("*_*.md")] == ["project_break.md"]
 
 
 def test_a_revert_refuses_with_both_versions(den: Den) -> None:
@@ -332,57 +257,6 @@ def test_damaged_records_are_moved_aside_and_memory_goes_on(den: Den) -> None:
     assert again.sides["global"].records.warnings
 
 
-def test_each_damage_keeps_its_own_file_and_the_newest_few_stay(den: Den) -> None:
-    """No damaged database is overwritten by the next one; seven damages leave the last five, which are told of."""
-    curated = den.open()
-    write(den, curated, "user", "Coffee", "likes oat milk")
-    curated.close()
-    (place,) = den.state.rglob("curated.sqlite")
-    for number in range(1, 8):
-        for path in place.parent.glob("curated.sqlite*"):
-            path.unlink()
-        place.write_bytes(b"garbage %d" % number * 1000)
-        again = den.open()
-        assert write(den, again, "user", f"Tea {number}", f"likes green tea {number}").applied
-        again.close()
-    kept = [path.read_bytes()[:9] for path in den.open().sides["global"].records.damaged()]
-    assert kept == [b"garbage %d" % number for number in range(3, 8)]
-    assert len(list(place.parent.glob("curated.damaged*"))) == 5
-
-
-def test_commits_beside_a_damaged_database_are_kept_with_it(tmp_path: Path) -> None:
-    """The write-ahead log is moved aside with its database: it may hold the newest decisions."""
-    for name, data in (("a.sqlite", b"main"), ("a.sqlite-wal", b"commits"), ("a.damaged.sqlite-shm", b"old")):
-        (tmp_path / name).write_bytes(data)
-    folder = os.open(tmp_path, os.O_RDONLY)
-    assert move_aside(folder, "a.sqlite", "a.damaged.sqlite") == "a.damaged.sqlite"
-    os.close(folder)
-    assert tree(tmp_path) == {"a.damaged.sqlite": b"main", "a.damaged.sqlite-wal": b"commits"}
-
-
-def test_another_process_does_not_move_the_new_database_aside(den: Den) -> None:
-    """Where two processes see one damage, the second finds what the first one began anew."""
-    curated = den.open()
-    write(den, curated, "user", "Coffee", "likes oat milk")
-    (place,) = den.state.rglob("curated.sqlite")
-    tries: list[int] = []
-
-    def sees_damage(db: sqlite3.Connection) -> int:
-        if not tries:
-            tries.append(1)
-            for path in place.parent.glob("curated.sqlite*"):
-                path.unlink()
-            write(den, den.open(), "user", "Tea", "likes green tea")
-            damage = sqlite3.DatabaseError("malformed")
-            damage.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-            raise damage
-        return int(db.execute("SELECT count(*) FROM memory_decisions").fetchone()[0])
-
-    records = curated.sides["global"].records
-    assert records.look(sees_damage, 0) == 1
-    assert records.damaged() == ()
-
-
 def test_an_edit_refuses_what_another_program_changed_meanwhile(den: Den) -> None:
     """Bytes that came between the look and the write stay, and the edit says so."""
     curated = den.open()
@@ -397,23 +271,3 @@ def test_an_edit_refuses_what_another_program_changed_meanwhile(den: Den) -> Non
         propose(curated, candidate, actor="cli", now=den.now())
     assert caught.value.code == "memory.changed"
     assert path.read_text() == theirs
-
-
-def test_a_file_that_cannot_be_read_just_now_keeps_its_line(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error of the disk takes no memory out of the catalogue or the index; the next look has it again."""
-    curated = den.open()
-    write(den, curated, "user", "Tea", "likes green tea")
-    path = den.person / "memory/user_tea.md"
-    path.write_text(path.read_text().replace("green", "white"))
-    real = Store.read
-
-    def read(self: Store, name: str) -> object:
-        if name.endswith("user_tea.md"):
-            raise MemdeckError("file.io", "cannot read it: Input/output error (EIO)") from OSError(5, "EIO")
-        return real(self, name)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Store, "read", read)
-        write(den, den.open(), "user", "Cellar", "has the key")
-        assert "user_tea.md" in (den.person / "memory/MEMORY.md").read_text()
-    assert "white" in next(one.body for one in curated.memories(curated.visible()) if one.filename == "user_tea.md")

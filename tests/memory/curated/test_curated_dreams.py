@@ -39,8 +39,6 @@ def recalled(den: Den, curated: Curated, scope: str = "workspace", sessions: int
     for number in range(max(sessions, times)):
         for body in _THINGS.values():
             ask(den, curated, body, session=f"s{number % sessions}", turn=number)
-    for side in curated.sides.values():
-        assert side.records.queue.count()
 
 
 def run(curated: Curated, name: str, /, now: Any = NOW + timedelta(hours=1), **values: Any) -> Json:
@@ -299,14 +297,3 @@ def test_a_run_whose_process_is_gone_ends(den: Den) -> None:
     assert settle(side, NOW) == 1
     assert runs(side)[0].state == "failed"
     assert slept(den, curated).triggered
-
-
-def test_the_person_dreams_apart_from_the_workspace(den: Den) -> None:
-    """What is global is gathered into the person's own folder, never into a repository."""
-    curated = den.open()
-    recalled(den, curated, scope="global")
-    write(den, curated, "project", "Anything", "so that the workspace has an identity", scope="workspace")
-    done = run(curated, "dream trigger")
-    assert (done["triggered"], done["dream"]["scope"]) == (True, "global")
-    assert (den.person / "memory/project_dreaming-2026-01-15.md").exists()
-    assert not (den.workspace / ".agh/memory/project_dreaming-2026-01-15.md").exists()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.curated.control.notes import write_note
 from memory.curated.files.header import BadFile, read, text_of
-from memory.curated.files.index_file import IndexLine, capped, line_of, rendered
+from memory.curated.files.index_file import IndexLine, capped, line_of
 from memory.curated.model import Header, Provenance, Root
 from memory.errors import MemdeckError
 from tests.memory.curated.conftest import NOW, Den, ask, forget, write
@@ -37,17 +37,6 @@ def test_what_is_written_is_read_again(name: str, description: str, session: str
     assert text == body.strip().replace("\r\n", "\n")
 
 
-def test_our_own_form_means_the_same_to_yaml() -> None:
-    """What we write is front matter that the guarded reader of YAML understands in the same way."""
-    from memory.document.front_matter import FrontMatter
-
-    header = Header('a: "b" #c', "- x: [y]", "user", "global", provenance=Provenance("cli", ("s1", "2: x"), "0x1F"))
-    front = text_of(header, "body").partition("---\n\n")[0] + "---\n"
-    data = FrontMatter.read(front).data
-    assert (data["name"], data["description"]) == (header.name, header.description)
-    assert data["provenance"] == {"source_actor": "cli", "source_sessions": ["s1", "2: x"], "confidence": "0x1F"}
-
-
 @pytest.mark.parametrize(
     ("data", "line", "code"),
     [
@@ -61,8 +50,8 @@ def test_our_own_form_means_the_same_to_yaml() -> None:
         (b"---\nname: A\ndescription: B\ntype: mood\n---\n", 4, "memory.file.type"),
         (HEAD + b"scope: workspace\n---\n", 5, "memory.file.scope"),
         (HEAD + b"agent: ada\n---\n", 5, "memory.file.agent"),
-        (HEAD + b"provenance:\n  colour: red\n---\n", 5, "memory.file.provenance"),
-        (HEAD + b"provenance:\n  source_actor: moon\n---\n", 5, "memory.file.provenance"),
+        (HEAD + b"provenance:\n  colour: red\n---\n", 6, "memory.file.provenance"),
+        (HEAD + b"provenance:\n  source_actor: moon\n---\n", 6, "memory.file.provenance"),
         (HEAD + b"name: again\n---\n", 5, "memory.file.front.duplicate"),
         (HEAD + b"x: &a [*a]\n---\n", 5, "memory.file.front.anchor"),
         (HEAD + b"x: \xff\n---\n", 5, "memory.file.encoding"),
@@ -97,14 +86,6 @@ def test_the_index_lists_the_newest_first_and_keeps_lines_written_by_hand(den: D
     forget(den, curated, "user_coffee.md")
     forget(den, curated, "user_editor.md")
     assert place.read_text() == "My own heading\n\n- a line of mine\n- [Docs](https://example.org/)\n"
-
-
-def test_bytes_of_a_person_that_are_no_utf8_stay() -> None:
-    """Lines that are not ours come back byte for byte."""
-    data = rendered(b"caf\xe9\n", [IndexLine("A", "user_a.md", "d")])
-    assert data == b"- [A](user_a.md) \xe2\x80\x94 d\n\ncaf\xe9\n"
-    assert rendered(data, []) == data
-    assert rendered(data, [], ("user_a.md",)) == b"caf\xe9\n"
 
 
 def test_the_caps_cut_at_a_line() -> None:

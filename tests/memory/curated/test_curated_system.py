@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.curated import system as curated_system
 from memory.curated.system import CuratedMemory
 from memory.registry import workspace_of
-from memory.search.query import read_query
-from memory.systems import contributions_of, failures_of, searcher_of, system_of
+from memory.systems import contributions_of, system_of
 from memory.workspace import Workspace
 from tests.memory.curated.conftest import NOW, Den, write
 
@@ -40,35 +38,6 @@ def test_an_identity_makes_a_folder_a_workspace(den: Den, workspace: Workspace) 
     assert workspace_of(str(den.person / "memory")) is None
 
 
-def test_it_answers_every_question(workspace: Workspace) -> None:
-    """No question that is asked of all systems fails."""
-    assert list(failures_of(workspace, NOW)) == []
-
-
-def test_a_search_reads_what_changed_only(den: Den, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second search makes no record, and after one write one; both find what there is."""
-    made: list[str] = []
-    real = curated_system._record
-    monkeypatch.setattr(curated_system, "_record", lambda one: made.append(one.filename) or real(one))
-
-    def found(words: str) -> set[str]:
-        searcher = searcher_of(workspace)
-        try:
-            return {hit.entry.title for hit in searcher.search(read_query(words, lambda _: None), 9).hits}
-        finally:
-            searcher.close()
-
-    assert found("tuesdays") == {"Deploy window"}
-    assert sorted(made) == ["project_deploy-window.md", "user_tone.md"]
-    made.clear()
-    assert found("reviews") == {"Tone"}
-    assert made == []
-    write(den, system_of(workspace, "curated", CuratedMemory).curated, "project", "Port", "the port is 8080",
-          scope="workspace")  # fmt: skip
-    assert found("port") == {"Port"}
-    assert made == ["project_port.md"]
-
-
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc to see what is open")
 def test_a_closed_workspace_holds_no_database_open(den: Den, workspace: Workspace) -> None:
     """The databases of both sides and the change logs are closed with it, and open again with the next question."""
@@ -91,25 +60,6 @@ def databases(folder: Path) -> list[str]:
     return [path for path in found if path.startswith(f"{folder}/") and ".sqlite" in path]
 
 
-def test_a_look_is_the_same_as_long_as_the_files_are(den: Den, workspace: Workspace) -> None:
-    """The very same object, until a memory changes."""
-    system = system_of(workspace, "curated", CuratedMemory)
-    first = system.look()
-    assert system.look() is first
-    assert [one.filename for one in first.memories] == ["user_tone.md", "project_deploy-window.md"]
-    place = den.workspace / ".agh/memory/project_deploy-window.md"
-    place.write_text(place.read_text() + "and never on fridays\n")
-    system.curated.close()
-    assert system.look() is not first
-    assert sorted(system.files()) == [
-        ".agh/agents/ada/memory/MEMORY.md",
-        ".agh/agents/ada/memory/user_tone.md",
-        ".agh/memory/MEMORY.md",
-        ".agh/memory/project_deploy-window.md",
-        ".agh/workspace.toml",
-    ]
-
-
 def test_it_offers_memories_for_a_prompt(workspace: Workspace) -> None:
     """Those that the message may be about, with the terms of their score; nothing for a trivial message."""
     (one,) = contributions_of(workspace, "when do we deploy before lunch?", NOW)
@@ -130,16 +80,6 @@ def test_a_copy_is_told(den: Den, workspace: Workspace) -> None:
     system.curated.close()
     other.close()
     assert workspace.root == den.workspace
-
-
-def test_maintenance_counts_decisions(workspace: Workspace) -> None:
-    """A dry run and a run of a young workspace take nothing; the sum is right."""
-    system = system_of(workspace, "curated", CuratedMemory)
-    for dry_run in (True, False):
-        rules = system.maintain(NOW, actor="cli", dry_run=dry_run).rules
-        assert all(one.before == one.kept + one.archived + one.cleared for one in rules)
-        (rule,) = (one for one in rules if one.rule == "prune-curated-decisions")
-        assert (rule.rule, rule.before, rule.kept, rule.cleared) == ("prune-curated-decisions", 2, 2, 0)
 
 
 def test_damaged_records_are_told(den: Den, workspace: Workspace) -> None:

@@ -1,4 +1,4 @@
-"""Injection: the order against a naive reading of the definition, the budget, the modes, the block."""
+"""Injection: the words, the budget, the modes, the block."""
 
 from __future__ import annotations
 
@@ -6,98 +6,29 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from memory.facts import FactStore
-from memory.facts.inject import inject
-from memory.facts.model import Fact, FactLimits
-from memory.facts.reading import FactsOfFile, read_facts
 from memory.facts.words import STOP_WORDS, words_of
 from memory.workspace import Workspace
-from tests.examples import examples
-from tests.memory.facts.conftest import NOW, line
 
 Add = Callable[..., dict[str, Any]]
-WORDS = ["database", "Postgres", "the", "port", "Größe", "x1", "deploy_target", "naïve", "日本語", "42", "404", "file"]
-TEXTS = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
-AGES = st.sampled_from([-100, 0, 1, 300, 359, 360, 361, 3600, 86400, 10**9])
-FACTS = st.lists(st.tuples(TEXTS, AGES, st.booleans()), max_size=25)
 
 
-def made(facts: list[tuple[str, int, bool]]) -> FactsOfFile:
-    """Return facts of these texts and ages in seconds, in the order of a file; some without a time."""
-    lines = []
-    for number, (text, age, dated) in enumerate(facts, 1):
-        ts = (NOW - timedelta(seconds=age)).strftime("%Y-%m-%dT%H:%M:%SZ") if dated else "?"
-        lines.append(line(f"m-{number}", text, ts))
-    return read_facts(b"".join(lines))
-
-
-def naive_words(text: str) -> set[str]:
-    """Split at whatever is no letter or digit, lower case, three characters or more, without the stop words."""
-    found, word = set(), ""
-    for char in [*text, " "]:
-        if char.isalnum():
-            word += char
-        else:
-            if len(word.lower()) >= 3:
-                found.add(word.lower())
-            word = ""
-    return found - set(STOP_WORDS)
-
-
-def naive_scores(facts: list[Fact], message: str, now: datetime) -> list[tuple[float, str, int, Fact]]:
-    """Score every fact by the definition, and sort by score, then newer, then higher id."""
-    found = []
-    for fact in facts:
-        common = len(naive_words(fact.text) & naive_words(message))
-        dated = fact.ts != "?"
-        time = datetime.fromisoformat(fact.ts) if dated else datetime.min.replace(tzinfo=UTC)
-        hours = (now - time).total_seconds() / 3600
-        bonus = min(1.0, 0.1 / max(hours, 0.1)) if dated else 0.0
-        if common:
-            found.append((common + bonus, time, fact.number, fact))
-    return sorted(found, key=lambda one: one[:3], reverse=True)
-
-
-def naive_block(facts: list[Fact], message: str, now: datetime, limits: FactLimits) -> list[str]:
-    """Return the ids that a naive reading of the definition injects."""
-    ranked = [one[3] for one in naive_scores(facts, message, now)]
-    if not ranked:
-        key = [(fact.ts if fact.ts != "?" else "", fact.number) for fact in facts]
-        newest = [fact for _, fact in sorted(zip(key, facts, strict=True), key=lambda one: one[0], reverse=True)]
-        ranked = newest[:5]
-    chosen: list[str] = []
-    total = 0
-    for fact in ranked[: limits.max_inject_count]:
-        total += len(fact.text)
-        if chosen and total > limits.max_inject_chars:
-            break
-        chosen.append(fact.id)
-    return chosen
-
-
-@settings(max_examples=examples(300), deadline=None)
-@given(FACTS, TEXTS, st.integers(1, 60), st.integers(1, 12))
-def test_the_order_is_that_of_the_definition(
-    facts: list[tuple[str, int, bool]], message: str, chars: int, count: int
-) -> None:
-    """Common words plus the bonus for being new, at most so many facts and characters."""
-    reading = made(facts)
-    limits = FactLimits("relevant", chars, count, 500)
-    expected = naive_block(list(reading.facts), message, NOW, limits)
-    assert [fact.id for fact in inject(reading, message, NOW, limits).facts] == expected
-
-
-@given(st.text(max_size=60))
-def test_words_are_those_of_the_definition(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The deploy_target listens on port 8080", {"deploy", "target", "listens", "port", "8080"}),
+        ("GRÖSSE, naïve; x1 42", {"grösse", "naïve"}),
+        ("日本語 is about the file", {"日本語"}),
+    ],
+)
+def test_words_are_those_of_the_definition(text: str, words: set[str]) -> None:
     """Letters and digits of every script, three characters or more, in lower case, without the stop words."""
-    assert words_of(text) == naive_words(text)
+    assert words_of(text) == words
 
 
 def test_the_stop_list_is_the_one_of_the_format() -> None:

@@ -97,8 +97,3 @@ def test_a_secret_is_refused(add: Add, file: Path, text: str) -> None:
 def test_a_near_miss_is_stored(add: Add, text: str) -> None:
     """Thirty harmless texts that look a little like secrets are stored."""
     assert add(text)["ok"]
-
-
-def test_there_are_thirty_of_each() -> None:
-    """The lists are as long as they promise, and hold no text twice."""
-    assert min(len(set(SECRETS)), len(set(HARMLESS))) >= 30

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory.errors import MemdeckError
 from memory.typed import ops
-from memory.typed.failures import Failure, grouped, note_of, propose, read_failures, summarise, with_note
+from memory.typed.failures import Failure, note_of, propose, read_failures, summarise, with_note
 from memory.typed.merging import merged
 from tests.examples import examples
 from tests.memory.typed.conftest import NOW, Den
@@ -132,13 +132,6 @@ def test_a_proposal_is_a_note_that_can_be_merged_again() -> None:
     assert propose(summarise(notes[:1])) == ""
 
 
-def test_grouping_is_quick_on_many() -> None:
-    """Thousands of notes are grouped by the words that they share, not each with each."""
-    notes = [_failure(f"task {number} of project p{number % 50} area a{number % 7}") for number in range(3000)]
-    groups = grouped(notes)
-    assert sum(len(group.failures) for group in groups) == 3000
-
-
 def test_notes_of_other_hands_are_read() -> None:
     """Fields without bold, a time without a zone or none at all, and numbers with separators; other blocks are not."""
     text = """# Log
@@ -156,24 +149,6 @@ def test_notes_of_other_hands_are_read() -> None:
         ("2026-04-18 10:00", "9", 12345, "2026-W16", 1),
         ("someday", "local", None, "unknown", 5),
     ]
-
-
-def test_a_failure_is_noted_by_the_name_of_an_agent(
-    den: Den, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The registry says where it is; a name that nobody has is told in the log, and nothing is written."""
-    folder = den.add("ada")
-    (tmp_path / "home" / ".aide").mkdir(parents=True, exist_ok=True)
-    (tmp_path / "home" / ".aide" / "config.toml").write_text(f'[[agents]]\nname = "the ada"\npath = "{folder}"\n')
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.chdir(tmp_path)
-    assert ops.record_failure("the ada", "partial", "Fix the build", 1, now=NOW)
-    assert "Fix the build" in (folder / "memory/procedural/failures.md").read_text()
-    assert not caplog.records
-    assert ops.record_failure("nobody", "partial", "x", 1, now=NOW) is False
-    assert "typed.no_agent" in caplog.text
-    assert not (tmp_path / "nobody").exists()
 
 
 def test_an_age_that_is_none_is_refused_whether_or_not_the_file_is_there(tmp_path: Path) -> None:

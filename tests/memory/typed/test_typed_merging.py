@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.document import parse
-from memory.errors import MemdeckError, UsageError
+from memory.errors import UsageError
 from memory.typed.merging import merged
-from tests.examples import examples
 
 _LINES = (
     *("## A", "## B", "## A ##", "# T", "### x", "## b", "##", "```", "~~~~", "````", "text", "text2", "- item", ""),
@@ -98,66 +95,3 @@ def test_other_modes_are_refused() -> None:
     with pytest.raises(UsageError, match="line_hash") as caught:
         merged(b"", "x", "fuzzy")
     assert caught.value.code == "typed.dedupe"
-
-
-def test_bytes_that_are_no_text_survive() -> None:
-    """What is there stays byte for byte, whatever it is."""
-    data = b"\xff\xfe\n## A\n\x00\xff\n"
-    assert merged(data, "## B\nb\n", "section_replace").startswith(data)
-    assert merged(data, "x\n", "line_hash") == data + b"x\n"
-    assert merged(data, "x\n", "none") == data + b"x\n"
-
-
-@settings(max_examples=examples(300), deadline=None)
-@given(TEXTS, TEXTS)
-def test_line_hash_is_idempotent_and_only_appends(existing: str, content: str) -> None:
-    """Twice is once, the file stays a prefix, every line of the content is there, and none twice that was not."""
-    data = existing.encode()
-    once = merged(data, content, "line_hash")
-    assert once.startswith(data)
-    assert merged(once, content, "line_hash") == once
-    there = set(once.decode().replace("\r\n", "\n").split("\n"))
-    assert {line for line in content.replace("\r\n", "\n").split("\n") if line.strip()} <= there
-    added = [line for line in once[len(data) :].decode().replace("\r\n", "\n").split("\n") if line.strip()]
-    assert len(added) == len(set(added))
-    before = set(existing.replace("\r\n", "\n").split("\n")) | {""}
-    assert not before & set(added)
-    joint = once.decode().replace("\r\n", "\n")
-    if once != data and existing.strip() and "\n\n\n" not in existing.replace("\r\n", "\n") + content:
-        assert not joint[len(existing.replace("\r\n", "\n").rstrip()) :].startswith("\n\n\n")
-
-
-@settings(max_examples=examples(300), deadline=None)
-@given(TEXTS, TEXTS)
-def test_section_replace_is_idempotent_and_touches_only_its_blocks(existing: str, content: str) -> None:
-    """Twice is once; blocks with other headings keep their bytes and their order; each heading is there afterwards.
-
-    The rare text that would turn headings into something else is refused, and nothing is merged; so is content with
-    two equal headings, and no other.
-    """
-    data = existing.encode()
-    titles = [title for title, _ in _blocks(content.encode())]
-    try:
-        once = merged(data, content, "section_replace")
-    except MemdeckError:
-        said = "which headings" if len(set(titles)) == len(titles) else "the content has the heading"
-        with pytest.raises(MemdeckError, match=said):
-            merged(data, content, "section_replace")
-        return
-    assert len(set(titles)) == len(titles)
-    assert merged(once, content, "section_replace") == once
-    coming = _blocks(content.encode())
-    named = {title for title, _ in coming}
-    untouched = [(title, body.rstrip()) for title, body in _blocks(data) if title not in named]
-    left = [(title, body.rstrip()) for title, body in _blocks(once) if title not in named]
-    # The last block may get the end of a fence that it left open, for a heading to follow.
-    assert [title for title, _ in left] == [title for title, _ in untouched]
-    assert left[:-1] == untouched[:-1]
-    assert not left or left[-1][1].startswith(untouched[-1][1])
-    titles = [title for title, _ in _blocks(once)]
-    assert all(titles.count(title) == 1 for title in named)
-
-
-def _blocks(data: bytes) -> list[tuple[str, bytes]]:
-    """Return the `##` blocks of a file by another way: title, and source with the entries in it."""
-    return [(section.title, section.raw) for section in parse(data).sections if section.level == 2]

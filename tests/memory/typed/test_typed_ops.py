@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -49,14 +49,6 @@ def test_merge_takes_a_relative_path(ada: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(ada / "memory")
     ops.merge("x.md", "one\n", now=NOW)
     assert Path("x.md").read_text() == "one\n"
-
-
-def test_many_merges_at_once_lose_nothing(ada: Path) -> None:
-    """Appends from several threads are all there, each once."""
-    path = ada / "memory/log.md"
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda number: ops.merge(path, f"line {number}\n"), range(24)))
-    assert sorted(path.read_text().split("\n")) == sorted(["", *(f"line {number}" for number in range(24))])
 
 
 def test_promote_and_demote_are_moves(ada: Path, den: Den) -> None:
@@ -195,13 +187,3 @@ def test_links_do_not_lead_a_write_astray(ada: Path, den: Den) -> None:
         with pytest.raises(MemdeckError):
             ops.merge(path, "x\n", store=den.store(den.agent("ada")))
     assert (den.top / "elsewhere/a.md").read_text() == "theirs\n"
-
-
-def test_time_is_now_only_at_this_boundary(ada: Path) -> None:
-    """Without `now` the functions take the clock's time; a time without a zone is refused."""
-    before = datetime.now(UTC).replace(microsecond=0)
-    assert ops.record_failure(ada, "timeout", "x", 1)
-    heading = (ada / "memory/procedural/failures.md").read_text().split("\n")[0]
-    assert before <= datetime.fromisoformat(heading[3:]) <= datetime.now(UTC)
-    with pytest.raises(MemdeckError, match="no zone"):
-        ops.merge(ada / "x.md", "x", now=datetime(2026, 1, 1))  # noqa: DTZ001 - that is the point

@@ -13,7 +13,7 @@ from memory.typed.prune import plan_prune, prune
 from memory.typed.status import look_at
 from memory.typed.writes import lock_file
 from memory.workspace import Workspace
-from tests.memory.typed.conftest import NOW, Den, put, tree
+from tests.memory.typed.conftest import NOW, Den, put
 
 CORE = '[memory]\ncore_files = ["memory/persona.md", "memory/episodic/rules.md"]\n'
 LATER = NOW + timedelta(seconds=5)
@@ -179,25 +179,6 @@ def test_one_bad_agent_does_not_stop_the_others(den: Den) -> None:
     codes = [one.error.code if one.error else None for one in found]
     assert codes == ["typed.toml", None, "typed.no_folder"]
     assert [len(one.deleted) for one in found] == [0, 1, 0]
-
-
-def test_many_files_are_one_change_for_undo_and_redo(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A prune of more files than fit into a transaction is taken back, and brought back, as one."""
-    monkeypatch.setattr("memory.typed.prune._BATCH_FILES", 60)
-    folder = den.add("ada")
-    for number in range(150):
-        put(folder, f"memory/episodic/{number}.md", f"{number}\n", days=8)
-    put(folder, "memory/episodic/young.md")
-    before = tree(folder)
-    found = prune(den.agent("ada"), den.store, NOW, actor="maintain")
-    assert (len(found.deleted), len(found.changes)) == (150, 3)
-    workspace = Workspace.open(folder, state_home=den.state)
-    assert len(workspace.undo(actor="maintain", now=LATER).files) == 150
-    assert tree(folder) == before
-    assert len(workspace.redo(actor="maintain", now=LATER).files) == 150
-    assert set(tree(folder)) == {"Aidefile", "memory/episodic/young.md"}
-    workspace.undo(actor="maintain", now=LATER)
-    assert tree(folder) == before
 
 
 def test_nothing_is_deleted_without_a_copy(den: Den) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import MemdeckError, RefusedError
 from memory.registry import workspace_of
 from memory.search.query import read_query
 from memory.search.searcher import search_records
@@ -158,15 +157,6 @@ def test_status_tells_sizes_ages_tokens_and_the_next_prune(den: Den, shop: Path,
     assert status_of(den.agent("ada"), NOW).json() == found
 
 
-def test_a_look_is_the_same_as_long_as_nothing_changes(shop: Path, workspace: Workspace) -> None:
-    """Panes need not draw anew; a file that came makes another look."""
-    system = _typed(workspace)
-    first = system.look()
-    assert system.look() is first
-    put(shop / "agents/ada", "memory/episodic/more.md")
-    assert system.look() is not first
-
-
 def test_search_finds_blocks_of_agents_files(shop: Path, workspace: Workspace) -> None:
     """Each `##` block is found with its file and line; links, pipes and what is no text are left out."""
     ada = shop / "agents/ada"
@@ -208,73 +198,8 @@ def test_check_tells_what_is_wrong(den: Den, shop: Path, workspace: Workspace) -
     assert workspace.system("typed").check(["tasks.md"]) == ()
 
 
-def test_a_stolen_record_writes_nowhere_else(den: Den, shop: Path, workspace: Workspace) -> None:
-    """Undo writes to files of agents and of systems only, not into memdeck's folder and not onto sentinels."""
-    system = _typed(workspace)
-    store = system.store(system.agents()[0])
-    assert not store.reading.knows("memory/a.md.lock")
-    assert not store.reading.knows(".memdeck/lock")
-    with pytest.raises(RefusedError):
-        AgentWriter(store, NOW, "cli").merge(".memdeck/lock", "x", "none")
-
-
-def test_whole_files_that_a_rule_deleted_stay_thirty_days(den: Den) -> None:
-    """Over its budget the log lets go of them after that time, and of nothing before."""
-    folder = den.add("ada")
-    for number in range(3):
-        put(folder, f"memory/episodic/{number}.md", f"{number}" * 20_000, days=8)
-    store = den.store(den.agent("ada"))
-    history = store.history
-    history.keep_bytes = 1000
-    workspace_prune(den, store)
-    _touch(store, NOW + timedelta(days=29))
-    assert all(record.kept for record in history.list())
-    _touch(store, NOW + timedelta(days=31))
-    assert [record.kept for record in history.list() if record.operation == "typed.prune"] == [False]
-    with pytest.raises(MemdeckError, match="no longer kept"):
-        history.revert(next(one.id for one in history.list() if not one.kept), actor="cli", now=LATER)
-
-
 def workspace_prune(den: Den, store: Store) -> None:
     """Prune the agent of the test."""
     from memory.typed.prune import prune
 
     assert len(prune(den.agent("ada"), lambda _: store, NOW, actor="cli").deleted) == 3
-
-
-def _touch(store: Store, now: object) -> None:
-    """Make a change at a time, which thins the log."""
-    AgentWriter(store, now, "cli").merge("memory/x.md", f"{now}\n", "none")  # type: ignore[arg-type]
-
-
-def test_a_crash_between_moves_leaves_all_or_nothing(den: Den, tmp_path: Path) -> None:
-    """A process that dies while it promotes leaves the file at one of both places, once, with its Aidefile."""
-    folder = den.add("ada")
-    put(folder, "memory/episodic/a.md", "a\n")
-    code = (
-        "import os, sys\n"
-        "from memory.storage import fsio\n"
-        "from memory.typed import ops, registry\n"
-        "from memory.typed.stores import store_of\n"
-        "from memory.typed.writes import AgentWriter\n"
-        "from datetime import datetime, UTC\n"
-        "from pathlib import Path\n"
-        "real, left = fsio.move, [int(sys.argv[3])]\n"
-        "def move(*args):\n"
-        "    left[0] -= 1\n"
-        "    os._exit(9) if left[0] < 0 else None\n"
-        "    return real(*args)\n"
-        "fsio.move = move\n"
-        "store = store_of(Path(sys.argv[1]), Path(sys.argv[2]))\n"
-        "writer = AgentWriter(store, datetime.now(UTC), 'cli')\n"
-        "writer.move('memory/episodic/a.md', 'memory/a.md', 'typed.promote', core='add')\n"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
-    command = [sys.executable, "-c", code, str(folder), str(den.state), "0"]
-    assert subprocess.run(command, env=environment, timeout=PATIENCE).returncode == 9
-    workspace = Workspace.open(folder, state_home=den.state, home=den.home)
-    workspace.present()
-    found = set(tree(folder))
-    assert found in ({"Aidefile", "memory/a.md"}, {"Aidefile", "memory/episodic/a.md"})
-    listed = "memory/a.md" in (folder / "Aidefile").read_text()
-    assert listed is ("memory/a.md" in found)
