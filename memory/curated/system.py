@@ -13,7 +13,7 @@ from memory.base.problems import Problem
 from memory.errors import MemdeckError
 from memory.errors import MemdeckError as Refusal
 from memory.maintenance import Report
-from memory.search.records import FileRecords, Record
+from memory.search.records import FileRecords, Record, derived_ref
 from memory.system import Advice, Contribution, System
 from memory.systems.suspects import gate_of
 from memory.trust.consent import Ask, Trust
@@ -54,6 +54,8 @@ class CuratedLook(NamedTuple):
         return overview(self.curated, now)
 
 
+_PARTS = {"user": "rules", "feedback": "rules", "project": "decisions"}
+"""The part of a prompt for each type of memory."""
 HOME = "$AGH_HOME"
 """The folder of the person's memories, as messages name it."""
 
@@ -249,14 +251,24 @@ class CuratedMemory(System):
         return {"counts": counts, "invalid": len(look.invalid), "workspace_id": number, "error": error}
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
-        """Yield the memories of the workspace that a message may be about, the best first."""
-        if is_trivial(message) or not self.curated.settings["enabled"]:
+        """Yield the memories of the workspace that a message may be about, the best first.
+
+        Without a message: what people prefer and corrected, then decisions, then where to look.
+        """
+        if not self.curated.settings["enabled"]:
             return
-        top = self.curated.settings["recall.top_k"]
-        for one in find(self.curated, message, (workspace_root(),), now=now).ranked[:top]:
-            yield Contribution(
-                self.name, None, one.memory.header.name, one.memory.body, ", ".join(one.why[:-1]), one.score
-            )
+        if not message.strip():
+            for one in self.curated.memories(self.curated.visible()):
+                part, kind = _PARTS.get(one.header.type, "rest"), one.header.type
+                ref = derived_ref(_record(one)) if one.root.side == "workspace" else None
+                yield Contribution(self.name, ref, one.header.name, one.body, kind, 1.0, part)
+        elif not is_trivial(message):
+            top = self.curated.settings["recall.top_k"]
+            for found in find(self.curated, message, (workspace_root(),), now=now).ranked[:top]:
+                memory, reason = found.memory, ", ".join(found.why[:-1])
+                yield Contribution(
+                    self.name, derived_ref(_record(memory)), memory.header.name, memory.body, reason, found.score
+                )
 
     def wants(self) -> Iterable[Ask]:
         """Yield the commands that the settings name as models."""

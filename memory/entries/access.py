@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from memory.base.safe_text import visible
 from memory.errors import BlockedError, MemdeckError, NotFoundError, UsageError
 from memory.files.operations import when
+from memory.search.records import derived_ref
 
 from .bounds import FEW, LONGEST_TEXT, MOST_VALUES, check_text, check_values, cut, page_of, read_cursor, refuse_cut
 from .kinds import ALIASES, kind_named, kind_of_ref
 from .kinds.kind import EntryCall, EntryKind
-from .model import Changes, Check, EntryItem, Made, derived_ref, item_of, stale
+from .model import Changes, Check, EntryItem, Made, item_of, stale
 
 if TYPE_CHECKING:
     from memory.search.searcher import Searcher

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import ConflictError
 from memory.files.refs import identity_hex
+from memory.search.records import derived_ref
 
 if TYPE_CHECKING:
-    from memory.search.hits import FoundEntry
     from memory.search.records import Record
 
 Json = dict[str, Any]
@@ -106,11 +106,6 @@ def _present(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_present(one) for one in value]
     return value
-
-
-def derived_ref(record: Record | FoundEntry) -> str:
-    """Return the ref of a record without its own, derived from its file and its title."""
-    return f"{record.kind}#{identity_hex(record.kind, record.file, record.title)}"
 
 
 def hash_of(record: Record, fields: Mapping[str, Any]) -> str:

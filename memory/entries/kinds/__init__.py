@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from memory.entries.model import Made, derived_ref
+from memory.entries.model import Made
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.files.snapshot import kind_of
 from memory.registry import kinds, registered
+from memory.search.records import derived_ref
 from memory.systems import records_of_all
 
 from .kind import EntryCall, EntryKind

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.entries.model import Check, Made, derived_ref, item_of
+from memory.entries.model import Check, Made, item_of
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.files import config
 from memory.files.contacts.model import find_contact
@@ -29,6 +29,7 @@ from memory.operations import Operation
 from memory.search.records import (
     Record,
     contact_record,
+    derived_ref,
     journal_record,
     knowledge_record,
     monitor_record,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from memory.document import parse
 from memory.document.lines import decode, encode, newline_of
-from memory.entries.model import Check, Made, derived_ref, item_of
+from memory.entries.model import Check, Made, item_of
 from memory.errors import AmbiguousError, NotFoundError, RefusedError, UsageError
 from memory.files.edit import one_line
+from memory.search.records import derived_ref
 from memory.systems import system_of
 from memory.typed.stores import path_in
 from memory.typed.system import TypedMemory

@@ -1,0 +1,46 @@
+"""Which rules concern a message: those with a word of it, or with a word for the same act."""
+
+from __future__ import annotations
+
+from memory.base.word_lists import REQUEST_WORDS, STOP_WORDS
+from memory.base.words import stem, tokens
+
+_ACTS = (
+    "deploy deployment ship shipping release rollout roll production live publish launch freeze",
+    "push pushed merge main master branch force",
+    "commit commits committed",
+    "mail mails email emails message customer customers reply newsletter notify answer",
+    "dependency dependencies package packages library install installs upgrade npm pnpm pip yarn cargo",
+    "delete deletes deletion erase wipe purge drop destroy",
+    "price prices pricing cost amount currency",
+    "test tests suite testing",
+    "migration migrations migrate alter schema column",
+    "review reviews reviewing",
+    "report reports summary figures numbers",
+    "text texts wording copy spelling translation",
+    "secret secrets password token key keys credential rotate",
+    "refund refunds payout payouts pay payment",
+)
+_GROUPS = [frozenset(map(stem, group.split())) for group in _ACTS]
+_COMMON = frozenset(map(stem, REQUEST_WORDS)) | STOP_WORDS
+_ACT_WORDS = frozenset().union(*_GROUPS)
+
+
+def says_something(message: str) -> bool:
+    """Return whether a message has a word that says what it is about: thanks, a yes and a "go on" have none."""
+    return bool(_subjects(message))
+
+
+def _subjects(text: str) -> set[str]:
+    """Return the stems of the words that say what a text is about."""
+    words = {word for word in tokens(text) if word not in STOP_WORDS and (len(word) > 1 or not word.isascii())}
+    stems = {stem(word) for word in words if not word.isdigit()}
+    return {word for word in stems if word not in _COMMON or word in _ACT_WORDS}
+
+
+def concerns(rule: str, message: str) -> float:
+    """Return how much a rule concerns a message: 0 where it has no word of it and no word for the same act."""
+    asked, told = _subjects(message), _subjects(rule)
+    shared = asked & told
+    acts = [group for group in _GROUPS if group & asked and group & told]
+    return len(shared - _ACT_WORDS) + 1.5 * len(acts)
