@@ -286,14 +286,14 @@ type: monitors
 ### Shop front
 - type: http
 - check: https://tidepool.example/health
-- condition: status == 200
+- threshold: status == 200
 - interval: */5 * * * *
 - lastStatus: healthy
 
 ### Disk of the search index
 - type: command
 - check: df --output=pcent /srv/index
-- condition: value < 85
+- threshold: value < 85
 - interval: */15 * * * *
 - lastStatus: unhealthy (91 % used)
 - lastCheck: 2026-03-06 09:45

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import ConflictError
 from memory.files.refs import identity_hex
-from memory.search.records import derived_ref
+from memory.search.records import FILE_KINDS, derived_ref
+from memory.workspace import MEMORY_FOLDER
 
 if TYPE_CHECKING:
     from memory.search.records import Record
@@ -50,13 +51,14 @@ class EntryItem:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The changes of an edit: `set` and `unset` fields, or replace the whole `text`; the values are text, or JSON if a
-    kind says so.
+    """The changes of an edit: `set` and `unset` fields, replace the whole `text`, or `append` to what an entry says;
+    the values are text, or JSON if a kind says so.
     """
 
     set: Mapping[str, Any] = field(default_factory=dict)
     unset: tuple[str, ...] = ()
     text: str | None = None
+    append: str | None = None
 
     @property
     def values(self) -> Json:
@@ -93,10 +95,15 @@ def item_of(record: Record) -> EntryItem:
         hash_of(record._replace(text=text), values),
         record.kind,
         record.title,
-        record.file,
+        path_of(record.kind, record.file),
         values,
         text,
     )
+
+
+def path_of(kind: str, file: str) -> str:
+    """Return the path of a record's file in the workspace, which resources and people take."""
+    return f"{MEMORY_FOLDER}/{file}" if kind in FILE_KINDS else file
 
 
 def _present(value: Any) -> Any:

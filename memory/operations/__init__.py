@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from .operation import Group, Operation, Serves, shows, under, verb
-from .parameters import Choice, Kind, Lines, Pairs, Parameter, Ref, Suggested, Whole, argument, option
+from .parameters import Choice, Kind, Lines, Pairs, Parameter, Ref, Suggested, Values, Whole, argument, option
 from .permission import Caller, allow
 
 __all__ = [
     "Caller", "Choice", "Group", "Kind", "Lines", "Operation", "Pairs", "Parameter", "Ref", "Serves", "Suggested",
-    "Whole", "allow", "argument", "option", "shows", "under", "verb",
+    "Values", "Whole", "allow", "argument", "option", "shows", "under", "verb",
 ]  # fmt: skip

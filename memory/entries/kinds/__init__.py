@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from memory.entries.model import Made
+from memory.entries.placing import ALIASES, USES
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.files.snapshot import kind_of
 from memory.registry import kinds, registered
@@ -25,6 +26,7 @@ class PlainEntries:
     """The records of one kind, in any system."""
 
     compact = False
+    filters: tuple[str, ...] = ()
 
     def __init__(self, name: str) -> None:
         """`name` is the name of the kind."""
@@ -62,8 +64,6 @@ _PLACES = {
     "typed": "typed:TypedBlocks",
     "state": "state:StateParts",
 }
-ALIASES = {"orchestration": "plans", "fact": "facts", "task": "tasks", "contact": "contacts", "monitor": "monitors"}
-"""Other names of kinds; in refs, plans have the name of their file."""
 
 
 def kind_named(name: str, workspace: Workspace) -> EntryKind:
@@ -73,9 +73,10 @@ def kind_named(name: str, workspace: Workspace) -> EntryKind:
     name = ALIASES.get(name, name)
     owner = next((one.name for one in registered() if name in one.kinds), None)
     if owner is None:
-        raise UsageError("entry.kind", f"there is no kind {name[:40]!r}", f"use one of {', '.join(kinds())}")
+        raise UsageError("entry.kind", f"there is no kind {name[:40]!r}", f"use one of {', '.join([*USES, *kinds()])}")
     if owner not in workspace.system_names():
-        raise NotFoundError("entry.no_system", f"this workspace holds no {name}", "search shows what there is")
+        held = ", ".join(kind for one in registered() if one.name in workspace.system_names() for kind in one.kinds)
+        raise NotFoundError("entry.no_system", f"this workspace holds no {name}", f"it holds {held}; add kind=memory")
     own: Mapping[str, EntryKind] = getattr(workspace.system(owner), "entry_kinds", {})
     if name in own:
         return own[name]

@@ -33,10 +33,12 @@ class EntryCall:
 class EntryKind(Protocol):
     """The entries of one kind; a method that cannot do what is requested raises UsageError or RefusedError.
 
-    `compact` means that the fields contain everything, so that a list leaves the text out.
+    `compact` means that the fields contain everything, so that a list leaves the text out. `filters` are the filters
+    that it has beside its fields.
     """
 
     compact: bool
+    filters: tuple[str, ...]
 
     def find(self, call: EntryCall, ref: str) -> Record:
         """Return the record of a ref, archives included; NotFoundError or AmbiguousError."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.document import parse
 from memory.document.lines import decode, encode, newline_of
-from memory.entries.model import Check, Made, item_of
+from memory.entries.model import Changes, Check, Made, item_of
 from memory.errors import AmbiguousError, NotFoundError, RefusedError, UsageError
 from memory.files.edit import one_line
 from memory.search.records import derived_ref
@@ -20,7 +20,6 @@ from .kind import EntryCall
 from .values import passes, refuse_unknown, text_of, unescaped
 
 if TYPE_CHECKING:
-    from memory.entries.model import Changes
     from memory.search.records import Record
     from memory.typed.status import AgentLook
 
@@ -31,6 +30,7 @@ class TypedBlocks:
     """The blocks and files of the agents of a workspace."""
 
     compact = False
+    filters = ("agent", "path")
 
     def find(self, call: EntryCall, ref: str) -> Record:
         """Return the record of a block."""
@@ -94,6 +94,9 @@ class TypedBlocks:
     def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Replace the text of a block, heading included, or set its `title`."""
         values = changes.values
+        if changes.append is not None:
+            grown = self.find(call, ref).text.rstrip("\r\n")
+            changes = Changes(text=f"{grown}\n\n{changes.append}")
         refuse_unknown(values, ("title",), "a block")
         title = text_of("title", values["title"]) if values.get("title") else None
         if (changes.text is None) == (title is None):
