@@ -285,14 +285,14 @@ type: monitors
 
 ### Shop front
 - type: http
-- check: https://tidepool.example/health
+- url: https://tidepool.example/health
 - threshold: status == 200
 - interval: */5 * * * *
 - lastStatus: healthy
 
 ### Disk of the search index
 - type: command
-- check: df --output=pcent /srv/index
+- command: df --output=pcent /srv/index
 - threshold: value < 85
 - interval: */15 * * * *
 - lastStatus: unhealthy (91 % used)

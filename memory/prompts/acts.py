@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from memory.base.word_lists import REQUEST_WORDS, STOP_WORDS
 from memory.base.words import stem, tokens
 
@@ -21,9 +23,17 @@ _ACTS = (
     "secret secrets password token key keys credential rotate",
     "refund refunds payout payouts pay payment",
 )
+_PHRASES = re.compile(r"\b(?:writ(?:e|es|ing)|wrote|repl(?:y|ies)|talk) to\b", re.IGNORECASE)
+"""Words for sending a message that mean something else alone."""
+_CONTRACTION = re.compile(r"\b\w+n['\u2019]t\b|['\u2019](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
 _GROUPS = [frozenset(map(stem, group.split())) for group in _ACTS]
 _COMMON = frozenset(map(stem, REQUEST_WORDS)) | STOP_WORDS
 _ACT_WORDS = frozenset().union(*_GROUPS)
+
+
+def without_contractions(text: str) -> str:
+    """Return a text without "didn't" and the like, whose parts are no words."""
+    return _CONTRACTION.sub(" ", text)
 
 
 def says_something(message: str) -> bool:
@@ -40,7 +50,7 @@ def _subjects(text: str) -> set[str]:
 
 def concerns(rule: str, message: str) -> float:
     """Return how much a rule concerns a message: 0 where it has no word of it and no word for the same act."""
-    asked, told = _subjects(message), _subjects(rule)
+    asked, told = _subjects(_PHRASES.sub("mail", without_contractions(message))), _subjects(rule)
     shared = asked & told
     acts = [group for group in _GROUPS if group & asked and group & told]
     return len(shared - _ACT_WORDS) + 1.5 * len(acts)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 
 from memory.base.told import why_not
 from memory.base.words import content_words
 from memory.errors import MemdeckError
 from memory.registry import system_name
-from memory.search.hits import Hit
+from memory.search.hits import FoundEntry, Hit
 from memory.search.query import plain_query
 from memory.search.records import derived_ref
 from memory.search.searcher import Searcher
@@ -19,7 +19,7 @@ from memory.systems import contributions_of
 from memory.systems.suspects import Suspect, suspects_of
 from memory.workspace import Workspace
 
-from .acts import concerns, says_something
+from .acts import concerns, says_something, without_contractions
 from .choices import Kind, agent_name, read_choices
 from .compose import AgentPrompt, PromptBlock, composed
 from .content import content_of, shortened
@@ -45,11 +45,13 @@ SECTIONS = {
 """The headings of a prompt by the part of what stands below them, in their order."""
 FOR_MESSAGE, RULES = "Belongs to the message", "Rules for this"
 _INTENT_END = re.compile(r"[.?!;:]+(?:\s|$)|[。？！；\n]|,?\s+(?:and|then|also|und|sowie)\s+")
-_MOST_INTENTS, _MOST_RULES, _FOUND, _EACH = 8, 3, 8, 4
+_MOST_INTENTS, _MOST_RULES, _SEARCHED, _FOUND, _EACH = 8, 3, 16, 8, 6
 _LENGTH, _MESSAGE_LENGTH = 420, 360
 """Characters of the content of an entry in a brief, and for a message."""
 _LEAST_NEWS, _FROM_BEST = 5, 0.45
 _LEAST_WORDS = 3
+_GUESS = 0.15
+"""The score from which an entry may answer a question that no entry is about."""
 
 
 def brief(
@@ -176,7 +178,7 @@ def _matching(
             found.append(_block(one, FOR_MESSAGE, _MESSAGE_LENGTH))
     if searcher is not None:
         found += _readable(lambda: list(_found(workspace, searcher, message, without)))
-    return _distinct(found)
+    return found
 
 
 def _readable(read: Callable[[], list[PromptBlock]]) -> list[PromptBlock]:
@@ -186,17 +188,9 @@ def _readable(read: Callable[[], list[PromptBlock]]) -> list[PromptBlock]:
         return []
 
 
-def _distinct(blocks: Sequence[PromptBlock]) -> list[PromptBlock]:
-    """Return the blocks, each entry once, without those of the history that repeat a title which is told."""
-    found: dict[str, PromptBlock] = {}
-    for block in blocks:
-        found.setdefault(block.ref or block.text, block)
-    titles = [block.title for block in found.values() if not _is_history(block)]
-    return [one for one in found.values() if not (_is_history(one) and any(title in one.text for title in titles))]
-
-
-def _is_history(block: PromptBlock) -> bool:
-    return (block.ref or "").startswith("state#evt-")
+def _is_copy(entry: FoundEntry) -> bool:
+    """Return whether an entry is the event of an edit of the project state, which repeats what the state says."""
+    return (entry.ref or "").startswith("state#evt-") and entry.title.startswith("edited ")
 
 
 def _found(workspace: Workspace, searcher: Searcher, message: str, without: Collection[str]) -> Iterator[PromptBlock]:
@@ -205,7 +199,7 @@ def _found(workspace: Workspace, searcher: Searcher, message: str, without: Coll
     hidden |= {kind for one in workspace.systems() if not one.may_be_told() for kind in system_name(one.name).kinds}
     answers = [_hits(searcher, intent, hidden) for intent in _intents(message)]
     turns = [hits[turn] for turn in range(_EACH) for hits in answers if turn < len(hits)]
-    for hit in sorted(turns[:_FOUND], key=lambda one: one.entry.ref is not None and "#evt-" in one.entry.ref):
+    for hit in turns[:_FOUND]:
         entry = hit.entry
         one = Contribution(
             entry.kind, entry.ref or derived_ref(entry), entry.title, entry.text, "it fits the message", hit.score
@@ -215,11 +209,15 @@ def _found(workspace: Workspace, searcher: Searcher, message: str, without: Coll
 
 def _hits(searcher: Searcher, intent: str, hidden: Collection[str]) -> list[Hit]:
     """Return the hits that are about one thing that is asked, without those far behind the best."""
-    query = plain_query(intent)
+    query = plain_query(without_contractions(intent))
     # A short word that begins a longer one is another word: the sea is no seat.
     terms = tuple(term._replace(open=term.open and len(term.text) > 5) for term in query.terms)
-    hits = [hit for hit in searcher.search(query._replace(terms=terms), _FOUND).every if hit.is_about]
-    hits = [hit for hit in hits if hit.entry.kind not in hidden]
+    every = searcher.search(query._replace(terms=terms), _SEARCHED).every
+    every = tuple(hit for hit in every if hit.entry.kind not in hidden and not _is_copy(hit.entry))
+    hits = [hit for hit in every if hit.is_about]
+    if not hits and intent.rstrip().endswith("?"):
+        # A question is worth a guess: what has the largest part of it.
+        hits = [hit for hit in every if hit.score >= _GUESS]
     return [hit for hit in hits if hit.score >= _FROM_BEST * hits[0].score][:_EACH]
 
 

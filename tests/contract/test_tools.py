@@ -94,7 +94,7 @@ def test_recurrence_and_intervals_are_words(team: Place) -> None:
     assert entry(team, "Water")["fields"]["recurring"] == "0 9 * * MON"
     fields = {
         "type": "http",
-        "check": "https://example.com",
+        "url": "https://example.com",
         "interval": "every 5 minutes",
     }
     call(team, "add", kind="monitors", title="API", fields=fields)

@@ -23,7 +23,7 @@ One call each:
 - postpone it: edit ref="Rotate keys" set={"due":"next monday"}
 - add a line to any entry: edit ref="…" append="…"
 - several at once: add entries=[{"kind":"tasks","title":"…"},{"kind":"gotchas","title":"…","text":"…"}]
-- a monitor: add kind=monitors title="API" fields={"type":"http","check":"https://…","interval":"every 5 minutes"}
+- a monitor: add kind=monitors title="API" fields={"type":"http","url":"https://…","interval":"every 5 minutes"}
 - another word everywhere: edit rename={"from":"Acme","to":"Globex"}; take back your last change: edit undo=true
 - list: read kind=tasks filter={"due":"overdue"}, read kind=decisions; newest of all: search query=""
 
