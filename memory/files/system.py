@@ -176,6 +176,8 @@ def _offered(snapshot: Snapshot, now: datetime) -> Iterator[Contribution]:
     for item in known:
         if _is_rule(item):
             yield _of(knowledge_record(item), "rules", "a standing rule")
+        elif _is_gotcha(item):
+            yield _of(knowledge_record(item), "gotchas", "a gotcha")
     for item in sorted(known, key=lambda one: one.date or "", reverse=True):
         if item.kind == "decision" and not _is_rule(item):
             yield _of(knowledge_record(item), "decisions", "it was decided", date=item.date or "")
@@ -191,7 +193,7 @@ def _offered(snapshot: Snapshot, now: datetime) -> Iterator[Contribution]:
             when = f"{entry.date or ''} {entry.time or ''}".strip()
             yield _of(journal_record(entry), "news", "it is new", date=when)
     for item in reversed(known):
-        if item.kind == "fact" and not _is_rule(item):
+        if item.kind == "fact" and not _is_rule(item) and not _is_gotcha(item):
             yield _of(knowledge_record(item), "rest", "it is known")
     for person in snapshot.contacts.people:
         yield _of(contact_record(person), "rest", "a contact")
@@ -201,6 +203,11 @@ def _is_rule(item: KnowledgeItem) -> bool:
     """Return whether an item tells people and agents how to act."""
     place = f"{item.section} {item.topic or ''}".casefold()
     return any(word in place for word in _RULES) or (item.kind == "fact" and sounds_like_rule(item.text))
+
+
+def _is_gotcha(item: KnowledgeItem) -> bool:
+    """Return whether an item is in a section of traps."""
+    return "gotcha" in item.section.casefold()
 
 
 def _tasks(found: Brief) -> Iterator[Contribution]:

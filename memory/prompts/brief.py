@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 
 from memory.base.told import why_not
@@ -50,6 +52,7 @@ _LENGTH, _MESSAGE_LENGTH = 420, 360
 """Characters of the content of an entry in a brief, and for a message."""
 _LEAST_NEWS, _FROM_BEST = 5, 0.45
 _LEAST_WORDS = 3
+_ASSIGNED = ("overdue", "today", "week", "running")
 _GUESS = 0.15
 """The score from which an entry may answer a question that no entry is about."""
 
@@ -105,22 +108,21 @@ def for_message(
 
 def _at_start(workspace: Workspace, now: datetime, agent: str, since: str) -> list[Contribution]:
     """Return what all systems offer, in the order of use to the agent."""
-    offered = [*contributions_of(workspace, "", now), *_rejected(workspace, agent)]
+    offered = list(contributions_of(workspace, "", now))
+    with suppress(MemdeckError):
+        offered += _rejected(workspace, agent)
     name = agent_name(agent).removeprefix("agent:").casefold()
     order = list(SECTIONS)
-    counts: dict[tuple[str, str], int] = {}
+    turns: Counter[str] = Counter()
 
     def place(one: Contribution) -> tuple[int, bool, int]:
-        number = counts[one.system, one.part] = counts.get((one.system, one.part), 0) + 1
-        of_another = one.part in ("overdue", "today", "week", "running") and one.assigned.casefold() != name
+        part = one.part if one.part in SECTIONS else "rest"
         # The systems take turns in what is told last, so that none of them fills the rest of the budget.
-        return (
-            order.index(one.part if one.part in SECTIONS else "rest"),
-            of_another,
-            number if one.part == "rest" else 0,
-        )
+        turns[one.system] += part == "rest"
+        of_another = part in _ASSIGNED and one.assigned.casefold() != name
+        return order.index(part), of_another, turns[one.system] if part == "rest" else 0
 
-    ordered = [one for _, one in sorted(((place(one), one) for one in offered), key=lambda pair: pair[0])]
+    ordered = sorted(offered, key=place)
     news = sorted((one for one in ordered if one.part == "news"), key=lambda one: one.date, reverse=True)
     old = {id(one) for one in news[_LEAST_NEWS:] if one.date < since} if since else {id(one) for one in news[10:]}
     return [one for one in _once(ordered) if id(one) not in old]
@@ -142,11 +144,7 @@ def _rejected(workspace: Workspace, agent: str) -> Iterator[Contribution]:
     actor = agent_name(agent)
     if actor == "*":
         return
-    try:
-        rejected = workspace.together.proposals.list(states=("rejected",), actor=actor, limit=3)
-    except MemdeckError:
-        return
-    for one in rejected:
+    for one in workspace.together.proposals.list(states=("rejected",), actor=actor, limit=3):
         date = f"{(one.decided_at or one.time).astimezone(workspace.zone):%Y-%m-%d %H:%M}"
         title = f"A person rejected your change: {one.summary}"
         yield Contribution("review", None, title, one.note, "it was rejected", 1.0, "news", date=date)
@@ -177,15 +175,9 @@ def _matching(
         if (one.system, one.ref, one.text) not in known:
             found.append(_block(one, FOR_MESSAGE, _MESSAGE_LENGTH))
     if searcher is not None:
-        found += _readable(lambda: list(_found(workspace, searcher, message, without)))
+        with suppress(MemdeckError):
+            found += _found(workspace, searcher, message, without)
     return found
-
-
-def _readable(read: Callable[[], list[PromptBlock]]) -> list[PromptBlock]:
-    try:
-        return read()
-    except MemdeckError:
-        return []
 
 
 def _is_copy(entry: FoundEntry) -> bool:
