@@ -30,6 +30,7 @@ from bench.screen_part import screen_cases
 from bench.search_part import search_cases
 from bench.state_part import state_cases
 from bench.state_questions import questions_table
+from bench.told_part import told_table
 from bench.typed_part import typed_cases
 
 Part = tuple[Callable[[Places, str], Iterator[Case]], tuple[str, ...], int]
@@ -60,6 +61,7 @@ FOUND: dict[str, Callable[[Places], str]] = {
     "curated-fresh": curated_fresh_table,
     "mcp-tools": tool_table,
     "state-questions": questions_table,
+    "told": told_table,
 }
 """The parts that measure what is found, not how long it takes."""
 

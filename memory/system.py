@@ -53,6 +53,8 @@ class Contribution(NamedTuple):
     """A block that a system offers for a prompt: the entry, its title, its text, why it fits, and how well.
 
     `score` is 0 or more and comparable within one system only; `ref` is None if the block is not a single entry.
+    `part` says what use it has to an agent: `rules`, `gotchas`, `next`, `decisions`, `due`, `running`, `alerts`, `news`
+    or `rest`, which is the order in a prompt. `assigned` is who does it, `date` when it was (in the workspace's zone).
     """
 
     system: str
@@ -61,6 +63,9 @@ class Contribution(NamedTuple):
     text: str
     reason: str
     score: float
+    part: str = "rest"
+    assigned: str = ""
+    date: str = ""
 
 
 class System:
@@ -151,8 +156,16 @@ class System:
         return ()
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:  # noqa: ARG002
-        """Return what it offers for the prompt of an agent that receives `message`, the best first."""
+        """Return what it offers for the prompt of an agent that receives `message`, the best first.
+
+        Without a message, what an agent should know when its session begins. Records need not be offered for a message:
+        a search finds them.
+        """
         return ()
+
+    def may_be_told(self) -> bool:
+        """Return whether agents may be told the records of it that a search finds for their message."""
+        return True
 
     def wants(self) -> Iterable[Ask]:
         """Return what it may do only after a person approved exactly that."""
@@ -275,6 +288,8 @@ def _instead(name: str, hook: str, error: MemdeckError, args: Sequence[Any], nam
     match hook:
         case "present":
             return True
+        case "may_be_told":
+            return False
         case "files" | "folders" | "contributions" | "wants" | "also_told":
             return ()
         case "adopt" | "close" | "entrust":
@@ -329,7 +344,9 @@ _MAY_RAISE = frozenset({"look", "check", "maintain", "records", "also_told", "it
 def failures(systems: Systems, name: str, now: datetime) -> Iterator[MemdeckError]:
     """Call each read-only method of a system once, and yield the failures; none for a system in order."""
     arguments: dict[str, tuple[Any, ...]] = {
-        **dict.fromkeys(("present", "files", "folders", "look", "check", "also_told", "items", "wants"), ()),
+        **dict.fromkeys(
+            ("present", "files", "folders", "look", "check", "also_told", "items", "wants", "may_be_told"), ()
+        ),
         "owns": (system_name(name).mark,),
         "records": (None, {}),
         "records_by_file": ({},),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +32,8 @@ NOTES = 4096
 """Characters of a provider's notes that must survive the compaction of a session."""
 SECONDS = 6.0
 """Seconds that one event may take: clients wait ten seconds, and starting takes part of that."""
+_LINE = re.compile(r"- \[(.+?)\]\(")
+"""A line of an index, with the name of its memory."""
 _QUERY = 500
 _ID = 100
 """Characters of a session's id; a resumed session has a number after it."""
@@ -88,12 +91,11 @@ class CuratedSession:
             self._begun = True
         return self._curated
 
-    def snapshot(self) -> str:
-        """Return the frozen snapshot of the session."""
+    def snapshot(self, told: str) -> str:
+        """Return the indexes of the frozen snapshot of the session, without the memories that are told already."""
         if not self._on or not self._id:
             return ""
-
-        return capture(self._begin(), self._id, now=self._now).text
+        return _untold(capture(self._begin(), self._id, now=self._now).text, told)
 
     def recall(self, message: str, turn: int | None) -> str:
         """Return the memories to put before a message; they count as recalled."""
@@ -156,6 +158,18 @@ class CuratedSession:
             if not (os.path.lexists(place.side.store.root / place.path(LEDGER)) or os.path.lexists(archived)):
                 return name
             number += 1
+
+
+def _untold(snapshot: str, told: str) -> str:
+    """Return the indexes of a snapshot without the lines of memories that a text has; empty where nothing is left."""
+    parts = snapshot.partition("\n## Memory Taxonomy")[0].split("\n## ")[1:]
+    kept = []
+    for part in parts:
+        heading, *lines = part.splitlines()
+        lines = [one for one in lines if not ((found := _LINE.match(one)) and f" {found[1]} (" in told)]
+        if any(line.strip() for line in lines):
+            kept.append("\n".join([f"## {heading}", *lines]))
+    return "\n".join(kept)
 
 
 def _safe_id(session_id: str) -> str:

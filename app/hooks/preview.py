@@ -11,6 +11,7 @@ from memory.search.searcher import Searcher
 from memory.workspace import Workspace
 
 from .run import told_apart
+from .sessions import HookSession
 
 
 def told(
@@ -35,6 +36,7 @@ def told(
         lacks = "no hooks" if not known.events else "no hook for a message"
         return PromptPreview(found, f"{known.title} has {lacks}: the agent gets this when it calls the tool `brief`")
     if event == "session-start":
-        return PromptPreview(brief(workspace, now, budget=budget or START_TOKENS, agent=name))
+        since = HookSession(workspace, "", f"agent:{client}").last_begun
+        return PromptPreview(brief(workspace, now, budget=budget or START_TOKENS, agent=name, since=since))
     apart = told_apart(workspace)
     return PromptPreview(for_message(workspace, now, message, budget or MESSAGE_TOKENS, searcher(), apart, name))

@@ -14,14 +14,14 @@ import re
 import select
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from memory.base.json_objects import read_object
 from memory.base.safe_text import visible
 from memory.base.told import fenced, harmless, why_not
-from memory.prompts import START_TOKENS, brief, for_message, is_searched
+from memory.prompts import START_TOKENS, brief, for_message
 from memory.registry import workspace_of
 from memory.storage.own_folders import home, state_home
 from memory.systems import searcher_of
@@ -130,8 +130,8 @@ def _open(chosen: str, given: Mapping[str, Any]) -> Workspace | None:
 
 def _start(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
     """Return what an agent should know when its session begins, and again after a compaction."""
-    _session(workspace, given, client).begin(now)
-    return brief(workspace, now, budget=START_TOKENS, agent=client).text
+    since = _session(workspace, given, client).begin(now)
+    return brief(workspace, now, budget=START_TOKENS, agent=client, since=since).text
 
 
 def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
@@ -139,15 +139,9 @@ def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: da
     message = _cut(_message(given))
     if not message:
         return ""
-    without = told_apart(workspace)
-    if not is_searched(workspace, without):
-        return for_message(workspace, now, message, without=without, agent=client).text
-
-    searcher = searcher_of(workspace)
-    try:
+    with closing(searcher_of(workspace)) as searcher:
+        without = told_apart(workspace)
         return for_message(workspace, now, message, searcher=searcher, without=without, agent=client).text
-    finally:
-        searcher.close()
 
 
 def told_apart(workspace: Workspace) -> tuple[str, ...]:
@@ -252,7 +246,7 @@ def _with_curated(
             curated = CuratedSession(workspace, _session_id(given), client, now)
             message, turn, more = "", None, ""
             if event == "session-start":
-                more = curated.snapshot()
+                more = curated.snapshot(text)
             elif event == "prompt" and (message := _message(given)):
                 turn = _session(workspace, given, client).next_turn()
                 more = curated.recall(message, turn)

@@ -31,7 +31,8 @@ class HookSession:
         self._id = session_id[:200]
         self._actor = actor
         state = workspace.state
-        self._answers = None if state is None or not session_id else Answers(state.folder, _SESSIONS, _KEY)
+        self._store = None if state is None else Answers(state.folder, _SESSIONS, _KEY)
+        self._answers = self._store if session_id else None
 
     def _known(self) -> dict[str, Any]:
         found = {} if self._answers is None else self._answers.read().get(self._id)
@@ -44,11 +45,26 @@ class HookSession:
         every.pop(self._id, None)
         self._answers.write(every if values is None else {**every, self._id: values})
 
-    def begin(self, now: datetime) -> None:
-        """Store when the session began; one that continues after a compaction keeps its beginning."""
+    def begin(self, now: datetime) -> str:
+        """Store when the session began, and return when the agent's session before it did, as `brief` takes it.
+
+        A session that continues after a compaction keeps both.
+        """
         known = self._known()
         if "since" not in known:
-            self._keep({**known, "since": now.isoformat(), "asked": False})
+            known = {**known, "since": now.isoformat(), "asked": False, "before": self.last_begun}
+            self._keep(known)
+            if self._answers is not None:
+                local = now.astimezone(self._workspace.zone)
+                self._answers.write({**self._answers.read(), self._actor: f"{local:%Y-%m-%d %H:%M}"})
+        before = known.get("before")
+        return before if isinstance(before, str) else ""
+
+    @property
+    def last_begun(self) -> str:
+        """When the newest session of the agent began, in the workspace's zone; empty if that is not known."""
+        found = {} if self._store is None else self._store.read()
+        return str(found.get(self._actor, ""))
 
     def next_turn(self) -> int | None:
         """Return the number of the next message of the session, from 1; None if nothing is stored."""

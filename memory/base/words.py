@@ -203,3 +203,15 @@ def overlap(one: str, other: str) -> float:
     """Return the share of words that two texts have in common, from 0 to 1."""
     mine, others = set(tokens(one)), set(tokens(other))
     return len(mine & others) / len(mine | others) if mine and others else 0.0
+
+
+_RULE = re.compile(
+    r"(?:please )?(?:never|always|do not|don't|must|only|avoid|prefer|ask before|no \w+ (?:on|before|after|without)\b)"
+    r"|.*\b(?:never|must|prefers?|may not|not allowed|forbidden)\b",
+    re.IGNORECASE,
+)
+
+
+def sounds_like_rule(text: str) -> bool:
+    """Return whether the first sentence of a text says how to act: a rule, or what a person prefers."""
+    return _RULE.match(text.split("\n", 1)[0].split(". ", 1)[0]) is not None

@@ -13,7 +13,7 @@ from memory.base.problems import Problem
 from memory.errors import MemdeckError
 from memory.errors import MemdeckError as Refusal
 from memory.maintenance import Report
-from memory.search.records import FileRecords, Record
+from memory.search.records import FileRecords, Record, derived_ref
 from memory.system import Advice, Contribution, System
 from memory.systems.suspects import gate_of
 from memory.trust.consent import Ask, Trust
@@ -53,6 +53,8 @@ class CuratedLook(NamedTuple):
         return overview(self.curated, now)
 
 
+_PARTS = {"user": "rules", "feedback": "rules", "project": "decisions"}
+"""The part of a prompt for each type of memory."""
 HOME = "$AGH_HOME"
 """The folder of the person's memories, as messages name it."""
 
@@ -233,14 +235,23 @@ class CuratedMemory(System):
         return {"counts": counts, "invalid": len(look.invalid), "workspace_id": number, "error": error}
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
-        """Yield the memories of the workspace that a message may be about, the best first."""
+        """Yield the memories of the workspace that a message may be about, the best first.
+
+        Without a message: what people prefer and corrected, then decisions, then where to look.
+        """
         if not self.curated.settings["enabled"]:
             return
-        found = find_about(self.curated, message, (workspace_root(),), now=now)
-        top = self.curated.settings["recall.top_k"]
-        for one in () if found is None else found.ranked[:top]:
+        if not message.strip():
+            for one in self.curated.memories(self.curated.visible()):
+                part, kind = _PARTS.get(one.header.type, "rest"), one.header.type
+                ref = derived_ref(_record(one)) if one.root.side == "workspace" else None
+                yield Contribution(self.name, ref, one.header.name, one.body, kind, 1.0, part)
+            return
+        answer = find_about(self.curated, message, (workspace_root(),), now=now)
+        for found in () if answer is None else answer.ranked[: self.curated.settings["recall.top_k"]]:
+            memory, reason = found.memory, ", ".join(found.why[:-1])
             yield Contribution(
-                self.name, None, one.memory.header.name, one.memory.body, ", ".join(one.why[:-1]), one.score
+                self.name, derived_ref(_record(memory)), memory.header.name, memory.body, reason, found.score
             )
 
     def wants(self) -> Iterable[Ask]:

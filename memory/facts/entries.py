@@ -29,6 +29,7 @@ class FactEntries:
     """The facts of a workspace, the newest first."""
 
     compact = True
+    filters = ()
 
     def find(self, call: EntryCall, ref: str) -> Record:
         """Return the record of the fact with this id."""

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
+from memory.base.words import sounds_like_rule
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.maintenance.report import Gone, Report, RuleReport
 from memory.search.records import Record
@@ -23,6 +24,8 @@ from .model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact, RefusedFact, ref_o
 from .reading import read_facts, time_key
 
 RULE = "prune-facts"
+_RULES = frozenset({"preference", "preferences", "rule", "rules", "style", "policy", "convention"})
+"""The tags of facts that say how to act."""
 
 
 class Facts(System):
@@ -119,14 +122,24 @@ class Facts(System):
         due += [f"{unread:,} {'line' if unread == 1 else 'lines'} unread"] if unread else []
         yield BriefLine(self.name, "", "facts", f"{count:,} of {most:,} facts", ", ".join(due))
 
-    def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
-        """Yield the facts to inject for a message, see `memory.facts.inject`."""
-        found = self.store.look().inject(message, now)
-        scores = {one.fact: one for one in found.candidates}
-        for fact in found.facts:
-            one = scores.get(fact)
-            reason = f"has the words {', '.join(one.words)}" if one is not None and one.words else "one of the newest"
-            yield Contribution(self.name, fact.ref, fact.title, fact.text, reason, 0.0 if one is None else one.score)
+    def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:  # noqa: ARG002
+        """Yield rules and preferences, then the other facts, the newest first; for a message a search finds them.
+
+        With the injection of the newest only, these are the facts that it may have; without injection there are none.
+        """
+        look = self.store.look()
+        mode = look.settings.inject_mode
+        if message.strip() or mode == "off":
+            return
+        newest = look.reading.newest if mode == "relevant" else look.reading.newest[: look.settings.max_inject_count]
+        for fact in newest:
+            rule = not _RULES.isdisjoint(map(str.casefold, fact.tags)) or sounds_like_rule(fact.text)
+            part, reason = ("rules", "a preference or a rule") if rule else ("rest", "it is known")
+            yield Contribution(self.name, fact.ref, fact.title, fact.text, reason, 1.0, part, date=fact.ts[:10])
+
+    def may_be_told(self) -> bool:
+        """Return whether facts are injected for a message."""
+        return self.store.settings.inject_mode == "relevant"
 
     def status(self, now: datetime) -> Mapping[str, object]:  # noqa: ARG002
         """Return how many facts there are by scope, the limit, and how many lines cannot be read."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from memory.base.recurrence_words import read_recurrence
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.files import config
 from memory.files.contacts.model import find_contact
@@ -32,7 +33,6 @@ from memory.search.entries import (
     EntryCall,
     EntryKind,
     Made,
-    derived_ref,
     item_of,
     lines_of,
     list_of,
@@ -44,7 +44,9 @@ from memory.search.entries import (
 )
 from memory.search.records import (
     Record,
+    UnreadText,
     contact_record,
+    derived_ref,
     journal_record,
     knowledge_record,
     monitor_record,
@@ -52,6 +54,7 @@ from memory.search.records import (
     records,
     task_record,
 )
+from memory.systems.placing import SECTIONS
 from memory.workspace import Outcome
 
 from .edit import Edit
@@ -67,6 +70,7 @@ class InFiles:
     verb = ""
     group: EntryGroup
     compact = True
+    filters: tuple[str, ...] = ("section",)
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a ref, archives included."""
@@ -83,6 +87,12 @@ class InFiles:
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Return the edit that changes an entry."""
         raise NotImplementedError
+
+    def grown(self, record: Record, more: str) -> Changes:
+        """Return the changes that add to what an entry says; UsageError `entry.append` where it has no text."""
+        if not self.source(record):
+            raise UsageError("entry.append", f"{self.name} have no text to add to", "set a field")
+        return Changes(text=f"{self.source(record).rstrip()}\n{more}")
 
     def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
         """Return the edit that removes an entry."""
@@ -109,6 +119,8 @@ class InFiles:
         """Yield the records of the file that pass the filter; archived ones if the filter selects them."""
         wanted = str(filter.get("section", "")).casefold() in ("archived", "all")
         for record in records(call.workspace.snapshot(), (self.name,)):
+            if isinstance(record.item, UnreadText):
+                continue  # A line that nothing reads is no entry.
             if (wanted or not record.file.startswith("archive/")) and passes(record, filter):
                 yield self._told(record)
 
@@ -125,7 +137,8 @@ class InFiles:
 
         def build(snapshot: Snapshot) -> Edit:
             record = self._checked(snapshot, ref, check)
-            return self.edited(snapshot, record, ref, changes, call.now)
+            grown = changes if changes.append is None else self.grown(record, changes.append)
+            return self.edited(snapshot, record, ref, grown, call.now)
 
         outcome = call.workspace.change(f"{self.verb}.edit", build, actor=call.actor, now=call.now)
         return self._made(call, outcome, ref)
@@ -162,6 +175,12 @@ class Tasks(InFiles):
 
     name = verb = "tasks"
     group = tasks.tasks
+    filters = ("section", "due")
+
+    def grown(self, record: Record, more: str) -> Changes:
+        """Return the changes that add to the notes."""
+        before = record.item.notes
+        return Changes({"notes": f"{before}; {more}" if before else more})
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a task."""
@@ -212,6 +231,11 @@ class JournalEntries(InFiles):
 
     name = verb = "journal"
     group = journal
+    filters = ("section", "date")
+
+    def grown(self, record: Record, more: str) -> Changes:
+        """Return the changes that add lines."""
+        return Changes({"lines": [*record.item.lines, *lines_of(more)]})
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of an entry."""
@@ -256,6 +280,23 @@ class KnowledgeItems(InFiles):
     name = verb = "knowledge"
     group = knowledge
 
+    def grown(self, record: Record, more: str) -> Changes:
+        """Return the changes that add a line to the text."""
+        return Changes(text=f"{record.item.text}\n{more}")
+
+    def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+        """Yield the bullets that pass the filter; a section may be named in plain words, such as `preferences`."""
+        rest = dict(filter)
+        section = rest.pop("section", None)
+        names = {item.section: None for item in call.workspace.snapshot().knowledge.items}
+        chosen = [name for name in names if section in (None, "all") or _is_section(name, str(section))]
+        if names and not chosen:
+            known = f"there is {', '.join(names)}"
+            raise UsageError("knowledge.section", f"there is no section {str(section)[:40]!r}", known)
+        for record in super().list(call, rest):
+            if record.item.section in chosen:
+                yield record
+
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a bullet."""
         return knowledge_record(find_knowledge(snapshot, ref))
@@ -265,12 +306,20 @@ class KnowledgeItems(InFiles):
         return str(record.item.raw)
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
-        """Add a fact, or a decision if a date, a reason or `kind: decision` is given; text goes below the title."""
+        """Add a fact, or a decision if a date, a reason or `kind: decision` is given.
+
+        A line of text is the reason of a decision without one; any other text goes below the title.
+        """
         refuse_unknown(fields, ("section", "topic", "date", "reason", "kind"), "knowledge")
         values = texts_of(fields)
+        if section := values.get("section"):
+            known = (item.section for item in snapshot.knowledge.items if _is_section(item.section, section))
+            values["section"] = next(known, SECTIONS.get(section.casefold(), section))
         decision = values.pop("kind", "") == "decision" or "date" in values or "reason" in values
         if not values.get("date"):
             values.pop("date", None)
+        if decision and text and "reason" not in values and "\n" not in text.strip():
+            values["reason"], text = text.strip(), None
         said = f"{title}\n{text}" if text and text.strip() else title
         return self.makes("add", snapshot, now, said, decision=decision, **values)
 
@@ -287,8 +336,16 @@ class KnowledgeItems(InFiles):
         return self.makes("edit", snapshot, now, ref, text, date, reason)
 
 
+def _is_section(name: str, asked: str) -> bool:
+    """Return whether a section is meant by its name, or by a plain word for it such as `preferences`."""
+    name, asked = name.casefold(), asked.casefold()
+    return name == asked or (asked in SECTIONS and asked.removesuffix("s") in name)
+
+
 class ContactEntries(InFiles):
     """The rows and people of contacts.md; the field `kind` is channel, route or person."""
+
+    filters = ()
 
     name = verb = "contacts"
     group = contacts
@@ -300,6 +357,12 @@ class ContactEntries(InFiles):
     def source(self, record: Record) -> str:
         """Return the text about a person; rows have none."""
         return str(getattr(record.item, "text", None) or "")
+
+    def grown(self, record: Record, more: str) -> Changes:
+        """Return the changes that add to the text about a person."""
+        if not hasattr(record.item, "text"):
+            raise UsageError("entry.append", "only a person has a text", "set a field")
+        return Changes({"text": f"{record.item.text or ''} {more}".strip()})
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add a person, or what the field `kind` names; the title is the name, for a route its channel."""
@@ -345,6 +408,11 @@ class MonitorEntries(InFiles):
 
     name = verb = "monitors"
     group = monitors
+    filters = ()
+
+    def grown(self, record: Record, more: str) -> Changes:
+        """Refuse: a monitor has no text."""
+        raise UsageError("entry.append", "a monitor has no text to add to", "set a field")
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a monitor."""
@@ -354,13 +422,21 @@ class MonitorEntries(InFiles):
         """Add a monitor with this name."""
         if text and text.strip():
             raise UsageError("entry.field", "a monitor has no text", "use fields")
-        return self.makes("add", snapshot, now, title, changes=texts_of(fields))
+        return self.makes("add", snapshot, now, title, changes=_timed(fields))
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set and unset fields, or replace the source."""
         if (source := sent_source(record, changes)) is not None:
             return runnable(lambda looked: replace_monitor_text(looked, ref, source, now=now))(snapshot)
-        return self.makes("edit", snapshot, now, ref, texts_of(changes.set), changes.unset)
+        return self.makes("edit", snapshot, now, ref, _timed(changes.set), changes.unset)
+
+
+def _timed(fields: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields of a monitor, with an interval in words as cron."""
+    values = texts_of(fields)
+    if values.get("interval"):
+        values["interval"] = read_recurrence(values["interval"]).cron
+    return values
 
 
 class ConfigEntries(InFiles):

@@ -6,9 +6,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapp
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.search.records import records_of_memory_files
-from memory.system import System
+from memory.base.words import sounds_like_rule
+from memory.search.records import (
+    contact_record,
+    journal_record,
+    knowledge_record,
+    plan_record,
+    records_of_memory_files,
+    task_record,
+)
+from memory.system import Contribution, System
 from memory.workspace import MEMORY_FOLDER
+
+from .status import Brief, brief
 
 if TYPE_CHECKING:
     from memory.base.items import Committed, Item, Skipped, Taken
@@ -19,7 +29,13 @@ if TYPE_CHECKING:
     from memory.trust.consent import Ask
     from memory.workspace import Workspace
 
+    from .knowledge.model import KnowledgeItem
     from .snapshot import Snapshot
+
+
+_RULES = ("preference", "rule", "convention", "guideline", "polic", "standing", "style")
+"""Parts of the names of sections that hold rules."""
+_MOST_NEWS = 40
 
 
 class WorkspaceMemory(System):
@@ -109,6 +125,10 @@ class WorkspaceMemory(System):
         if refused is not None:
             refused.update(snapshot.refusals)
 
+    def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
+        """Return what an agent should know when a session begins; for a message a search finds the entries."""
+        return () if message.strip() else _offered(self._workspace.snapshot().readable(), now)
+
     def wants(self) -> Iterable[Ask]:
         """Return the commands and addresses of monitors, and the actions of open tasks."""
         from memory.trust.consent import task_asks
@@ -122,8 +142,6 @@ class WorkspaceMemory(System):
 
     def status(self, now: datetime) -> Mapping[str, object]:
         """Return counts by file, how many tasks are due, overdue and in progress, and how many monitors alert."""
-        from .status import brief
-
         found = brief(self._workspace.snapshot().readable(), now)
         return {
             "counts": dict(found.counts),
@@ -150,3 +168,63 @@ def monitors_want(snapshot: Snapshot) -> tuple[Ask, ...]:
         replace(ask, ambiguous=why[ask.name]) if not ask.ambiguous and why.get(ask.name) else ask
         for ask in monitor_asks(monitors)
     )
+
+
+def _offered(snapshot: Snapshot, now: datetime) -> Iterator[Contribution]:
+    """Yield what an agent should know of the files at `now`; each part is in its own order, the most useful first."""
+    known = list(snapshot.knowledge.items)
+    for item in known:
+        if _is_rule(item):
+            yield _of(knowledge_record(item), "rules", "a standing rule")
+        elif _is_gotcha(item):
+            yield _of(knowledge_record(item), "gotchas", "a gotcha")
+    for item in sorted(known, key=lambda one: one.date or "", reverse=True):
+        if item.kind == "decision" and not _is_rule(item):
+            yield _of(knowledge_record(item), "decisions", "it was decided", date=item.date or "")
+    yield from _tasks(brief(snapshot, now))
+    for plan in snapshot.plans.plans:
+        if plan.status == "running":
+            yield _of(plan_record(plan), "running", "the plan is running")
+    for monitor in snapshot.monitors.failing:
+        state = " ".join(filter(None, (monitor.last_status, monitor.last_status_remark)))
+        yield Contribution("files", monitor.ref, monitor.name, state, "it is not healthy", 1.0, "alerts")
+    for entry in snapshot.journal.entries(limit=_MOST_NEWS):
+        if entry.lines and not _is_routine(entry.title):
+            when = f"{entry.date or ''} {entry.time or ''}".strip()
+            yield _of(journal_record(entry), "news", "it is new", date=when)
+    for item in reversed(known):
+        if item.kind == "fact" and not _is_rule(item) and not _is_gotcha(item):
+            yield _of(knowledge_record(item), "rest", "it is known")
+    for person in snapshot.contacts.people:
+        yield _of(contact_record(person), "rest", "a contact")
+
+
+def _is_rule(item: KnowledgeItem) -> bool:
+    """Return whether an item tells people and agents how to act."""
+    place = f"{item.section} {item.topic or ''}".casefold()
+    return any(word in place for word in _RULES) or (item.kind == "fact" and sounds_like_rule(item.text))
+
+
+def _is_gotcha(item: KnowledgeItem) -> bool:
+    """Return whether an item is in a section of traps."""
+    return "gotcha" in item.section.casefold()
+
+
+def _tasks(found: Brief) -> Iterator[Contribution]:
+    for part, tasks, reason in (
+        ("overdue", found.overdue, "it is overdue"),
+        ("today", found.due_today, "it is due today"),
+        ("week", found.due_week, "it is due this week"),
+        ("running", found.in_progress, "it is in progress"),
+    ):
+        for task in tasks:
+            yield _of(task_record(task), part, reason, assigned=task.assigned or "")
+
+
+def _is_routine(title: str) -> bool:
+    """Return whether a journal entry is only a sign of life."""
+    return "heartbeat" in title.casefold()
+
+
+def _of(record: Record, part: str, reason: str, *, assigned: str = "", date: str = "") -> Contribution:
+    return Contribution("files", record.ref, record.title, record.text, reason, 1.0, part, assigned, date)

@@ -24,6 +24,7 @@ from .parameters import (
     SentFile,
     Suggested,
     Tag,
+    Values,
     Whole,
     argument,
     option,
@@ -33,6 +34,6 @@ from .result import Result, listing, said
 
 __all__ = [
     "DUE", "RECURRING", "Bound", "Caller", "Choice", "Content", "Context", "Day", "Group", "Input", "Kind", "Lines",
-    "Operation", "Pairs", "Parameter", "Ref", "Result", "SentFile", "Serves", "Suggested", "Tag", "Whole", "allow",
-    "argument", "listing", "option", "said", "shows", "under", "verb",
+    "Operation", "Pairs", "Parameter", "Ref", "Result", "SentFile", "Serves", "Suggested", "Tag", "Values", "Whole",
+    "allow", "argument", "listing", "option", "said", "shows", "under", "verb",
 ]  # fmt: skip

@@ -55,6 +55,8 @@ class Operation:
         self.examples, self.serves, self.by_person, self.looks = examples, serves, by_person, looks
         self.changed_by, self.here_only = changed_by, frozenset((*by_person, *changed_by))
         self.fields, self.unknown, self.options_metavar = fields, unknown, options_metavar
+        self.usage = f"see memdeck {self.does} --help"
+        """Where the caller learns what it takes."""
         self.edit: Callable[..., Any] | None = None
         """The function (call, **values) that returns the edit of the memory files that it makes, for those that are
         one: callers that check an entry under the lock use it.
@@ -99,7 +101,7 @@ class Operation:
         for name, one in known.items():
             if one.required and given.get(name) in (None, []):
                 words = f"missing {'option' if one.words else 'argument'} {one.label!r}"
-                raise UsageError("usage.missing", words, f"see memdeck {self.does} --help")
+                raise UsageError("usage.missing", words, self.usage)
         left = {one.name: one.default for one in self.parameters if one.name in self.here_only}
         return left | {one.name: one.read(given.get(name)) for name, one in known.items()}
 

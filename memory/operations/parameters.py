@@ -173,6 +173,18 @@ class Whole(Kind):
         )
 
 
+class Values(Kind):
+    """An object of values by their names; only programs send it."""
+
+    type = "object"
+
+    def read(self, value: Any, name: str) -> Mapping[str, Any]:
+        """Return the object."""
+        if not isinstance(value, Mapping):
+            raise UsageError("api.argument", f"{name} is no object", 'send {"name": "value"}', argument=name)
+        return value
+
+
 class Pairs(Kind):
     """`KEY=VALUE`, given as often as there are keys; in JSON also an object."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .brief import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message, is_searched
+from .brief import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message
 from .choices import EVERY, PromptChoices, change_choices, choice_of, read_choices
 from .compose import AgentPrompt, PromptBlock, PromptPreview, tokens_of
 
@@ -19,7 +19,6 @@ __all__ = [
     "change_choices",
     "choice_of",
     "for_message",
-    "is_searched",
     "read_choices",
     "tokens_of",
 ]

@@ -1,34 +1,60 @@
-"""The brief of a workspace: what is overdue, what is in progress, what matches a message, from all systems."""
+"""What agents are told: at the beginning of a session what they should know, and for a message what belongs to it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 
 from memory.base.told import why_not
+from memory.base.words import content_words
 from memory.errors import MemdeckError
-from memory.files.status import Brief
-from memory.files.status import brief as brief_of
-from memory.files.tasks.model import Task
 from memory.registry import system_name
-from memory.search.hits import Hit
+from memory.search.hits import FoundEntry, Hit
 from memory.search.query import plain_query
+from memory.search.records import derived_ref
 from memory.search.searcher import Searcher
+from memory.system import Contribution
 from memory.systems import contributions_of
 from memory.systems.suspects import Suspect, suspects_of
 from memory.workspace import Workspace
 
-from .choices import Kind, read_choices
+from .acts import concerns, says_something, without_contractions
+from .choices import Kind, agent_name, read_choices
 from .compose import AgentPrompt, PromptBlock, composed
+from .content import content_of, shortened
 
 DEFAULT_BUDGET = 1_000
 """The default budget of a brief, in tokens."""
 START_TOKENS, MESSAGE_TOKENS = 1_500, 500
 """Tokens that hooks spend at the start of a session, and on a message."""
-_SENTENCE_END = re.compile(r"[.?!;]+(?:\s|$)|[。？！；\n]")
-_MOST_SENTENCES = 8
-_FOUND = 6
+SECTIONS = {
+    "rules": "Rules and preferences",
+    "gotchas": "Gotchas",
+    "next": "Next steps",
+    "decisions": "Decisions",
+    "overdue": "Overdue",
+    "today": "Due today",
+    "alerts": "Alerts",
+    "due": "Due",
+    "week": "Due this week",
+    "running": "In progress",
+    "news": "News",
+    "rest": "Also known",
+}
+"""The headings of a prompt by the part of what stands below them, in their order."""
+FOR_MESSAGE, RULES = "Belongs to the message", "Rules for this"
+_INTENT_END = re.compile(r"[.?!;:]+(?:\s|$)|[。？！；\n]|,?\s+(?:and|then|also|und|sowie)\s+")
+_MOST_INTENTS, _MOST_RULES, _SEARCHED, _FOUND, _EACH = 8, 3, 16, 8, 6
+_LENGTH, _MESSAGE_LENGTH = 420, 360
+"""Characters of the content of an entry in a brief, and for a message."""
+_LEAST_NEWS, _FROM_BEST = 5, 0.45
+_LEAST_WORDS = 3
+_ASSIGNED = ("overdue", "today", "week", "running")
+_GUESS = 0.15
+"""The score from which an entry may answer a question that no entry is about."""
 
 
 def brief(
@@ -38,30 +64,23 @@ def brief(
     budget: int = DEFAULT_BUDGET,
     searcher: Searcher | None = None,
     agent: str = "",
+    since: str = "",
 ) -> AgentPrompt:
-    """Return what an agent should know at the aware time `now`; with a message also what matches it.
+    """Return what an agent should know at the aware time `now`; with a message and a searcher first what belongs to it.
 
-    The order: what is overdue and due, what is in progress, alerts, what the systems offer for the message (facts, the
-    focus of the project state), what a search for it finds (if a searcher is given), the newest journal entries, what
-    is due this week. A system that cannot be read is left out. Entries that the person pinned for the agent come first,
-    and muted entries are not in the text; errors as `read_choices`.
+    The order is that of `SECTIONS`; of tasks, those of the agent come first. `since` is when its last session began
+    (`YYYY-MM-DD HH:MM` in the workspace's zone): older news than that are left out, but the newest five. The text is
+    the same as long as the memory is, and the day. A system that cannot be read is left out. Entries that the person
+    pinned for the agent come first, and muted entries are not in the text; errors as `read_choices`.
     """
     choices = read_choices(workspace.state).for_agent(agent)
-    blocks: list[PromptBlock] = []
-    later: list[PromptBlock] = []
-    present = workspace.system_names()
-    if "files" in present:
-        blocks += _readable(lambda: _files(workspace, now, later))
-    blocks += _readable(lambda: list(_offered(workspace, now, message)))
-    if message.strip() and searcher is not None:
-        known = {block.ref for block in blocks}
-        blocks += _readable(lambda: [one for one in _found(searcher, message) if one.ref not in known])
-    known = {block.ref for block in blocks}
-    blocks += [block for block in later if block.ref not in known]
+    offered = _at_start(workspace, now, agent, since)
+    blocks = _matching(workspace, now, message, searcher) if searcher is not None and message.strip() else []
+    blocks += [_block(one, SECTIONS.get(one.part, SECTIONS["rest"]), _LENGTH) for one in offered]
     known = {block.ref for block in blocks}
     missing = {ref for ref, kind in choices.items() if kind == "pin" and ref not in known}
     blocks += _entries(workspace, missing)
-    return _composed(workspace, _chosen(blocks, choices), budget)
+    return _composed(workspace, _chosen(blocks, choices), budget, tells_rest=True)
 
 
 def for_message(
@@ -73,47 +92,150 @@ def for_message(
     without: Collection[str] = (),
     agent: str = "",
 ) -> AgentPrompt:
-    """Return only what matches a message at the aware time `now`: what systems offer because of it, and what a search
-    finds if a searcher is given. The prompt is empty if nothing matches; the systems named in `without` are left out.
-    Of the matches, pinned entries come first, and muted ones are not in the text; errors as `read_choices`.
+    """Return only what belongs to a message at the aware time `now`: the rules for what it asks to do, what systems
+    offer because of it, and what a search finds for each thing that it asks, if a searcher is given.
+
+    The prompt is empty if nothing fits; the systems named in `without` are left out. Of the matches, pinned entries
+    come first, and muted ones are not in the text; errors as `read_choices`.
     """
     choices = read_choices(workspace.state).for_agent(agent)
-    always = {(one.system, one.ref, one.text, one.score) for one in _offered(workspace, now, "", without)}
-    blocks = [
-        one
-        for one in _offered(workspace, now, message, without)
-        if (one.system, one.ref, one.text, one.score) not in always
-    ]
-    if searcher is not None:
-        known = {block.ref for block in blocks}
-        blocks += _readable(lambda: [one for one in _found(searcher, message, without) if one.ref not in known])
+    blocks = _matching(workspace, now, message, searcher, without)
     return _composed(workspace, _chosen(blocks, choices), budget)
 
 
-def _composed(workspace: Workspace, blocks: list[PromptBlock], budget: int) -> AgentPrompt:
+# -- at the start --------------------------------------------------------------------------------------------------
+
+
+def _at_start(workspace: Workspace, now: datetime, agent: str, since: str) -> list[Contribution]:
+    """Return what all systems offer, in the order of use to the agent."""
+    offered = list(contributions_of(workspace, "", now))
+    with suppress(MemdeckError):
+        offered += _rejected(workspace, agent)
+    name = agent_name(agent).removeprefix("agent:").casefold()
+    order = list(SECTIONS)
+    turns: Counter[str] = Counter()
+
+    def place(one: Contribution) -> tuple[int, bool, int]:
+        part = one.part if one.part in SECTIONS else "rest"
+        # The systems take turns in what is told last, so that none of them fills the rest of the budget.
+        turns[one.system] += part == "rest"
+        of_another = part in _ASSIGNED and one.assigned.casefold() != name
+        return order.index(part), of_another, turns[one.system] if part == "rest" else 0
+
+    ordered = sorted(offered, key=place)
+    news = sorted((one for one in ordered if one.part == "news"), key=lambda one: one.date, reverse=True)
+    old = {id(one) for one in news[_LEAST_NEWS:] if one.date < since} if since else {id(one) for one in news[10:]}
+    return [one for one in _once(ordered) if id(one) not in old]
+
+
+def _once(offered: Iterable[Contribution]) -> Iterator[Contribution]:
+    """Yield what no earlier block says: of two memories with the same words only the first is told."""
+    said: list[frozenset[str]] = []
+    for one in offered:
+        words = frozenset(content_words(f"{one.title} {content_of(one.system, one.title, one.text)}"))
+        if len(words) >= _LEAST_WORDS and any(words <= other for other in said):
+            continue
+        said.append(words)
+        yield one
+
+
+def _rejected(workspace: Workspace, agent: str) -> Iterator[Contribution]:
+    """Yield the agent's newest proposals that a person rejected, with the person's note."""
+    actor = agent_name(agent)
+    if actor == "*":
+        return
+    for one in workspace.together.proposals.list(states=("rejected",), actor=actor, limit=3):
+        date = f"{(one.decided_at or one.time).astimezone(workspace.zone):%Y-%m-%d %H:%M}"
+        title = f"A person rejected your change: {one.summary}"
+        yield Contribution("review", None, title, one.note, "it was rejected", 1.0, "news", date=date)
+
+
+def _block(one: Contribution, section: str, most: int, snippet: str = "") -> PromptBlock:
+    content = shortened(content_of(one.system, one.title, one.text), most, snippet)
+    block = PromptBlock.of(one.system, section, one.ref, one.title, one.reason, content, one.score)
+    # A line of an entry may be sound where the entry is not.
+    return block._replace(suspicion=block.suspicion or why_not(one.system, one.title, one.text))
+
+
+# -- for a message -------------------------------------------------------------------------------------------------
+
+
+def _matching(
+    workspace: Workspace, now: datetime, message: str, searcher: Searcher | None, without: Collection[str] = ()
+) -> list[PromptBlock]:
+    """Return the rules that concern a message, then what answers its parts, the best of each part first."""
+    if not says_something(message):
+        return []
+    always = contributions_of(workspace, "", now, without)
+    rules = [one for one in always if one.part in ("rules", "gotchas")]
+    ranked = sorted(((concerns(f"{one.title} {one.text}", message), one) for one in rules), key=lambda pair: -pair[0])
+    found = [_block(one, RULES, _MESSAGE_LENGTH) for score, one in ranked[:_MOST_RULES] if score >= 1]
+    known = {(one.system, one.ref, one.text) for one in always}
+    for one in contributions_of(workspace, message, now, without):
+        if (one.system, one.ref, one.text) not in known:
+            found.append(_block(one, FOR_MESSAGE, _MESSAGE_LENGTH))
+    if searcher is not None:
+        with suppress(MemdeckError):
+            found += _found(workspace, searcher, message, without)
+    return found
+
+
+def _is_copy(entry: FoundEntry) -> bool:
+    """Return whether an entry is the event of an edit of the project state, which repeats what the state says."""
+    return (entry.ref or "").startswith("state#evt-") and entry.title.startswith("edited ")
+
+
+def _found(workspace: Workspace, searcher: Searcher, message: str, without: Collection[str]) -> Iterator[PromptBlock]:
+    """Yield what a search finds for each part of a message, in turns."""
+    hidden = {kind for name in without for kind in system_name(name).kinds}
+    hidden |= {kind for one in workspace.systems() if not one.may_be_told() for kind in system_name(one.name).kinds}
+    answers = [_hits(searcher, intent, hidden) for intent in _intents(message)]
+    turns = [hits[turn] for turn in range(_EACH) for hits in answers if turn < len(hits)]
+    for hit in turns[:_FOUND]:
+        entry = hit.entry
+        one = Contribution(
+            entry.kind, entry.ref or derived_ref(entry), entry.title, entry.text, "it fits the message", hit.score
+        )
+        yield _block(one, FOR_MESSAGE, _MESSAGE_LENGTH, hit.snippet)._replace(system="search")
+
+
+def _hits(searcher: Searcher, intent: str, hidden: Collection[str]) -> list[Hit]:
+    """Return the hits that are about one thing that is asked, without those far behind the best."""
+    query = plain_query(without_contractions(intent))
+    # A short word that begins a longer one is another word: the sea is no seat.
+    terms = tuple(term._replace(open=term.open and len(term.text) > 5) for term in query.terms)
+    every = searcher.search(query._replace(terms=terms), _SEARCHED).every
+    every = tuple(hit for hit in every if hit.entry.kind not in hidden and not _is_copy(hit.entry))
+    hits = [hit for hit in every if hit.is_about]
+    if not hits and intent.rstrip().endswith("?"):
+        # A question is worth a guess: what has the largest part of it.
+        hits = [hit for hit in every if hit.score >= _GUESS]
+    return [hit for hit in hits if hit.score >= _FROM_BEST * hits[0].score][:_EACH]
+
+
+def _intents(message: str) -> list[str]:
+    """Return the parts of a message that say something, of many the first and the last; the whole where it has one."""
+    parts = list(dict.fromkeys(part for part in _INTENT_END.split(message) if part and says_something(part)))
+    if len(parts) > _MOST_INTENTS:
+        parts = parts[: _MOST_INTENTS // 2] + parts[-(_MOST_INTENTS // 2) :]
+    return parts if len(parts) > 1 else [message]
+
+
+# -- together ------------------------------------------------------------------------------------------------------
+
+
+def _composed(workspace: Workspace, blocks: list[PromptBlock], budget: int, *, tells_rest: bool = False) -> AgentPrompt:
     """Return the prompt of blocks without those that look suspicious, unless a person approved their entries."""
     known: list[Suspect] = []
 
     def may_tell(block: PromptBlock) -> bool:
-
         if not known:
             known.extend(suspects_of(workspace))
-        # Of entries with one name all must be approved: nobody knows from which of them the text comes.
-        same = [one for one in known if (one.ref == block.ref if block.ref else one.title == block.title)]
+        # Of entries with one name all must be approved: it is unknown from which of them the text comes.
+        same = [one for one in known if block.ref in (one.ref, one.derived) or block.title == one.title]
         return bool(same) and all(one.approved for one in same)
 
-    return composed(blocks, budget, "workspace", may_tell)
-
-
-def is_searched(workspace: Workspace, without: Collection[str] = ()) -> bool:
-    """Return whether a search may find what systems do not offer themselves; `for_message` drops all other hits."""
-    hidden = _hidden(without)
-    return any(not hidden.issuperset(system_name(name).kinds) for name in workspace.system_names())
-
-
-def _hidden(without: Collection[str]) -> set[str]:
-    """Return the kinds excluded from search hits: facts, which are offered anyway, and those of excluded systems."""
-    return {"facts", *(kind for name in without for kind in system_name(name).kinds)}
+    return composed(blocks, budget, "workspace", may_tell, tells_rest=tells_rest)
 
 
 def _chosen(blocks: list[PromptBlock], choices: Mapping[str, Kind]) -> list[PromptBlock]:
@@ -138,100 +260,10 @@ def _chosen(blocks: list[PromptBlock], choices: Mapping[str, Kind]) -> list[Prom
 
 
 def _entries(workspace: Workspace, refs: set[str]) -> Iterator[PromptBlock]:
-    """Yield blocks for entries that are not in the prompt otherwise; none for entries that no longer exist."""
-    left = set(refs)
-    for system in workspace.systems() if left else ():
+    """Yield blocks for pinned entries that are not in the prompt otherwise; none for entries that no longer exist."""
+    for system in workspace.systems() if refs else ():
         for record in system.records(None, {}):
-            ref = record.ref
-            if ref in left:
-                left.discard(ref)
-                yield PromptBlock.of(system.name, "Pinned", ref, record.title, "", record.file)
-            if not left:
-                return
-
-
-def _readable(read: Callable[[], list[PromptBlock]]) -> list[PromptBlock]:
-    try:
-        return read()
-    except MemdeckError:
-        return []
-
-
-def _files(workspace: Workspace, now: datetime, later: list[PromptBlock]) -> list[PromptBlock]:
-    """Return what is urgent in the memory files, and add the rest to `later`."""
-    found = brief_of(workspace.snapshot().readable(), now)
-    later += _news(found)
-    return list(_urgent(found))
-
-
-def _urgent(found: Brief) -> Iterator[PromptBlock]:
-    for section, tasks, reason in (
-        ("Overdue", found.overdue, "it is overdue"),
-        ("Due today", found.due_today, "it is due today"),
-        ("In progress", found.in_progress, "it is in progress"),
-    ):
-        for task in tasks:
-            yield _task(section, task, reason)
-    for monitor in found.alerts:
-        yield PromptBlock.of(
-            "files",
-            "Alerts",
-            monitor.ref,
-            monitor.name,
-            "it is not healthy",
-            next(iter(monitor.status_at(found.now, found.snapshot.zone)), ""),
-        )
-
-
-def _news(found: Brief) -> Iterator[PromptBlock]:
-    for entry in found.last_entries:
-        when = f"{entry.date or ''} {entry.time or ''}".strip()
-        yield PromptBlock.of("files", "Journal", entry.ref, entry.title, "it is new", when, 0.4)
-    for task in found.due_week:
-        yield _task("Due this week", task, "it is due this week", 0.3)
-
-
-def _task(section: str, task: Task, reason: str, score: float = 1.0) -> PromptBlock:
-    due = task.due_parts.date
-    progress = None if task.progress is None else f"{task.progress}%"
-    parts = (task.priority, f"due {due}" if due else None, progress, task.assigned)
-    return PromptBlock.of(
-        "files", section, task.ref, task.title, reason, ", ".join(part for part in parts if part), score
-    )
-
-
-def _offered(workspace: Workspace, now: datetime, message: str, without: Collection[str] = ()) -> Iterator[PromptBlock]:
-    """Yield what the systems offer for the message, under their titles."""
-    for one in contributions_of(workspace, message, now, without):
-        title = one.title if one.text.split() == one.title.split() else f"{one.title}: {' '.join(one.text.split())}"
-        section = system_name(one.system).title.capitalize()
-        block = PromptBlock.of(one.system, section, one.ref, title, one.reason, score=one.score)
-        yield block._replace(title=one.title) if block.suspicion else block
-
-
-def _found(searcher: Searcher, message: str, without: Collection[str] = ()) -> Iterator[PromptBlock]:
-    """Yield what is found for each sentence of a message: it may ask for several things."""
-    hidden = _hidden(without)
-    found: dict[tuple[str, int], Hit] = {}
-    for sentence in _sentences(message):
-        for hit in searcher.search(plain_query(sentence), _FOUND).every:
-            place = (hit.entry.file, hit.entry.line)
-            if hit.is_about and (place not in found or hit.score > found[place].score):
-                found[place] = hit
-    for hit in sorted(found.values(), key=lambda one: -one.score)[:_FOUND]:
-        entry = hit.entry
-        if entry.kind not in hidden:
-            more = entry.file if hit.snippet == entry.title else f"{entry.file}: {hit.snippet}"
-            block = PromptBlock.of(
-                "search", "Found for the message", entry.ref, entry.title, "it fits the message", more, hit.score
-            )
-            # A line of an entry may be sound where the entry is not.
-            yield block._replace(suspicion=block.suspicion or why_not(entry.kind, entry.title, entry.text))
-
-
-def _sentences(message: str) -> list[str]:
-    """Return the first and the last sentences of a message, each once."""
-    parts = list(dict.fromkeys(part for part in _SENTENCE_END.split(message) if part.strip()))
-    if len(parts) > _MOST_SENTENCES:
-        parts = parts[: _MOST_SENTENCES // 2] + parts[-(_MOST_SENTENCES // 2) :]
-    return parts
+            ref = record.ref or derived_ref(record)
+            if ref in refs:
+                one = Contribution(record.kind, ref, record.title, record.text, "", 1.0)
+                yield _block(one, "Pinned", _LENGTH)._replace(system=system.name)

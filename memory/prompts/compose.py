@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from memory.base.safe_text import visible
 from memory.base.told import fenced, harmless, why_not
 
-_LONGEST = 400
+_LONGEST = 700
+_SHARES = (0.12, 0.4, 1.0)
+"""The part of a budget that one section may have, in each of the rounds in which it is spent."""
+_FIRST = {"Pinned": 1.0, "Rules and preferences": 0.3}
+"""The part of the sections that have more in the first round."""
+_REST = 40
+"""Tokens for the sentence about what was left out."""
+_KINDS = {"orchestration": "plans"}
 
 
 def tokens_of(text: str) -> int:
@@ -39,7 +47,7 @@ class PromptBlock(NamedTuple):
     def of(
         cls, system: str, section: str, ref: str | None, title: str, reason: str, more: str = "", score: float = 1.0
     ) -> PromptBlock:
-        """Return the block of an entry: its ref, its title, and more about it in parentheses."""
+        """Return the block of an entry: its ref, its title, and what else it says."""
         name = f"{ref} " if ref else ""
         line = f"- {name}{title}" + (f" ({more})" if more else "")
         return cls(
@@ -133,30 +141,61 @@ def safe_line(text: str) -> str:
 
 
 def composed(
-    blocks: list[PromptBlock], budget: int, source: str, may_tell: Callable[[PromptBlock], bool] = lambda _: False
+    blocks: list[PromptBlock],
+    budget: int,
+    source: str,
+    may_tell: Callable[[PromptBlock], bool] = lambda _: False,
+    *,
+    tells_rest: bool = False,
 ) -> AgentPrompt:
-    """Return the prompt of blocks in their order, with each one that fits, is not muted and may be told.
+    """Return the prompt of blocks in their order, whole ones that fit, are not muted and may be told.
 
-    `may_tell` is asked about the blocks that look suspicious; of those it refuses, not even the title is kept.
+    No section takes more than its share before the others got theirs, and in the last round what still fits is added.
+    `tells_rest` adds a sentence about what was left out, and how to read it. `may_tell` is asked about the blocks that
+    look suspicious; of those it refuses, not even the title is kept.
     """
-    left = budget - tokens_of(fenced("-", source))
-    headings: set[str] = set()
-    lines: list[str] = []
-    judged: list[PromptBlock] = []
-    for block in blocks:
-        if block.choice == "mute":
-            judged.append(block._replace(included=False))
-            continue
-        if block.suspicion and not may_tell(block):
-            judged.append(block.withheld())
-            continue
-        heading = "" if block.section in headings else f"## {block.section}\n"
-        cost = tokens_of(f"{heading}{block.text}\n")
-        if cost > left:
-            judged.append(block._replace(included=False))
-            continue
-        left -= cost
-        headings.add(block.section)
-        lines.append(f"{heading}{block.text}\n")
-        judged.append(block)
-    return AgentPrompt(budget, fenced("".join(lines), source), tuple(judged))
+    judged = [_judged(block, may_tell) for block in blocks]
+    room = budget - tokens_of(fenced("-", source))
+    costs = {at: tokens_of(f"{one.text}\n") for at, one in enumerate(judged) if one.included}
+    headings = {one.section: tokens_of(f"## {one.section}\n") for one in judged}
+    if tells_rest and sum(costs.values()) + sum(headings.values()) > room:
+        room -= _REST
+    chosen: set[int] = set()
+    spent: dict[str, int] = {}
+    for share in _SHARES:
+        full: set[str] = set()
+        for at, cost in costs.items():
+            section = judged[at].section
+            if at in chosen or section in full:
+                continue
+            before = spent.get(section, 0)
+            total = (before or headings[section]) + cost
+            others = sum(spent.values()) - before
+            if total <= max(share, _FIRST.get(section, 0.0)) * room and others + total <= room:
+                spent[section] = total
+                chosen.add(at)
+            elif share < 1:
+                full.add(section)  # A smaller entry does not overtake a more useful one.
+    told = [one._replace(included=at in chosen) for at, one in enumerate(judged)]
+    lines = []
+    for section in dict.fromkeys(one.section for one in told if one.included):
+        lines += [f"## {section}", *(one.text for one in told if one.included and one.section == section)]
+    rest = [one for at, one in enumerate(told) if at in costs and at not in chosen]
+    if rest and tells_rest:
+        lines.append(_left_out(rest))
+    return AgentPrompt(budget, fenced("\n".join(lines), source), tuple(told))
+
+
+def _judged(block: PromptBlock, may_tell: Callable[[PromptBlock], bool]) -> PromptBlock:
+    if block.choice == "mute":
+        return block._replace(included=False)
+    return block.withheld() if block.suspicion and not may_tell(block) else block
+
+
+def _left_out(rest: Iterable[PromptBlock]) -> str:
+    """Return the sentence about what did not fit: how many of each kind, and how to get them."""
+    names = ((one.ref or one.system).partition("#")[0] for one in rest)
+    counts = Counter(_KINDS.get(name, name) for name in names)
+    return f"Left out for room: {', '.join(f'{count} {kind}' for kind, count in counts.items())}. " + (
+        "`read` with such a kind lists them, `search` finds them."
+    )

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from memory.base.safe_text import visible
 from memory.errors import ConflictError, UsageError
 from memory.files.refs import identity_hex
+from memory.workspace import MEMORY_FOLDER
 
-from .hits import FoundEntry
-from .records import Record
+from .records import FILE_KINDS, Record, derived_ref
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
@@ -56,13 +56,14 @@ class EntryItem:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The changes of an edit: `set` and `unset` fields, or replace the whole `text`; the values are text, or JSON if a
-    kind says so.
+    """The changes of an edit: `set` and `unset` fields, replace the whole `text`, or `append` to what an entry says;
+    the values are text, or JSON if a kind says so.
     """
 
     set: Mapping[str, Any] = field(default_factory=dict)
     unset: tuple[str, ...] = ()
     text: str | None = None
+    append: str | None = None
 
     @property
     def values(self) -> Json:
@@ -99,10 +100,15 @@ def item_of(record: Record) -> EntryItem:
         hash_of(record._replace(text=text), values),
         record.kind,
         record.title,
-        record.file,
+        path_of(record.kind, record.file),
         values,
         text,
     )
+
+
+def path_of(kind: str, file: str) -> str:
+    """Return the path of a record's file in the workspace, which resources and people take."""
+    return f"{MEMORY_FOLDER}/{file}" if kind in FILE_KINDS else file
 
 
 def _present(value: Any) -> Any:
@@ -112,11 +118,6 @@ def _present(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_present(one) for one in value]
     return value
-
-
-def derived_ref(record: Record | FoundEntry) -> str:
-    """Return the ref of a record without its own, derived from its file and its title."""
-    return f"{record.kind}#{identity_hex(record.kind, record.file, record.title)}"
 
 
 def hash_of(record: Record, fields: Mapping[str, Any]) -> str:
@@ -184,6 +185,10 @@ class EntryKind(Protocol):
     """
 
     compact: bool
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """The filters of the kind beside its fields."""
 
     def find(self, call: EntryCall, ref: str) -> Record:
         """Return the record of a ref, archives included; NotFoundError or AmbiguousError."""

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from memory.document.lines import decode, split_lines
 from memory.files import MEMORY_FILES
@@ -17,6 +17,7 @@ from memory.files.knowledge.model import KnowledgeItem
 from memory.files.monitors import Monitor
 from memory.files.plain import line_findings
 from memory.files.plans.model import Plan
+from memory.files.refs import identity_hex
 from memory.files.snapshot import Snapshot, kind_of
 from memory.files.tasks.model import Task
 from memory.registry import REGISTRY
@@ -53,6 +54,27 @@ class Record(NamedTuple):
         """The line in the file, from 0."""
         line: int = self.item.line
         return line
+
+
+class Named(Protocol):
+    """A record, or what an index holds of one."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the record."""
+
+    @property
+    def file(self) -> str:
+        """The file that holds it."""
+
+    @property
+    def title(self) -> str:
+        """The title of the entry."""
+
+
+def derived_ref(record: Named) -> str:
+    """Return the ref of a record without its own, derived from its file and its title."""
+    return f"{record.kind}#{identity_hex(record.kind, record.file, record.title)}"
 
 
 class FileRecords(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from memory.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memory.search.entries import Changes, Check, EntryCall, EntryKind, Made, item_of, list_of, passes, text_of
 from memory.search.records import Record
+from memory.state.files.model import NOT_SAID
 from memory.state.files.store import StateStore
 from memory.state.operations import edit, key_of
 from memory.state.system import ProjectState
@@ -18,6 +19,8 @@ from memory.systems import system_of
 _NUMBERED = re.compile(r"state#(gotcha|next-step)-(\d{1,6})")
 _LISTS = {"gotcha": "gotchas", "next-step": "next-steps"}
 _WHOLE = ("project", "project-map", "current-focus")
+_MAIN = {"gotchas": "cause", "next-steps": "start"}
+"""The field that the text of a new entry fills, as a line of a session does."""
 _TEXTS = {"gotchas": ("title", "symptom", "cause", "correctPath"), "next-steps": ("title", "why", "start", "done")}
 
 
@@ -37,6 +40,7 @@ class StateParts:
     """The parts of the bundle and the events of `.agent-memory`."""
 
     compact = False
+    filters = ("section",)
 
     def find(self, call: EntryCall, ref: str) -> Record:
         """Return the record of a part or an event."""
@@ -48,9 +52,15 @@ class StateParts:
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
         """Yield the parts, then the events, the newest first; archived ones if `section` selects them."""
         rest = dict(filter)
-        archived = str(rest.pop("section", "")).casefold() in ("archived", "all")
+        section = str(rest.pop("section", "")).casefold()
+        parts = (*_TEXTS, *_WHOLE)
+        if section and section not in (*parts, "archived", "all"):
+            known = f"use {', '.join(parts)} or all"
+            raise UsageError("state.section", f"there is no section {section[:40]!r}", known)
+        begin = f"state#{section.removesuffix('s')}" if section in parts else ""
         for record in _system(call).records():
-            if (archived or "/archive/" not in record.file) and passes(record, rest):
+            chosen = "/archive/" not in record.file or section in ("archived", "all")
+            if chosen and (record.ref or "").startswith(begin) and passes(record, rest):
                 yield _full(call, record)
 
     def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
@@ -59,12 +69,11 @@ class StateParts:
         section = str(values.pop("section", ""))
         if section not in _TEXTS:
             raise UsageError(
-                "state.section", f"{section[:40]!r} takes no entries", "set section to gotchas or next-steps"
+                "state.section", f"{section[:40]!r} takes no entries", "add kind=gotchas or kind=next-steps"
             )
-        first = _TEXTS[section][1]
         if text and text.strip():
-            values.setdefault(first, text.strip())
-        new = {key: text_of(key, values.pop(key, title if key == "title" else "-")) for key in _TEXTS[section]}
+            values.setdefault(_MAIN[section], text.strip())
+        new = {key: text_of(key, values.pop(key, title if key == "title" else NOT_SAID)) for key in _TEXTS[section]}
         if values:
             raise UsageError(
                 "entry.field",
@@ -83,6 +92,10 @@ class StateParts:
         section, number, before = self._section(call, ref, check)
         value = copy.deepcopy(before)
         part = value if number is None else value[number]
+        if changes.append is not None:
+            key = _MAIN.get(section, "summary")
+            known = part.get(key, "")
+            part[key] = changes.append if known in ("", "-", NOT_SAID) else f"{known}; {changes.append}"
         for key, given in changes.values.items():
             if key not in part:
                 raise UsageError("entry.field", f"{ref} has no field {key[:40]!r}", f"use {', '.join(part)}")

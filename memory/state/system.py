@@ -162,14 +162,26 @@ class ProjectState(System):
         yield BriefLine(self.name, "state#status", "state", words, after["why"] if after["command"] else "")
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:  # noqa: ARG002
-        """Yield the current focus, whatever the message is; nothing if there is none."""
+        """Yield gotchas, next steps and the current focus; nothing for a message: a search finds the parts.
+
+        Advice about memdeck itself is left out, and so is what was never recorded.
+        """
         memory = self.store.memory()
-        if not memory.read(model.STATE).exists:
+        if message.strip() or not memory.read(model.STATE).exists:
             return
-        focus = memory.bundle["currentFocus"]
-        if focus["summary"]:
-            text = f"{_focus_text(focus)}\n{model.MARKERS}"
-            yield Contribution(self.name, ref_of("current-focus"), "Current focus", text, "the current focus", 1.0)
+        bundle = memory.bundle
+        for part, name, key in (("gotchas", "gotcha", "gotchas"), ("next", "next-step", "nextSteps")):
+            for number, one in enumerate(bundle[key], 1):
+                yield self._offered(f"{name}-{number}", one["title"], _sayings(one), part, "the repository")
+        focus = bundle["currentFocus"]
+        lines = [focus["summary"], *focus["currentState"], *focus["knownRisks"]]
+        lines = [line for line in lines if line and "`memdeck " not in line]
+        yield self._offered("current-focus", "How to leave a note", model.MARKERS, "rest", "the repository")
+        if lines:
+            yield self._offered("current-focus", lines[0], "\n".join(lines[1:]), "running", "the current focus")
+
+    def _offered(self, name: str, title: str, text: str, part: str, reason: str) -> Contribution:
+        return Contribution(self.name, ref_of(name), title, text, reason, 1.0, part)
 
     def doctor_lines(self) -> Iterable[Advice]:
         """Yield the listed sources that are not read automatically on this machine."""
@@ -331,6 +343,23 @@ class StateReading(PlainReading):
 def ref_of(name: str) -> str:
     """Return the ref of an event, a checkpoint, or an item of the bundle: `state#evt-000001`."""
     return f"state#{name}"
+
+
+_SAYINGS = {
+    "symptom": "",
+    "cause": "cause: ",
+    "correctPath": "instead: ",
+    "why": "",
+    "start": "start: ",
+    "done": "done: ",
+}
+"""The values of gotchas and next steps in the order in which agents are told them, each with the words before it."""
+
+
+def _sayings(values: Json) -> str:
+    """Return the values of a gotcha or a next step, a line each, without those that were never stated."""
+    said = ((words, values.get(key)) for key, words in _SAYINGS.items())
+    return "\n".join(f"{words}{value}" for words, value in said if value not in (None, "", "-", model.NOT_SAID))
 
 
 def _bundle(data: bytes) -> bytes:

@@ -14,15 +14,19 @@ from typing import Any
 
 from memory.base.dates import time_bound
 from memory.base.safe_text import visible
-from memory.errors import BlockedError, MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.base.values import alike
+from memory.errors import AmbiguousError, BlockedError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.files.operations import when
 from memory.files.snapshot import kind_of
 from memory.history.changes import row
+from memory.operations import Parameter, Values, Whole, argument
 from memory.prompts import DEFAULT_BUDGET, brief
+from memory.prompts.content import content_of, shortened
 from memory.registry import kinds as all_kinds
 from memory.registry import registered
 from memory.review import Inbox
 from memory.review import row as proposal_row
+from memory.review.undo_redo import undo as take_back_last
 from memory.search.entries import (
     Changes,
     Check,
@@ -30,17 +34,21 @@ from memory.search.entries import (
     EntryItem,
     EntryKind,
     Made,
-    derived_ref,
     item_of,
     passes,
+    path_of,
+    refuse_unknown,
     stale,
 )
+from memory.search.hits import FoundEntry, Hit
 from memory.search.query import read_day, read_query
-from memory.search.records import Record
+from memory.search.records import Record, derived_ref
 from memory.search.searcher import Searcher
 from memory.workspace import Workspace
 
 from . import records_of_all, searcher_of
+from .placing import ALIASES, MEMORY, USES, KindName, is_same, place_of, plain_kind
+from .renaming import rename_word
 
 Json = dict[str, Any]
 LONGEST = 100_000
@@ -56,12 +64,17 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _CURSOR = re.compile(r"([0-9]{1,7})(?::(\S{1,300}))?")
 LARGEST = 60_000
 """Characters after which a page ends."""
-RESERVED = frozenset({"match", "since", "until", "tag", "title", "section", "due", "agent", "path"})
-"""Filter keys with a fixed meaning, whether or not an entry has a field of that name."""
+KINDS_HELP = "\n".join(f"{name}: {use}" for name, use in USES.items())
+_SNIPPET, _SHOWN = 300, 8
 _IN_LIST = 300
 _LOOKED_AT = 200
 _REMEMBERED = 2_000
 _TRACED = 2
+
+
+def _takes(name: str, **settings: Any) -> Parameter:
+    """Return a parameter of a tool, which has the same name in messages as in calls."""
+    return argument(name, metavar=name, **{"default": None, **settings})
 
 
 class EntryAccess:
@@ -100,45 +113,82 @@ class EntryAccess:
 
     # -- looking ------------------------------------------------------------------------------------------------
 
-    def brief(self, message: str = "", budget: int | None = None, *, actor: str = "") -> Json:
+    @_takes("message", help="what it is about")
+    @_takes("budget", type=Whole(100, 20_000), help="tokens, 1000")
+    def brief(self, message: str | None = None, budget: int | None = None, *, actor: str = "") -> Json:
         """Return `{"text", "tokens"}`: what an agent should know now, within a budget of tokens (100 to 20,000)."""
-        check_text("message", message)
+        check_text("message", message or "")
         with self._mutex:
             most = DEFAULT_BUDGET if budget is None else max(100, min(budget, 20_000))
-            found = brief(self.workspace, self._clock(), message, most, self.searcher, actor)
+            found = brief(self.workspace, self._clock(), message or "", most, self.searcher, actor)
         return {"text": found.text, "tokens": found.used}
 
+    @_takes("query", required=True)
+    @_takes("kinds", multiple=True)
+    @_takes("limit", type=Whole(1, MOST))
+    @_takes("cursor")
     def search(
-        self, query: str, kinds: Sequence[str] = (), limit: int | None = None, cursor: str | None = None
+        self,
+        query: str,
+        kinds: Sequence[str] = (),
+        limit: int | None = None,
+        cursor: str | None = None,
+        *,
+        actor: str = "",
     ) -> Json:
-        """Return `{"results", "cursor"}`: the hits for a query, best first; see `memory.search`."""
+        """Return `{"results", "cursor"}`: the hits for a query, best first; see `memory.search`. An empty query lists
+        what is newest. Each has the hash for an edit, and what it says besides its title.
+        """
         check_text("query", query)
-        named = tuple(ALIASES.get(kind, kind) for kind in kinds)
-        unknown = [kind for kind in named if kind not in all_kinds()]
+        named = tuple(plain_kind(kind)[0] for kind in kinds)
+        unknown = [kind for kind, name in zip(kinds, named, strict=True) if name not in all_kinds()]
         if unknown:
-            raise UsageError(
-                "entry.kind", f"there is no kind {unknown[0][:40]!r}", f"use some of {', '.join(all_kinds())}"
-            )
+            raise UsageError("entry.kind", f"there is no kind {unknown[0][:40]!r}", f"use some of {', '.join(USES)}")
         start, _ = read_cursor(cursor)
         most = page_of(limit)
         with self._mutex:
             today = self._clock().astimezone(self.workspace.zone).date()
-            asked = read_query(query, lambda day: read_day(day, today)).within(named)
-            answer = self.searcher.search(asked, start + most + 1)
-        hits = answer.every[start : start + most + 1]
-        results = [
-            {
-                "ref": hit.entry.ref or derived_ref(hit.entry),
-                "kind": hit.entry.kind,
-                "title": cut(visible(hit.entry.title), 200),
-                "snippet": visible(hit.snippet),
-                "file": visible(hit.entry.file),
-                "score": round(hit.score, 3),
-            }
-            for hit in hits[:most]
-        ]
-        return {"results": results, "cursor": f"{start + most}" if len(hits) > most else None}
+            if query.strip():
+                asked = read_query(query, lambda day: read_day(day, today)).within(named)
+                hits: Sequence[Hit] = self.searcher.search(asked, start + most + 1).every
+            else:
+                hits = self._newest(named, start + most + 1)
+            results = [self._hit(hit) for hit in hits[start : start + most]]
+        return {"results": results, "cursor": f"{start + most}" if len(hits) > start + most else None}
 
+    def _newest(self, kinds: tuple[str, ...], most: int) -> Sequence[Hit]:
+        """Return the newest entries as hits of a search for nothing; those without a date are the last."""
+        records = [one for one in records_of_all(self.workspace, kinds or None, {}) if "archive/" not in one.file]
+        records.sort(key=lambda one: one.date, reverse=True)
+        return [
+            Hit(FoundEntry(one.kind, one.file, one.title, one.text, one.date, one.ref, one.line, one.tags), 1.0, "")
+            for one in records[:most]
+        ]
+
+    def _hit(self, hit: Hit) -> Json:
+        entry = hit.entry
+        ref = entry.ref or derived_ref(entry)
+        said = shortened(content_of(entry.kind, entry.title, entry.text), _SNIPPET, hit.snippet)
+        found: EntryItem | None = None
+        with suppress(MemdeckError):
+            found = item_of(kind_named(entry.kind, self.workspace).find(self._call(""), ref))
+            self._remember(found)
+        fields = {} if found is None else found.fields
+        return {
+            "ref": ref,
+            "hash": None if found is None else found.hash,
+            "kind": entry.kind,
+            "title": cut(visible(entry.title), 200),
+            "snippet": visible(said) or "; ".join(f"{key}: {_safe(one)}" for key, one in fields.items())[:_SNIPPET],
+            "file": visible(path_of(entry.kind, entry.file)),
+            "score": round(hit.score, 3),
+        }
+
+    @_takes("ref", help="or a title")
+    @_takes("kind", type=KindName())
+    @_takes("filter", type=Values(), help="section, due, tag, match, since, until, any field")
+    @_takes("limit", type=Whole(1, MOST))
+    @_takes("cursor")
     def read(
         self,
         ref: str | None = None,
@@ -146,18 +196,61 @@ class EntryAccess:
         filter: Mapping[str, Any] | None = None,  # noqa: A002 - the name of the argument
         limit: int | None = None,
         cursor: str | None = None,
+        *,
+        actor: str = "",
     ) -> Json:
-        """Return `{"entries", "cursor"}`: the entry of a ref, or those of a kind that pass a filter."""
+        """Return `{"entries", "cursor"}`: the entry of a ref or a title, or those of a kind that pass a filter.
+
+        `waiting` of one entry are the actor's own proposals about it that wait for a person.
+        """
         if (ref is None) == (kind is None):
-            raise UsageError("entry.arguments", "read takes a ref or a kind", "send one of them")
+            raise UsageError("entry.arguments", "read takes a ref or a kind", 'send ref="tasks#…" or kind="tasks"')
         with self._mutex:
             call = self._call("")
             if ref is not None:
+                ref = self._named(ref)
                 with self._traced(ref):
-                    item = item_of(kind_named(kind_of_ref(ref), self.workspace).find(call, ref.strip()))
-                return {"entries": [self._told(item)], "cursor": None}
+                    item = item_of(kind_named(kind_of_ref(ref), self.workspace).find(call, ref))
+                told = self._told(item)
+                if waiting := self._waiting(item.ref, actor):
+                    told["waiting"] = waiting
+                return {"entries": [told], "cursor": None}
             assert kind is not None
-            return self._page(call, kind_named(kind, self.workspace), filter or {}, limit, cursor)
+            name, implied = plain_kind(kind)
+            place = place_of(self.workspace, kind, "", "", {}) if implied else None
+            if place is not None:
+                name, implied = place.kind, place.fields
+            return self._page(call, kind_named(name, self.workspace), {**implied, **(filter or {})}, limit, cursor)
+
+    def _named(self, ref: str) -> str:
+        """Return the ref of an entry: the text itself, or that of the one entry whose title it is or is a part of.
+
+        NotFoundError `entry.not_found`, AmbiguousError `entry.ambiguous` with the candidates.
+        """
+        text = ref.strip()
+        with suppress(UsageError):
+            kind_of_ref(text)
+            return text
+        wanted = alike(text)
+        records = (
+            [one for one in records_of_all(self.workspace, None, {}) if "archive/" not in one.file] if wanted else []
+        )
+        found = [one for one in records if alike(one.title) == wanted]
+        found = found or [one for one in records if wanted in alike(one.title)]
+        refs = dict.fromkeys(one.ref or derived_ref(one) for one in found)
+        if not refs:
+            raise NotFoundError("entry.not_found", f"no entry is called {text[:60]!r}", f'search query="{text[:60]}"')
+        if len(refs) > 1:
+            few = [{"ref": one.ref or derived_ref(one), "title": visible(one.title)[:100]} for one in found[:_SHOWN]]
+            words = f"{len(refs)} entries are called {text[:60]!r}"
+            raise AmbiguousError("entry.ambiguous", words, f'send ref="{few[0]["ref"]}" or another', candidates=few)
+        return next(iter(refs))
+
+    def _waiting(self, ref: str, actor: str) -> list[str]:
+        """Return sentences about the actor's own proposals about an entry that wait for a person."""
+        found = Inbox(self.workspace).list(actor=actor, limit=FEW) if actor else ()
+        mine = (one for one in found if any(ref in (part.ref, part.old_ref) for part in one.touched))
+        return [f"your proposal {one.id} waits for a person: {visible(one.summary)}" for one in mine]
 
     def _page(
         self, call: EntryCall, kind: EntryKind, wanted: Mapping[str, Any], limit: int | None, cursor: str | None
@@ -166,6 +259,7 @@ class EntryAccess:
         wanted = self._dated(wanted)
         start, last = read_cursor(cursor)
         most = page_of(limit)
+        self._refuse_useless(call, kind, wanted)
         records = iter(kind.list(call, wanted))
         read = list(islice(records, start + most))
         # The list may have shifted since: continue after the entry that was the last one.
@@ -173,8 +267,6 @@ class EntryAccess:
         begin = max(places, default=start) if start and last else start
         read += islice(records, max(0, begin + most + 1 - len(read)))
         page = read[begin : begin + most + 1]
-        if not page and not start:
-            self._refuse_unknown(call, kind, wanted)
         told: list[Json] = []
         size = 0
         for record in page[:most]:
@@ -194,25 +286,37 @@ class EntryAccess:
         now, zone = self._clock(), self.workspace.zone
         return {**wanted, **{key: when(str(wanted[key]), now, zone, past=True)[:10] for key in days}}
 
-    def _refuse_unknown(self, call: EntryCall, kind: EntryKind, wanted: Mapping[str, Any]) -> None:
-        """Raise UsageError `entry.filter` for a field that no entry has, so that no answer is empty without reason."""
-        asked = [key for key in wanted if key not in RESERVED]
-        if not asked:
+    def _refuse_useless(self, call: EntryCall, kind: EntryKind, wanted: Mapping[str, Any]) -> None:
+        """Raise UsageError `entry.filter` for a filter that no entry of the kind has, with those that it has."""
+        asked = [key for key in wanted if key not in ("match", "title", *kind.filters)]
+        looked = list(islice(kind.list(call, {"section": "all"} if "section" in kind.filters else {}), _LOOKED_AT))
+        if not asked or not looked:
             return
-        known: set[str] = set()
-        for record in islice(kind.list(call, {"section": "all"}), _LOOKED_AT):
+        known: set[str] = {"match", "title", *kind.filters}
+        for record in looked:
             told = record.item.json() if hasattr(record.item, "json") else {}
             known |= {*told, *(told.get("extra") or ())}
+            known |= {"since", "until"} if record.date else set()
+            known |= {"tag"} if record.tags else set()
         for key in asked:
-            if known and key not in known:
+            if key not in known:
                 names = ", ".join(sorted(known - {"ref", "line", "extra"}))
-                raise UsageError("entry.filter", f"no entry has a field {key[:40]!r}", f"there is {names[:400]}")
+                raise UsageError("entry.filter", f"no entry has {key[:40]!r} to filter by", f"use {names[:400]}")
 
-    def history(self, ref: str | None = None, since: str | None = None, limit: int | None = None) -> Json:
+    @_takes("ref")
+    @_takes("since")
+    @_takes("limit", type=Whole(1, MOST))
+    def history(
+        self,
+        ref: str | None = None,
+        since: str | None = None,
+        limit: int | None = None,
+        *,
+        actor: str = "",
+    ) -> Json:
         """Return `{"changes"}`: who changed what, the newest first; of one entry, or since a time."""
-        if ref is not None:
-            kind_of_ref(ref)
         with self._mutex:
+            ref = None if ref is None else self._named(ref)
             now = self._clock()
             check_text("since", since or "")
             first = None if since is None else time_bound(since, now, self.workspace.zone, end=False)
@@ -223,38 +327,109 @@ class EntryAccess:
 
     # -- changing -----------------------------------------------------------------------------------------------
 
+    @_takes("kind", type=KindName((MEMORY,)), help=KINDS_HELP)
+    @_takes("title")
+    @_takes("fields", type=Values(), help='{"due":"fri 9:00","recurring":"every monday 9:00"}')
+    @_takes("text")
+    @_takes("again", is_flag=True, help="although one is there")
+    @_takes("entries", multiple=True, type=Values(), help="several, each with these arguments")
     def add(
-        self, kind: str, title: str, fields: Mapping[str, Any] | None = None, text: str | None = None, *, actor: str
+        self,
+        kind: str | None = None,
+        title: str | None = None,
+        fields: Mapping[str, Any] | None = None,
+        text: str | None = None,
+        again: bool = False,
+        entries: Sequence[Mapping[str, Any]] = (),
+        *,
+        actor: str,
     ) -> Json:
-        """Add an entry and return `{"ref", "hash", "change"}`."""
+        """Add an entry and return `{"ref", "hash", "change"}`; one that is there already is returned with `exists`.
+
+        Without a kind, or with `memory`, the kind is chosen by what the entry says; `where` says which it is. With
+        `entries` several are added, and the answer is `{"added"}` with the answer to each.
+        """
+        if entries:
+            if title is not None or len(entries) > FEW:
+                raise UsageError(
+                    "entry.arguments", f"entries are at most {FEW}, without a title beside them", "send them"
+                )
+            return {"added": [self._added_one(one, actor) for one in entries]}
+        if not (title or "").strip():
+            raise UsageError("entry.arguments", "add needs a title", 'send title="…", and text for more')
+        assert title is not None
         check_text("title", title)
         check_values(fields or {})
         check_text("text", text or "")
         with self._mutex:
-            return self._answered(
-                lambda: kind_named(kind, self.workspace).add(self._call(actor), title, fields or {}, text)
-            )
+            place = place_of(self.workspace, kind or "", title, text or "", fields or {})
+            chosen, call = kind_named(place.kind, self.workspace), self._call(actor)
+            if not again:
+                for record in chosen.list(call, {}):
+                    if is_same(record, place.kind, title, text or "", place.fields):
+                        return self._existing(record)
+            answer = self._answered(lambda: chosen.add(call, title, place.fields, text))
+        return {**answer, "kind": place.kind, "where": place.words()}
 
+    def _added_one(self, given: Mapping[str, Any], actor: str) -> Json:
+        """Return the answer to one of several entries, which is its error where it cannot be added."""
+        known = ("kind", "title", "fields", "text", "again")
+        try:
+            refuse_unknown(given, known, "an entry to add")
+            return self.add(**given, actor=actor)
+        except MemdeckError as error:
+            return error_json(error)
+
+    def _existing(self, record: Record) -> Json:
+        item = item_of(record)
+        told = {**self._told(item, short=True), "change": None, "exists": True}
+        return {**told, "summary": "it is there already: edit it by this ref and hash, or add it with again=true"}
+
+    @_takes("ref", help="or a title")
+    @_takes("hash", help="needed to replace text")
+    @_takes("set", type=Values(), help='{"section":"completed","outcome":"…"} finishes a task')
+    @_takes("unset", multiple=True)
+    @_takes("text", help="replaces the whole")
+    @_takes("append", help="adds to it")
+    @_takes("rename", type=Values(), help='{"from","to"}: a word, in all entries')
+    @_takes("undo", is_flag=True, help="takes back your last change")
     def edit(
         self,
-        ref: str,
-        hash: str,  # noqa: A002 - the name of the argument
+        ref: str | None = None,
+        hash: str | None = None,  # noqa: A002 - the name of the argument
         set: Mapping[str, Any] | None = None,  # noqa: A002
         unset: Sequence[str] = (),
         text: str | None = None,
+        append: str | None = None,
+        rename: Mapping[str, Any] | None = None,
+        undo: bool = False,
         *,
         actor: str,
     ) -> Json:
-        """Change an entry that still has the hash, and return `{"ref", "hash", "change"}`.
+        """Change an entry, by its ref or title, and return `{"ref", "hash", "change"}`.
 
-        ConflictError `entry.stale` with what changed, if it has another hash; then nothing is written.
+        ConflictError `entry.stale` with what changed, if it has another hash than the given one; then nothing is
+        written. `rename` replaces a word in all entries of the memory files, `undo` takes back the actor's last change.
         """
-        check_values(set or {})
-        check_text("text", text or "")
-        changes = Changes(dict(set or {}), tuple(unset), text)
-        if not changes.values and text is None:
-            raise UsageError("entry.arguments", "nothing to change is given", "send set, unset or text")
+        for given in (set, rename):
+            check_values(given or {})
+        for name, said in (("text", text), ("append", append)):
+            check_text(name, said or "")
         with self._mutex:
+            if undo:
+                return self._answered(lambda: self._undone(actor))
+            if rename is not None:
+                return self._answered(lambda: self._renamed(rename, actor))
+            changes = Changes(dict(set or {}), tuple(unset), text, append)
+            if ref is None or (not changes.values and text is None and append is None):
+                words = "edit takes a ref, and set, unset, text or append"
+                raise UsageError("entry.arguments", words, "nothing to change is given")
+            if append is not None and (changes.values or text is not None):
+                raise UsageError("entry.arguments", "append goes alone", "send it without set, unset and text")
+            if text is not None and hash is None:
+                words = "replacing a text needs the hash of what you read"
+                raise UsageError("entry.hash", words, f'read ref="{ref[:60]}", or use append or set')
+            ref = self._named(ref)
             kind = kind_named(kind_of_ref(ref), self.workspace)
             check = self._check(hash)
 
@@ -264,8 +439,19 @@ class EntryAccess:
                     refuse_cut(item, text)
 
             with self._traced(ref):
-                return self._answered(lambda: kind.edit(self._call(actor), ref.strip(), changes, checked))
+                return self._answered(lambda: kind.edit(self._call(actor), ref, changes, checked))
 
+    def _undone(self, actor: str) -> Made:
+        taken = take_back_last(self.workspace, actor=actor, now=self._clock())
+        return Made(None, taken.change.id, taken.change.summary)
+
+    def _renamed(self, words: Mapping[str, Any], actor: str) -> Made:
+        outcome = rename_word(self.workspace, words, actor=actor, now=self._clock())
+        return Made(None, outcome.change.id, outcome.summary)
+
+    @_takes("ref", required=True, help="or a title")
+    @_takes("hash", required=True)
+    @_takes("reason")
     def remove(self, ref: str, hash: str, reason: str | None = None, *, actor: str) -> Json:  # noqa: A002
         """Remove an entry that still has the hash, and return `{"change"}`; errors as `edit`.
 
@@ -273,13 +459,13 @@ class EntryAccess:
         """
         check_text("reason", reason or "")
         with self._mutex:
+            ref = self._named(ref)
             kind = kind_named(kind_of_ref(ref), self.workspace)
             with self._traced(ref):
-                found = self._answered(
-                    lambda: kind.remove(self._call(actor, reason or ""), ref.strip(), self._check(hash))
-                )
+                found = self._answered(lambda: kind.remove(self._call(actor, reason or ""), ref, self._check(hash)))
         return found if "proposal" in found else {"change": found["change"], "summary": found["summary"]}
 
+    @_takes("id")
     def review(self, id: str | None = None, *, actor: str) -> Json:  # noqa: A002
         """Return `{"proposals"}`: the proposals of `actor`, waiting for a person or decided; newest first."""
         with self._mutex:
@@ -309,9 +495,9 @@ class EntryAccess:
     def _call(self, actor: str, reason: str = "") -> EntryCall:
         return EntryCall(self.workspace, actor, self._clock(), reason)
 
-    def _check(self, hash: str) -> Check:  # noqa: A002
+    def _check(self, hash: str | None) -> Check:  # noqa: A002
         def check(item: EntryItem) -> None:
-            if item.hash != hash:
+            if hash is not None and item.hash != hash:
                 raise stale(item, self._seen.get((item.ref, hash)))
 
         return check
@@ -323,8 +509,9 @@ class EntryAccess:
         except BlockedError as error:
             if error.code != "review.waiting":
                 raise
-            told = "nothing is changed yet: a person decides; ask review"
-            return {"proposal": error.details["proposal"], "state": "waiting", "summary": told}
+            name = error.details["proposal"]
+            told = f'nothing is changed yet: a person decides; go on, and ask review id="{name}" later'
+            return {"proposal": name, "state": "waiting", "summary": told}
         item = made.item
         if item is not None:
             self._remember(item)
@@ -332,7 +519,7 @@ class EntryAccess:
             "ref": None if item is None else item.ref,
             "hash": None if item is None else item.hash,
             "change": made.change,
-            "file": None if item is None else item.file,
+            "file": None if item is None else visible(item.file),
             "summary": visible(made.summary),
         }
 
@@ -380,6 +567,7 @@ class PlainEntries:
     """The records of one kind, in any system."""
 
     compact = False
+    filters: tuple[str, ...] = ()
 
     def __init__(self, name: str) -> None:
         """`name` is the name of the kind."""
@@ -405,10 +593,6 @@ class PlainEntries:
     edit = remove = add
 
 
-ALIASES = {"orchestration": "plans", "fact": "facts", "task": "tasks", "contact": "contacts", "monitor": "monitors"}
-"""Other names of kinds; in refs, plans have the name of their file."""
-
-
 def kind_named(name: str, workspace: Workspace) -> EntryKind:
     """Return the operations of a kind; UsageError `entry.kind`, NotFoundError `entry.no_system` if no system of the
     workspace has it.
@@ -416,9 +600,12 @@ def kind_named(name: str, workspace: Workspace) -> EntryKind:
     name = ALIASES.get(name, name)
     owner = next((one for one in registered() if name in one.kinds), None)
     if owner is None:
-        raise UsageError("entry.kind", f"there is no kind {name[:40]!r}", f"use one of {', '.join(all_kinds())}")
+        raise UsageError(
+            "entry.kind", f"there is no kind {name[:40]!r}", f"use one of {', '.join([*USES, *all_kinds()])}"
+        )
     if owner.name not in workspace.system_names():
-        raise NotFoundError("entry.no_system", f"this workspace holds no {name}", "search shows what there is")
+        held = ", ".join(kind for one in registered() if one.name in workspace.system_names() for kind in one.kinds)
+        raise NotFoundError("entry.no_system", f"this workspace holds no {name}", f"it holds {held}; add kind=memory")
     module, _, attribute = owner.entries.partition(":")
     own: Mapping[str, EntryKind] = getattr(import_module(module), attribute) if module else {}
     return own.get(name) or PlainEntries(name)

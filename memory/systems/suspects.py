@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memory.base.problems import Problem
 from memory.base.told import Gate, key_of, why_not
-from memory.search.records import Record
+from memory.search.records import Record, derived_ref
 from memory.trust.asks import TOLD, Ask
 from memory.trust.consent import Trust
 from memory.workspace import Workspace
@@ -24,7 +24,7 @@ _AT_ONCE = 50_000
 class Suspect(NamedTuple):
     """An entry that breaks rules of the content scan: `why` names them, `key` is what a person approves of it.
 
-    `line` counts from 0.
+    `line` counts from 0; `derived` is the ref of an entry without its own.
     """
 
     system: str
@@ -35,6 +35,7 @@ class Suspect(NamedTuple):
     text: str
     why: str
     key: str
+    derived: str
     approved: bool = False
 
     def problem(self) -> Problem:
@@ -87,7 +88,9 @@ def _suspect(system: str, record: Record) -> Suspect | None:
     if not why:
         return None
     key = key_of(record.title, record.text)
-    return Suspect(system, record.file, record.line, record.ref, record.title, record.text, why, key)
+    return Suspect(
+        system, record.file, record.line, record.ref, record.title, record.text, why, key, derived_ref(record)
+    )
 
 
 def _some(records: Iterator[Record]) -> Iterator[list[Record]]:

@@ -15,14 +15,13 @@ from memory.search.entries import (
     EntryCall,
     EntryKind,
     Made,
-    derived_ref,
     item_of,
     passes,
     refuse_unknown,
     text_of,
     unescaped,
 )
-from memory.search.records import Record
+from memory.search.records import Record, derived_ref
 from memory.systems import system_of
 from memory.typed.status import AgentLook
 from memory.typed.stores import path_in
@@ -36,6 +35,7 @@ class TypedBlocks:
     """The blocks and files of the agents of a workspace."""
 
     compact = False
+    filters = ("agent", "path")
 
     def find(self, call: EntryCall, ref: str) -> Record:
         """Return the record of a block."""
@@ -99,6 +99,9 @@ class TypedBlocks:
     def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Replace the text of a block, heading included, or set its `title`."""
         values = changes.values
+        if changes.append is not None:
+            grown = self.find(call, ref).text.rstrip("\r\n")
+            changes = Changes(text=f"{grown}\n\n{changes.append}")
         refuse_unknown(values, ("title",), "a block")
         title = text_of("title", values["title"]) if values.get("title") else None
         if (changes.text is None) == (title is None):

@@ -12,10 +12,10 @@ from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
 from memory.errors import MemdeckError
 from memory.maintenance.report import Gone, Report, RuleReport, Stays
-from memory.search.records import Record
+from memory.search.records import Record, derived_ref
 from memory.storage import Store
 from memory.storage.changes import Change, new_id
-from memory.system import Advice, BriefLine, System
+from memory.system import Advice, BriefLine, Contribution, System
 from memory.trust.consent import Ask
 from memory.workspace import Outcome, Workspace
 
@@ -186,6 +186,15 @@ class TypedMemory(System):
         """Convert items to blocks of the agent that `place` names, or of the only one."""
         look = agent_for(self.look().agents, place)
         return take(look, self.store(look.agent), items, actor=actor, now=now)
+
+    def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:  # noqa: ARG002
+        """Yield the blocks of the core files, which an agent always has; for a message a search finds the others."""
+        for look in self.look().agents if not message.strip() else ():
+            aidefile, shown = look.aidefile, self._shown(look.agent)
+            for entry in entries_of(look, shown, lambda *_: None):
+                if aidefile is not None and aidefile.is_core(entry.path.removeprefix(shown)):
+                    ref = derived_ref(Record(KIND, entry.path, entry.title, entry.text, entry, entry.date))
+                    yield Contribution(self.name, ref, entry.title, entry.text, "a core file", 1.0, "rules")
 
     def status(self, now: datetime) -> Mapping[str, object]:
         """Return sizes, ages, tokens and what the next prune would delete, agent by agent."""

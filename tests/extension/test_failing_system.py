@@ -62,7 +62,7 @@ def test_a_hook_that_raises(
             report = systems.maintain_all(workspace, NOW, actor="maintain")
             assert "prune-facts" in {rule.rule for rule in report.rules}
         assert "facts" in {line.system for line in systems.brief_lines_of(workspace, NOW)}
-        assert "facts" in {one.system for one in systems.contributions_of(workspace, "milk", NOW)}
+        assert "facts" in {one.system for one in systems.contributions_of(workspace, "", NOW)}
         upkeep_of([one for one in workspace.systems() if one.name != "files"], NOW)
         systems.entrust(workspace, None, {})
         systems.asks_of_all(workspace)

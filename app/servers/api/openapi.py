@@ -65,7 +65,9 @@ def operation_of(route: CuratedRoute) -> Json:
 
 def tool_of(tool: Tool) -> Json:
     """Return the description of a tool."""
-    return _described(tool.description, "tools", tool.arguments, tool.required, in_query=False)
+    return _described(
+        tool.description, "tools", tool.schema["properties"], tool.schema.get("required", ()), in_query=False
+    )
 
 
 def described(application: FastAPI) -> Json:

@@ -12,48 +12,24 @@ from urllib.parse import unquote
 
 from app.servers.heap import give_back
 from app.servers.life import Busy
-from memory.base.counts import whole
 from memory.errors import MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage.changes import is_agent
 from memory.systems.entries import EntryAccess, error_json
 
-from .definitions import BRIEF_URI, END_OF_SESSION, ENTRY_URI, FILE_URI, INSTRUCTIONS, NOTHING, TOOLS, Tool, tools
+from .definitions import (
+    BRIEF_URI,
+    END_OF_SESSION,
+    ENTRY_URI,
+    FILE_URI,
+    INSTRUCTIONS,
+    NOTHING,
+    Tool,
+    operations,
+    tools,
+)
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
-
-
-_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "object": (dict,),
-    "array": (list,),
-}
-_WORDS = {"string": "a text", "integer": "a whole number", "object": "an object", "array": "a list of texts"}
-
-
-def checked(tool: Tool, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the arguments without absent ones; UsageError `mcp.arguments` if the schema does not allow them."""
-    values = {key: value for key, value in (given or {}).items() if value is not None}
-    for key, value in values.items():
-        schema = tool.arguments.get(key)
-        if schema is None:
-            raise _wrong(tool, f"has no argument {key[:40]!r}")
-        name = schema["type"]
-        if name == "integer":
-            whole(value, schema["minimum"], schema["maximum"], name=key, code="mcp.arguments")
-        if not isinstance(value, _TYPES[name]):
-            raise _wrong(tool, f"takes {_WORDS[name]} as {key}")
-        if isinstance(value, list) and not all(isinstance(one, str) for one in value):
-            raise _wrong(tool, f"takes a list of texts as {key}")
-    for key in tool.required:
-        if key not in values:
-            raise _wrong(tool, f"needs {key}")
-    return values
-
-
-def _wrong(tool: Tool, what: str) -> UsageError:
-    return UsageError("mcp.arguments", f"{tool.name} {what}", f"it takes {', '.join(tool.arguments)}")
 
 
 Json = dict[str, Any]
@@ -88,6 +64,7 @@ class Calls:
         self.clock = clock
         with suppress(MemdeckError):
             _ = self.entries
+        self._operations = operations()
         self._offer(tools(read_only=read_only))
 
     def _offer(self, offered: tuple[Tool, ...]) -> None:
@@ -127,17 +104,14 @@ class Calls:
 
     def done(self, name: str, arguments: Mapping[str, Any] | None, actor: str) -> Json:
         """Return the structured answer of a tool called by `actor`; MemdeckError."""
-        tool = self._known.get(name)
-        if tool is None:
-            if any(name == one.name for one in TOOLS):
+        if name not in self._known:
+            if name in self._operations:
                 raise RefusedError(
                     "mcp.read_only", f"{name} changes memory, and this server only reads", "ask the person"
                 )
             raise NotFoundError("mcp.no_tool", f"there is no tool {name[:60]!r}", f"use {', '.join(self._known)}")
-        values = checked(tool, arguments)
-        if not tool.hints[0] or name in ("brief", "review"):
-            values["actor"] = actor
-        answer: Json = getattr(self.entries, name)(**values)
+        values = self._operations[name].read({key: one for key, one in (arguments or {}).items() if one is not None})
+        answer: Json = getattr(self.entries, name)(**values, actor=actor)
         return answer
 
     def warm(self) -> None:

@@ -18,7 +18,7 @@ from memory.systems import system_of
 from memory.workspace import Workspace
 
 from .calls import Calls
-from .definitions import Tool
+from .definitions import Tool, schema_of
 
 Json = dict[str, Any]
 INSTRUCTIONS = """\
@@ -61,14 +61,14 @@ class CuratedCalls(Calls):
         """`toolset` is `curated` or `curated-admin`; the other arguments are those of `Calls`."""
         super().__init__(workspace, *args, **more)
         self._offer(curated_tools(toolset, read_only=more.get("read_only", False)))
-        self._operations = {one.tool: one for one in OPERATIONS if one.tool in self._known}
+        self._curated = {one.tool: one for one in OPERATIONS if one.tool in self._known}
 
     def done(self, name: str, arguments: Mapping[str, Any] | None, actor: str) -> Json:
         """Return the result of an operation, a long list cut; MemdeckError."""
         values = {key: value for key, value in (arguments or {}).items() if value is not None}
         if name == PROPOSE and name in self._known:
             return self._done(*_proposed(values), actor)
-        operation = self._operations.get(name)
+        operation = self._curated.get(name)
         if operation is None:
             if any(name == one.tool for one in OPERATIONS):
                 words = f"{name} is not offered by this server"
@@ -89,7 +89,7 @@ def _tool(operation: Operation) -> Tool:
     looks = operation.route.startswith("GET") or operation.name in ("search", "recall block", "snapshot")
     hints = (True, False, True) if looks else (False, operation.writes, not operation.writes)
     arguments = {name: _plain(schema) for name, schema in operation.input["properties"].items()}
-    return Tool(operation.tool, operation.does, arguments, tuple(operation.input["required"]), hints)
+    return Tool(operation.tool, operation.does, schema_of(arguments, operation.input["required"]), hints)
 
 
 def _propose() -> Tool:
@@ -98,7 +98,8 @@ def _propose() -> Tool:
     for name in _PROPOSES.values():
         for key, schema in BY_NAME[name].input["properties"].items():
             arguments.setdefault(key, _plain(schema))
-    return Tool(PROPOSE, "Propose to add, update or delete a memory.", arguments, ("operation",), (False, True, False))
+    schema = schema_of(arguments, ["operation"])
+    return Tool(PROPOSE, "Propose to add, update or delete a memory.", schema, (False, True, False))
 
 
 def _proposed(values: Json) -> tuple[Operation, Json]:

@@ -22,6 +22,7 @@ from .policy import Kind
 
 STATUS = frozenset({"progress", "started", "completed", "outcome", "lastupdate", "status", "lastcheck", "laststatus"})
 """The fields that say how far something is, in small letters and without blanks; an outcome is a text once written."""
+_RULE = re.compile(rb"-{2,}")
 _UPDATED = re.compile(rb"updated[ \t]*:")
 _FIELD = re.compile(rb"[ \t]*[-*][ \t]+(?:\*\*)?([A-Za-z][A-Za-z ]*?)(?:\*\*)?[ \t]*:")
 _BOX = re.compile(rb"\[[ xX/~-]\]")
@@ -151,8 +152,10 @@ def _unit_part(path: str, unit: Unit, ref: str | None) -> ChangePart:
 
 def _text_kind(old: bytes, new: bytes, *, moved: bool = False) -> Kind:
     """Return what became of a text: only moved, only longer, only its status, or rewritten."""
-    before, after = (Counter(filter(None, map(bytes.rstrip, data.splitlines()))) for data in (old, new))
+    before, after = (Counter(filter(None, map(_plain, data.splitlines()))) for data in (old, new))
     gone, come = before - after, after - before
+    # A line that got more behind a semicolon is still there.
+    gone -= Counter(line for line in gone for longer in come if longer.startswith(line + b"; "))
     if not gone:
         if not come:
             return "move"
@@ -162,6 +165,13 @@ def _text_kind(old: bytes, new: bytes, *, moved: bool = False) -> Kind:
     # Lines that differ in nothing but check marks and status fields are no new text.
     left = Counter(_BOX.sub(b"[]", line) for line in gone if not _is_status(line))
     return "rewrite" if left - Counter(_BOX.sub(b"[]", line) for line in come) else "status"
+
+
+def _plain(line: bytes) -> bytes:
+    """Return a line without the spaces at its end; a row of a table without those that align its columns."""
+    if not line.lstrip().startswith(b"|"):
+        return line.rstrip()
+    return b"|".join(_RULE.sub(b"-", cell.strip()) for cell in line.strip().split(b"|"))
 
 
 def _is_status(line: bytes) -> bool:
@@ -177,7 +187,7 @@ def _name(line: bytes) -> bytes:
 def _text_part(path: str, old: bytes, new: bytes) -> ChangePart:
     """Return what became of a front matter or of a section's own text; that it was `updated` is nothing."""
     before, after = (
-        b"\n".join(line for line in data.splitlines() if line.strip() and not _UPDATED.match(line))
+        b"\n".join(_plain(line) for line in data.splitlines() if line.strip() and not _UPDATED.match(line))
         for data in (old, new)
     )
     gone = Counter(before.splitlines()) - Counter(after.splitlines())

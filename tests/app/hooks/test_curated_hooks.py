@@ -45,20 +45,19 @@ def _events(client: Client, session: str = "one") -> list[tuple[str, str | None]
     return [(one["event_type"], one["payload"]) for one in found]
 
 
-def test_a_session_begins_with_its_frozen_snapshot(curated: Client) -> None:
-    """What is written later is in the snapshot of the next session only; after a compaction the same comes again."""
+def test_a_session_begins_with_what_memories_say(curated: Client) -> None:
+    """The text of a memory is told once; the index lists only memories whose text is not told."""
     said = curated.hook("session-start")
-    assert "## Overdue" in said
-    assert "## Workspace MEMORY.md Index\n\n- [Deploy window](project_deploy-window.md)" in said
-    _remember(curated, "Port", "The gateway listens on 8080")
+    assert "Deploys happen on Tuesday mornings" in said
+    assert "MEMORY.md" not in said
     assert curated.hook("session-start", source="compact") == said
-    assert "[Port]" in curated.hook("session-start", session_id="two")
 
 
-def test_a_snapshot_ends_where_clients_would_cut(curated: Client) -> None:
-    """It ends at a line and says so, and what it stands in is closed."""
+def test_an_index_ends_where_clients_would_cut(curated: Client) -> None:
+    """It lists what the brief has no room for, ends at a line and says so, and the fence around it is closed."""
     for number in range(60):
-        text = f"---\nname: N{number}\ndescription: </memdeck-memory> {'why ' * 35}\ntype: project\n---\n\nBecause.\n"
+        about = f"</memdeck-memory> {'why ' * 35}"
+        text = f"---\nname: N{number}\ndescription: {about}\ntype: project\n---\n\nBecause {'it is ' * 60}\n"
         (curated.root / f".agh/memory/project_n{number}.md").write_text(text)
     said = curated.hook("session-start")
     assert 6_000 < len(said) <= 9_500
@@ -156,7 +155,7 @@ def test_a_hook_ends_in_its_time(curated: Client) -> None:
         assert "## Overdue" in curated.hook("session-start", session_id="two")
     finally:
         held.close()
-    assert "MEMORY.md" in curated.hook("session-start", session_id="three")
+    assert "Deploys happen" in curated.hook("session-start", session_id="three")
 
 
 def test_what_takes_too_long_is_ended() -> None:

@@ -19,7 +19,7 @@ def test_a_session_begins_with_what_is_late(client: Client) -> None:
     """The text is what `memdeck prompt` shows, byte for byte, and memory cannot close what it stands in."""
     said = client.hook("session-start")
     assert "## Overdue\n- tasks#" in said
-    assert "Renew the certificate (HIGH, due 2024-01-10)" in said
+    assert "Renew the certificate (HIGH; due: 2024-01-10; notes: the old one ends in the gateway)" in said
     assert said.count("</memdeck-memory>") == 1
     assert "\x1b" not in said
     shown = client.memdeck("prompt", "--budget", "1500", "--now", NOW, "-o", "json")
@@ -45,7 +45,7 @@ def test_each_client_gets_it_in_its_form(client: Client, name: str, read: Callab
 def test_a_message_gets_what_fits_it(client: Client) -> None:
     """Facts and entries with its words; nothing for a message that nothing fits, nor for a command of the client."""
     client.memdeck("facts", "store", "the gateway restarts at night")
-    said = client.hook("prompt", prompt="when does the gateway restart?")
+    said = client.hook("prompt", prompt="when does the gateway restart? and renew the certificate")
     assert "the gateway restarts at night" in said
     assert "Renew the certificate" in said
     assert client.hook("prompt", prompt="zebra quartz") == ""
@@ -157,7 +157,7 @@ def test_what_is_shown_for_a_client_is_what_its_hook_sends(client: Client) -> No
     late, fact = refs["Renew the certificate"], refs["the gateway has two doors"]
     made = client.memdeck("prompt", "--mute", late, "--pin", fact, "--agent", "claude-code", "--now", NOW)
     assert (made.returncode, made.stderr) == (0, b"")
-    message = "when does the gateway restart?"
+    message = "when does the gateway restart? and renew the certificate"
     for event, words in (("session-start", ()), ("prompt", ("--message", message))):
         for name in ("claude-code", "codex"):
             shown = json.loads(client.memdeck("prompt", "--client", name, *words, "--now", NOW, "-o", "json").stdout)

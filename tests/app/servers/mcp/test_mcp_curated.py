@@ -23,8 +23,8 @@ def test_the_five_tools_of_agents() -> None:
     assert len(json.dumps([tool.json() for tool in tools], separators=(",", ":"))) / 4 <= 1_300
     assert len(INSTRUCTIONS) < 2_000
     propose = tools[-1]
-    assert propose.arguments["operation"]["enum"] == ["add", "update", "delete"]
-    assert propose.required == ("operation",)
+    assert propose.schema["properties"]["operation"]["enum"] == ["add", "update", "delete"]
+    assert propose.schema["required"] == ["operation"]
 
 
 def test_the_tools_of_an_admin_are_the_other_operations() -> None:

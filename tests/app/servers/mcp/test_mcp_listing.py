@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
-from app.servers.mcp.definitions import INSTRUCTIONS, TOOLS, tools
+from app.servers.mcp.definitions import INSTRUCTIONS, tools
+
+TOOLS = tools(read_only=False)
 
 
 def test_the_listing_costs_little() -> None:
@@ -17,17 +19,26 @@ def test_the_listing_costs_little() -> None:
 
 def test_the_tools_are_those_of_the_contract() -> None:
     """Names and arguments are the ones that clients and other programs know."""
-    assert {tool.name: tuple(tool.arguments) for tool in TOOLS} == {
+    assert {tool.name: tuple(tool.schema["properties"]) for tool in TOOLS} == {
         "brief": ("message", "budget"),
         "search": ("query", "kinds", "limit", "cursor"),
         "read": ("ref", "kind", "filter", "limit", "cursor"),
-        "add": ("kind", "title", "fields", "text"),
-        "edit": ("ref", "hash", "set", "unset", "text"),
+        "add": ("kind", "title", "fields", "text", "again", "entries"),
+        "edit": ("ref", "hash", "set", "unset", "text", "append", "rename", "undo"),
         "remove": ("ref", "hash", "reason"),
         "history": ("ref", "since", "limit"),
         "review": ("id",),
     }
-    assert all(set(tool.required) <= set(tool.arguments) for tool in TOOLS)
+    required = {tool.name: tool.schema["required"] for tool in TOOLS if "required" in tool.schema}
+    assert required == {"search": ["query"], "remove": ["ref", "hash"]}
+
+
+def test_each_kind_is_said_with_its_use() -> None:
+    """The kinds of `add` are an enumeration, each with a line that says what it is for and whether it is told."""
+    (kind,) = (tool.schema["properties"]["kind"] for tool in TOOLS if tool.name == "add")
+    lines = [line.partition(": ") for line in kind["description"].splitlines()]
+    assert [name for name, _, _ in lines] == kind["enum"]
+    assert all("told" in use or "search" in use or "says which" in use for _, _, use in lines)
 
 
 def test_a_server_that_only_reads_offers_no_other_tools() -> None:

@@ -1,0 +1,1 @@
+"""A realistic workspace, and two sets of forty messages with what answers each."""
