@@ -151,18 +151,18 @@ class MemdeckApp(Shell):
             if self.setup.entry is not None:
                 self.navigation.jump(*self.setup.entry)
             return
-        from .welcome import StartScreen
+        from .welcome import start_screen
 
-        self.push_screen(StartScreen(self.setup.path), self._started)
+        self.push_screen(start_screen(self.setup.path), self._started)
 
-    def _started(self, choice: str | None) -> None:
+    def _started(self, choice: tuple[str, str] | None) -> None:
         """Create what was chosen on the start screen."""
         from .welcome import make
 
         if choice is None:
             self.exit(0)
             return
-        workspace = make(self, choice)
+        workspace = make(self, choice[1])
         if workspace is not None:
             self.workspace = workspace
             self.overlays.apply_theme()

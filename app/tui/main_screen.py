@@ -18,7 +18,6 @@ from widgets.chrome.frame import Frame
 from widgets.chrome.header import HeaderLine
 from widgets.chrome.keys import UNBOUND, KeyHints, active_binding
 from widgets.chrome.sidebar import Sidebar, SidebarEntry
-from widgets.chrome.which_key import WhichKey
 from widgets.input.editors import SafeText
 from widgets.pane.base import Pane
 from widgets.panes import PaneName
@@ -165,7 +164,6 @@ class MainScreen(Screen[None]):
                 if self._pane is not None:
                     yield self._pane
         yield KeyHints(pinned=PINNED, late=True)
-        yield WhichKey()
         yield SafeText("", id="too-small")
 
     def on_screen_resume(self) -> None:

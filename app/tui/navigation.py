@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.tui.shell import Part, panes_by_id
-from widgets.chrome.which_key import WhichKey
 from widgets.pane.base import Pane
 from widgets.panes import PaneName, all_panes, pane_of
 from widgets.panes.brief.shortened_groups import DOORS
-from widgets.text.styled_text import Piece, line
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
@@ -26,6 +24,10 @@ LONGEST_WAY = 100
 
 READING_SECONDS = 0.3
 """Seconds after which an empty pane says that its files are being read."""
+
+
+WAITING_SECONDS = 60.0
+"""Seconds for which the keys after `g` are shown, if no key comes."""
 
 Place = tuple[str, str]
 """A pane and the ref of the entry under its cursor (empty: none)."""
@@ -175,16 +177,11 @@ class Navigation(Part):
         self.app.say(f"No pane begins with {character!r}.")
 
     def go_waits(self, *, waits: bool) -> None:
-        """Show or hide the list of where `g` leads while it waits for the next key."""
+        """Say which panes the next key opens while `g` waits for it."""
+        self.app.clear_notifications()
         if waits:
-            # A message would cover it.
-            self.app.clear_notifications()
-        keys = [(key, name.title.lower()) for key, name in pane_keys().items()]
-        words = [line(Piece(key, "accent"), f" {title}") for key, title in (("g", "first row"), *keys, ("?", "help"))]
-        # This is also called while the application ends and the screen is being removed.
-        main_screen = self.app.main_screen
-        for hints in main_screen.query(WhichKey):
-            hints.show(words if waits else ())
+            keys = [("g", "first row"), *((key, name.title) for key, name in pane_keys().items()), ("?", "help")]
+            self.app.say("  ".join(f"{key} {title}" for key, title in keys), seconds=WAITING_SECONDS)
 
     def shown(self, pane: Pane) -> None:
         """Restore the position where the visible pane was left, when it shows contents for the first time."""

@@ -218,7 +218,7 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", "open", id="year.take", tooltip="Show the day on its hours"),
+        Binding("enter", "take", "open", id="year.take", tooltip="Go to the entries of the day"),
         Binding("left,h", "step(-7)", "week before", id="year.left", tooltip="A week earlier", show=False),
         Binding("right,l", "step(7)", "next week", id="year.right", tooltip="A week later", show=False),
         Binding("up,k", "step(-1)", "day before", id="year.up", tooltip="A day earlier", show=False),
@@ -228,7 +228,7 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
             "N", "busy(-1)", "one before", id="year.previous", tooltip="The day before that has entries", show=False
         ),
         Binding("full_stop", "today", "today", id="year.today", tooltip="Today", show=False),
-        Binding("escape,q", "leave", "cancel", id="year.leave", tooltip="Stay where you are"),
+        Binding("escape,q", "leave", "close", id="year.leave", tooltip="Stay where you are"),
     ]
 
     def __init__(self, day: date, today: date, counts: Mapping[date, int]) -> None:

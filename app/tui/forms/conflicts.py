@@ -9,7 +9,7 @@ from app.tui.commands.context import Context, Step, steps
 from memory.document import Entry
 from memory.errors import ConflictError, MemdeckError
 from memory.files.merging import open_entry
-from widgets.dialogs.choose import Choose
+from widgets.dialogs.pick import Pick, PickOption
 from widgets.dialogs.three_way import Answers, ThreeWay, ThreeWayQuestion
 from widgets.pane.base import Pane
 from widgets.pane.offers import Values
@@ -176,5 +176,5 @@ def _choose(
         options.append(("k", "Keep it as a draft", "w goes on with it", left))
     options.append(("d", "Throw it away", "what you typed is lost", done))
     acts = {name: act for _, name, _, act in options}
-    screen = Choose(head, [option[:3] for option in options], words)
-    return context.ask(screen, lambda choice: acts[choice](), left=left or copy)
+    screen = Pick(head, [PickOption(name, name, note, key=key) for key, name, note, _ in options], words)
+    return context.ask(screen, lambda choice: acts[choice[1]](), left=left or copy)

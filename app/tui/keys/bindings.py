@@ -27,20 +27,14 @@ PARTS: dict[str, str] = {
     "In a question for a line": "widgets.dialogs.dialogs:Prompt",
     "In a plan before it is applied": "widgets.dialogs.dialogs:Preview",
     "In the year of the journal": "widgets.calendar.year:YearScreen",
-    "In the day of the journal": "widgets.calendar.day:DayScreen",
-    "On an entry of that day": "widgets.calendar.day:AxisList",
     "In a menu": "widgets.dialogs.pick:Pick",
-    "In the menu of orders": "widgets.dialogs.pick:Orders",
-    "In a choice of a few things": "widgets.dialogs.choose:Choose",
     "In a question about running something": "widgets.dialogs.consent:ConsentScreen",
     "Where both changed the same": "widgets.dialogs.three_way:ThreeWay",
     "Between the fields of that": "widgets.dialogs.three_way:ThreeWayView",
     "In the history of an entry": "widgets.dialogs.entry_history:EntryHistory",
-    "In the palette": "app.tui.keys.palette:Palette",
+    "In the list of commands": "app.tui.keys.help:CommandScreen",
     "In the search": "app.tui.search.screen:SearchScreen",
-    "In the help": "app.tui.keys.help:Help",
     "In jump mode": "app.tui.keys.jump:JumpScreen",
-    "On the start screen": "app.tui.welcome:StartScreen",
 }
 """The parts with their own keys, by the heading shown to users."""
 
@@ -50,9 +44,7 @@ TOGETHER: tuple[tuple[str, ...], ...] = (
     ("On the board", "In every list", _ACTIONS),
     ("In the calendar", "In every list", _ACTIONS),
     ("In the year of the journal",),
-    ("On an entry of that day", "In every list", "In the day of the journal"),
     ("In every list", "In a menu"),
-    ("In every list", "In the menu of orders"),
     ("Links in the detail", "In the detail", _ACTIONS),
     ("In the filter", _ACTIONS),
     ("In a choice of a form", "In a form"),
@@ -62,19 +54,16 @@ TOGETHER: tuple[tuple[str, ...], ...] = (
     ("In the detail", "In a question about running something"),
     ("In the detail", "Between the fields of that", "Where both changed the same"),
     ("In every list", "In the history of an entry"),
-    ("In every list", "In a choice of a few things"),
-    ("In the palette",),
+    ("In the list of commands",),
     ("In the search",),
-    ("In the detail", "In the help"),
     ("In jump mode",),
-    ("In every list", "On the start screen"),
 )
 """Parts whose keys are active at the same time, in the order in which they are checked."""
 
 TYPING = frozenset(
-    {"In the filter", "In a form", "In a question for a line", "In the palette", "In the search", "In jump mode"}
+    {"In the filter", "In a form", "In a question for a line", "In the list of commands", "In the search"}
+    | {"In jump mode"}
 )
-"""Parts in which users type: a key that is a character could not be typed any more."""
 
 
 @dataclass(frozen=True, slots=True)

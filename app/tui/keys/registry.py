@@ -216,7 +216,6 @@ COMMANDS: tuple[Command, ...] = (
         "board",
         on.BLOCKS,
         shown=True,
-        said=(("tasks", "board", "Show the tasks as a board"), ("journal", "day", "Show the day on its hours")),
     ),
     _command(
         "view.calendar",
@@ -228,7 +227,7 @@ COMMANDS: tuple[Command, ...] = (
         said=(("tasks", "calendar", "Show the tasks as a calendar"), ("journal", "year", "Show the year as a map")),
     ),
     _command("draft.resume", "w", "form_session.resume_left", "open draft", on.DRAFT, shown=True),
-    _command("view.arrange", "z", "views.arrange", "group and sort", on.ARRANGES, shown=True, panes=("tasks",)),
+    _command("view.arrange", "z", "views.arrange", "group and sort", on.SORTS, shown=True, panes=("tasks",)),
     _command("upkeep.archive", "A", "maintenance.archive", "archive old", shown=True, panes=("tasks",)),
     _command("app.palette", "colon", "overlays.palette", "command", on.ALWAYS, shown=True),
     _command("app.help", "question_mark", "overlays.help", "help", on.ALWAYS, shown=True),

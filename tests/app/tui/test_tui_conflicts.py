@@ -11,8 +11,8 @@ from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text
 from tests.reviewing import let_agents
 from tests.widgets.harness import screen_text
-from widgets.dialogs.choose import Choose
 from widgets.dialogs.dialogs import Prompt
+from widgets.dialogs.pick import Pick
 from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
 
@@ -169,7 +169,7 @@ async def test_a_removed_entry_leaves_a_choice(workspace: Workspace, key: str) -
         let_agents(workspace.store)
         workspace.change("r", lambda look: remove_task(look, ref, now=NOW), actor="agent:x", now=NOW)
         await press(pilot, "ctrl+s")
-        assert isinstance(app.screen, Choose)
+        assert isinstance(app.screen, Pick)
         assert "not there any more" in screen_text(app)
         await press(pilot, key)
         assert app.screen is app.main_screen

@@ -16,8 +16,8 @@ from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, typ
 from tests.patience import within
 from tests.reviewing import let_agents
 from tests.widgets.harness import screen_text
-from widgets.dialogs.choose import Choose
 from widgets.dialogs.dialogs import Confirm
+from widgets.dialogs.pick import Pick
 from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
 from widgets.pane.rows import RowKey
@@ -140,7 +140,7 @@ async def test_the_draft_of_a_removed_entry(workspace: Workspace) -> None:
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "w")
-        assert isinstance(app.screen, Choose)
+        assert isinstance(app.screen, Pick)
         await press(pilot, "escape")
         assert app.form_drafts.left
         await press(pilot, "w", "p")

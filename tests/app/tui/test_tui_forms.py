@@ -7,12 +7,12 @@ from pathlib import Path
 from textual.widgets import Input
 
 from app.tui.shell import Changed
-from app.tui.welcome import StartScreen
 from memory.files.tasks.edits import edit_task, remove_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.dialogs.dialogs import Confirm
+from widgets.dialogs.pick import Pick
 from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
 
@@ -207,7 +207,7 @@ async def test_a_folder_without_memory_offers_to_make_it(tmp_path: Path) -> None
     app = make_app(None, path=str(tmp_path / "new"), environ={"XDG_STATE_HOME": str(tmp_path / "state")})
     (tmp_path / "new").mkdir()
     async with running(app) as pilot:
-        assert isinstance(app.screen, StartScreen)
+        assert isinstance(app.screen, Pick)
         await press(pilot, "c")
         assert (tmp_path / "new/.aiter/memory/tasks.md").exists()
         assert app.navigation.pane.pane_id == "tasks"

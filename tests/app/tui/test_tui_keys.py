@@ -6,14 +6,13 @@ import pytest
 
 from app.tui.app import MemdeckApp
 from app.tui.commands import conditions
-from app.tui.keys.help import Help
-from app.tui.keys.palette import Palette
+from app.tui.keys.help import CommandScreen
 from app.tui.keys.registry import BY_ID, COMMANDS, function_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NAMES, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.detail import Link
-from widgets.dialogs.dialogs import Confirm, Prompt
+from widgets.dialogs.dialogs import Confirm, Preview, Prompt
 from widgets.panes import panes_for
 
 FIRST = "Deploy v2.1 to staging"
@@ -301,7 +300,7 @@ async def test_palette_finds_and_does_an_action(workspace: Workspace) -> None:
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "colon")
-        assert isinstance(app.screen, Palette)
+        assert isinstance(app.screen, CommandScreen)
         await type_text(pilot, "pane jour")
         await press(pilot, "enter")
         assert app.navigation.pane.pane_id == "journal"
@@ -314,13 +313,14 @@ async def test_help_lists_live_keys(workspace: Workspace) -> None:
     app = make_app(workspace)
     async with running(app, (120, 60)) as pilot:
         await press(pilot, "question_mark")
-        assert isinstance(app.screen, Help)
+        assert isinstance(app.screen, CommandScreen)
         text = screen_text(app)
         assert "Start the task" in text
         assert "Move to the next row" in text
         await press(pilot, "escape", "f1")
-        assert isinstance(app.screen, Help)
-        await press(pilot, "escape")
+        assert isinstance(app.screen, Preview)
+        assert "Esc close" in screen_text(app)
+        await press(pilot, "f1")
         assert app.screen is app.main_screen
 
 

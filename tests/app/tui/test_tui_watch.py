@@ -19,8 +19,8 @@ from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.patience import within
 from tests.widgets.harness import screen_text
-from widgets.dialogs.choose import Choose
 from widgets.dialogs.consent import ConsentScreen
+from widgets.dialogs.pick import Pick
 from widgets.pane.rows import RowKey
 
 DISK = "### Disk\n- type: command\n- command: echo 72\n- interval: */5 * * * *\n- threshold: value > 90\n"
@@ -226,7 +226,7 @@ async def test_m_mutes_for_a_while(tmp_path: Path, key: str, muted: timedelta | 
     app = make_app(workspace, pane="monitors")
     async with running(app) as pilot:
         await press(pilot, "m")
-        assert isinstance(app.screen, Choose)
+        assert isinstance(app.screen, Pick)
         assert "until tomorrow" in screen_text(app)
         await press(pilot, key)
         await until(pilot, lambda: not app.jobs.running, "it is written")
