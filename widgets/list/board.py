@@ -23,7 +23,7 @@ from widgets.text.styled_text import Piece, clip_line
 from widgets.text.words import CARD_LINES
 
 from .line_list import LineList
-from .rows import CardRows, Continuation
+from .rows import Continuation
 
 NARROWEST = 17
 """Cells that a column needs; with less, one column is shown at a time."""
@@ -197,7 +197,8 @@ class Board(Horizontal):
         self._dense = many
         for number, column in enumerate(self._columns):
             rows = cards.get(column.lane.id, ())
-            column.cards.set_rows(CardRows(rows, self.lines), to_top=to_top)
+            lines = [key for row in rows for key in (row, *(Continuation(row, n) for n in range(1, self.lines)))]
+            column.cards.set_rows(lines, to_top=to_top)
             self._counts[number] = len(rows)
         self._say()
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -164,8 +163,6 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         self._pressed: Hashable | None = None
         # The mouse may move over a row before the first frame.
         self._shown_selection: frozenset[Hashable] = frozenset()
-        self._strips: LRUCache[tuple[int, int, tuple[str, ...]], Strip] = LRUCache(1_000)
-        """The rows as they were drawn, by place, width and component classes."""
         self.set_rows(rows)
 
     @property
@@ -231,17 +228,6 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         for place, key in enumerate(self._rows[top : top + self.size.height] if items else (), top):
             if (key.owner if isinstance(key, Continuation) else key) in items:
                 self.refresh_line(place)
-
-    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Draw regions again; without any the rows themselves may have changed."""
-        if not regions:
-            self._strips.clear()
-        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
-
-    def notify_style_update(self) -> None:
-        """Draw all rows again in other styles."""
-        self._strips.clear()
-        super().notify_style_update()
 
     def render_row(self, key: Hashable, width: int) -> Line:
         """The content of an item (or a continuation) in `width` cells; the gutter is drawn by the list."""
@@ -435,20 +421,12 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         position, width = y + round(self.scroll_y), self.scrollable_content_region.width
         if not 0 <= position < len(self._rows):
             return self.draw_below(y, width)
-        return self.draw_key(position, self._rows[position], width)
+        key = self._rows[position]
+        return self._draw_row(key, width, self._states(position, key))
 
     def draw_below(self, y: int, width: int) -> Strip:  # noqa: ARG002
         """A line of the view below the last row."""
         return self.draw((), width)
-
-    def draw_key(self, position: int, key: Hashable, width: int) -> Strip:
-        """The line of a row."""
-        states = self._states(position, key)
-        looks = (position, width, states)
-        strip = self._strips.get(looks)
-        if strip is None:
-            strip = self._strips[looks] = self._draw_row(key, width, states)
-        return strip
 
     def _draw_row(self, key: Hashable, width: int, states: tuple[str, ...]) -> Strip:
         if isinstance(key, Heading):

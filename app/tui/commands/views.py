@@ -49,7 +49,7 @@ def arrange(context: Context) -> Step:
         PickOption(f"group:{name}", GROUP_WORDS.get(name, name), group="GROUP BY", marked=name == pane.group)  # type: ignore[attr-defined]
         for name in groups
     ]
-    return _ask(context, "Group and sort", [*options, *_orders(pane, "SORT BY" if groups else "")])
+    return _ask(context, "Group and sort", [*options, *_orders(pane, "SORT BY")])
 
 
 def _orders(pane: Pane, group: str) -> list[PickOption]:

@@ -12,21 +12,21 @@ from widgets.pane.rows import RowKey
 
 
 async def test_orders_are_chosen_and_turned_round(workspace: Workspace) -> None:
-    """S opens the orders at the one in use, r turns one round and back; the title says the order of the file, too."""
+    """S opens the orders at the one in use, which is reversed when it is chosen again; the title says the order of the file, too."""
     app = make_app(workspace, pane="tasks")
     async with running(app) as pilot:
         assert "file order" in screen_text(app).splitlines()[1]
         await press(pilot, "S")
         assert "✓ file order" in screen_text(app)
-        assert "r reverse" in screen_text(app)
+        assert "Enter reverses it" in screen_text(app)
         await press(pilot, "j", "j", "enter")
         due = [row.item.title for row in tasks_pane(app).line_list.rows if isinstance(row, RowKey)][:3]
-        await press(pilot, "S", "r")
+        await press(pilot, "S", "enter")
         assert tasks_pane(app).sort == "due, reversed"
         assert "sorted by due, reversed" in screen_text(app).splitlines()[1]
         turned = [row.item.title for row in tasks_pane(app).line_list.rows if isinstance(row, RowKey)][:3]
         assert turned == due[::-1]
-        await press(pilot, "S", "r")
+        await press(pilot, "S", "enter")
         assert tasks_pane(app).sort == "due"
 
 
