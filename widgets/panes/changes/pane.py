@@ -28,7 +28,7 @@ from widgets.text.styled_text import Line, Piece, line_text
 
 from .detail import view_lines
 from .logged_change import LoggedChange
-from .words import MANY_CELLS, folded, layout_for, layouts, plain_actor, summary_line, turned_lines
+from .words import ROW, WIDEST, folded, plain_actor, short_actor, summary_line, turned_lines
 
 PAGE = 200
 """How many changes are read at a time."""
@@ -86,7 +86,6 @@ class ChangesPane(TellingPane):
         self._wanted = PAGE
         self._listed = _Listed("", None)
         self._typing: Timer | None = None
-        self._layouts = layouts(())
 
     # What is shown
 
@@ -146,17 +145,14 @@ class ChangesPane(TellingPane):
         return item.ref[:16]
 
     def draw_row(self, item: LoggedChange, width: int) -> Line:
-        """Draw time, actor and summary."""
-        layout = layout_for(width, self._layouts)
-        room = next(cells for column, cells in layout.columns.fit(width) if column.name == "summary")
-        return layout.columns.line(
-            width,
-            {
-                "time": Piece(f"{item.time.astimezone(self.zone):%H:%M}", "muted"),
-                "actor": Piece(layout.actor(item.actor), "muted" if item.actor in OWN else "accent"),
-                "summary": summary_line(item, room),
-            },
-        )
+        """Time, actor and summary; an actor other than the person stands out."""
+        room = next(cells for column, cells in ROW.fit(width) if column.name == "summary")
+        cells = {
+            "time": Piece(f"{item.time.astimezone(self.zone):%H:%M}", "muted"),
+            "actor": Piece(short_actor(item.actor), "muted" if item.actor in OWN else "accent"),
+            "summary": summary_line(item, room),
+        }
+        return ROW.line(width, cells)
 
     def text(self, item: LoggedChange) -> str:
         """A change is found by its actor, operation, summary, files and entries."""
@@ -201,7 +197,7 @@ class ChangesPane(TellingPane):
 
     def detail_title(self, item: LoggedChange) -> str:
         """What was done."""
-        return line_text(summary_line(replace(item, undone_by=None), MANY_CELLS))
+        return line_text(summary_line(replace(item, undone_by=None), WIDEST))
 
     def detail(self, item: LoggedChange) -> Sequence[DetailLine]:
         """Actor and time, whether it was undone or redone since, then what happened to each entry."""
@@ -240,7 +236,6 @@ class ChangesPane(TellingPane):
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
         """Show what was read; new changes come at the top, so rows do not flash because a page was added below."""
-        self._layouts = layouts(item for _, item, _ in contents.rows.items)
         super().put(contents, flash=flash and self._wanted == PAGE and not self.filter)
 
     def set_filter(self, text: str) -> None:
