@@ -298,30 +298,29 @@ class ContactsPane(OutlinePane):
         return FormPlan(f"Edit {kind}", fields, build, "contacts.edit", current=current)
 
     def _fields(self, kind: str, item: Any | None) -> list[FieldSpec]:
-        items = _items(self._contacts, kind)
-        fields = []
-        for number, name in enumerate(COLUMNS[kind]):
-            value = "" if item is None else str(getattr(item, name) or "")
-            known = by_use(str(getattr(other, name) or "") for other in items) if name != "text" else ()
-            if (kind, name) == ("channel", "status"):
-                status = ("connected", "disconnected")
-                about = WORDS[kind, name][1]
-                fields.append(FieldSpec(name, name, "choice", value or "connected", status, about=about))
-                continue
-            if (kind, name) == ("route", "channel"):
-                known = by_use(channel.name for channel in self._contacts.channels)
-            if (kind, name) == ("channel", "type"):
-                known = tuple(dict.fromkeys((*known, *SERVICES)))
+        """Return the fields of a contact; those with a few usual values complete from them and from what is there."""
+        items, fields = _items(self._contacts, kind), []
+        for name in COLUMNS[kind]:
             placeholder, about = WORDS[kind, name]
+            value = "" if item is None else str(getattr(item, name) or "")
+            if name == "status":
+                states = ("connected", "disconnected")
+                fields.append(FieldSpec(name, name, "choice", value or states[0], states, about=about))
+                continue
+            known = () if name in ("name", "id", "text") else by_use(str(getattr(one, name) or "") for one in items)
+            if name == "channel":
+                known = by_use(one.name for one in self._contacts.channels)
+            if name == "type":
+                known = tuple(dict.fromkeys((*known, *SERVICES)))
             fields.append(
                 FieldSpec(
                     name,
                     LABELS.get(name, name),
                     value=value,
-                    suggestions=known if name not in ("name", "id") else (),
+                    suggestions=known,
                     placeholder=placeholder,
                     about=about,
-                    required=number == 0,
+                    required=not fields,
                 )
             )
         return fields

@@ -237,7 +237,7 @@ def _alerts(monitor: Monitor, picture: Picture | None) -> Iterator[DetailLine]:
         yield Labelled("alert", monitor.alert_priority)
     remedy = monitor.auto_remediate or monitor.auto_remediate_remark or ""
     if remedy:
-        yield Labelled("remedy", remedy)
+        yield Labelled("fix", remedy)
     if picture is not None and picture.remedy:
         yield Labelled("", line(Piece(f"{picture.remedy}", "muted" if picture.remedy == "approved" else "warn")))
     if monitor.cron_job_id:
