@@ -103,7 +103,7 @@ class Navigation(Part):
         if pane_id == "changes":
             self.app.outside_changes.looked_at()
         if ref and not pane.go_to(ref) and pane.contents is not None:
-            self.app.say("The entry is not there any more.", severity="warning")
+            self.app.say("The entry no longer exists.", severity="warning")
         pane.remove_class("-open")
         if keeps_focus:
             pass
@@ -196,8 +196,15 @@ class Navigation(Part):
             # The list was hidden while its files were read, and lost the focus then.
             pane.call_after_refresh(self._focus, pane)
 
-    def next_pane(self, step: int, *, remember: bool = True) -> None:
-        """Open the next pane, or the one before it."""
+    def next_pane(self) -> None:
+        """Open the next pane."""
+        self._step(1)
+
+    def previous_pane(self) -> None:
+        """Open the pane before."""
+        self._step(-1)
+
+    def _step(self, step: int, *, remember: bool = True) -> None:
         ids = [name.id for name in self.panes]
         place = ids.index(self.pane.pane_id) if self.pane is not None else 0
         self.open_pane(ids[(place + step) % len(ids)], remember=remember)
@@ -237,8 +244,15 @@ class Navigation(Part):
             pane.enter_detail(1)
         self.app.refresh_keys()
 
-    def next_part(self, step: int) -> None:
-        """Move the focus to the next part: the list, then the entry with its first link, then each further link."""
+    def next_part(self) -> None:
+        """Go from the list to its entry, through the links there, and back to the list."""
+        self._walk_parts(1)
+
+    def previous_part(self) -> None:
+        """Go the same way backwards."""
+        self._walk_parts(-1)
+
+    def _walk_parts(self, step: int) -> None:
         pane = self.pane
         if pane is None:
             return
@@ -246,12 +260,10 @@ class Navigation(Part):
         if detail.has_focus:
             if not detail.step(step):
                 pane.close_detail()
-        elif pane.line_list.has_focus:
-            if not pane.has_entry:
-                return
-            pane.enter_detail(step)
-        else:
+        elif not pane.line_list.has_focus:
             pane.focus_list()
+        elif pane.has_entry:
+            pane.enter_detail(step)
         self.app.refresh_keys()
 
     # Back and forward
@@ -283,7 +295,7 @@ class Navigation(Part):
             if here is not None:
                 # So that the other key returns from there.
                 target.append(here)
-            self.next_pane(step, remember=False)
+            self._step(step, remember=False)
             return
         if here is not None:
             target.append(here)

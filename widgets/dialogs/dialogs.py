@@ -342,10 +342,11 @@ class Prompt(Dialog, ModalScreen[str | None]):
         placeholder: str = "",
         validate: Callable[[str], str | None] | None = None,
         hint: Callable[[str], str] | None = None,
+        several: bool = False,
     ) -> None:
         super().__init__()
         self.heading, self._value, self._placeholder = question, value, placeholder
-        self._validate, self._hint = validate, hint
+        self._validate, self._hint, self._several = validate, hint, several
 
     def parts(self) -> ComposeResult:
         """Yield the line, and a note about it."""
@@ -368,6 +369,12 @@ class Prompt(Dialog, ModalScreen[str | None]):
         """Show the hint for the line as it is typed."""
         event.stop()
         self._say("")
+
+    def on_safe_input_pasted(self, event: SafeInput.Pasted) -> None:
+        """Return pasted lines as they are, if several are welcome."""
+        if self._several:
+            event.stop()
+            self.dismiss("\n".join([event.editor.text + event.lines[0], *event.lines[1:]]))
 
     def action_accept(self) -> None:
         """Accept the line if it is valid, else show why not."""

@@ -129,7 +129,7 @@ def move_line(context: Context) -> Step:
         places.append((section.title, None))
         places += [(section.title, topic.title) for topic in section.topics]
     if not items or len(places) < 2:
-        return context.say("There is no other section to move to.")
+        return context.say("No other section to move to.")
     here = {(item.section, item.topic) for item in items}
     options = [
         PickOption(str(number), f"  {topic}" if topic else title, marked=(title, topic) in here)
@@ -140,9 +140,8 @@ def move_line(context: Context) -> Step:
     def answered(answer: tuple[str, str]) -> Step:
         title, topic = places[int(answer[1])]
         if here == {(title, topic)}:
-            return context.say(f"It stands in {topic or title} already, so nothing moved.")
+            return context.say(f"Already in {topic or title}.")
         refs, now = [item.ref for item in items], context.clock()
-        pane.line_list.select(())
 
         return context.change(
             "knowledge.move", lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now), follow=True
