@@ -333,11 +333,8 @@ class Context(Part):
         return True
 
     def keep_view(self, pane: Pane, name: str, view: Mapping[str, str] | None) -> Step:
-        """Save a view of a pane under a name; None: forget it."""
-        if view is None:
-            self.app.pane_state.forget_view(pane.pane_id, name)
-        else:
-            self.app.pane_state.keep_view(pane.pane_id, name, view)
+        """Save a view of a pane under a name; None forgets it."""
+        self.app.pane_state.keep_view(pane.pane_id, name, view)
         pane.take_saved_views(self.app.pane_state.saved_views(pane.pane_id))
         return True
 
