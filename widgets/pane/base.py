@@ -48,13 +48,12 @@ from .contents import Contents
 from .entry import PaneWithEntry
 from .filter import parts_of, strange_words
 from .offers import Badge, Build, FormPlan, Removal
-from .rows import RowKey, Rows, keep, match_rows
+from .rows import RowKey, Rows, match_rows
 from .visible_rows import Arrangement
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
-    from .filter import Needles
 
 WIDE, SINGLE, BROAD = 110, 60, 150
 """Terminal widths in columns. From `WIDE` on, list and detail are side by side; below `SINGLE`, only one is shown; from
@@ -452,14 +451,6 @@ class Pane(LateTimers, PaneWithEntry):
         self._say_empty()
         self.say_title()
 
-    def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
-        """The rows that are visible without a filter; for panes that fold."""
-        return keys
-
-    def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
-        """The rows that a filter keeps."""
-        return keep(keys, lambda row: needles.fit(row, self))
-
     def put_keys(self, keys: Sequence[Hashable], *, to_top: bool) -> None:
         """Hand the sorted and filtered rows to the list."""
         self.line_list.set_rows(keys, to_top=to_top)
@@ -518,7 +509,7 @@ class Pane(LateTimers, PaneWithEntry):
         said, usual = [], self._remark
         if self.filter:
             usual = ""
-            said = [self.arrangement.count(), strange_words(self.filter, self.filter_fields)]
+            said = [self.arrangement.count(self.shown_keys), strange_words(self.filter, self.filter_fields)]
             self.filter_bar.say("  ".join(filter(None, said)))
         if self.line_list.selected:
             usual = ""

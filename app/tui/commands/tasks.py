@@ -13,7 +13,7 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks.bulk import duplicate_task, edit_tasks, retag_tasks, shift_priorities, split_task
 from memory.files.tasks.edits import add_task, done_task, edit_task, progress_task, reopen_task, start_task
 from memory.files.tasks.model import Task
-from memory.files.tasks.quick import EXAMPLE, checked_quick
+from memory.files.tasks.quick import EXAMPLE, checked_quick, read_quick
 from memory.files.tasks.urgency import urgency_of
 from widgets.dialogs.dialogs import Preview, Prompt
 from widgets.dialogs.pick import Pick, PickOption
@@ -22,7 +22,7 @@ from widgets.input.fields import FieldSpec
 from widgets.pane.offers import Build, FormPlan, Values
 from widgets.panes.edit_chain import chain
 from widgets.panes.tasks.detail import urgency_lines
-from widgets.panes.tasks.quick import quick_error, quick_words
+from widgets.panes.tasks.quick import quick_words
 
 from .conditions import tasks_of
 from .context import Context, Otherwise, Step, open_pane
@@ -191,7 +191,7 @@ def quick(context: Context) -> Step:
         Prompt(
             "New task, in one line",
             placeholder=EXAMPLE,
-            validate=lambda text: quick_error(text, now, zone),
+            validate=lambda text: read_quick(text, now, zone).error or None,
             hint=lambda text: quick_words(text, now, zone, short=context.size.height < _LOW),
             several=True,
         ),

@@ -147,7 +147,7 @@ class ChangesPane(TellingPane):
     def draw_row(self, item: LoggedChange, width: int) -> Line:
         """Time, actor and summary; an actor other than the person stands out."""
         room = next(cells for column, cells in ROW.fit(width) if column.name == "summary")
-        cells = {
+        cells: dict[str, Piece | Line] = {
             "time": Piece(f"{item.time.astimezone(self.zone):%H:%M}", "muted"),
             "actor": Piece(short_actor(item.actor), "muted" if item.actor in OWN else "accent"),
             "summary": summary_line(item, room),

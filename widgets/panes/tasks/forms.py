@@ -30,13 +30,14 @@ def adding(snapshot: Snapshot, now: datetime, due: str = "") -> FormPlan:
 
     def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
         from memory.files.operations import Call
-        from memory.files.tasks.operations import tasks
+        from memory.files.tasks.operations import add
 
-        add = tasks.operations["add"].edit  # type: ignore[union-attr]
+        assert add.edit is not None
+        edit = add.edit
         given = {name: values[name].strip() or None for name in ("due", "recurring", "assigned", "notes", "action")}
         tags = tuple(tag.strip() for tag in values["tags"].split(",") if tag.strip())
         title, priority = values["title"].strip(), values["priority"]
-        return lambda looked: add(Call(looked, now), title, priority=priority, tags=tags, **given)
+        return lambda looked: edit(Call(looked, now), title, priority=priority, tags=tags, **given)
 
     fields = _fields(snapshot, {"priority": "NORMAL", "due": due}, now)
     return FormPlan("New task", fields, build, "tasks.add", focus="title")
