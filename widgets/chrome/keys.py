@@ -59,6 +59,11 @@ KEY_NAMES = {
     "down": "\u2193",
     "left": "\u2190",
     "right": "\u2192",
+    "slash": "/",
+    "at": "@",
+    "minus": "-",
+    "plus": "+",
+    "underscore": "_",
 }
 """How keys are written where that differs from their name in a binding."""
 

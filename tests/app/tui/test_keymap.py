@@ -172,7 +172,7 @@ async def test_every_place_shows_the_live_keys(workspace: Workspace) -> None:
         assert "f5 add" in footer
         assert "start" not in footer
         rows = {row.sentence: row.keys for row in key_rows(application.screen, application)}
-        assert rows["Add an entry"] == "f5"
+        assert rows["Add an entry with a form"] == "f5"
         assert "Start the task" not in rows
         assert "unbound" not in rows.values()
         await press(pilot, "colon")

@@ -170,7 +170,7 @@ async def test_a_removed_entry_leaves_a_choice(workspace: Workspace, key: str) -
         workspace.change("r", lambda look: remove_task(look, ref, now=NOW), actor="agent:x", now=NOW)
         await press(pilot, "ctrl+s")
         assert isinstance(app.screen, Pick)
-        assert "not there any more" in screen_text(app)
+        assert "no longer exists" in screen_text(app)
         await press(pilot, key)
         assert app.screen is app.main_screen
         found = [task for task in workspace.snapshot().tasks.tasks if task.title == FIRST]

@@ -194,7 +194,7 @@ async def test_what_changes_while_it_is_read_is_not_approved(workspace: Workspac
         assert "or of the files below" in " ".join(screen_text(app).split())
         (workspace.root / "run.sh").write_text("rm -rf ~\n")
         await press(pilot, "y")
-        assert said(app) == ["May not run"]
+        assert said(app) == ["Not approved"]
         assert states(workspace)["check", "Disk Space"] == "pending"
 
 

@@ -200,7 +200,7 @@ async def test_a_refused_revert_says_why_and_offers_three_columns(workspace: Wor
         await press(pilot, "0", "j", "X")
         assert isinstance(app.screen, ThreeWay)
         text = screen_text(app)
-        for words in ("was changed since", "Alice", "heartbeat", "Bob"):
+        for words in ("changed the same", "Alice", "heartbeat", "Bob"):
             assert words in text
         await press(pilot, "escape")
         assert task_of(workspace, FIRST).assigned == "Bob"
@@ -222,7 +222,7 @@ async def test_a_change_of_a_removed_entry_says_so(workspace: Workspace) -> None
     async with running(app) as pilot:
         await press(pilot, "0", "j", "X")
         assert isinstance(app.screen, ThreeWay)
-        assert "was changed since" in screen_text(app)
+        assert "changed the same" in screen_text(app)
         await press(pilot, "t", "enter")
     assert (workspace.memory / "tasks.md").read_bytes() == before
 

@@ -112,6 +112,8 @@ async def test_start_done_and_reopen_move_a_task(workspace: Workspace) -> None:
     async with running(app) as pilot:
         await press(pilot, "s")
         assert section_of(workspace, FIRST) == "in-progress"
+        assert current_title(app) != FIRST, "the cursor goes on"
+        await go_to(app, FIRST)
         await press(pilot, "d")
         assert isinstance(app.screen, Prompt)
         await type_text(pilot, "It went well")

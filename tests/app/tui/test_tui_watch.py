@@ -114,7 +114,7 @@ async def test_due_monitors_run_while_it_is_open(tmp_path: Path, server: HTTPSer
         assert "lastStatus: failing (status 503)" in text(workspace, "monitors.md")
         assert "Monitor Alert" in text(workspace, "journal.md")
         await until(pilot, lambda: "failing" in screen_text(app), "the pane shows it")
-        assert "keeps watch" in screen_text(app)
+        assert "scheduler running here" in screen_text(app)
         assert changes(workspace) == [("monitor", "monitors")]
         server.status = 200  # type: ignore[attr-defined]
         clock.now += timedelta(minutes=5)
@@ -132,8 +132,8 @@ async def test_what_nobody_approved_waits_in_header_and_brief(tmp_path: Path) ->
     async with running(app) as pilot:
         await until(pilot, lambda: app.schedule.idle and app.schedule.leads, "it looked")
         shown = screen_text(app)
-        assert "1 waits for approval" in shown
-        assert "WAITS FOR APPROVAL" in shown
+        assert "1 needs approval" in shown
+        assert "NEEDS APPROVAL" in shown
         pane = app.navigation.pane
         assert pane is not None
         items = [row.item for row in pane.line_list.rows if isinstance(row, RowKey)]
@@ -194,12 +194,12 @@ async def test_only_one_application_keeps_the_schedule(tmp_path: Path) -> None:
     clock = Clock()
     app = make_app(workspace, keeps_watch=True, clock=clock, pane="monitors")
     async with running(app) as pilot:
-        await until(pilot, lambda: "another memdeck keeps watch" in screen_text(app), "the header says who runs")
+        await until(pilot, lambda: "scheduler runs in another memdeck" in screen_text(app), "the header says who runs")
         assert "lastStatus" not in text(workspace, "monitors.md")
         other.close()
         clock.now += timedelta(seconds=10)
         await until(pilot, lambda: "lastStatus" in text(workspace, "monitors.md"), "it took over")
-        assert "keeps watch" in screen_text(app)
+        assert "scheduler running here" in screen_text(app)
 
 
 async def test_safe_runs_nothing(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ async def test_safe_runs_nothing(tmp_path: Path) -> None:
     approve(workspace)
     app = make_app(workspace, keeps_watch=True, safe=True, pane="monitors")
     async with running(app) as pilot:
-        await until(pilot, lambda: "only cron keeps watch" in screen_text(app), "the header says who runs")
+        await until(pilot, lambda: "scheduler runs in cron only" in screen_text(app), "the header says who runs")
         await press(pilot, "R")
         assert "Nothing runs with --safe." in said(app)
         assert "lastStatus" not in text(workspace, "monitors.md")

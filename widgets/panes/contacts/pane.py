@@ -39,7 +39,11 @@ LABELS = {"text": "how to reach"}
 
 ROWS = {
     "channel": Columns(
-        Column("name", 18, importance=9), Column("id", 16, importance=2), Column("type", 10), Column("status"), gap=2
+        Column("name", 16, importance=9),
+        Column("id", 15, importance=2),
+        Column("type", 8),
+        Column("status", minimum=12),
+        gap=2,
     ),
     "route": Columns(
         Column("channel", 18, importance=9),
