@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -163,6 +164,8 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         self._pressed: Hashable | None = None
         # The mouse may move over a row before the first frame.
         self._shown_selection: frozenset[Hashable] = frozenset()
+        self._strips: LRUCache[tuple[int, int, tuple[str, ...]], Strip] = LRUCache(1_000)
+        """The rows as they were drawn, by place, width and component classes."""
         self.set_rows(rows)
 
     @property
@@ -417,12 +420,27 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         return strips
 
     def render_line(self, y: int) -> Strip:
-        """One line of the view."""
+        """Return one line; rows that look as before are not drawn again, since one key may cause several frames."""
         position, width = y + round(self.scroll_y), self.scrollable_content_region.width
         if not 0 <= position < len(self._rows):
             return self.draw_below(y, width)
         key = self._rows[position]
-        return self._draw_row(key, width, self._states(position, key))
+        looks = (position, width, self._states(position, key))
+        strip = self._strips.get(looks)
+        if strip is None:
+            strip = self._strips[looks] = self._draw_row(key, width, looks[2])
+        return strip
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Draw again; without a region, all rows may look different."""
+        if not regions:
+            self._strips.clear()
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def notify_style_update(self) -> None:
+        """Forget how rows were drawn: the styles changed."""
+        self._strips.clear()
+        super().notify_style_update()
 
     def draw_below(self, y: int, width: int) -> Strip:  # noqa: ARG002
         """A line of the view below the last row."""

@@ -12,7 +12,7 @@ from widgets.pane.rows import RowKey
 
 
 async def test_orders_are_chosen_and_turned_round(workspace: Workspace) -> None:
-    """S opens the orders at the one in use, which is reversed when it is chosen again; the title says the order of the file, too."""
+    """S opens the orders at the one in use, which is reversed when it is chosen again; the title names it."""
     app = make_app(workspace, pane="tasks")
     async with running(app) as pilot:
         assert "file order" in screen_text(app).splitlines()[1]
