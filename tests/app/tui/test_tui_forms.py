@@ -7,7 +7,7 @@ from pathlib import Path
 from textual.widgets import Input
 
 from app.tui.shell import Changed
-from memory.files.tasks.edits import edit_task, remove_task
+from memory.files.tasks.edits import edit_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
@@ -73,25 +73,6 @@ async def test_editing_changes_one_line(workspace: Workspace) -> None:
     assert len(before) == len(after)
     different = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     assert [new for _, new in different if not new.startswith("updated:")] == ["### [HIGH] Deploy v2.1 to staging now"]
-
-
-async def test_a_journal_entry_is_written_and_edited(workspace: Workspace) -> None:
-    """In the journal a writes an entry at this minute, e edits its lines."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "3", "a")
-        await type_text(pilot, "Looked around")
-        await press(pilot, "tab", "tab")
-        await type_text(pilot, "all quiet")
-        await press(pilot, "ctrl+s")
-        entry = next(entry for entry in workspace.snapshot().journal.entries() if entry.title == "Looked around")
-        assert (entry.date, entry.time, entry.lines) == ("2024-01-15", "10:30", ("all quiet",))
-        assert app.navigation.pane.current().title == "Looked around"
-        await press(pilot, "e")
-        await type_text(pilot, "!")
-        await press(pilot, "ctrl+s")
-        titles = [entry.title for entry in workspace.snapshot().journal.entries()]
-        assert "Looked around!" in titles
 
 
 async def test_a_renamed_entry_is_said_and_can_be_saved_into(workspace: Workspace) -> None:
@@ -190,16 +171,6 @@ async def test_an_editor_that_fails_or_is_missing_changes_nothing(workspace: Wor
             await press(pilot, "E")
             assert app.screen is app.main_screen
     assert (workspace.memory / "tasks.md").read_bytes() == before
-
-
-async def test_an_entry_that_is_gone_is_said(workspace: Workspace) -> None:
-    """A key on a task that somebody removed meanwhile says so and shows the files as they are."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        ref = task_of(workspace, FIRST).ref
-        workspace.change("test", lambda snapshot: remove_task(snapshot, ref, now=NOW), actor="cli", now=NOW)
-        await press(pilot, "s")
-        assert FIRST not in {row.item.title for row in app.navigation.pane.line_list.rows if hasattr(row, "item")}
 
 
 async def test_a_folder_without_memory_offers_to_make_it(tmp_path: Path) -> None:

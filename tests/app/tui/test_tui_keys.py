@@ -125,59 +125,6 @@ async def test_start_done_and_reopen_move_a_task(workspace: Workspace) -> None:
         assert section_of(workspace, FIRST) == "pending"
 
 
-async def test_progress_takes_percent_and_note(workspace: Workspace) -> None:
-    """p asks for a number and words after it; a wrong number is said and nothing is written."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await go_to(app, RUNNING)
-        await press(pilot, "p")
-        await press(pilot, "ctrl+u")
-        await type_text(pilot, "130")
-        await press(pilot, "enter")
-        assert isinstance(app.screen, Prompt)
-        await press(pilot, "ctrl+u")
-        await type_text(pilot, "60 nearly there")
-        await press(pilot, "enter")
-        task = task_of(workspace, RUNNING)
-        assert (task.progress, task.last_update) == (60, "nearly there")
-
-
-async def test_priority_due_and_tags_by_key(workspace: Workspace) -> None:
-    """+ and - shift the priority, D takes a date as people say it, t takes tags."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "minus")
-        assert task_of(workspace, FIRST).priority == "NORMAL"
-        await go_to(app, FIRST)
-        await press(pilot, "plus")
-        assert task_of(workspace, FIRST).priority == "HIGH"
-        await go_to(app, FIRST)
-        await press(pilot, "D", "ctrl+u")
-        await type_text(pilot, "tomorrow 9")
-        await press(pilot, "enter")
-        assert task_of(workspace, FIRST).due == "2024-01-16 09:00"
-        await press(pilot, "t", "ctrl+u")
-        await type_text(pilot, "one, two")
-        await press(pilot, "enter")
-        assert task_of(workspace, FIRST).tags == ("one", "two")
-
-
-async def test_undo_and_redo(workspace: Workspace) -> None:
-    """u takes the last change back byte for byte, U brings it again, and both say when there is nothing."""
-    app = make_app(workspace)
-    before = (workspace.memory / "tasks.md").read_bytes()
-    async with running(app) as pilot:
-        await press(pilot, "u")
-        assert (workspace.memory / "tasks.md").read_bytes() == before
-        await press(pilot, "s")
-        after = (workspace.memory / "tasks.md").read_bytes()
-        assert after != before
-        await press(pilot, "u")
-        assert (workspace.memory / "tasks.md").read_bytes() == before
-        await press(pilot, "U")
-        assert (workspace.memory / "tasks.md").read_bytes() == after
-
-
 async def test_remove_asks_first_and_one_undo_brings_all_back(workspace: Workspace) -> None:
     """x asks with No as the default; selected tasks go in one change."""
     app = make_app(workspace)
@@ -191,16 +138,6 @@ async def test_remove_asks_first_and_one_undo_brings_all_back(workspace: Workspa
         assert len(workspace.snapshot().tasks.in_section("pending")) == 1
         await press(pilot, "u")
         assert (workspace.memory / "tasks.md").read_bytes() == before
-
-
-async def test_bulk_start_is_one_change(workspace: Workspace) -> None:
-    """A range that is selected with v starts together and is undone together."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "v", "j", "j", "v", "s")
-        assert len(workspace.snapshot().tasks.in_section("in-progress")) == 4
-        await press(pilot, "u")
-        assert len(workspace.snapshot().tasks.in_section("pending")) == 3
 
 
 async def test_filter_narrows_as_you_type_and_escape_clears(workspace: Workspace) -> None:
@@ -217,15 +154,6 @@ async def test_filter_narrows_as_you_type_and_escape_clears(workspace: Workspace
         assert app.focused is app.navigation.pane.line_list
         await press(pilot, "escape")
         assert "Update README" in screen_text(app)
-
-
-async def test_filter_by_field(workspace: Workspace) -> None:
-    """f begins with a field; name:value looks at that field alone."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "f", "ctrl+u")
-        await type_text(pilot, "priority:high assigned:heart")
-        assert [row.item.title for row in app.navigation.pane.line_list.rows if hasattr(row, "item")] == [FIRST]
 
 
 async def test_keys_without_a_meaning_say_why(workspace: Workspace) -> None:
