@@ -196,14 +196,6 @@ class Navigation(Part):
             # The list was hidden while its files were read, and lost the focus then.
             pane.call_after_refresh(self._focus, pane)
 
-    def next_pane(self) -> None:
-        """Open the next pane."""
-        self._step(1)
-
-    def previous_pane(self) -> None:
-        """Open the pane before."""
-        self._step(-1)
-
     def _step(self, step: int, *, remember: bool = True) -> None:
         ids = [name.id for name in self.panes]
         place = ids.index(self.pane.pane_id) if self.pane is not None else 0

@@ -278,8 +278,6 @@ COMMANDS: tuple[Command, ...] = (
     _command("focus.next", "tab", "navigation.next_part", "switch", on.PANE),
     _command("focus.previous", "shift+tab", "navigation.previous_part", "switch back", on.PANE),
     _command("focus.detail", "right l", "navigation.to_entry", "entry", on.PANE),
-    _command("pane.next", "", "navigation.next_pane", "next pane"),
-    _command("pane.previous", "", "navigation.previous_pane", "pane before"),
     _command("pane.back", "left_square_bracket", "navigation.back", "back"),
     _command("pane.forward", "right_square_bracket", "navigation.forward", "forward"),
     _command("fleet.back", "tilde", "fleet.back", "fleet", on.WAY, shown=True),

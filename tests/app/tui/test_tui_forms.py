@@ -92,7 +92,7 @@ async def test_a_renamed_entry_is_said_and_can_be_saved_into(workspace: Workspac
         text = screen_text(app)
         assert "This entry was renamed meanwhile" in text
         assert f"{FIRST} mine" in text
-        await press(pilot, "s")
+        await press(pilot, "s", "ctrl+s")
         assert isinstance(app.screen, ThreeWay)
         await press(pilot, "m", "enter")
         assert app.screen is app.main_screen
