@@ -178,10 +178,14 @@ class Navigation(Part):
 
     def go_waits(self, *, waits: bool) -> None:
         """Say which panes the next key opens while `g` waits for it."""
-        self.app.clear_notifications()
-        if waits:
-            keys = [("g", "first row"), *((key, name.title) for key, name in pane_keys().items()), ("?", "help")]
-            self.app.say("  ".join(f"{key} {title}" for key, title in keys), seconds=WAITING_SECONDS)
+        if not waits:
+            # Behind the message, which Textual shows a moment after it was given.
+            self.app.call_later(self.app.clear_notifications)
+            return
+        keys = [("g", "first row"), *((key, name.title) for key, name in pane_keys().items()), ("?", "help")]
+        cells = [f"{key} {title:<14}" for key, title in keys]
+        lines = ["".join(cells[place : place + 3]).rstrip() for place in range(0, len(cells), 3)]
+        self.app.say("\n".join(lines), seconds=WAITING_SECONDS)
 
     def shown(self, pane: Pane) -> None:
         """Restore the position where the visible pane was left, when it shows contents for the first time."""

@@ -87,6 +87,7 @@ GROUPS = {
     "view": "List",
     "state": "Project state",
     "review": "History",
+    "change": "History",
     "run": "Running",
     "trust": "Consent",
     "upkeep": "Maintenance",
