@@ -104,21 +104,14 @@ class PaneList(LineList):
         return self.draw(line(" " * indent, lines[place]) if 0 <= place < len(lines) else EMPTY, width)
 
     def _laid_out(self, width: int, height: int) -> tuple[int, Sequence[Line]]:
-        """Return the indent of the message and its lines, closer together where there is little room.
-
-        A message that still does not fit ends with an ellipsis.
-        """
+        """Return how far the words are indented, and their lines; those that do not fit are cut with an ellipsis."""
         texts = [line(Piece(text, "muted")) for text in self._words.split("\n")]
-        for indent in (INDENT, INDENT - 1):
-            lines = [row for text in texts for row in wrap_line(text, max(1, width - 2 * indent))]
-            if len(lines) <= height:
-                break
+        lines = [row for text in texts for row in wrap_line(text, max(1, width - 2 * INDENT))]
+        if len(lines) > height:
             lines = [row for row in lines if line_text(row).strip()]
-            if len(lines) <= height:
-                break
         if len(lines) > height > 0:
-            lines[height - 1 :] = [clip_line(line(lines[height - 1], Piece(" …", "muted")), width - 2 * indent)]
-        return indent, lines
+            lines[height - 1 :] = [clip_line(line(lines[height - 1], Piece(" …", "muted")), width - 2 * INDENT)]
+        return INDENT, lines
 
     def move_to(self, position: int, *, direction: int = 1) -> None:
         """Move the cursor for the person; the entry follows directly, without a `Highlighted` message."""

@@ -211,7 +211,7 @@ class ContactsPane(OutlinePane):
                 "person": "Who to ask, and how to reach them.",
             }[item.kind]
             lines = [Title(item.title), Spacer(), Prose(words), Spacer(), Prose(f"a adds a {item.kind}.", tone="muted")]
-            return [*lines, Spacer(), *self._way(None)]
+            return [*lines, Spacer(), *notification(self._reach, self.zone, self.glyphs)]
         _, *names = COLUMNS[item.kind]
         lines = [Title(self.detail_title(item)), Spacer()]
         for name in names:
@@ -233,11 +233,7 @@ class ContactsPane(OutlinePane):
             lines += [Spacer(), *belonging]
         if reached := reached_by(item, self._contacts, self.glyphs):
             lines += [Spacer(), *reached]
-        return [*lines, Spacer(), *self._way(item)]
-
-    def _way(self, item: Any | None) -> list[DetailLine]:
-        """The channels that a notification would use."""
-        return notification(item, self._contacts, self._reach, self.zone, self.glyphs)
+        return [*lines, Spacer(), *notification(self._reach, self.zone, self.glyphs)]
 
     def _belonging(self, item: Any) -> list[Link]:
         """The routes of a channel and the people reached through it."""
