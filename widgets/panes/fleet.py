@@ -51,7 +51,7 @@ class FleetPane(Pane):
     pane_id: ClassVar[str] = "fleet"
     title: ClassVar[str] = "Fleet"
     empty: ClassVar[str] = (
-        "All your workspaces stand here, with what is overdue, what alerts and what waits for you.\n\n"
+        "All your workspaces, with what is overdue, what alerts and what needs you.\n\n"
         "None is listed. `memdeck fleet scan ~/src` lists all beneath a folder; one that you open is listed by itself."
     )
     sorts: ClassVar[tuple[str, ...]] = ("place", "name", "overdue", "alerts", "waiting", "maintained", "size")

@@ -146,7 +146,7 @@ class FormSession(Part):
         if asked is not None:
             return
         if not shown and sheet.tries > MOST_TRIES:
-            self.show(sheet, values, "Somebody else keeps changing this entry.")
+            self.show(sheet, values, "Another program keeps changing this entry.")
             return
         self.write(sheet, values, {})
 
@@ -315,12 +315,12 @@ def guarded(plan: FormPlan, changed: Values, build: Build) -> Build:
     def check(snapshot: Snapshot) -> Edit:
         found = current(snapshot)
         if found is None:
-            raise NotFoundError("entry.not_found", "somebody removed or renamed this entry meanwhile")
+            raise NotFoundError("entry.not_found", "this entry was removed or renamed meanwhile")
         fields = [name for name in changed if found.get(name, "") not in (given.get(name, ""), changed[name])]
         if fields:
             raise ConflictError(
                 "document.conflict",
-                f"somebody else changed {', '.join(fields)} meanwhile",
+                f"{', '.join(fields)} changed meanwhile",
                 "look at both",
                 fields=fields,
             )

@@ -44,7 +44,7 @@ HELP = {
 }
 """The help of each key that memdeck knows."""
 
-UNKNOWN = "memdeck does not know this key. It is kept as it stands."
+UNKNOWN = "memdeck does not know this key. It is kept unchanged."
 """The help of every other key."""
 
 
@@ -243,7 +243,7 @@ def bad_values(config: Config) -> dict[int, str]:
         problem = value_problem(setting.key, setting.value)
         first = config.setting(setting.key)
         if first is not None and first is not setting:
-            problem = f"{setting.key} stands on line {first.line + 1} already; only that one counts"
+            problem = f"{setting.key} is on line {first.line + 1} already; only that one counts"
         if problem is not None:
             found[setting.line] = problem
     return found
