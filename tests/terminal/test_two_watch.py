@@ -68,7 +68,7 @@ def test_two_applications_run_each_due_check_once(tmp_path: Path) -> None:
     with open_one(1, NOW) as first, open_one(2, NOW) as second:
         terminals = [first, second]
         for terminal in terminals:
-            terminal.wait_for("scheduler running here")
+            terminal.wait_for("scheduler run")
         terminals.sort(key=lambda one: "another memdeck" in one.screen())
         leading, waiting = terminals
         waiting.wait_for("scheduler runs in another memdeck")

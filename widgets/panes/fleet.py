@@ -13,7 +13,6 @@ from textual.message import Message
 from memory.base.clock import say_ago, say_span
 from memory.files.snapshot import Snapshot
 from memory.fleet.model import WorkspaceOverview
-from memory.storage.own_folders import short_path
 from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.list.line_list import LineList
 from widgets.list.rows import Note
@@ -224,7 +223,8 @@ class FleetPane(Pane):
 
     def _written(self, path: os.PathLike[str]) -> str:
         """Return a path as a person writes it, with `~` for the home folder."""
-        return short_path(str(path), getattr(self.app, "environ", {}))
+        text, home = str(path), getattr(self.app, "environ", {}).get("HOME", "").rstrip("/")
+        return f"~{text[len(home) :]}" if home and text.startswith(f"{home}/") else text
 
     def _maintained(self, item: WorkspaceOverview) -> str:
         if item.last_maintenance is None:

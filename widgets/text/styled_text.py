@@ -101,8 +101,9 @@ def wrap_line(content: Line, width: int, *, indent: int = 0) -> list[Line]:
     used = 0
     for text, tone in content:
         for word in _WORDS.findall(visible(text)):
-            for part in cut_text(word, width - indent):
-                cells = cell_width(part)
+            cells = cell_width(word)
+            for part in (word,) if cells <= width - indent else cut_text(word, width - indent):
+                cells = cells if part is word else cell_width(part)
                 if used + cells > width:
                     rows.append([Piece(" " * indent)] if indent else [])
                     used = indent

@@ -72,6 +72,7 @@ class ChangesPane(TellingPane):
         super().__init__()
         self.source = source
         self._newest: tuple[Hashable, Sequence[LoggedChange]] = (None, ())
+        self._count = 0
 
     # What is shown
 
@@ -86,7 +87,9 @@ class ChangesPane(TellingPane):
         def day_of(change: LoggedChange) -> str:
             return change.time.astimezone(zone).date().isoformat()
 
-        for day, changes in groupby(folded(found, day_of), day_of):
+        shown = folded(found, day_of)
+        self._count = len(shown)
+        for day, changes in groupby(shown, day_of):
             if rows:
                 rows.append(Note(number=len(rows)))
             rows.append(Heading(day_title(day, today)))
@@ -97,7 +100,7 @@ class ChangesPane(TellingPane):
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many changes are listed."""
-        count = len(self._newest[1])
+        count = self._count
         return "" if not count else "1 change" if count == 1 else f"{count:,} changes"
 
     def mark(self, item: LoggedChange) -> Hashable:
