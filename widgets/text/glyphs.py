@@ -120,11 +120,3 @@ def sparkline(values: Sequence[float | None], glyphs: Glyphs = UNICODE) -> str:
     return "".join(
         " " if value is None else glyphs.spark[round(top * (value - low) / spread) if spread else 0] for value in values
     )
-
-
-def heat_cell(count: int, most: int, glyphs: Glyphs = UNICODE) -> str:
-    """The cell of a heat map for `count` where the busiest cell has `most`; only 0 is drawn as nothing."""
-    if count <= 0 or most <= 0:
-        return glyphs.heat[0]
-    top = len(glyphs.heat) - 1
-    return glyphs.heat[max(1, min(top, -(-count * top // most)))]
