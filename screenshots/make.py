@@ -84,7 +84,6 @@ PICTURES = (
     Picture("filter", "tasks", keys=("slash", "a", "p", "i")),
     Picture("board", "tasks", keys=("b",)),
     Picture("calendar", "tasks", keys=("c",)),
-    Picture("day", "journal", keys=("b",)),
     Picture("tasks-light", "tasks", theme="memdeck-light"),
     Picture("tasks-80x24", "tasks", USUAL),
     Picture("tasks-40x10", "tasks", SMALL),

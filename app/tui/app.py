@@ -30,6 +30,7 @@ from .pane_state import PaneState
 from .shell import Changed, Progress, Setup, Shell, ThreadReport
 
 if TYPE_CHECKING:
+    from widgets.input.editors import SafeInput
     from widgets.input.form import Form
     from widgets.list.board import Board
     from widgets.panes.brief.pane import BriefPane
@@ -151,18 +152,18 @@ class MemdeckApp(Shell):
             if self.setup.entry is not None:
                 self.navigation.jump(*self.setup.entry)
             return
-        from .welcome import StartScreen
+        from .welcome import start_screen
 
-        self.push_screen(StartScreen(self.setup.path), self._started)
+        self.push_screen(start_screen(self.setup.path), self._started)
 
-    def _started(self, choice: str | None) -> None:
+    def _started(self, choice: tuple[str, str] | None) -> None:
         """Create what was chosen on the start screen."""
         from .welcome import make
 
         if choice is None:
             self.exit(0)
             return
-        workspace = make(self, choice)
+        workspace = make(self, choice[1])
         if workspace is not None:
             self.workspace = workspace
             self.overlays.apply_theme()
@@ -374,6 +375,11 @@ class MemdeckApp(Shell):
     def on_input_submitted(self, message: Input.Submitted) -> None:
         """Ignore a submitted input; nothing here is submitted by itself."""
         message.stop()
+
+    def on_safe_input_pasted(self, message: SafeInput.Pasted) -> None:
+        """Join lines that were pasted into a field of one line."""
+        message.stop()
+        message.editor.put(" ".join(message.lines))
 
     def on_board_dropped(self, message: Board.Dropped) -> None:
         """Move the task of a card that was dragged to another column."""

@@ -18,8 +18,6 @@ from widgets.chrome.frame import Frame
 from widgets.chrome.header import HeaderLine
 from widgets.chrome.keys import UNBOUND, KeyHints, active_binding
 from widgets.chrome.sidebar import Sidebar, SidebarEntry
-from widgets.chrome.which_key import WhichKey
-from widgets.input.editors import SafeText
 from widgets.pane.base import Pane
 from widgets.panes import PaneName
 
@@ -29,21 +27,10 @@ from .keys.registry import BY_ID, COMMANDS, PINNED
 
 
 def bindings() -> Iterator[Binding]:
-    """Yield the bindings of all actions; actions without keys get one from `keys.toml`."""
-    groups = {action.together: Binding.Group(action.together) for action in COMMANDS if action.together}
+    """Yield the bindings of all commands, in the order of the footer."""
     for action in COMMANDS:
-        yield Binding(
-            ",".join(action.keys) or UNBOUND,
-            f"app.do('{action.id}')",
-            action.words,
-            show=action.shown,
-            id=action.id,
-            group=groups.get(action.together),
-        )
-
-
-LEAST_SIZE = (20, 6)
-"""Columns and lines of the smallest usable terminal."""
+        keys = ",".join(action.keys) or UNBOUND
+        yield Binding(keys, f"app.do('{action.id}')", action.words, show=action.shown, id=action.id)
 
 
 class Body(Horizontal):
@@ -81,9 +68,6 @@ class MainScreen(Screen[None]):
         KeyHints { dock: bottom; }
         &.-numbers #sidebar-frame { width: 11; }
         &.-single #sidebar-frame { display: none; }
-        #too-small { layer: above; width: 100%; height: 100%; background: $background; display: none; }
-        &.-small #too-small { display: block; }
-        &.-small #body, &.-small KeyHints, &.-small HeaderLine { display: none; }
     }
     """
 
@@ -165,17 +149,7 @@ class MainScreen(Screen[None]):
                 if self._pane is not None:
                     yield self._pane
         yield KeyHints(pinned=PINNED, late=True)
-        yield WhichKey()
-        yield SafeText("", id="too-small")
 
     def on_screen_resume(self) -> None:
         """A dialog was left."""
         self.app.main_screen_free()  # type: ignore[attr-defined]
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Show a message if the terminal is too small."""
-        width, height = event.size
-        small = width < LEAST_SIZE[0] or height < LEAST_SIZE[1]
-        if small:
-            self.query_one("#too-small", SafeText).say("Too small: memdeck needs {} x {}.".format(*LEAST_SIZE))
-        self.set_class(small, "-small")

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.tui.shell import Part, panes_by_id
-from widgets.chrome.which_key import WhichKey
 from widgets.pane.base import Pane
 from widgets.panes import PaneName, all_panes, pane_of
 from widgets.panes.brief.shortened_groups import DOORS
-from widgets.text.styled_text import Piece, line
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
@@ -26,6 +24,10 @@ LONGEST_WAY = 100
 
 READING_SECONDS = 0.3
 """Seconds after which an empty pane says that its files are being read."""
+
+
+WAITING_SECONDS = 60.0
+"""Seconds for which the keys after `g` are shown, if no key comes."""
 
 Place = tuple[str, str]
 """A pane and the ref of the entry under its cursor (empty: none)."""
@@ -101,7 +103,7 @@ class Navigation(Part):
         if pane_id == "changes":
             self.app.outside_changes.looked_at()
         if ref and not pane.go_to(ref) and pane.contents is not None:
-            self.app.say("The entry is not there any more.", severity="warning")
+            self.app.say("The entry no longer exists.", severity="warning")
         pane.remove_class("-open")
         if keeps_focus:
             pass
@@ -175,16 +177,15 @@ class Navigation(Part):
         self.app.say(f"No pane begins with {character!r}.")
 
     def go_waits(self, *, waits: bool) -> None:
-        """Show or hide the list of where `g` leads while it waits for the next key."""
-        if waits:
-            # A message would cover it.
-            self.app.clear_notifications()
-        keys = [(key, name.title.lower()) for key, name in pane_keys().items()]
-        words = [line(Piece(key, "accent"), f" {title}") for key, title in (("g", "first row"), *keys, ("?", "help"))]
-        # This is also called while the application ends and the screen is being removed.
-        main_screen = self.app.main_screen
-        for hints in main_screen.query(WhichKey):
-            hints.show(words if waits else ())
+        """Say which panes the next key opens while `g` waits for it."""
+        if not waits:
+            # Behind the message, which Textual shows a moment after it was given.
+            self.app.call_later(self.app.clear_notifications)
+            return
+        keys = [("g", "first row"), *((key, name.title) for key, name in pane_keys().items()), ("?", "help")]
+        cells = [f"{key} {title:<14}" for key, title in keys]
+        lines = ["".join(cells[place : place + 3]).rstrip() for place in range(0, len(cells), 3)]
+        self.app.say("\n".join(lines), seconds=WAITING_SECONDS)
 
     def shown(self, pane: Pane) -> None:
         """Restore the position where the visible pane was left, when it shows contents for the first time."""
@@ -199,8 +200,7 @@ class Navigation(Part):
             # The list was hidden while its files were read, and lost the focus then.
             pane.call_after_refresh(self._focus, pane)
 
-    def next_pane(self, step: int, *, remember: bool = True) -> None:
-        """Open the next pane, or the one before it."""
+    def _step(self, step: int, *, remember: bool = True) -> None:
         ids = [name.id for name in self.panes]
         place = ids.index(self.pane.pane_id) if self.pane is not None else 0
         self.open_pane(ids[(place + step) % len(ids)], remember=remember)
@@ -240,8 +240,15 @@ class Navigation(Part):
             pane.enter_detail(1)
         self.app.refresh_keys()
 
-    def next_part(self, step: int) -> None:
-        """Move the focus to the next part: the list, then the entry with its first link, then each further link."""
+    def next_part(self) -> None:
+        """Go from the list to its entry, through the links there, and back to the list."""
+        self._walk_parts(1)
+
+    def previous_part(self) -> None:
+        """Go the same way backwards."""
+        self._walk_parts(-1)
+
+    def _walk_parts(self, step: int) -> None:
         pane = self.pane
         if pane is None:
             return
@@ -249,12 +256,10 @@ class Navigation(Part):
         if detail.has_focus:
             if not detail.step(step):
                 pane.close_detail()
-        elif pane.line_list.has_focus:
-            if not pane.has_entry:
-                return
-            pane.enter_detail(step)
-        else:
+        elif not pane.line_list.has_focus:
             pane.focus_list()
+        elif pane.has_entry:
+            pane.enter_detail(step)
         self.app.refresh_keys()
 
     # Back and forward
@@ -286,7 +291,7 @@ class Navigation(Part):
             if here is not None:
                 # So that the other key returns from there.
                 target.append(here)
-            self.next_pane(step, remember=False)
+            self._step(step, remember=False)
             return
         if here is not None:
             target.append(here)

@@ -40,18 +40,16 @@ class Overlays(Part):
         self._waiting: list[Callable[[], object]] = []
 
     def palette(self) -> None:
-        """Find any action by its name."""
-        from .keys.palette import Palette
-        from .keys.registry import COMMANDS
+        """Find a command by its name."""
+        from .keys.help import CommandScreen, palette_rows
 
-        actions = [action for action in COMMANDS if action.id != "app.palette" and self.app.allows(action)]
+        rows = [row._replace(group="") for row in palette_rows(self.app, self._recent)]
+        self.app.push_screen(CommandScreen("Commands", rows), self._chosen)
 
-        def chosen(action_id: str | None) -> None:
-            if action_id is not None:
-                self._recent = tuple(dict.fromkeys((action_id, *self._recent)))[:RECENT]
-                self.app.action_do(action_id)
-
-        self.app.push_screen(Palette(actions, self.app.keymap, self._recent), chosen)
+    def _chosen(self, command_id: str | None) -> None:
+        if command_id is not None:
+            self._recent = tuple(dict.fromkeys((command_id, *self._recent)))[:RECENT]
+            self.app.action_do(command_id)
 
     def jump(self) -> None:
         """Go to a row, pane or link by the letters beside it."""
@@ -120,20 +118,23 @@ class Overlays(Part):
             self.freed()
 
     def help(self) -> None:
-        """Show what every key does here."""
-        from .keys.help import Help, key_groups
+        """Show every key, and what it does here."""
+        from .keys.help import CommandScreen, key_rows
 
-        self.app.push_screen(Help("Keys", groups=key_groups(self.app.screen)))
+        self.app.push_screen(CommandScreen("Keys", key_rows(self.app.screen, self.app)), self._chosen)
 
     def widget_help(self) -> None:
-        """Explain the focused part."""
-        from .keys.help import Help, widget_help
+        """Explain the part of the screen that has the focus; pressed again, close that."""
+        from widgets.dialogs.dialogs import Preview
 
-        if isinstance(self.app.screen, Help):
-            self.app.screen.action_leave()
+        from .keys.help import CommandScreen, widget_help
+
+        if isinstance(self.app.screen, CommandScreen | Preview):
+            if isinstance(self.app.screen, CommandScreen) or not self.app.screen.applicable:
+                self.app.screen.action_leave()
             return
-        widget = self.app.screen.focused
-        self.app.push_screen(Help(*widget_help(widget)))
+        title, lines = widget_help(self.app.screen.focused)
+        self.app.push_screen(Preview(title, lines, applicable=False))
 
     def tell_of_keys(self) -> None:
         """Say everything that is wrong with the user's keys: the file once, then each line."""

@@ -83,14 +83,12 @@ class PaneState(Part):
     @property
     def searches(self) -> list[str]:
         """The queries of the search screen, the newest first."""
-        found = self._read().get("searches")
-        return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+        return _list(self._read().get("searches"))
 
     @property
     def told_drafts(self) -> set[str]:
         """The drafts that the user was told about, each as it was then."""
-        found = self._read().get("drafts")
-        return {one for one in found if isinstance(one, str)} if isinstance(found, list) else set()
+        return set(_list(self._read().get("drafts")))
 
     def tell_drafts(self, drafts: Iterable[str]) -> None:
         """Save at once which drafts exist, so that the user is told about each only once."""
@@ -99,38 +97,21 @@ class PaneState(Part):
 
     def view_of(self, pane_id: str) -> dict[str, str]:
         """Return position, filter and sort of a pane."""
-        panes = self._read().get("panes")
-        view = panes.get(pane_id) if isinstance(panes, dict) else None
-        if not isinstance(view, dict):
-            return {}
-        return {str(key): value for key, value in view.items() if isinstance(value, str)}
+        return _texts(_dict(self._read().get("panes")).get(pane_id))
 
     # Views that users named
 
     def saved_views(self, pane_id: str) -> dict[str, dict[str, str]]:
         """Return the saved views of a pane by name, in the order in which they were saved."""
-        return {
-            name: {str(key): value for key, value in view.items() if isinstance(value, str)}
-            for name, view in self._views_of(pane_id).items()
-            if isinstance(view, dict)
-        }
+        return {name: _texts(view) for name, view in _dict(_dict(self._read().get("views")).get(pane_id)).items()}
 
-    def _views_of(self, pane_id: str) -> dict[str, Any]:
-        views = self._read().get("views")
-        own = views.get(pane_id) if isinstance(views, dict) else None
-        return dict(own) if isinstance(own, dict) else {}
-
-    def keep_view(self, pane_id: str, name: str, view: Mapping[str, str]) -> None:
-        """Save a view under a name at once; it replaces a view of that name."""
-        self._write_views(pane_id, {**self._views_of(pane_id), name: {k: v[:LONGEST] for k, v in view.items()}})
-
-    def forget_view(self, pane_id: str, name: str) -> None:
-        """Delete a saved view."""
-        self._write_views(pane_id, {key: view for key, view in self._views_of(pane_id).items() if key != name})
-
-    def _write_views(self, pane_id: str, own: Mapping[str, Any]) -> None:
-        views = self._read().get("views")
-        self._write({**self._read(), "views": {**(views if isinstance(views, dict) else {}), pane_id: dict(own)}})
+    def keep_view(self, pane_id: str, name: str, view: Mapping[str, str] | None) -> None:
+        """Save a view under a name, also in place of another one; None forgets it."""
+        own = self.saved_views(pane_id)
+        own.pop(name, None)
+        if view is not None:
+            own[name] = {key: value[:LONGEST] for key, value in view.items()}
+        self._write({**self._read(), "views": {**_dict(self._read().get("views")), pane_id: own}})
 
     def keep(self, searched: Iterable[str], seen: int | None) -> None:
         """Write what is remembered: the panes, the queries `searched` for, the newest change that was `seen`.
@@ -140,8 +121,7 @@ class PaneState(Part):
         workspace, pane = self.app.workspace, self.app.pane
         if not self.app.setup.remembers or workspace is None or workspace.state is None or pane is None:
             return
-        before = self._read().get("panes")
-        panes: dict[str, Any] = dict(before) if isinstance(before, dict) else {}
+        panes = _dict(self._read().get("panes"))
         for name, mounted in self.app.panes.mounted.items():
             if mounted.contents is not None and mounted.is_attached:
                 panes[name] = {key: value[:LONGEST] for key, value in mounted.view().items()}
@@ -179,3 +159,15 @@ class PaneState(Part):
         folder = self._person
         if self.app.setup.remembers and folder is not None:
             self._write_file(folder, COLOURS, {"theme": name})
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return dict(value) if isinstance(value, dict) else {}
+
+
+def _texts(value: object) -> dict[str, str]:
+    return {str(key): one for key, one in _dict(value).items() if isinstance(one, str)}
+
+
+def _list(value: object) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []

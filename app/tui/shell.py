@@ -46,13 +46,13 @@ WIDEST = 60
 Severity: TypeAlias = Literal["information", "warning", "error"]
 
 HEADINGS: tuple[tuple[type[errors.MemdeckError], str], ...] = (
-    (errors.ConflictError, "Somebody else was faster"),
-    (errors.NotFoundError, "Not there"),
-    (errors.AmbiguousError, "Not clear which one"),
-    (errors.BlockedError, "Waits for approval"),
+    (errors.ConflictError, "Changed meanwhile"),
+    (errors.NotFoundError, "Not found"),
+    (errors.AmbiguousError, "Ambiguous"),
+    (errors.BlockedError, "Needs approval"),
     (errors.RefusedError, "Refused"),
     (errors.BusyError, "Busy"),
-    (errors.UsageError, "Not like this"),
+    (errors.UsageError, "Not possible"),
 )
 """The heading for each type of error; the first match counts."""
 
@@ -60,10 +60,10 @@ HEADINGS: tuple[tuple[type[errors.MemdeckError], str], ...] = (
 def heading_of(error: errors.MemdeckError) -> str:
     """Return what went wrong, in two or three words."""
     if error.code.startswith("trust."):
-        return "May not run"
+        return "Not approved"
     if error.code == "file.read_only":
-        return "Only to be read"
-    return next((words for kind, words in HEADINGS if isinstance(error, kind)), "That did not work")
+        return "Read-only"
+    return next((words for kind, words in HEADINGS if isinstance(error, kind)), "Failed")
 
 
 T = TypeVar("T")
@@ -92,36 +92,6 @@ class Progress(Message):
     def can_replace(self, message: Message) -> bool:
         """Only the last of a burst matters."""
         return isinstance(message, Progress)
-
-
-def run_in_thread(
-    app: App[int],
-    work: Callable[[], T],
-    then: Callable[[T], object] | None,
-    failed: Callable[[MemdeckError], object],
-    *,
-    group: str,
-    exclusive: bool,
-) -> None:
-    """Run `work` in a thread; `then` gets its result, `failed` its error, both in the application's thread.
-
-    All code except the application calls `Shell.work`.
-    """
-
-    def run() -> None:
-        report: Callable[[], object]
-        try:
-            result = work()
-        except Exception as error:
-            known = error if isinstance(error, MemdeckError) else internal(error)
-            report = partial(failed, known)
-        else:
-            if then is None:
-                return
-            report = partial(then, result)
-        app.post_message(ThreadReport(report))
-
-    app.run_worker(run, group=group, thread=True, exclusive=exclusive, exit_on_error=False)
 
 
 def internal(error: Exception) -> MemdeckError:
@@ -345,13 +315,23 @@ class Shell(LateTimers, App[int]):
         group: str,
         exclusive: bool = False,
     ) -> None:
-        """Run `work` in a thread. `then` gets its result and `failed` its error (None: it is shown), both in this
-        thread.
+        """Run `work` in a thread; `then` gets its result, `failed` its error (default: a message), both in this thread.
 
-        An unexpected error becomes a MemdeckError `internal`. `exclusive` drops the results of earlier work in the same
-        group.
+        Workers of a group run one after the other; an `exclusive` one cancels those before it.
         """
-        run_in_thread(self, work, then, failed or self.say_error, group=group, exclusive=exclusive)
+
+        def run() -> None:
+            report: Callable[[], object] | None
+            try:
+                result = work()
+                report = None if then is None else partial(then, result)
+            except Exception as error:
+                known = error if isinstance(error, MemdeckError) else internal(error)
+                report = partial(failed or self.say_error, known)
+            if report is not None:
+                self.post_message(ThreadReport(report))
+
+        self.run_worker(run, group=group, thread=True, exclusive=exclusive, exit_on_error=False)
 
     # Messages
 

@@ -84,15 +84,6 @@ def test_a_closed_terminal_keeps_what_was_typed(shop: Path) -> None:
     assert typed(shop) == ["Deploy v2.1 to staging XYZ"]
 
 
-def test_a_closed_terminal_ends_it_under_a_leader_that_says_nothing(shop: Path) -> None:
-    """Only the leader of the session gets the signal, as make does that runs it: it ends all the same."""
-    with opened(shop, "sh", "-c", 'trap : HUP; "$@"; exit 7', "sh") as terminal:
-        terminal.wait_for("Deploy v2.1")
-        terminal.hang_up()
-        assert terminal.ended() < ENDING
-        assert terminal.process.returncode == 7
-
-
 def test_kill_in_a_form_loses_two_seconds_at_most(shop: Path) -> None:
     """kill -9: what was typed is on the disk within two seconds, the next start offers it, and w goes on with it."""
     with opened(shop) as terminal:

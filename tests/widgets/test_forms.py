@@ -11,7 +11,7 @@ from textual.screen import Screen
 from tests.examples import in_turn
 from tests.pilots import without_frames
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
-from widgets.dialogs.dialogs import Confirm, Preview, Prompt
+from widgets.dialogs.dialogs import Confirm, Preview
 from widgets.input.fields import FieldSpec
 from widgets.input.form import Form
 from widgets.text.styled_text import line
@@ -105,21 +105,6 @@ def _assert_shown(shown: Shown, text: str) -> None:
     assert text in screen_text(shown.app)
 
 
-async def test_checks_over_all_fields_hold_the_form() -> None:
-    """An error by field name stands beside the field, one without at the foot."""
-    answers = [{"title": "is taken", "": "the file changed"}, {}]
-    form = Form("Edit", FIELDS, check=lambda _: answers.pop(0))
-
-    def look(shown: Shown) -> None:
-        _assert_shown(shown, "is taken")
-        _assert_shown(shown, "the file changed")
-
-    await run(form, "ctrl+s", look=look)
-    answers = [{"title": "is taken"}, {}]
-    shown = await run(Form("Edit", FIELDS, check=lambda _: answers.pop(0)), "ctrl+s", "x", "ctrl+s")
-    assert shown.results[0]["title"] == "Deployx"  # type: ignore[index]
-
-
 NEEDY = (
     FieldSpec("title", "title", required=True, placeholder="what is to be done"),
     FieldSpec("priority", "priority", "choice", "NORMAL", options=("HIGH", "NORMAL", "LOW")),
@@ -157,17 +142,6 @@ async def test_escape_asks_only_when_something_changed() -> None:
     assert (await run(Form("Edit", FIELDS), "x", "escape", "enter")).results == []
     assert (await run(Form("Edit", FIELDS), "x", "escape", "y")).results == [None]
     assert (await run(Form("Edit", FIELDS), "x", "backspace", "escape")).results == [None]
-
-
-async def test_a_draft_fills_the_form_and_counts_as_a_change() -> None:
-    """What was typed before a crash is there again, and is not thrown away silently."""
-    form = Form("Edit", FIELDS, draft={"title": "Deploy \x1b twice", "gone": "x"})
-
-    def look(shown: Shown) -> None:
-        assert form.changes() == {"title": "Deploy \x1b twice"}
-        assert shown.results == []
-
-    await run(form, "escape", look=look)
 
 
 @pytest.mark.parametrize("size", [(40, 10), (24, 6), (1, 1)])
@@ -242,12 +216,3 @@ async def test_a_plan_is_shown_before_it_is_applied() -> None:
     assert (await run(Preview("Plan", plan), "escape")).results == [False]
     assert (await run(Preview("Plan", [], applicable=False), "enter")).results == []
     assert (await run(Preview("Plan", plan), "enter", size=(1, 1))).results == [True]
-
-
-async def test_a_prompt_takes_one_valid_line() -> None:
-    """What stood there is typed over; an invalid line is answered with a sentence, Escape takes nothing."""
-    prompt = Prompt("How far?", "7", validate=percent)
-    await run(prompt, "1", "2", "3", "enter", look=lambda shown: _assert_shown(shown, "a number from 0 to 100"))
-    shown = await run(Prompt("How far?", "7", validate=percent), "1", "2", "3", "enter", "backspace", "enter")
-    assert shown.results == ["12"]
-    assert (await run(Prompt("How far?"), "5", "escape")).results == [None]

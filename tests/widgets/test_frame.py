@@ -79,7 +79,7 @@ async def test_hints_come_from_the_live_bindings() -> None:
         app.busy = True
         app.refresh_bindings()
         await pilot.pause()
-        assert [hint.key for hint in hints.hints if hint.id] == ["f2", "ctrl+s", "?"]
+        assert [hint.key for hint in hints.hints if hint.id] == ["ctrl+s", "?", "f2"]
         app.query_one(Input).focus()
         await pilot.pause()
         assert "?" not in [hint.key for hint in hints.hints]

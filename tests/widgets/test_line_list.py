@@ -137,17 +137,6 @@ async def test_selecting_one_by_one_and_by_range() -> None:
         assert app.of(LineList.SelectionChanged)[-1].keys == frozenset()
 
 
-async def test_selected_rows_and_the_cursor_are_marked_without_colour() -> None:
-    """A bar and a check mark stand beside the rows, so that NO_COLOR hides nothing."""
-    app, view, _ = app_with(rows_of(3))
-    async with app.run_test(size=(30, 6)) as pilot:
-        view.focus()
-        await pilot.press("space")
-        lines = screen_text(app).split("\n")
-        assert lines[1].startswith(" ✓row 0")
-        assert lines[2].startswith("▌ row 1")
-
-
 async def test_enter_and_double_click_open() -> None:
     """Both open the row; a single click only moves the cursor, on a continuation to its owner."""
     app, view, _ = app_with([Heading("A"), "a", Continuation("a"), "b"])
@@ -164,20 +153,6 @@ async def test_enter_and_double_click_open() -> None:
         await pilot.click(view, offset=(5, 3), times=2)
         assert app.of(LineList.Opened)[-1].key == "b"
         assert app.of(LineList.Opened)[-1].control is view
-
-
-async def test_a_letter_after_g_is_for_the_application() -> None:
-    """`g f` tells f and does nothing else; `g` alone is forgotten by the next key."""
-    from widgets.chrome.keys import Prefixed
-
-    app, view, _ = app_with(rows_of(10))
-    async with app.run_test(size=(40, 10), message_hook=app.keep) as pilot:
-        view.focus()
-        await pilot.press("j", "g", "v")
-        assert [message.character for message in app.of(Prefixed)] == ["v"]
-        assert view.selected == frozenset()
-        await pilot.press("g", "down", "g")
-        assert view.cursor == 2
 
 
 async def test_changed_rows_flash_once() -> None:

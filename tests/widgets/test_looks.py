@@ -11,7 +11,7 @@ from textual.color import Color
 from memory.base.safe_text import visible
 from tests.widgets.harness import HOSTILE, assert_safe
 from widgets.text.fallback import plain_text
-from widgets.text.glyphs import ASCII, UNICODE, Glyphs, glyphs_for, heat_cell, progress_bar, sparkline
+from widgets.text.glyphs import ASCII, UNICODE, Glyphs, glyphs_for
 from widgets.text.styled_text import (
     Column,
     Columns,
@@ -20,7 +20,6 @@ from widgets.text.styled_text import (
     line,
     line_text,
     line_width,
-    pad_line,
     wrap_line,
 )
 from widgets.text.theme import DARK, HIGH_CONTRAST, LIGHT, THEMES
@@ -37,12 +36,6 @@ def test_a_clipped_line_fits(content: tuple[Piece, ...], width: int) -> None:
     assert_safe(line_text(clipped))
     if len(line_text(content)) <= width and line_width(content) <= width:
         assert line_text(clipped) == line_text(content)
-
-
-@given(LINES, st.integers(1, 60), st.booleans())
-def test_a_padded_line_is_as_wide_as_asked(content: tuple[Piece, ...], width: int, right: bool) -> None:
-    """Columns keep their alignment whatever stands in them."""
-    assert line_width(pad_line(content, width, right=right)) == width
 
 
 @given(LINES, st.integers(4, 60), st.integers(0, 10))
@@ -88,26 +81,10 @@ def test_columns_go_by_importance(width: int, names: list[str]) -> None:
     assert sum(cells for _, cells in fitted) + len(fitted) - 1 == width
 
 
-def test_columns_align() -> None:
-    """Left and right edges stand under each other, wide characters or not."""
-    first = COLUMNS.line(40, {"badge": Piece("HIGH", "strong"), "title": "Deploy", "date": "14:00"})
-    second = COLUMNS.line(40, {"badge": "LOW", "title": "部署新版本到生产环境部署", "date": Piece("20 Jan")})
-    assert line_text(first) == "HIGH   Deploy                      14:00"
-    assert line_text(second) == "LOW    部署新版本到生产…          20 Jan"
-
-
 @given(st.fixed_dictionaries({"badge": TEXTS, "title": LINES, "date": TEXTS}), st.integers(0, 80))
 def test_a_row_is_exactly_as_wide_as_the_list(cells: dict[str, object], width: int) -> None:
     """Whatever the cells hold, rows never push each other around."""
     assert line_width(COLUMNS.line(width, cells)) == width  # type: ignore[arg-type]
-
-
-def test_one_column_is_flexible() -> None:
-    """A layout without a flexible column, or with two, is a mistake."""
-    with pytest.raises(ValueError, match="flexible"):
-        Columns(Column("a", 3), Column("b", 3))
-    with pytest.raises(ValueError, match="flexible"):
-        Columns(Column("a"), Column("b"))
 
 
 @pytest.mark.parametrize(
@@ -150,30 +127,6 @@ def test_the_locale_chooses_the_signs(encoding: str, expected: Glyphs) -> None:
     assert glyphs_for(encoding) is expected
 
 
-@pytest.mark.parametrize(
-    ("percent", "bar"),
-    [
-        (0, "──────  0%"),
-        (1, "━─────  1%"),
-        (45, "━━━─── 45%"),
-        (99, "━━━━━─ 99%"),
-        (100, "━━━━━━ 100%"),
-        (145, "━━━━━━ 145%"),
-        (-5, "────── -5%"),
-    ],
-)
-def test_progress_bars(percent: int, bar: str) -> None:
-    """Full means done and empty means not begun; the number is what the file says."""
-    assert progress_bar(percent) == bar
-
-
-def test_small_pictures() -> None:
-    """Lines and heat maps draw what they are given."""
-    assert sparkline([1, None, 8]) == "▁ █"
-    assert sparkline([]) == ""
-    assert [heat_cell(count, 8) for count in (0, 1, 4, 8)] == ["·", "░", "▒", "█"]
-
-
 def contrast(first: str, second: str) -> float:
     """The contrast ratio of two colours, 1 to 21."""
 
@@ -197,26 +150,3 @@ def test_every_tone_can_be_read(theme: object) -> None:
             ratio = contrast(colours[tone], colours[surface])
             floor = least if surface == "background" else least * 0.8
             assert ratio >= floor, (tone, surface, round(ratio, 2))
-
-
-def test_a_long_address_is_cut_between_its_parts() -> None:
-    """A word that is wider than a line ends after a slash, a question mark, a dot …, if that leaves little blank."""
-    rows = wrap_line(line("https://api.example.com/health?full=1"), 30)
-    assert [line_text(row) for row in rows] == ["https://api.example.com/", "health?full=1"]
-    rows = wrap_line(line("x" * 40 + "/" + "y" * 3), 30)
-    assert [line_width(row) for row in rows] == [30, 14]
-
-
-@pytest.mark.parametrize(
-    ("text", "width", "expected"),
-    [
-        ("due 12:00, 23 h ago", 15, ["due 12:00,", "23 h ago"]),
-        ("next run in 5 min, then", 12, ["next run", "in 5 min,", "then"]),
-        ("9 d ago", 6, ["9 d", "ago"]),
-        ("12 days in the 3 mo before", 14, ["12 days in the", "3 mo before"]),
-        ("type 2 diabetes", 8, ["type 2", "diabetes"]),
-    ],
-)
-def test_a_number_stays_with_its_unit(text: str, width: int, expected: list[str]) -> None:
-    """`23 h ago` goes to the next line as a whole, unless it is wider than that."""
-    assert [line_text(row).rstrip() for row in wrap_line(line(text), width)] == expected

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from widgets.list.outline import found_rows, open_rows
-from widgets.list.rows import Continuation, Heading
+from widgets.list.rows import Heading
 from widgets.pane.rows import RowKey
 
 TREE = ("a", " a1", " a2", "  x", "  y", "b", " b1", "c")
@@ -40,13 +40,6 @@ def test_folding_hides_what_is_below() -> None:
     assert open_rows(rows, depth, set().__contains__) == rows
 
 
-def test_a_heading_ends_what_is_folded_above_it() -> None:
-    """Headings are always shown; continuations go with their item."""
-    first, below, other = rows_of("a", " a1", "b")
-    rows = [first, Continuation(first), below, Continuation(below), Heading("TWO"), other]
-    assert items_of(open_rows(rows, depth, {"a"}.__contains__)) == ["a", "+", "TWO", "b"]
-
-
 def test_a_filter_shows_hits_with_their_way() -> None:
     """Hits stand below everything that they belong to, once."""
     rows = [Heading("ONE"), *rows_of(*TREE), Heading("TWO"), *rows_of("d", " d1")]
@@ -55,13 +48,6 @@ def test_a_filter_shows_hits_with_their_way() -> None:
     ]  # fmt: skip
     assert items_of(found_rows(rows, depth, always, lambda row: row.item == "d")) == ["TWO", "d"]
     assert found_rows(rows, depth, always, lambda _: False) == []
-
-
-def test_what_holds_nothing_is_no_way() -> None:
-    """An item that others cannot stand below is left out unless it is a hit."""
-    rows = rows_of("a", " a1", "b", " b1")
-    kept = found_rows(rows, depth, lambda item: item == "a", lambda row: row.item in (" a1", " b1"))
-    assert items_of(kept) == ["a", "a1", "b1"]
 
 
 @given(st.lists(st.integers(0, 4), max_size=30), st.sets(st.integers(0, 29)))

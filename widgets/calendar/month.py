@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar, NamedTuple
@@ -15,7 +15,7 @@ from textual.widget import Widget
 from memory.files.tasks.agenda import weeks_of
 from widgets.text.drawing import Drawing
 from widgets.text.glyphs import Glyphs
-from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
+from widgets.text.styled_text import Line, Piece, Tone, line
 
 WIDE, TIGHT = 6, 4
 """Cells of a day: with room for three dots, and with room for one."""
@@ -117,7 +117,6 @@ class Month(Drawing, Widget):
         """The chosen day, and the day of today."""
         self.loads: Mapping[date, Load] = {}
         self._lines: list[tuple[Line, tuple[tuple[date, int], ...]]] | None = None
-        self._below: Sequence[Line] = ()
 
     @property
     def cell(self) -> int:
@@ -129,11 +128,6 @@ class Month(Drawing, Widget):
         if (day.replace(day=1), today, loads) != (self.day.replace(day=1), self._today, self.loads):
             self._lines = None
         self.day, self._today, self.loads = day, today, loads
-
-    def say_below(self, lines: Sequence[Line]) -> None:
-        """Show further lines under the month, as far as there is room."""
-        self._below = lines
-        self.refresh()
 
     def forget(self) -> None:
         """Redraw everything, because the room changed."""
@@ -170,11 +164,9 @@ class Month(Drawing, Widget):
         return tuple(piece for pair in zip(pieces, words, strict=True) for piece in pair)
 
     def _content(self, y: int) -> tuple[Line, int | None]:
-        """The content of a line, and the cell where the chosen day begins in it; None: it does not contain that day."""
+        """Return the line `y`, and where the chosen day begins in it."""
         if y >= len(self.rows):
-            place = y - len(self.rows)
-            below = self._below[place] if place < len(self._below) else ()
-            return below, None
+            return (), None
         content, places = self.rows[y]
         return content, next((start for day, start in places if day == self.day), None)
 
@@ -182,8 +174,6 @@ class Month(Drawing, Widget):
         """Draw one line; the chosen day stands out."""
         width = self.size.width
         content, at = self._content(y)
-        if y >= len(self.rows):
-            content = clip_line(content, max(0, width - 1))
         strip = self.draw(content, width)
         if at is None:
             return strip

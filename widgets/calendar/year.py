@@ -10,14 +10,12 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
 
 from memory.files.journal.heat import WEEKS, HeatSpan, Scale, scale_of, weeks_until
-from widgets.chrome.keys import KeyHints
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.input.editors import SafeText
 from widgets.text.drawing import Drawing
@@ -32,11 +30,6 @@ ROWS = 10
 
 GRID = 8
 """The lines that stay where there is little room: months and days."""
-
-TIGHT = 12
-"""Terminals with fewer lines show the map without a frame, and those with fewer than `BARE` without the keys."""
-
-BARE = 10
 
 DAYS = ("Mon", "", "Wed", "", "Fri", "", "Sun")
 
@@ -85,17 +78,6 @@ def legend(scale: Scale, glyphs: Glyphs, room: int) -> Line:
         if line_width((*pieces, Piece(words))) <= room and (scale.spans or words.startswith("  ")):
             pieces.append(Piece(words, "muted"))
     return tuple(pieces)
-
-
-def short_legend(scale: Scale, glyphs: Glyphs, room: int = 20) -> str:
-    """The legend beside the keys, where it has no line of its own; only the first and the last sign where all of them
-    need more than `room` cells.
-    """
-    said = [f"{glyphs.heat[span.step]}{_numbers(span)}" for span in scale.spans]
-    words = " ".join(said)
-    if len(words) <= room:
-        return words
-    return f"{said[0]} {glyphs.heat[scale.spans[-1].step]}{scale.spans[-1].least:,}+"
 
 
 def _numbers(span: HeatSpan) -> str:
@@ -155,12 +137,6 @@ class YearMap(Drawing, Widget):
         """Lines left out at the top: with too little room, the names of months are dropped."""
         return 0 if self.content_size.height >= GRID else 1
 
-    @property
-    def scale(self) -> Scale:
-        """The scale of counts for the days that are shown."""
-        self._lay_out()
-        return scale_of(self._counts.get(day, 0) for week in self._weeks for day in week)
-
     def _lay_out(self) -> None:
         if not self._lines:
             room = max(1, min(WEEKS, self.content_size.width - LABEL))
@@ -206,19 +182,12 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         & > .dialog > YearMap.dialog--body {{ height: {ROWS}; }}
         &.-low > .dialog > YearMap.dialog--body {{ height: 1fr; }}
         KeyHints {{ margin-top: 1; }}
-        &.-low KeyHints {{ margin-top: 0; }}
-        &.-tight > .dialog {{ border: none; }}
-        &.-tight > .dialog > .dialog--title {{ margin-bottom: 0; }}
-        .year--foot {{ height: auto; }}
-        .year--foot > KeyHints {{ width: 1fr; }}
-        .year--legend {{ width: auto; display: none; color: $foreground-muted; }}
-        &.-tight .year--legend {{ display: block; }}
-        &.-bare .year--foot {{ display: none; }}
+        &.-low KeyHints {{ display: none; }}
     }}
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", "open", id="year.take", tooltip="Show the day on its hours"),
+        Binding("enter", "take", "open", id="year.take", tooltip="Go to the entries of the day"),
         Binding("left,h", "step(-7)", "week before", id="year.left", tooltip="A week earlier", show=False),
         Binding("right,l", "step(7)", "next week", id="year.right", tooltip="A week later", show=False),
         Binding("up,k", "step(-1)", "day before", id="year.up", tooltip="A day earlier", show=False),
@@ -228,7 +197,7 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
             "N", "busy(-1)", "one before", id="year.previous", tooltip="The day before that has entries", show=False
         ),
         Binding("full_stop", "today", "today", id="year.today", tooltip="Today", show=False),
-        Binding("escape,q", "leave", "cancel", id="year.leave", tooltip="Stay where you are"),
+        Binding("escape,q", "leave", "close", id="year.leave", tooltip="Stay where you are"),
     ]
 
     def __init__(self, day: date, today: date, counts: Mapping[date, int]) -> None:
@@ -241,20 +210,9 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         """Yield the map."""
         yield self.map
 
-    def key_hints(self) -> Horizontal:
-        """The keys, and beside them the legend where it has no line of its own."""
-        return Horizontal(KeyHints(indent=0), SafeText(classes="year--legend"), classes="year--foot")
-
     def on_mount(self) -> None:
         """Show the summary of the day."""
         self._go_to(self.map.day)
-
-    def on_resize(self) -> None:
-        """Drop the frame, then the keys, where there is too little room for months and days."""
-        super().on_resize()
-        self.set_class(self.app.size.height < TIGHT, "-tight")
-        self.set_class(self.app.size.height < BARE, "-bare")
-        self._say_legend()
 
     def take_counts(self, counts: Mapping[date, int]) -> None:
         """Show new counts, once the archives were read."""
@@ -267,10 +225,6 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         count = self._counts.get(day, 0)
         held = "no entry" if not count else "1 entry" if count == 1 else f"{count} entries"
         self.query_one(".dialog--title", SafeText).say(f"{day:%A} {day.day} {day:%B %Y}: {held}")
-        self._say_legend()
-
-    def _say_legend(self) -> None:
-        self.query_one(".year--legend", SafeText).say(short_legend(self.map.scale, self.map.glyphs))
 
     def on_year_map_chosen(self, event: YearMap.Chosen) -> None:
         """Choose a day on a click, open it on a double click."""

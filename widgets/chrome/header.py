@@ -66,18 +66,6 @@ def _room(name: str, path: str, alerts: Sequence[Line], width: int) -> tuple[Lin
     return left, count
 
 
-def alert_at(x: int, name: str, path: str, alerts: Sequence[Line], width: int) -> int | None:
-    """The number of the alert that a cell of the header belongs to; None for cells outside all alerts."""
-    count = _room(name, path, alerts, width)[1]
-    start = max(0, width - sum(line_width(alert) + GAP for alert in alerts[:count]) - 1)
-    for number, alert in enumerate(alerts[:count]):
-        start += GAP
-        if start <= x < start + line_width(alert):
-            return number
-        start += line_width(alert)
-    return None
-
-
 def _clip_start(text: str, width: int) -> str:
     """The end of a text, after an ellipsis."""
     # Cutting before measuring keeps a long text as cheap as a short one.
@@ -127,10 +115,14 @@ class HeaderLine(Drawing, Widget):
     def on_click(self, event: events.Click) -> None:
         """Report where the part under the mouse leads."""
         parts = self._parts()
-        found = alert_at(event.x, self.title, self.path, [part.words for part in parts], self.size.width)
-        if found is not None and parts[found].leads:
-            event.stop()
-            self.post_message(self.Chosen(parts[found].leads))
+        count = _room(self.title, self.path, [part.words for part in parts], self.size.width)[1]
+        end = self.size.width - 1
+        for part in reversed(parts[:count]):
+            start = end - line_width(part.words)
+            if start <= event.x < end and part.leads:
+                event.stop()
+                self.post_message(self.Chosen(part.leads))
+            end = start - GAP
 
     def render_line(self, y: int) -> Strip:
         """Draw the line."""

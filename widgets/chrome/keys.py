@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from textual import events
 from textual.binding import ActiveBinding, Binding
 from textual.geometry import Size
+from textual.keys import key_to_character
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.screen import Screen
@@ -58,38 +59,21 @@ KEY_NAMES = {
     "down": "\u2193",
     "left": "\u2190",
     "right": "\u2192",
-    "question_mark": "?",
     "slash": "/",
-    "colon": ":",
-    "semicolon": ";",
-    "plus": "+",
-    "minus": "-",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "comma": ",",
-    "full_stop": ".",
-    "less_than_sign": "<",
-    "greater_than_sign": ">",
     "at": "@",
-    "asterisk": "*",
-    "ampersand": "&",
+    "minus": "-",
+    "plus": "+",
     "underscore": "_",
-    "quotation_mark": '"',
 }
 """How keys are written where that differs from their name in a binding."""
 
 
 @lru_cache(maxsize=512)
 def key_name(key: str) -> str:
-    """A binding's key as a person knows it, for example `Esc`, `?` or `ctrl+s`."""
+    """Return the name of a key as people write it: `Enter`, `?`, `ctrl+d`."""
     if key in KEY_NAMES:
         return KEY_NAMES[key]
-    if "_" in key and "+" not in key:
-        # Keys that the person chose; memdeck's own are in the table.
-        from textual.keys import key_to_character
-
-        return key_to_character(key) or key
-    return key
+    return (key_to_character(key) if len(key) > 1 and "+" not in key else None) or key
 
 
 ARROWS = ("left", "right", "up", "down")
@@ -227,13 +211,7 @@ def hints_of(screen: Screen[object], bindings: Mapping[str, ActiveBinding], name
         else:
             place = (name, words)
         hints[place] = hint
-    if not screen.app._keymap:
-        return list(hints.values())
-    # Keys that the person chose come last in Textual's maps; hints keep the order of the bindings.
-    order = {id(node): node for node in (hint.node for hint in hints.values())}
-    ranks = {(key, binding.id): rank for key, node in order.items() for rank, binding in enumerate(_own(node))}
-    nodes = {key: rank for rank, key in enumerate(order)}
-    return sorted(hints.values(), key=lambda hint: (nodes[id(hint.node)], ranks.get((id(hint.node), hint.id), 0)))
+    return list(hints.values())
 
 
 def _own(node: DOMNode) -> Iterable[Binding]:

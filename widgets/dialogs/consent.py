@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from memory.base.safe_text import cell_width, clip
 from widgets.detail import LineView
 from widgets.input.editors import SafeText
-from widgets.text.styled_text import EMPTY, Line, Piece, line, line_text, wrap_line
+from widgets.text.styled_text import EMPTY, Line, Piece, cut_text, line, line_text, wrap_line
 
 from .dialogs import DIALOG_CSS, Dialog
 
@@ -61,7 +61,7 @@ class ConsentLines(LineView):
 
 def _lines(view: ConsentView, width: int, bar: str) -> Iterator[Line]:
     for text in view.text:
-        for part in _cut(text, max(8, width - cell_width(bar))):
+        for part in cut_text(text, max(8, width - cell_width(bar))):
             yield line(Piece(bar, "accent"), Piece(part, "strong"))
     yield EMPTY
     if not view.approvable:
@@ -79,21 +79,8 @@ def _lines(view: ConsentView, width: int, bar: str) -> Iterator[Line]:
         yield line(Piece("CHANGED SINCE IT WAS APPROVED", "heading"))
         for change in view.diff:
             tone = {"-": "alert", "+": "good"}.get(change.sign, "muted")
-            for part in _cut(f"{change.sign} {change.text}", max(8, width)):
+            for part in cut_text(f"{change.sign} {change.text}", max(8, width)):
                 yield line(Piece(part, tone))  # type: ignore[arg-type]
-
-
-def _cut(text: str, width: int) -> Iterator[str]:
-    """Cut a text into parts of at most `width` cells; joined they are the text."""
-    part, used = "", 0
-    for character in text:
-        cells = cell_width(character)
-        if used + cells > width and part:
-            yield part
-            part, used = "", 0
-        part += character
-        used += cells
-    yield part
 
 
 class ConsentScreen(Dialog, ModalScreen[str | None]):

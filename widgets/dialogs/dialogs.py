@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -134,6 +135,11 @@ class Dialog(Modal):
     def parts(self) -> ComposeResult:
         """What is between the title and the keys."""
         raise NotImplementedError
+
+    def describe(self, key: str, words: str) -> None:
+        """Call what a key does here by other words."""
+        bindings = self._bindings.key_to_bindings
+        bindings[key] = [replace(binding, description=words) for binding in bindings[key]]
 
     def key_hints(self) -> Widget:
         """The keys in the last line."""
@@ -285,7 +291,9 @@ class Preview(Dialog, ModalScreen[bool]):
     def __init__(self, title: str, lines: Sequence[Line], *, summary: str = "", applicable: bool = True) -> None:
         """`applicable=False`: there is nothing to apply."""
         super().__init__()
-        self.heading, self._lines, self._summary, self._applicable = title, tuple(lines), summary, applicable
+        self.heading, self._lines, self._summary, self.applicable = title, tuple(lines), summary, applicable
+        if not applicable:
+            self.describe("escape", "close")
 
     def parts(self) -> ComposeResult:
         """Yield the plan and its summary."""
@@ -299,7 +307,7 @@ class Preview(Dialog, ModalScreen[bool]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """Disable `apply` when there is nothing to apply."""
-        return action != "apply" or self._applicable
+        return action != "apply" or self.applicable
 
     def action_apply(self) -> None:
         """Apply the plan."""
@@ -334,10 +342,11 @@ class Prompt(Dialog, ModalScreen[str | None]):
         placeholder: str = "",
         validate: Callable[[str], str | None] | None = None,
         hint: Callable[[str], str] | None = None,
+        several: bool = False,
     ) -> None:
         super().__init__()
         self.heading, self._value, self._placeholder = question, value, placeholder
-        self._validate, self._hint = validate, hint
+        self._validate, self._hint, self._several = validate, hint, several
 
     def parts(self) -> ComposeResult:
         """Yield the line, and a note about it."""
@@ -360,6 +369,12 @@ class Prompt(Dialog, ModalScreen[str | None]):
         """Show the hint for the line as it is typed."""
         event.stop()
         self._say("")
+
+    def on_safe_input_pasted(self, event: SafeInput.Pasted) -> None:
+        """Return pasted lines as they are, if several are welcome."""
+        if self._several:
+            event.stop()
+            self.dismiss("\n".join([event.editor.text + event.lines[0], *event.lines[1:]]))
 
     def action_accept(self) -> None:
         """Accept the line if it is valid, else show why not."""

@@ -1,4 +1,4 @@
-"""Pick: a dialog to choose one option from a list."""
+"""Pick: a dialog to choose one option from a list, with Enter, a key of the option or the mouse."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 from memory.base.safe_text import cell_width, visible
+from widgets.detail import LineView
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.text.styled_text import Line, Piece, line, pad_line
@@ -20,92 +22,109 @@ from .dialogs import DIALOG_CSS, Dialog
 
 @dataclass(frozen=True, slots=True)
 class PickOption:
-    """One option: `id` is what is returned, `marked` shows that it is the current one.
+    """One option: `id` is returned, `key` is a character that chooses it at once, `marked` shows that it is current.
 
-    `group` is the heading above it; `removable` lets the key `x` remove it.
+    Options of one `group` follow a heading; a `removable` one can be taken away with x.
     """
 
     id: str
     label: str
     note: str = ""
     group: str = ""
+    key: str = ""
     marked: bool = False
     removable: bool = False
 
 
 class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
-    """Returns `("take", id)`, `("remove", id)`, or None when left."""
+    """Returns `("take", id)`, `("remove", id)`, or None when left; `looked` gets each id that the cursor is on."""
 
     DEFAULT_CSS: ClassVar[str] = f"""
     Pick {{
         {DIALOG_CSS}
-        & > .dialog {{ max-width: 56; }}
-        .pick--list {{ height: auto; }}
-        &.-low .pick--list {{ height: 1fr; }}
+        & > .dialog {{ max-width: 64; }}
+        LineList {{ height: auto; }}
+        LineList.dialog--below {{ margin-top: 1; max-height: 12; }}
+        &.-low LineList.dialog--body {{ height: 1fr; }}
+        &.-low LineList {{ margin-top: 0; }}
+        KeyHints {{ margin-top: 1; }}
+        &.-low KeyHints {{ margin-top: 0; }}
+        &.-flat KeyHints {{ display: none; }}
     }}
     """
-
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", "choose", id="pick.take", tooltip="Take what is under the cursor", priority=True),
-        Binding("x", "remove", "remove", id="pick.remove", tooltip="Take the saved view away"),
+        Binding("x", "remove", "remove", id="pick.remove", tooltip="Remove the saved view"),
         Binding("escape,q", "leave", "cancel", id="pick.leave", tooltip="Change nothing"),
     ]
 
     def __init__(
-        self, title: str, options: Sequence[PickOption], *, looked: Callable[[str], None] | None = None
+        self,
+        title: str,
+        options: Sequence[PickOption],
+        details: str = "",
+        *,
+        looked: Callable[[str], None] | None = None,
     ) -> None:
-        """`looked` is called with the id under the cursor as it moves, to preview the effect of choosing it."""
+        """Offer `options` below the text `details`."""
         super().__init__()
-        self._looked = looked
-        self.heading = title
+        self.heading, self._details, self._looked = title, details, looked
         self._options = {option.id: option for option in options}
-        self._column = min(24, max((cell_width(visible(option.label)) for option in options), default=0))
+        self._column = min(30, max((cell_width(visible(option.label)) for option in options), default=0))
+        self._keys = {option.key: option.id for option in options if option.key}
+        self.letters_leave = bool(self._keys)  # type: ignore[misc]
         rows: list[Hashable] = []
         group = ""
         for option in options:
             if option.group != group:
                 group = option.group
-                if rows:
-                    rows.append(Note(number=len(rows)))
-                rows.append(Heading(group))
+                rows += [Note(number=len(rows)), Heading(group)] if rows else [Heading(group)]
             rows.append(option.id)
-        self._list = LineList(self._draw, rows, classes="dialog--body pick--list")
-
-    def _draw(self, key: Hashable, width: int) -> Line:  # noqa: ARG002
-        option = self._options[str(key)]
-        sign = Piece(f"{self._list.glyphs.check} " if option.marked else "  ", "accent")
-        if not option.note:
-            return line(sign, option.label)
-        return line(sign, pad_line(line(option.label), self._column), "  ", Piece(option.note, "muted"))
+        self._list = LineList(self._draw, rows, classes="dialog--below" if details else "dialog--body")
 
     def parts(self) -> ComposeResult:
-        """Yield the list."""
+        """Put the options below the details."""
+        if self._details:
+            yield LineView([line(text) for text in self._details.split("\n")], classes="dialog--body")
         yield self._list
 
     def on_mount(self) -> None:
-        """Begin at the current option."""
+        """Start at the option that is current."""
         marked = next((option.id for option in self._options.values() if option.marked), None)
         if marked is not None:
             self._list.cursor = marked
         self._list.focus()
 
+    def _draw(self, key: Hashable, width: int) -> Line:  # noqa: ARG002
+        option = self._options[str(key)]
+        sign = option.key if self._keys else self._list.glyphs.check if option.marked else " "
+        label = pad_line(line(option.label), self._column) if option.note else line(option.label)
+        return line(Piece(f"{sign:1} ", "accent"), label, Piece(f"  {option.note}" if option.note else "", "muted"))
+
     def _current(self) -> PickOption | None:
         return None if self._list.cursor is None else self._options[str(self._list.cursor)]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Enable `remove` only for removable options."""
+        """Only some options can be removed."""
         option = self._current()
         return action != "remove" or (option is not None and option.removable)
 
+    def on_key(self, event: events.Key) -> None:
+        """Choose an option by its own key."""
+        if event.character in self._keys:
+            event.stop()
+            event.prevent_default()
+            self.dismiss(("take", self._keys[event.character]))
+
     def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
-        """Refresh the keys, which depend on the option, and call `looked`."""
+        """Tell which option the cursor is on."""
         event.stop()
         self.refresh_bindings()
         if self._looked is not None and event.key is not None and self.is_current:
             self._looked(str(event.key))
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """Choose the option on Enter or a double click."""
+        """Choose an option with a double click."""
         event.stop()
         self.action_take()
 
@@ -115,27 +134,6 @@ class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
             self.dismiss(("take", str(self._list.cursor)))
 
     def action_remove(self) -> None:
-        """Ask to remove the option under the cursor."""
+        """Remove the option under the cursor."""
         if self._list.cursor is not None:
             self.dismiss(("remove", str(self._list.cursor)))
-
-
-class Orders(Pick):
-    """A menu of sort orders; may also return `("reverse", id)`. The key that opened it moves to the next order."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "reverse", "reverse", id="orders.reverse", tooltip="Take it, or turn it round once more"),
-        Binding("S", "next", "next", id="orders.next", tooltip="Go to the next order", show=False),
-    ]
-
-    def action_reverse(self) -> None:
-        """Choose the order under the cursor, reversed."""
-        if self._list.cursor is not None:
-            self.dismiss(("reverse", str(self._list.cursor)))
-
-    def action_next(self) -> None:
-        """Move to the next order; after the last one to the first."""
-        before = self._list.cursor
-        self._list.action_move(1)
-        if self._list.cursor == before:
-            self._list.action_first()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -65,8 +64,7 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
         self._sides = sides or Sides()
         self._validate = dict(validate or {})
         for key, name in zip("bmt", self._sides, strict=True):
-            bindings = self._bindings.key_to_bindings
-            bindings[key] = [replace(binding, description=name) for binding in bindings[key]]
+            self.describe(key, name)
 
     def parts(self) -> ComposeResult:
         """Yield the note, the questions, and how many are left."""

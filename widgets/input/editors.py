@@ -8,6 +8,7 @@ and nothing reaches the terminal.
 from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -188,6 +189,26 @@ class SafeInput(Ordered, Input):
             id=id,
             classes=classes,
         )
+
+    @dataclass
+    class Pasted(Message):
+        """Several lines were pasted where one can be typed; they are joined unless the message is stopped."""
+
+        editor: SafeInput
+        lines: Sequence[str]
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Take all pasted lines; Textual would take the first one."""
+        lines = [text.strip() for text in event.text.splitlines() if text.strip()]
+        if len(lines) > 1:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Pasted(self, lines))
+
+    def put(self, text: str) -> None:
+        """Insert text at the cursor, in place of what is selected."""
+        start, end = sorted(self.selection)
+        self.replace(hold(text), start, end)
 
     def on_resize(self) -> None:
         """Fit the placeholder into the width."""

@@ -23,7 +23,7 @@ from widgets.text.styled_text import Piece, clip_line
 from widgets.text.words import CARD_LINES
 
 from .line_list import LineList
-from .rows import CardRows, Continuation
+from .rows import Continuation
 
 NARROWEST = 17
 """Cells that a column needs; with less, one column is shown at a time."""
@@ -83,17 +83,10 @@ class BoardColumn(Vertical):
         yield self.title
         yield self.cards
 
-    def beyond(self, lines: int) -> tuple[int, int]:
-        """How many cards of `lines` lines each are above and below those in view; a card that is cut counts."""
-        height = self.cards.size.height
-        if not height:
-            return 0, 0
-        top = round(self.cards.scroll_y)
-        # The blank line below a card is not part of it.
-        shown = min(lines, CARD_LINES)
-        above = -(-top // lines)
-        below = max(0, len(self.cards.rows) // lines - (top + height - shown) // lines - 1)
-        return above, below
+    def beyond(self, lines: int) -> tuple[bool, bool]:
+        """Return whether there are cards above and below those in view."""
+        height, top = self.cards.size.height, round(self.cards.scroll_y)
+        return top > 0, bool(height) and top + height < len(self.cards.rows) - (lines - CARD_LINES)
 
     def on_resize(self) -> None:
         """Let the title be made anew: how much of it fits, and how many cards are in view, depends on the size."""
@@ -197,7 +190,8 @@ class Board(Horizontal):
         self._dense = many
         for number, column in enumerate(self._columns):
             rows = cards.get(column.lane.id, ())
-            column.cards.set_rows(CardRows(rows, self.lines), to_top=to_top)
+            lines = [key for row in rows for key in (row, *(Continuation(row, n) for n in range(1, self.lines)))]
+            column.cards.set_rows(lines, to_top=to_top)
             self._counts[number] = len(rows)
         self._say()
 
@@ -228,42 +222,25 @@ class Board(Horizontal):
             self._say_column(number)
 
     def _say_column(self, number: int) -> None:
-        """Set the title of a column; if it is the only one shown, the title includes its position."""
+        """Write the title of a column: its name, how many cards it has, whether there are more above or below."""
         column, alone = self._columns[number], self.has_class("-one")
         glyphs: Glyphs = getattr(self.app, "glyphs", UNICODE)
         column.set_class(number == self._active, "-active")
         if not column.is_mounted:
             return
         above, below = column.beyond(self.lines)
-        before, after = "", ""
-        if alone:
-            before = f"{glyphs.left if number else ' '} "
-            after = f"  {number + 1}/{len(self._columns)}"
-            after += f" {glyphs.right}" if number + 1 < len(self._columns) else ""
         # In a column without cards nothing else shows that it is active.
         bar = glyphs.cursor if number == self._active and not column.cards.rows else " "
-        column.say(f"{bar} {before}" + self._title(column, number, above, below, len(before), after, glyphs))
-
-    def _title(
-        self, column: BoardColumn, number: int, above: int, below: int, taken: int, after: str, glyphs: Glyphs
-    ) -> str:
-        """Name and count of a column, and how many cards are above and below the view, as detailed as fits."""
-        name, count = column.lane.title, self._counts[number]
-        beyond = [(sign, cards) for sign, cards in ((glyphs.up, above), (glyphs.down, below)) if cards]
-        long, middle, short = (
-            "".join(form.format(sign, cards) for sign, cards in beyond) for form in ("  {} {} more", "  {} {}", " {}{}")
+        before = f"{glyphs.left if number else ' '} " if alone else ""
+        after = (
+            f"  {number + 1}/{len(self._columns)} {glyphs.right if number + 1 < len(self._columns) else ''}"
+            if alone
+            else ""
         )
-        signs = " " * bool(beyond) + "".join(sign for sign, _ in beyond)
-        room = column.outer_size.width - MARGINS - taken
-        if not column.outer_size.width:
-            # Not laid out yet, so the width is unknown.
-            return f"{name}  {count}{after}"
-        for gap, more in (("  ", long), ("  ", middle), (" ", short), (" ", signs)):
-            text = f"{name}{gap}{count}{after}{more}"
-            if cell_width(text) <= room:
-                return text
-        rest = f" {count}{after}{signs}"
-        return clip(name, max(1, room - cell_width(rest))) + rest
+        more = (glyphs.up if above else "") + (glyphs.down if below else "")
+        rest = f"  {self._counts[number]}{after}  {more}".rstrip()
+        room = max(1, column.outer_size.width - MARGINS - len(before) - cell_width(rest))
+        column.say(f"{bar} {before}{clip(column.lane.title, room)}{rest}")
 
     def on_mount(self) -> None:
         """Update a column's title when its list scrolls, in the same frame: it counts the cards out of view."""

@@ -63,7 +63,6 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
     | `line-list--cursor-blurred` | the same while the list has no focus |
     | `line-list--selected` | selected rows |
     | `line-list--flash` | rows that changed a moment ago |
-    | `line-list--hover` | the row under the mouse |
     | `line-list--bar` | the cursor's bar and the mark of a selected row |
     """
 
@@ -77,7 +76,6 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         "line-list--cursor-blurred",
         "line-list--selected",
         "line-list--flash",
-        "line-list--hover",
         "line-list--bar",
     }
 
@@ -88,7 +86,6 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
         & > .line-list--bar { color: $accent; }
-        & > .line-list--hover { background: $block-hover-background; }
         & > .line-list--selected { background: $primary-muted; }
         & > .line-list--flash { background: $accent-muted; }
         & > .line-list--cursor-blurred { background: $block-cursor-blurred-background; }
@@ -160,7 +157,6 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         self._position = -1
         self._flashing: frozenset[Hashable] = frozenset()
         self._flash_timer: Timer | None = None
-        self._hover = -1
         self._pressed: Hashable | None = None
         # The mouse may move over a row before the first frame.
         self._shown_selection: frozenset[Hashable] = frozenset()
@@ -194,7 +190,6 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         in_sight = top <= position < top + max(1, self.size.height)
         self._rows = rows
         self._position = self._in_first_view(self.cursor) if to_top else nearest(old, position, rows)
-        self._hover = -1
         self._keep_selection()
         self.set_extent(Size(self.size.width, len(rows)))
         # Scrolled at once: later it would be a second frame for the same key.
@@ -231,17 +226,6 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         for place, key in enumerate(self._rows[top : top + self.size.height] if items else (), top):
             if (key.owner if isinstance(key, Continuation) else key) in items:
                 self.refresh_line(place)
-
-    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Draw regions again; without any the rows themselves may have changed."""
-        if not regions:
-            self._strips.clear()
-        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
-
-    def notify_style_update(self) -> None:
-        """Draw all rows again in other styles."""
-        self._strips.clear()
-        super().notify_style_update()
 
     def render_row(self, key: Hashable, width: int) -> Line:
         """The content of an item (or a continuation) in `width` cells; the gutter is drawn by the list."""
@@ -355,21 +339,6 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
 
     # The mouse
 
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Mark the row under the mouse."""
-        self._set_hover(event.y + round(self.scroll_y))
-
-    def on_leave(self) -> None:
-        """Unmark the row when the mouse leaves."""
-        self._set_hover(-1)
-
-    def _set_hover(self, position: int) -> None:
-        if position != self._hover:
-            for row in (self._hover, position):
-                if row >= 0:
-                    self.refresh_line(row)
-            self._hover = position
-
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Remember the row under the mouse: it may move before the button is released."""
         position = event.y + round(self.scroll_y)
@@ -406,8 +375,6 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         """The component classes of a row, the one with precedence last."""
         item, number = (key.owner, key.number) if isinstance(key, Continuation) else (key, 0)
         states = []
-        if position == self._hover and is_item(key):
-            states.append("line-list--hover")
         if item in self._shown_selection:
             states.append("line-list--selected")
         if position - number == self._position:
@@ -431,24 +398,31 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         return strips
 
     def render_line(self, y: int) -> Strip:
-        """One line of the view."""
+        """Return one line; rows that look as before are not drawn again, since one key may cause several frames."""
         position, width = y + round(self.scroll_y), self.scrollable_content_region.width
         if not 0 <= position < len(self._rows):
             return self.draw_below(y, width)
-        return self.draw_key(position, self._rows[position], width)
+        key = self._rows[position]
+        looks = (position, width, self._states(position, key))
+        strip = self._strips.get(looks)
+        if strip is None:
+            strip = self._strips[looks] = self._draw_row(key, width, looks[2])
+        return strip
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Draw again; without a region, all rows may look different."""
+        if not regions:
+            self._strips.clear()
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def notify_style_update(self) -> None:
+        """Forget how rows were drawn: the styles changed."""
+        self._strips.clear()
+        super().notify_style_update()
 
     def draw_below(self, y: int, width: int) -> Strip:  # noqa: ARG002
         """A line of the view below the last row."""
         return self.draw((), width)
-
-    def draw_key(self, position: int, key: Hashable, width: int) -> Strip:
-        """The line of a row."""
-        states = self._states(position, key)
-        looks = (position, width, states)
-        strip = self._strips.get(looks)
-        if strip is None:
-            strip = self._strips[looks] = self._draw_row(key, width, states)
-        return strip
 
     def _draw_row(self, key: Hashable, width: int, states: tuple[str, ...]) -> Strip:
         if isinstance(key, Heading):

@@ -5,9 +5,9 @@ A row is a hashable key; the cursor skips three kinds of key.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from textual.message import Message
@@ -100,62 +100,6 @@ def nearest(old: Sequence[Hashable], position: int, new: Sequence[Hashable]) -> 
             if key in present and is_item(key):
                 return find(new, key, position)
     return item_from(new, min(position, len(new) - 1), 1)
-
-
-class CardRows(Sequence[Hashable]):
-    """The rows of items that take `lines` lines each; continuations are made when they are accessed.
-
-    Each key in the filter gives a board other cards, so only cards in view get their continuations.
-    """
-
-    def __init__(self, items: Sequence[Hashable], lines: int) -> None:
-        self.items = items
-        self.lines = lines
-        self._made: dict[int, Continuation] = {}
-
-    def __len__(self) -> int:
-        """How many lines all of them take."""
-        return len(self.items) * self.lines
-
-    @overload
-    def __getitem__(self, place: int) -> Hashable: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Hashable]: ...
-
-    def __getitem__(self, place: int | slice) -> Hashable | Sequence[Hashable]:
-        """Return the row at a place, or some of them."""
-        if isinstance(place, slice):
-            if self.lines == 1:
-                return self.items[place]
-            return [self[one] for one in range(*place.indices(len(self)))]
-        if place < 0:
-            place += len(self)
-        made = self._made.get(place)
-        if made is not None:
-            return made
-        item, number = divmod(place, self.lines)
-        if not number:
-            return self.items[item]
-        made = self._made[place] = Continuation(self.items[item], number)
-        return made
-
-    def __iter__(self) -> Iterator[Hashable]:
-        """Go through the rows from the first to the last."""
-        if self.lines == 1:
-            return iter(self.items)
-        return (
-            item if not number else Continuation(item, number) for item in self.items for number in range(self.lines)
-        )
-
-    def index(self, value: Hashable, start: int = 0, stop: int | None = None) -> int:
-        """Return the place of a row; raises ValueError where it is missing."""
-        item, number = (value.owner, value.number) if isinstance(value, Continuation) else (value, 0)
-        if number < self.lines:
-            place = self.items.index(item) * self.lines + number
-            if start <= place < (len(self) if stop is None else stop):
-                return place
-        raise ValueError(f"{value!r} is not there")
 
 
 class Selecting(Widget):

@@ -48,13 +48,12 @@ from .contents import Contents
 from .entry import PaneWithEntry
 from .filter import parts_of, strange_words
 from .offers import Badge, Build, FormPlan, Removal
-from .rows import RowKey, Rows, keep, match_rows
+from .rows import RowKey, Rows, match_rows
 from .visible_rows import Arrangement
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
-    from .filter import Needles
 
 WIDE, SINGLE, BROAD = 110, 60, 150
 """Terminal widths in columns. From `WIDE` on, list and detail are side by side; below `SINGLE`, only one is shown; from
@@ -105,21 +104,14 @@ class PaneList(LineList):
         return self.draw(line(" " * indent, lines[place]) if 0 <= place < len(lines) else EMPTY, width)
 
     def _laid_out(self, width: int, height: int) -> tuple[int, Sequence[Line]]:
-        """Return the indent of the message and its lines, closer together where there is little room.
-
-        A message that still does not fit ends with an ellipsis.
-        """
+        """Return how far the words are indented, and their lines; those that do not fit are cut with an ellipsis."""
         texts = [line(Piece(text, "muted")) for text in self._words.split("\n")]
-        for indent in (INDENT, INDENT - 1):
-            lines = [row for text in texts for row in wrap_line(text, max(1, width - 2 * indent))]
-            if len(lines) <= height:
-                break
+        lines = [row for text in texts for row in wrap_line(text, max(1, width - 2 * INDENT))]
+        if len(lines) > height:
             lines = [row for row in lines if line_text(row).strip()]
-            if len(lines) <= height:
-                break
         if len(lines) > height > 0:
-            lines[height - 1 :] = [clip_line(line(lines[height - 1], Piece(" …", "muted")), width - 2 * indent)]
-        return indent, lines
+            lines[height - 1 :] = [clip_line(line(lines[height - 1], Piece(" …", "muted")), width - 2 * INDENT)]
+        return INDENT, lines
 
     def move_to(self, position: int, *, direction: int = 1) -> None:
         """Move the cursor for the person; the entry follows directly, without a `Highlighted` message."""
@@ -452,14 +444,6 @@ class Pane(LateTimers, PaneWithEntry):
         self._say_empty()
         self.say_title()
 
-    def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
-        """The rows that are visible without a filter; for panes that fold."""
-        return keys
-
-    def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
-        """The rows that a filter keeps."""
-        return keep(keys, lambda row: needles.fit(row, self))
-
     def put_keys(self, keys: Sequence[Hashable], *, to_top: bool) -> None:
         """Hand the sorted and filtered rows to the list."""
         self.line_list.set_rows(keys, to_top=to_top)
@@ -518,7 +502,7 @@ class Pane(LateTimers, PaneWithEntry):
         said, usual = [], self._remark
         if self.filter:
             usual = ""
-            said = [self.arrangement.count(), strange_words(self.filter, self.filter_fields)]
+            said = [self.arrangement.count(self.shown_keys), strange_words(self.filter, self.filter_fields)]
             self.filter_bar.say("  ".join(filter(None, said)))
         if self.line_list.selected:
             usual = ""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.files.snapshot import Snapshot
 
     from .rows import Rows
-    from .visible_rows import Order
+
+
+Order: TypeAlias = tuple[str, Sequence[Hashable]]
+"""The name of a sort order and the keys in it."""
 
 
 class Contents(NamedTuple):

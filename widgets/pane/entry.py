@@ -17,7 +17,7 @@ from widgets.detail import Caption, Detail, DetailLine, Labelled, Link, Spacer, 
 from widgets.text.styled_text import Line, line
 
 from .offers import Badge, Build, FormPlan, Removal
-from .rows import RowKey
+from .rows import RowKey, keep
 
 if TYPE_CHECKING:
     from textual.message import Message
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from widgets.list.line_list import LineList
 
     from .contents import Contents
+    from .filter import Needles
 
 
 class PaneOverrides(Widget):
@@ -125,6 +126,14 @@ class PaneOverrides(Widget):
     def counts(self, item: Any) -> bool:  # noqa: ARG002
         """Whether the filter's `12 of 318` counts an item."""
         return True
+
+    def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
+        """Return the rows that are visible without a filter; for panes that fold."""
+        return keys
+
+    def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
+        """Return the rows that a filter keeps."""
+        return keep(keys, lambda row: needles.fit(row, self))
 
     def sort_key(self, item: Any, name: str) -> Any:  # noqa: ARG002
         """What items are sorted by inside each heading, for every name of `sorts` but the first."""

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from widgets.list.rows import Continuation
 
+from .contents import Order
+from .entry import PaneOverrides
 from .filter import Needles
 from .rows import EMPTY, RowKey, Rows
 
-if TYPE_CHECKING:
-    from .base import Pane
-
 REVERSED = ", reversed"
 """What follows the name of a sort order that is reversed."""
-
-Order = tuple[str, Sequence[Hashable]]
-"""The name of a sort order and the keys in it."""
 
 
 class Arrangement:
     """The rows of a pane, sorted and filtered."""
 
-    def __init__(self, pane: Pane) -> None:
+    def __init__(self, pane: PaneOverrides) -> None:
         """Start without rows, in the first order."""
         self._pane = pane
         self.rows: Rows = EMPTY
@@ -75,10 +71,10 @@ class Arrangement:
         needles = self.needles
         return (lambda row: needles.fit(row, self._pane)) if self.filter else None
 
-    def count(self) -> str:
-        """Return how many rows fit the filter, and of how many."""
+    def count(self, keys: Sequence[Hashable]) -> str:
+        """Return how many of these visible rows are entries, and how many entries there are."""
         counts = self._pane.counts
-        left = sum(counts(key.item) for key in self._pane.shown_keys if isinstance(key, RowKey))
+        left = sum(counts(key.item) for key in keys if isinstance(key, RowKey))
         return f"{left} of {sum(map(counts, self.rows.values))}"
 
     def row_of(self, ref: str) -> RowKey | None:
@@ -97,31 +93,23 @@ def sort_rows(
     reverse: bool = False,
     lacks: Callable[[Any], bool] = lambda value: False,  # noqa: ARG005
 ) -> list[Hashable]:
-    """The rows with the items of each heading sorted (stable); continuations stay below their items.
-
-    In a reversed order, too, items whose key `lacks` a value come last.
-    """
+    """Return keys sorted inside each stretch between headings; rows that lack the value come last in both ways."""
     sorted_keys: list[Hashable] = []
-    groups: list[list[Hashable]] = []
+    groups: list[tuple[Any, list[Hashable]]] = []
 
     def flush() -> None:
-        if reverse:
-            known = [(sort_key(group[0]), group) for group in reversed(groups)]  # type: ignore[arg-type]
-            there = [pair for pair in known if not lacks(pair[0])]
-            there.sort(key=lambda pair: pair[0], reverse=True)
-            missing = [group for group in groups if lacks(sort_key(group[0]))]  # type: ignore[arg-type]
-            groups[:] = [group for _, group in there] + missing
-        else:
-            groups.sort(key=lambda group: sort_key(group[0]))  # type: ignore[arg-type]
-        for group in groups:
+        there = [group for group in groups if not (reverse and lacks(group[0]))]
+        missing = [group for group in groups if reverse and lacks(group[0])]
+        there.sort(key=lambda group: group[0])
+        for _, group in (*(reversed(there) if reverse else there), *missing):
             sorted_keys.extend(group)
         groups.clear()
 
     for key in keys:
         if isinstance(key, RowKey):
-            groups.append([key])
+            groups.append((sort_key(key), [key]))
         elif isinstance(key, Continuation) and groups:
-            groups[-1].append(key)
+            groups[-1][1].append(key)
         else:
             flush()
             sorted_keys.append(key)

@@ -16,7 +16,7 @@ from memory.files.journal.model import read_journal
 from memory.files.plans.model import read_plans
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import read_tasks
-from widgets.detail import Caption, DetailLine, Labelled, Prose, Spacer, Title
+from widgets.detail import DetailLine, Labelled, Prose, Spacer, Title
 from widgets.list.outline import Branch, OutlinePane
 from widgets.list.rows import Note
 from widgets.pane.base import Contents
@@ -134,17 +134,10 @@ class ArchivePane(OutlinePane):
     def _branch_detail(self, item: Branch) -> Sequence[DetailLine]:
         lines: list[DetailLine] = [Title(item.title), Spacer()]
         if item.depth == 0:
-            files = [other for _, other, _ in self.arrangement.rows.items if isinstance(other, Branch) and other.depth]
-            here = [file for file in files if file.name.endswith(f"-{item.name}.md")]
-            return lines + [
-                Labelled(file.title, "not read yet" if file.count is None else str(file.count)) for file in here
-            ]
-        lines.append(Labelled("file", item.name))
-        if item.count is not None:
-            lines.append(Labelled("entries", str(item.count)))
-        if item.note:
-            lines += [Spacer(), Caption("NOT READABLE"), Prose(item.note)]
-        return lines
+            return lines
+        count = "not read yet" if item.count is None else str(item.count)
+        lines += [Labelled("file", item.name), Labelled("entries", count)]
+        return [*lines, Spacer(), Prose(item.note, tone="alert")] if item.note else lines
 
     def field_text(self, item: Any, name: str) -> str:
         """The fields of tasks; `date` is the day by which an entry is listed."""

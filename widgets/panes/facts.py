@@ -198,7 +198,7 @@ def _look(snapshot: Snapshot) -> FactsLook | None:
 def injection_lines(found: Injection) -> list[Line]:
     """What a message injects, as lines: the budget as bars, the injected facts, and those left out with the limit."""
     limits = found.settings
-    count = f"{found.most} newest facts stand" if found.most != 1 else "newest fact stands"
+    count = f"{found.most} newest facts are" if found.most != 1 else "newest fact is"
     said = {
         "off": "Injection is off (inject_mode in .aegis/agent.json).",
         "match": f"Words that count: {', '.join(found.words)}",

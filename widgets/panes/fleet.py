@@ -50,7 +50,7 @@ class FleetPane(Pane):
     pane_id: ClassVar[str] = "fleet"
     title: ClassVar[str] = "Fleet"
     empty: ClassVar[str] = (
-        "All your workspaces stand here, with what is overdue, what alerts and what waits for you.\n\n"
+        "All your workspaces, with what is overdue, what alerts and what needs you.\n\n"
         "None is listed. `memdeck fleet scan ~/src` lists all beneath a folder; one that you open is listed by itself."
     )
     sorts: ClassVar[tuple[str, ...]] = ("place", "name", "overdue", "alerts", "waiting", "maintained", "size")
@@ -222,7 +222,7 @@ class FleetPane(Pane):
         return parts
 
     def _written(self, path: os.PathLike[str]) -> str:
-        """A folder as a person writes it."""
+        """Return a path as a person writes it, with `~` for the home folder."""
         text, home = str(path), getattr(self.app, "environ", {}).get("HOME", "").rstrip("/")
         return f"~{text[len(home) :]}" if home and text.startswith(f"{home}/") else text
 

@@ -39,7 +39,7 @@ class PromptPane(Pane):
     pane_id: ClassVar[str] = "prompt"
     title: ClassVar[str] = "Prompt"
     empty: ClassVar[str] = (
-        "What agents are told by hooks stands here, block by block, with what each costs.\n\n"
+        "What hooks tell agents, block by block, with the cost of each.\n\n"
         "There is nothing to tell. {prompt.message|(} asks for a message, and shows what an agent gets with it."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("system", "ref", "reason")

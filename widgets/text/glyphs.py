@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Glyphs(NamedTuple):
@@ -51,79 +51,45 @@ class Glyphs(NamedTuple):
     """Cells of an outage strip: not checked, well, partly down, down."""
 
 
-UNICODE = Glyphs(
-    name="unicode",
-    cursor="▌",
-    mark="✓",
-    bullet="•",
-    dot="·",
-    check="✓",
-    cross="✗",
-    circle="○",
-    half="◐",
-    alert="▲",
-    diamond="◆",
-    square="▪",
-    twin="≈",
-    recurring="↻",
-    left="←",
-    right="→",
-    up="↑",
-    down="↓",
-    upkeep="↓",
-    open="▾",
-    closed="▸",
-    rule="─",
-    separator="│",
-    ellipsis="…",
-    branch="├─ ",
-    last_branch="└─ ",
-    trunk="│  ",
-    bar_full="━",
-    bar_empty="─",
-    chosen="◆",
-    heat=("·", "░", "▒", "▓", "█"),
-    spark=("▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"),
-    outage=("·", "▁", "▄", "█"),
-)
-"""For terminals whose locale is UTF-8."""
+_SIGNS: dict[str, tuple[Any, Any]] = {
+    "name": ("unicode", "ascii"),
+    "cursor": ("▌", ">"),
+    "mark": ("✓", "*"),
+    "bullet": ("•", "*"),
+    "dot": ("·", "."),
+    "check": ("✓", "v"),
+    "cross": ("✗", "x"),
+    "circle": ("○", "o"),
+    "half": ("◐", "~"),
+    "alert": ("▲", "!"),
+    "diamond": ("◆", "%"),
+    "square": ("▪", "="),
+    "twin": ("≈", "="),
+    "recurring": ("↻", "@"),
+    "left": ("←", "<"),
+    "right": ("→", ">"),
+    "up": ("↑", "^"),
+    "down": ("↓", "v"),
+    "upkeep": ("↓", "_"),
+    "open": ("▾", "-"),
+    "closed": ("▸", "+"),
+    "rule": ("─", "-"),
+    "separator": ("│", "|"),
+    "ellipsis": ("…", "~"),
+    "branch": ("├─ ", "|- "),
+    "last_branch": ("└─ ", "`- "),
+    "trunk": ("│  ", "|  "),
+    "bar_full": ("━", "#"),
+    "bar_empty": ("─", "."),
+    "chosen": ("◆", "@"),
+    "heat": (("·", "░", "▒", "▓", "█"), (".", ":", "+", "*", "#")),
+    "spark": (("▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"), ("_", ".", "-", "=", "+", "*", "#", "@")),
+    "outage": (("·", "▁", "▄", "█"), (".", "_", "+", "#")),
+}
+"""Each sign in Unicode and in ASCII."""
 
-ASCII = Glyphs(
-    name="ascii",
-    cursor=">",
-    mark="*",
-    bullet="*",
-    dot=".",
-    check="v",
-    cross="x",
-    circle="o",
-    half="~",
-    alert="!",
-    diamond="%",
-    square="=",
-    twin="=",
-    recurring="@",
-    left="<",
-    right=">",
-    up="^",
-    down="v",
-    upkeep="_",
-    open="-",
-    closed="+",
-    rule="-",
-    separator="|",
-    ellipsis="~",
-    branch="|- ",
-    last_branch="`- ",
-    trunk="|  ",
-    bar_full="#",
-    bar_empty=".",
-    chosen="@",
-    heat=(".", ":", "+", "*", "#"),
-    spark=("_", ".", "-", "=", "+", "*", "#", "@"),
-    outage=(".", "_", "+", "#"),
-)
-"""For every other locale."""
+UNICODE, ASCII = (Glyphs(**{name: signs[place] for name, signs in _SIGNS.items()}) for place in (0, 1))
+"""The signs for terminals whose locale is UTF-8, and those for every other locale."""
 
 
 def glyphs_for(encoding: str) -> Glyphs:
@@ -154,11 +120,3 @@ def sparkline(values: Sequence[float | None], glyphs: Glyphs = UNICODE) -> str:
     return "".join(
         " " if value is None else glyphs.spark[round(top * (value - low) / spread) if spread else 0] for value in values
     )
-
-
-def heat_cell(count: int, most: int, glyphs: Glyphs = UNICODE) -> str:
-    """The cell of a heat map for `count` where the busiest cell has `most`; only 0 is drawn as nothing."""
-    if count <= 0 or most <= 0:
-        return glyphs.heat[0]
-    top = len(glyphs.heat) - 1
-    return glyphs.heat[max(1, min(top, -(-count * top // most)))]

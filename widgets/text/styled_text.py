@@ -8,7 +8,7 @@ control characters visible, and a piece is never read as markup.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 from memory.base.safe_text import cell_width, clip, visible
@@ -87,87 +87,44 @@ def pad_line(content: Line, width: int, *, right: bool = False) -> Line:
     return (space, *clipped) if right else (*clipped, space)
 
 
-def wrap_line(content: Line, width: int, *, indent: int = 0) -> list[Line]:
-    """The line wrapped at spaces to lines of at most `width` cells; the second and later ones are indented.
+_WORDS = re.compile(" +|[^ ]+")
 
-    Words wider than a line are cut. Every word is kept; spaces at a break are dropped.
+
+def wrap_line(content: Line, width: int, *, indent: int = 0) -> list[Line]:
+    """Return a line wrapped at spaces; later lines are indented. Words wider than a line are cut.
+
+    Every line is at most `width` cells wide; spaces where a line breaks are dropped.
     """
     width = max(1, width)
     indent = min(indent, max(0, width - 8))
     rows: list[list[Piece]] = [[]]
     used = 0
     for text, tone in content:
-        for word in _words(visible(text), width - indent):
+        for word in _WORDS.findall(visible(text)):
             cells = cell_width(word)
-            start = indent if len(rows) > 1 else 0
-            if used + cells > width and not (word.isspace() and used <= start):
-                if word.isspace():
-                    rows.append(_indented(indent))
+            for part in (word,) if cells <= width - indent else cut_text(word, width - indent):
+                cells = cells if part is word else cell_width(part)
+                if used + cells > width:
+                    rows.append([Piece(" " * indent)] if indent else [])
                     used = indent
+                if part.isspace() and len(rows) > 1 and used == indent:
                     continue
-                if used > start and cells <= width - indent:
-                    rows.append(_indented(indent))
-                    used = indent
-            elif word.isspace() and used == start and len(rows) > 1:
-                continue
-            if used + cells <= width:
-                rows[-1].append(Piece(word, tone))
-                used += cells
-                continue
-            for part in _chunks(word, max(1, width - used), max(1, width - indent)):
-                part_cells = cell_width(part)
-                if used + part_cells > width and used > indent:
-                    rows.append(_indented(indent))
-                    used = indent
                 rows[-1].append(Piece(part, tone))
-                used += part_cells
+                used += cells
     return [tuple(row) for row in rows]
 
 
-def _indented(indent: int) -> list[Piece]:
-    return [Piece(" " * indent)] if indent else []
-
-
-_WORDS = re.compile(r" +|(?:in )?[0-9]+ (?:min|mo|[hdwy])(?: ago)?(?![^ ,.;:)])|[^ ]+")
-"""Runs of spaces and of everything else; a number with its unit of time is one of these: `in 2 h`, `23 h ago`."""
-
-
-def _words(text: str, room: int) -> Sequence[str]:
-    """The units between which a line may be broken, in order. `room`: the cells of a line."""
-    words: list[str] = []
-    for word in _WORDS.findall(text):
-        words += re.findall(" +|[^ ]+", word) if len(word) > room and word[-1] != " " else (word,)
-    return words
-
-
-BREAKS = "/?&.="
-"""The characters after which a word wider than a line is best cut: addresses and paths consist of parts."""
-
-
-def _good_end(text: str) -> int:
-    """Where to cut a word that fills a line: after its last part, if that leaves less than a third blank."""
-    least = 2 * len(text) // 3
-    return next((at for at in range(len(text), max(0, least), -1) if text[at - 1] in BREAKS), len(text))
-
-
-def _chunks(word: str, first: int, later: int) -> Sequence[str]:
-    """A word cut into parts of at most `first`, then `later` cells, never inside a character."""
-    if cell_width(word) <= first:
-        return (word,)
-    parts: list[str] = []
-    current = ""
-    used, limit = 0, first
-    for character in word:
+def cut_text(text: str, width: int) -> Iterator[str]:
+    """Yield a text in parts of at most `width` cells, at least one."""
+    part, used = "", 0
+    for character in text if cell_width(text) > width else ():
         cells = cell_width(character)
-        if current and cells and used + cells > limit:
-            end = _good_end(current)
-            parts.append(current[:end])
-            current = current[end:]
-            used, limit = cell_width(current), later
-        current += character
+        if used + cells > width and part:
+            yield part
+            part, used = "", 0
+        part += character
         used += cells
-    parts.append(current)
-    return parts
+    yield part or text
 
 
 Content: TypeAlias = str | Piece | Line

@@ -82,9 +82,6 @@ PRIORITY_TONES: dict[str | None, Tone] = {"HIGH": "strong", "NORMAL": "plain", "
 CARD_LINES = 2
 """Lines of a card on a board; where there is room, one more line separates it from the next."""
 
-NAME = 6
-"""Cells that the beginning of a name needs to be recognised."""
-
 PRIORITY_CELLS = 8
 """Cells of a row apart from its title and its date."""
 
@@ -270,30 +267,15 @@ def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, 
         return line(Piece(task.title, "muted" if done else "strong" if task.priority == "HIGH" else "plain"))
     if number > 1:
         return ()
-    parts: dict[str, Line] = {}
-    if task.priority:
-        parts["priority"] = line(Piece(task.priority, "muted"))
-    if task.section == "in-progress" and task.progress is not None:
-        parts["progress"] = progress_line(task.progress, glyphs, 4)
+    parts: list[Line] = [line(Piece(task.priority, "muted"))] if task.priority else []
     when = due_words(task, now, zone, glyphs)
     if when.text:
-        parts["when"] = line(when)
+        parts.append(line(when))
+    if task.section == "in-progress" and task.progress is not None:
+        parts.append(progress_line(task.progress, glyphs, 4))
     if task.assigned:
-        parts["assigned"] = line(Piece(task.assigned, "muted"))
+        parts.append(line(Piece(task.assigned, "muted")))
     gap = Piece(f" {glyphs.dot} ", "muted")
-    leaving = ["assigned", "bar", *(["progress"] if when.text else []), "gap", "letter"]
-    for name in leaving:
-        used = sum(line_width(part) for part in parts.values()) + len(gap.text) * (len(parts) - 1)
-        # The end of a name may be cut, as long as the name can be recognised.
-        spare = max(0, line_width(parts["assigned"]) - NAME) if "assigned" in parts else 0
-        if used - spare <= width or len(parts) == 1:
-            break
-        if name == "bar" and "progress" in parts:
-            parts["progress"] = line(f"{task.progress}%")
-        elif name == "gap":
-            gap = Piece(" ")
-        elif name == "letter" and task.priority:
-            parts["priority"] = line(Piece(task.priority[:1], "muted"))
-        parts.pop(name, None)
-    shown = list(parts.values())
-    return line(*(piece for index, part in enumerate(shown) for piece in ((gap, *part) if index else part)))
+    while len(parts) > 1 and sum(map(line_width, parts)) + len(gap.text) * (len(parts) - 1) > width:
+        parts.pop()  # The most important parts come first.
+    return line(*(piece for index, part in enumerate(parts) for piece in ((gap, *part) if index else part)))

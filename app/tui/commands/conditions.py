@@ -88,16 +88,15 @@ class Condition:
     """What an action requires; `why` says what is missing, with `{action|key}` for keys.
 
     `everywhere`: it is checked even if no pane has contents yet. `panes`: the panes in which it may hold; empty: all.
-    `special`: it holds in some panes only. `about_entries`: while entries are selected, the footer names only actions
-    that apply to all of them. `named`: whether the footer names an action; it overrides the action itself unless it
-    returns None, and is given whether the action applies to all selected entries.
+    `about_entries`: while entries are selected, the footer names only actions that apply to all of them. `named`:
+    whether the footer names an action; it overrides the action itself unless it returns None, and is given whether
+    the action applies to all selected entries.
     """
 
     holds: Callable[[Situation], object]
     why: str = ""
     everywhere: bool = False
     panes: tuple[str, ...] = ()
-    special: bool = False
     about_entries: bool = True
     named: Callable[[Situation, bool], bool | None] | None = None
 
@@ -223,11 +222,6 @@ def _offers(pane: type[Pane], name: str) -> bool:
     return getattr(pane, name) is not getattr(Pane, name)
 
 
-def _in_sections(*sections: str) -> Callable[[Situation], bool]:
-    """Return a condition: whether a task is in one of these sections."""
-    return lambda now: not now.sections.isdisjoint(sections)
-
-
 def _sorts(now: Situation) -> bool:
     """Return whether another order would be visible; a calendar is always in the order of days."""
     return len(now.pane.sorts) > 1 and getattr(now.pane, "calendar", None) is None  # type: ignore[union-attr]
@@ -318,126 +312,87 @@ def _approval_here(now: Situation, _: bool) -> bool | None:
 
 # The conditions
 
+
+def _pane(*panes: str, holds: Callable[[Situation], object] = bool, why: str = "") -> Condition:
+    """Return a condition that holds in some panes only."""
+    return Condition(holds, why, panes=panes)
+
+
+def _task(*sections: str, why: str) -> Condition:
+    """Return a condition that holds for tasks of some sections."""
+    return _pane("tasks", "brief", holds=lambda now: not now.sections.isdisjoint(sections), why=why)
+
+
+def _turns(way: str) -> Condition:
+    # The key works while a change is still being written; it is named once the change is in the log.
+    return Condition(
+        lambda now: now.may_change and now.context.may_undo_or_redo(way),
+        f"Nothing to {way}.",
+        everywhere=True,
+        named=lambda now, _: now.context.can_undo_or_redo(way),
+    )
+
+
 ALWAYS = Condition(bool, everywhere=True, about_entries=False)  # Every situation is true.
 LOOK = Condition(lambda now: now.context.has_workspace, everywhere=True)
 WORKSPACE = Condition(lambda now: now.may_change, everywhere=True)
 APPROVAL = Condition(WORKSPACE.holds, everywhere=True, named=_approval_here)
-# The key works while a change is still being written; it is named once the change is in the log.
-UNDO = Condition(
-    lambda now: now.may_change and now.context.may_undo_or_redo("undo"),
-    "Nothing to undo.",
-    everywhere=True,
-    named=lambda now, _: now.context.can_undo_or_redo("undo"),
-)
-REDO = Condition(
-    lambda now: now.may_change and now.context.may_undo_or_redo("redo"),
-    "Nothing to redo.",
-    everywhere=True,
-    named=lambda now, _: now.context.can_undo_or_redo("redo"),
-)
+UNDO, REDO = _turns("undo"), _turns("redo")
 DRAFT = Condition(
     lambda now: now.may_change and bool(now.context.left_drafts),
-    "No form was left without saving it.",
+    "No unsaved form.",
     everywhere=True,
     named=_drafts_here,
 )
-WAY = Condition(
-    lambda now: now.context.way,
-    "This workspace was not opened from another one; {pane.fleet|palette} shows them all.",
-    everywhere=True,
-    about_entries=False,
-)
-JOBS = Condition(
-    lambda now: now.context.has_jobs, "No check and no action runs now, so there is none to stop.", about_entries=False
-)
-PANE = Condition(ALWAYS.holds)
+WAY = Condition(lambda now: now.context.way, "Not opened from another workspace.", everywhere=True, about_entries=False)
+JOBS = Condition(lambda now: now.context.has_jobs, "Nothing runs now.", about_entries=False)
+PANE = Condition(bool)
 LEAVE = Condition(_leave)
-ITEM = Condition(lambda now: now.item is not None, "There is no entry here.")
+ITEM = Condition(lambda now: now.item is not None, "No entry here.")
 ADDING = Condition(lambda now: _offers(type(now.pane), "adding"), "Nothing is added in this pane.")  # type: ignore[arg-type]
-EDITING = Condition(_editing, "There is nothing here to edit in a form.")
-REMOVING = Condition(_removing, "There is nothing here to remove.", named=_removal_here)
-SOURCE = Condition(_source, "There is no text here to edit in an editor.", named=_source_here)
+EDITING = Condition(_editing, "Nothing here to edit in a form.")
+REMOVING = Condition(_removing, "Nothing here to remove.", named=_removal_here)
+SOURCE = Condition(_source, "No text here to edit in an editor.", named=_source_here)
 FIELDS = Condition(
     lambda now: now.pane is not None and now.pane.filter_fields,
     "Nothing here has fields to filter by; {list.filter|/} filters by words.",
 )
 SORTS = Condition(_sorts, "This list has one order only.")
-KEEPS = Condition(
-    lambda now: now.pane is not None and len(now.pane.sorts) > 1, "Views are kept where a list has several orders."
-)
-ARRANGES = Condition(_sorts, "Only tasks are grouped.", special=True)
-BLOCKS = Condition(ALWAYS.holds, "Tasks have a board, and the journal a day.", panes=("tasks", "journal"), special=True)
-CALENDAR = Condition(
-    ALWAYS.holds, "Tasks have a calendar, and the journal a year.", panes=("tasks", "journal"), special=True
-)
+KEEPS = Condition(lambda now: now.pane is not None and len(now.pane.sorts) > 1, "This list has one order only.")
+BLOCKS = _pane("tasks")
+CALENDAR = _pane("tasks", "journal")
 MENTIONED = Condition(_mentioned, "The journal can mention tasks, plans and monitors.")
 VERSIONS = Condition(_versions, "This has no history of its own.")
-ARCHIVED = Condition(_archived, "Only archived entries are brought back.", special=True)
-CHANGE = Condition(
-    ITEM.holds, "Changes are taken back in Changes: {pane.changes|0} shows them.", panes=("changes",), special=True
+ARCHIVED = _pane("archive", "brief", "changes", holds=_archived, why="Not an archived entry.")
+CHANGE = _pane("changes", holds=ITEM.holds, why=ITEM.why)
+RUN = _pane(
+    *("monitors", "tasks", "brief", "state"), holds=_run, why="Not a monitor, and not an open task with an action."
 )
-RUN = Condition(_run, "There is nothing here to run: no monitor, and no open task with an action.", special=True)
-MONITOR = Condition(lambda now: now.monitors, "This is no monitor.", panes=("monitors", "brief"), special=True)
-BOARD = Condition(
-    lambda now: getattr(now.pane, "board", None) is not None and now.item is not None,
-    "Only cards of the board are moved: {pane.tasks|2} and {view.board|b} show it.",
-    special=True,
+MONITOR = _pane("monitors", "brief", holds=lambda now: now.monitors, why="Not a monitor.")
+BOARD = _pane(
+    "tasks",
+    holds=lambda now: getattr(now.pane, "board", None) is not None and now.item is not None,
+    why="Works on the board ({view.board|b}).",
 )
-TASK = Condition(lambda now: now.tasks, "This is no task.", special=True)
-TASK_START = Condition(_in_sections("pending"), "Only a pending task can be started.", special=True)
-TASK_OPEN = Condition(_in_sections("pending", "in-progress"), "This is no open task.", special=True)
-TASK_PROGRESS = Condition(
-    _in_sections("in-progress"), "Progress is of a task that was started: {task.start|s} starts it.", special=True
+TASK = _pane("tasks", "brief", holds=lambda now: now.tasks, why="Not a task.")
+TASK_START = _task("pending", why="Not a pending task.")
+TASK_OPEN = _task("pending", "in-progress", why="Not an open task.")
+TASK_PROGRESS = _task("in-progress", why="Not in progress yet: {task.start|s} starts it.")
+TASK_REOPEN = _task(
+    "in-progress", "completed", why="Not started or completed; {entry.restore|B} restores archived tasks."
 )
-TASK_REOPEN = Condition(
-    _in_sections("in-progress", "completed"),
-    "Only a started or finished task can be reopened; {entry.restore|B} brings back what is archived.",
-    special=True,
+FACT = _pane("knowledge", holds=lambda now: any(hasattr(item, "text") for item in now.items), why="Not a fact.")
+FACTS = _pane("facts")
+TYPED = _pane("typed", holds=lambda now: hasattr(now.item, "file"), why="Not a file of an agent.")
+STATE = _pane("state", holds=ITEM.holds, why=ITEM.why)
+STATE_ANY = _pane("state")
+STATE_POINT = _pane(
+    "state", holds=lambda now: any(hasattr(item, "point") for item in now.items), why="Not a checkpoint."
 )
-FACT = Condition(
-    lambda now: any(hasattr(item, "text") for item in now.items),
-    "Only lines of Knowledge are moved to another section.",
-    panes=("knowledge",),
-    special=True,
+CURATED = _pane("curated")
+CURATED_DECISION = _pane(
+    "curated", holds=lambda now: getattr(now.item, "changes", False), why="Not a decision that changed a memory."
 )
-FACTS = Condition(ALWAYS.holds, "Only facts are put into a prompt.", panes=("facts",), special=True)
-TYPED = Condition(
-    lambda now: hasattr(now.item, "file"),
-    "Only typed memory is promoted, demoted, locked and pruned.",
-    panes=("typed",),
-    special=True,
-)
-STATE = Condition(
-    ITEM.holds, "This is of the state of a project; {pane.state|palette} shows it.", panes=("state",), special=True
-)
-STATE_ANY = Condition(ALWAYS.holds, "Only the state of a project is renewed.", panes=("state",), special=True)
-STATE_POINT = Condition(
-    lambda now: any(hasattr(item, "point") for item in now.items),
-    "Only checkpoints of a state are compared.",
-    panes=("state",),
-    special=True,
-)
-CURATED = Condition(
-    ALWAYS.holds, "This is of curated memory; {pane.curated|palette} shows it.", panes=("curated",), special=True
-)
-CURATED_DECISION = Condition(
-    lambda now: getattr(now.item, "changes", False),
-    "Only decisions that changed a memory are taken back.",
-    panes=("curated",),
-    special=True,
-)
-REVIEW = Condition(
-    ITEM.holds,
-    "Only proposals of agents are accepted; {pane.inbox|palette} shows them.",
-    panes=("inbox",),
-    special=True,
-)
-PROMPT = Condition(
-    ALWAYS.holds, "This is of what agents are told; {pane.prompt|palette} shows it.", panes=("prompt",), special=True
-)
-PROMPT_ENTRY = Condition(
-    lambda now: getattr(now.item, "ref", None),
-    "Only entries that agents are told of are pinned and muted; {pane.prompt|palette} shows them.",
-    panes=("prompt",),
-    special=True,
-)
+REVIEW = _pane("inbox", holds=ITEM.holds, why=ITEM.why)
+PROMPT = _pane("prompt")
+PROMPT_ENTRY = _pane("prompt", holds=lambda now: getattr(now.item, "ref", None), why="Not an entry with a ref.")

@@ -225,15 +225,14 @@ class Context(Part):
         follow: bool = False,
     ) -> Step:
         """Write an edit; `taken_back` says which key takes it back, `follow` moves the cursor to the entry."""
-        handled = self._handled(otherwise)
-        self.app.edits.change(operation, build, then=then, otherwise=handled, taken_back=taken_back, follow=follow)
+        self.app.edits.change(operation, build, then=then, otherwise=otherwise, taken_back=taken_back, follow=follow)
         return True
 
     def write(
         self, write: Callable[[], Outcome], otherwise: Otherwise | None = None, *, taken_back: bool = False
     ) -> Step:
         """Write with a function of its own."""
-        self.app.edits.run(write, None, self._handled(otherwise), taken_back=taken_back)
+        self.app.edits.run(write, None, otherwise, taken_back=taken_back)
         return True
 
     def tell(
@@ -255,7 +254,7 @@ class Context(Part):
         otherwise: Otherwise | None = None,
     ) -> Step:
         """Find something out in a worker; `then` gets it."""
-        self.app.edits.ask(work, then, self._handled(otherwise))
+        self.app.edits.ask(work, then, otherwise)
         return True
 
     def run(
@@ -270,10 +269,9 @@ class Context(Part):
         """Run a job that is shown and can be cancelled; `once`: not while one of the same words runs."""
         if once and any(job.words == words for job in self.app.jobs.running):
             return True
-        handled = self._handled(otherwise)
 
         def failed(error: MemdeckError) -> None:
-            if not handled(error):
+            if otherwise is None or not otherwise(error):
                 self.app.say_error(error)
                 self.app.refresher.request()
 
@@ -333,11 +331,8 @@ class Context(Part):
         return True
 
     def keep_view(self, pane: Pane, name: str, view: Mapping[str, str] | None) -> Step:
-        """Save a view of a pane under a name; None: forget it."""
-        if view is None:
-            self.app.pane_state.forget_view(pane.pane_id, name)
-        else:
-            self.app.pane_state.keep_view(pane.pane_id, name, view)
+        """Save a view of a pane under a name; None forgets it."""
+        self.app.pane_state.keep_view(pane.pane_id, name, view)
         pane.take_saved_views(self.app.pane_state.saved_views(pane.pane_id))
         return True
 
@@ -355,9 +350,6 @@ class Context(Part):
         """Update which keys are available."""
         self.app.refresh_keys()
         return True
-
-    def _handled(self, otherwise: Otherwise | None) -> Callable[[MemdeckError], bool]:
-        return lambda error: otherwise is not None and bool(otherwise(error))
 
 
 def open_pane(context: Context) -> Pane:

@@ -74,7 +74,7 @@ def dream(context: Context) -> Step:
 
         if error.code != "memory.dream.closed":
             return context.fail(error)
-        screen = Confirm("The gates of dreaming are closed. Dream all the same?", error.message)
+        screen = Confirm("The gates of dreaming are closed. Dream anyway?", error.message, danger=True)
         return context.ask(screen, lambda _: attempt(True))
 
     return attempt(False, closed)

@@ -74,7 +74,6 @@ def remove(context: Context) -> Step:
         return context.say("Nothing can be removed here.")
 
     def answered(_: bool) -> Step:
-        pane.line_list.select(())
         return context.change(removal.operation, removal.build(context.clock()), taken_back=True)
 
     return context.ask(Confirm(removal.question, removal.details, yes="Remove", no="Keep", danger=True), answered)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from memory.errors import MemdeckError
 from memory.files.journal import mentions as mentioning
 from memory.files.journal.edits import add_entry
 from memory.files.journal.heat import entries_by_day
-from memory.files.journal.model import Journal
+from memory.files.journal.model import Journal, JournalEntry
 from memory.files.knowledge.moves import move_knowledge
 from memory.files.snapshot import Snapshot
-from memory.history.changes import added_by
-from widgets.calendar.day import DayScreen
 from widgets.calendar.year import YearScreen
 from widgets.dialogs.dialogs import Prompt
 from widgets.dialogs.pick import Pick, PickOption
@@ -25,55 +23,39 @@ from widgets.pane.base import Pane
 from .conditions import mentioned
 from .context import Context, Step, open_pane, steps
 
-if TYPE_CHECKING:
-    from textual.screen import Screen
-
-
-T = TypeVar("T")
-
 EXAMPLE = "e.g. Call with Alice: she agreed to Friday"
 """An example of a captured line."""
 
-MOST_CHANGES = 1000
-"""How many of the newest journal changes are searched for authors."""
 
-
-def year(context: Context, around: date | None = None) -> Step:
-    """Show a heat map of the year; Enter shows a day."""
+def year(context: Context) -> Step:
+    """Show the year of the journal as a map of its days; a chosen day leads to its newest entry."""
     pane, snapshot, today = _shown(context)
-    item = pane.current()
-    around = around or getattr(item, "day", None) or today
+    around = getattr(pane.current(), "day", None) or today
     screen = YearScreen(min(around, today), today, entries_by_day([snapshot.journal]))
 
+    def found(counts: Mapping[date, int]) -> None:
+        if screen.is_attached:
+            screen.take_counts(counts)
+
     return steps(
         (
-            context.ask(screen, lambda chosen: day(context, chosen)),
-            _complete(
-                context, screen, lambda: entries_by_day([snapshot.journal, *_archived(snapshot)]), screen.take_counts
-            ),
+            context.ask(screen, lambda chosen: _go_to_day(context, snapshot, chosen)),
+            context.find(lambda: entries_by_day([snapshot.journal, *_archived(snapshot)]), found),
         )
     )
 
 
-def day(context: Context, chosen: date | None = None) -> Step:
-    """Show a day by hours, by default that of the entry under the cursor; Enter goes to one of its entries."""
-    pane, snapshot, today = _shown(context)
-    item = pane.current()
-    own = getattr(item, "day", None)
-    wanted = chosen or own or today
-    screen = DayScreen(wanted, today, [snapshot.journal], item if own == wanted else None)
+def _go_to_day(context: Context, snapshot: Snapshot, day: date) -> Step:
+    def find() -> JournalEntry | None:
+        entries = (entry for journal in (snapshot.journal, *_archived(snapshot)) for entry in journal.entries())
+        return next((entry for entry in entries if entry.day == day), None)
 
-    return steps(
-        (
-            context.ask(screen, lambda choice: _went(context, choice)),
-            _complete(
-                context,
-                screen,
-                lambda: ((snapshot.journal, *_archived(snapshot)), _authors(context)),
-                lambda more: screen.take_more(*more),
-            ),
+    def found(entry: JournalEntry | None) -> Step:
+        return (
+            context.say("Nothing was written on this day.") if entry is None else context.go_to(entry.file, entry.ref)
         )
-    )
+
+    return context.find(find, found)
 
 
 def _shown(context: Context) -> tuple[Pane, Snapshot, date]:
@@ -83,36 +65,11 @@ def _shown(context: Context) -> tuple[Pane, Snapshot, date]:
     return pane, pane.snapshot, context.clock().astimezone(context.zone).date()
 
 
-def _complete(context: Context, screen: Screen[Any], find: Callable[[], T], take: Callable[[T], None]) -> Step:
-    """Find something in a worker and give it to a dialog, if the dialog is still open then."""
-
-    def found(more: T) -> Step:
-        if screen.is_attached:
-            take(more)
-        return None
-
-    return context.find(find, found)
-
-
 def _archived(snapshot: Snapshot) -> Sequence[Journal]:
     """Return the journals of the archive; empty if they cannot be read, because the journal itself is already shown."""
     with suppress(MemdeckError, OSError):
         return snapshot.readable().archived_journals()
     return ()
-
-
-def _authors(context: Context) -> Mapping[str, str]:
-    """Return who wrote the newest journal entries, by ref, as far as the change log knows; for a worker."""
-    workspace = context.workspace
-    if workspace is not None and workspace.state is not None:
-        with suppress(MemdeckError, OSError):
-            return added_by(workspace.store.history.list(limit=MOST_CHANGES, file="journal.md"), "journal.md")
-    return {}
-
-
-def _went(context: Context, choice: tuple[str, str] | date) -> Step:
-    """Go to an entry, in the journal or in the archive, or back to the year."""
-    return context.go_to(*choice) if isinstance(choice, tuple) else year(context, choice)
 
 
 def mentions(context: Context) -> Step:
@@ -172,7 +129,7 @@ def move_line(context: Context) -> Step:
         places.append((section.title, None))
         places += [(section.title, topic.title) for topic in section.topics]
     if not items or len(places) < 2:
-        return context.say("There is no other section to move to.")
+        return context.say("No other section to move to.")
     here = {(item.section, item.topic) for item in items}
     options = [
         PickOption(str(number), f"  {topic}" if topic else title, marked=(title, topic) in here)
@@ -183,9 +140,8 @@ def move_line(context: Context) -> Step:
     def answered(answer: tuple[str, str]) -> Step:
         title, topic = places[int(answer[1])]
         if here == {(title, topic)}:
-            return context.say(f"It stands in {topic or title} already, so nothing moved.")
+            return context.say(f"Already in {topic or title}.")
         refs, now = [item.ref for item in items], context.clock()
-        pane.line_list.select(())
 
         return context.change(
             "knowledge.move", lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now), follow=True

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from memory.errors import UsageError
 from memory.prompts import EVERY, PromptChoices, change_choices, choice_of, read_choices
 from memory.storage.changes import AGENT
-from widgets.dialogs.choose import Choose
 from widgets.dialogs.dialogs import Preview, Prompt
+from widgets.dialogs.pick import Pick, PickOption
 
 from .context import ACTOR, Context, Step, open_pane, steps
 
@@ -57,12 +57,11 @@ def agent(context: Context) -> Step:
     def ask(own: dict[str, int]) -> Step:
         titles = {name: client.title for name, client in CLIENTS.items()}
         names = [*titles, *sorted(set(own) - set(titles))]
-        keys = "123456789"
-        options = [("0", _ALL, "what counts for every agent")]
-        for at, name in enumerate(names):
+        options = [PickOption(_ALL, _ALL, "what counts for every agent", key="0")]
+        for at, name in enumerate(names, 1):
             said = f"{own[name]} of its own" if name in own else titles.get(name, "")
-            options.append((keys[at] if at < len(keys) else "", name, said))
-        return context.ask(Choose("Whose prompt?", options), chosen)
+            options.append(PickOption(name, name, said, key=str(at) if at < 10 else ""))
+        return context.ask(Pick("Whose prompt?", options), lambda answer: chosen(answer[1]))
 
     def look() -> dict[str, int]:
         every = read_choices(workspace.state).every

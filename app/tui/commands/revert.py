@@ -7,16 +7,17 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from app.tui.forms.conflicts import ask_sides
 from memory.errors import MemdeckError
 from memory.files.diff import ChangeView
 from memory.files.restore import restore_entry
 from memory.history.outside import OutsideRemoval, keep_removal
 from memory.history.versions import rehearse_revert
 from memory.maintenance.plan import plan_maintenance
-from memory.storage.log.merging import Choice, Key, MergedChange, Take, Written, taking_each
+from memory.storage.log.merging import MergedChange, Take
 from memory.workspace import Outcome, Workspace
 from widgets.dialogs.dialogs import Confirm, Preview
-from widgets.dialogs.three_way import Answers, Sides, ThreeWay, ThreeWayQuestion
+from widgets.dialogs.three_way import Sides
 from widgets.pane.base import Pane
 from widgets.panes.changes.detail import diff_lines, field_line, only_fields, place_of
 from widgets.panes.changes.logged_change import LoggedChange
@@ -64,10 +65,10 @@ def _show(context: Context, change: LoggedChange, views: Sequence[ChangeView]) -
         Preview(
             f"Take back: {change.summary[:300]}",
             plan_lines(change, views, context.glyphs),
-            summary=words if views else "There is nothing left of it to take back.",
+            summary=words if views else "Nothing is left of it to take back.",
             applicable=bool(views),
         ),
-        lambda _: _revert(context, change.ref, f"Took back: {change.summary}"),
+        lambda _: _revert(context, change.ref, f"Undid: {change.summary}"),
         waited="What would be taken back",
     )
 
@@ -78,7 +79,7 @@ def _revert(context: Context, change_id: str, words: str, take: Take | None = No
 
     def write() -> Outcome:
         done = workspace.store.history.revert(change_id, actor=ACTOR, now=now, take=take)
-        return Outcome(done, words if done.files else "There is nothing left of it to take back.")
+        return Outcome(done, words if done.files else "Nothing is left of it to take back.")
 
     return context.write(write, taken_back=True)
 
@@ -86,37 +87,13 @@ def _revert(context: Context, change_id: str, words: str, take: Take | None = No
 def _ask(context: Context, change: LoggedChange, merged: MergedChange) -> Step:
     """Ask about places that changed since, in three columns: as the change left them, before it, now."""
     if merged.reasons:
-        return context.say(f"It cannot go back: {merged.reasons[0]}.", severity="warning")
-    told = [clash.json() for clash in merged.clashes]
-    questions = [
-        ThreeWayQuestion(
-            str(number),
-            side["field"],
-            side["base"],
-            side["ours"],
-            side["theirs"],
-            str(side["entry"] or side["section"]),
-        )
-        for number, side in enumerate(told)
-    ]
-
-    def answered(answers: Answers) -> Step:
-        chosen: dict[Key, Choice] = {}
-        for number, (clash, side) in enumerate(zip(merged.clashes, told, strict=True)):
-            # Where sides are equal, what is there now counts first.
-            meant: dict[str | None, Choice] = {side["base"]: "before", side["ours"]: "proposal", side["theirs"]: "file"}
-            answer = answers.get(str(number), side["theirs"])
-            chosen[clash.key] = meant.get(answer, Written(answer))
-        return _revert(context, change.ref, f"Took back in part: {change.summary}", taking_each(chosen))
-
-    return context.ask(
-        ThreeWay(
-            f"Take back: {change.summary[:300]}",
-            questions,
-            note="The same was changed since. Newer changes stay; choose for each place what it should say.",
-            sides=Sides(base="the change", mine="taken back", theirs="now"),
-        ),
-        answered,
+        return context.say(f"Cannot be taken back: {merged.reasons[0]}.", severity="warning")
+    return ask_sides(
+        context,
+        f"Take back: {change.summary[:300]}",
+        merged.clashes,
+        Sides(base="the change", mine="taken back", theirs="now"),
+        lambda take: _revert(context, change.ref, f"Undid in part: {change.summary}", take),
     )
 
 
@@ -137,9 +114,9 @@ def bring_back(context: Context, removal: OutsideRemoval) -> Step:
 def leave(context: Context, removal: OutsideRemoval) -> Step:
     """Leave what another program removed as it is, after a question, and do not remind of it again."""
     workspace, now = context.workspace, context.clock()
-    details = f"{', '.join(removal.titles[:20])}. Changes goes on listing it; nothing reminds of it any more."
+    details = f"{', '.join(removal.titles[:20])}. Changes still lists it, without a reminder."
     return context.ask(
-        Confirm("Leave it as the other program saved it?", details, yes="Leave", no="Keep the offer"),
+        Confirm("Accept what the other program removed?", details, yes="Accept", no="Decide later"),
         lambda _: context.find(
             lambda: keep_removal(workspace, removal.id, actor=ACTOR, now=now), lambda _: context.read_again()
         ),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory.errors import ConflictError, MemdeckError, UsageError
+from app.tui.forms.conflicts import ask_sides
+from memory.errors import ConflictError, MemdeckError
 from memory.review import Inbox
 from memory.review.model import WaitingProposal
-from memory.storage.log.merging import FileConflict, Side, Take, taking_each
+from memory.storage.log.merging import FileConflict, Take
 from memory.workspace import Outcome
 from widgets.dialogs.dialogs import Confirm
-from widgets.dialogs.three_way import Answers, Sides, ThreeWay, ThreeWayQuestion
+from widgets.dialogs.three_way import Sides
 
 from .context import ACTOR, Context, Step, steps
 
@@ -70,7 +71,7 @@ def _write(context: Context, chosen: Sequence[WaitingProposal], take: Take | Non
         if elsewhere:
             words += f" in {elsewhere[0]}"
         if failed:
-            words += f"; {len(failed)} could not be, and wait on: {failed[0].message}"
+            words += f"; {len(failed)} left pending: {failed[0].message}"
         return Outcome(made[-1], words)
 
     def otherwise(error: MemdeckError) -> Step:
@@ -97,38 +98,16 @@ def _settle(context: Context, one: WaitingProposal) -> Step:
 
 def _ask(context: Context, one: WaitingProposal, clashes: Sequence[FileConflict], reasons: Sequence[str]) -> Step:
     if reasons or not clashes:
-        why = reasons[0] if reasons else "nothing is in the way any more"
-        return steps((context.say(f"It cannot be accepted as it is: {why}.", severity="warning"), context.read_again()))
-    told = [clash.json() for clash in clashes]
-    questions = [
-        ThreeWayQuestion(
-            str(number), side["field"], side["base"], side["ours"], side["theirs"], group=str(side["entry"] or "")
-        )
-        for number, side in enumerate(told)
-    ]
-
-    def answered(answers: Answers) -> Step:
-        chosen: dict[tuple[str, str, str], Side] = {}
-        for number, (clash, side) in enumerate(zip(clashes, told, strict=True)):
-            # Where sides are equal, the proposal counts before the file, and both before what was there.
-            meant: dict[str | None, Side] = {side["base"]: "before", side["theirs"]: "file", side["ours"]: "proposal"}
-            picked = meant.get(answers.get(str(number)))
-            if picked is None:
-                return context.fail(
-                    UsageError(
-                        "review.side", "a proposal takes one of the three sides", "edit it to say something else"
-                    )
-                )
-            chosen[clash.key] = picked
-        return _write(context, (one,), taking_each(chosen))
-
-    screen = ThreeWay(
+        why = reasons[0] if reasons else "it fits again"
+        return steps((context.say(f"Not accepted: {why}.", severity="warning"), context.read_again()))
+    return ask_sides(
+        context,
         f"Accept: {one.summary[:300]}",
-        questions,
-        note="Somebody changed the same since. Newer changes stay; choose for each place what it should say.",
-        sides=Sides(base="before", mine="proposal", theirs="now"),
+        clashes,
+        Sides(base="before", mine="proposal", theirs="now"),
+        lambda take: _write(context, (one,), take),
+        written=False,
     )
-    return context.ask(screen, answered)
 
 
 # Edit and reject
@@ -167,6 +146,6 @@ def reject(context: Context) -> Step:
 
     details = f"{_titles(chosen)}\n\nThe files stay as they are; the agent hears of it."
     return context.ask(
-        Confirm(question, details, yes="Reject", no="Keep waiting", danger=True),
+        Confirm(question, details, yes="Reject", no="Leave pending", danger=True),
         lambda _: context.find(work, done, lambda error: steps((context.fail(error), context.read_again()))),
     )

@@ -14,7 +14,7 @@ from memory.monitoring.run.ledger import key_of, ledger_of
 from memory.monitoring.run.report import Watch
 from memory.monitoring.run.run import keep_watch
 from memory.trust.consent import checks_of, monitor_asks
-from widgets.dialogs.choose import Choose
+from widgets.dialogs.pick import Pick, PickOption
 
 from .conditions import action_of_pane, monitors_of
 from .context import ACTOR, Context, JobView, Step, open_pane, steps
@@ -118,15 +118,20 @@ def mute(context: Context) -> Step:
         "off": None,
     }
     options = [
-        (key, words, "messages are sent again" if until is None else f"until {_clock(context, until, now)}")
+        PickOption(
+            words,
+            words,
+            "messages are sent again" if until is None else f"until {_clock(context, until, now)}",
+            key=key,
+        )
         for key, (words, until) in zip("328to", ends.items(), strict=True)
     ]
     who = monitors[0].name if len(monitors) == 1 else f"{len(monitors)} monitors"
 
-    def chosen(words: str) -> Step:
-        return _mute(context, [one.name for one in monitors], who, ends[words])
+    def chosen(answer: tuple[str, str]) -> Step:
+        return _mute(context, [one.name for one in monitors], who, ends[answer[1]])
 
-    return context.ask(Choose(f"Mute {who}", options), chosen)
+    return context.ask(Pick(f"Mute {who}", options), chosen)
 
 
 def _clock(context: Context, until: datetime, now: datetime) -> str:

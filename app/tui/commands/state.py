@@ -11,8 +11,8 @@ from memory.storage import Change
 from memory.systems import system_of
 from memory.systems.acts import act
 from memory.workspace import Outcome
-from widgets.dialogs.choose import Choose
 from widgets.dialogs.dialogs import Preview
+from widgets.dialogs.pick import Pick, PickOption
 from widgets.pane.base import Pane
 from widgets.text.styled_text import Line, Piece, line
 
@@ -107,9 +107,12 @@ def recall_part(context: Context) -> Step:
         "Local": ("local", None, f"{len(kinds) - sum(kinds):,} waiting, of this project"),
     }
     parts |= {title: (None, name, "this section alone") for name, title in TITLES.items()}
-    options = [(str(number), words, part[2]) for number, (words, part) in enumerate(parts.items(), 1)]
-    screen = Choose("Recall only", options)
-    return context.ask(screen, lambda words: recall(context, *parts[words][:2]), waited="The choice")
+    options = [
+        PickOption(words, words, part[2], key=str(number) if number < 10 else "")
+        for number, (words, part) in enumerate(parts.items(), 1)
+    ]
+    screen = Pick("Recall only", options)
+    return context.ask(screen, lambda answer: recall(context, *parts[answer[1]][:2]), waited="The choice")
 
 
 def _show(context: Context, shown: Recall, lines: list[Line], again: Callable[[], Step]) -> Step:

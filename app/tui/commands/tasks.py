@@ -13,7 +13,7 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks.bulk import duplicate_task, edit_tasks, retag_tasks, shift_priorities, split_task
 from memory.files.tasks.edits import add_task, done_task, edit_task, progress_task, reopen_task, start_task
 from memory.files.tasks.model import Task
-from memory.files.tasks.quick import EXAMPLE, checked_quick
+from memory.files.tasks.quick import EXAMPLE, checked_quick, read_quick
 from memory.files.tasks.urgency import urgency_of
 from widgets.dialogs.dialogs import Preview, Prompt
 from widgets.dialogs.pick import Pick, PickOption
@@ -22,7 +22,7 @@ from widgets.input.fields import FieldSpec
 from widgets.pane.offers import Build, FormPlan, Values
 from widgets.panes.edit_chain import chain
 from widgets.panes.tasks.detail import urgency_lines
-from widgets.panes.tasks.quick import quick_error, quick_words
+from widgets.panes.tasks.quick import quick_words
 
 from .conditions import tasks_of
 from .context import Context, Otherwise, Step, open_pane
@@ -60,31 +60,41 @@ def _apply(
 def _write(
     context: Context, verb: str, build: Build, *, follow: bool = False, otherwise: Otherwise | None = None
 ) -> Step:
-    open_pane(context).line_list.select(())
+    """Make one edit of all selected tasks; they stay selected."""
     return context.change(f"tasks.{verb}", build, otherwise=otherwise, follow=follow)
+
+
+def _pass_on(context: Context, verb: str, tasks: list[Task], one: Callable[..., Edit]) -> Step:
+    """Apply what moves tasks to another section; the cursor goes on to the next task."""
+    pane = open_pane(context)
+    if not pane.line_list.selected:
+        pane.step_off()
+    return _apply(context, verb, tasks, one)
 
 
 def start(context: Context) -> Step:
     """Start the task."""
-    return _apply(context, "start", _chosen(context, "pending"), start_task)
+    return _pass_on(context, "start", _chosen(context, "pending"), start_task)
 
 
 def done(context: Context) -> Step:
-    """Finish the task; asks for the outcome."""
+    """Finish the task; asks for its outcome."""
     return _finish(context, _chosen(context, "pending", "in-progress"))
 
 
-def _finish(context: Context, tasks: list[Task]) -> Step:
+def _finish(context: Context, tasks: list[Task], *, follow: bool = False) -> Step:
     def answered(outcome: str) -> Step:
-        return _apply(context, "done", tasks, partial(done_task, outcome=outcome.strip() or None), follow=True)
+        finish = partial(done_task, outcome=outcome.strip() or None)
+        if follow:
+            return _apply(context, "done", tasks, finish, follow=True)
+        return _pass_on(context, "done", tasks, finish)
 
-    return context.ask(Prompt(_about("Done", tasks), placeholder="outcome, may stay empty"), answered)
+    return context.ask(Prompt(_about("Done", tasks), placeholder="outcome (optional)"), answered)
 
 
 def reopen(context: Context) -> Step:
-    """Put a started or finished task back to Pending."""
-    tasks = _chosen(context, "in-progress", "completed")
-    return _apply(context, "reopen", tasks, reopen_task)
+    """Reopen the task: it is pending again."""
+    return _pass_on(context, "reopen", _chosen(context, "in-progress", "completed"), reopen_task)
 
 
 def progress(context: Context) -> Step:
@@ -120,8 +130,17 @@ def progress(context: Context) -> Step:
     return context.ask(Prompt(question, value, placeholder="60 and a note", validate=validate, hint=hint), answered)
 
 
-def shift(context: Context, step: int) -> Step:
-    """Raise (1) or lower (-1) the priority."""
+def higher(context: Context) -> Step:
+    """Raise the task's priority."""
+    return _shift(context, 1)
+
+
+def lower(context: Context) -> Step:
+    """Lower the task's priority."""
+    return _shift(context, -1)
+
+
+def _shift(context: Context, step: int) -> Step:
     refs, now = _refs(_chosen(context)), context.clock()
     return _write(context, "priority", lambda snapshot: shift_priorities(snapshot, refs, step, now=now))
 
@@ -152,36 +171,53 @@ def due(context: Context) -> Step:
 
 
 def quick(context: Context) -> Step:
-    """Add a task in one line, from any pane."""
+    """Add a task typed in one line: what it is, when it is due, how it recurs, !priority, @assignee, #tags."""
     now, zone = context.clock(), context.zone
 
     def answered(text: str) -> Step:
-        moment = context.clock()
-
-        def build(snapshot: Snapshot) -> Edit:
-            said = checked_quick(text, moment, snapshot.zone)
-            return add_task(
-                snapshot,
-                said.title,
-                priority=said.priority,
-                due=said.due,
-                recurring=said.recurring,
-                assigned=said.assigned,
-                tags=said.tags,
-                now=moment,
-            )
-
-        return context.change("tasks.add", build)
+        lines = [line for line in text.split("\n") if line.strip()]
+        if len(lines) < 2:
+            return _add_quick(context, [text])
+        options = [
+            PickOption("lines", f"{len(lines)} tasks", "one a line", key="t"),
+            PickOption("joined", "One task", "all lines joined", key="o"),
+        ]
+        return context.ask(
+            Pick(f"{len(lines)} lines were pasted", options, "\n".join(line[:200] for line in lines[:8])),
+            lambda answer: _add_quick(context, lines if answer[1] == "lines" else [" ".join(lines)]),
+        )
 
     return context.ask(
         Prompt(
             "New task, in one line",
             placeholder=EXAMPLE,
-            validate=lambda text: quick_error(text, now, zone),
+            validate=lambda text: read_quick(text, now, zone).error or None,
             hint=lambda text: quick_words(text, now, zone, short=context.size.height < _LOW),
+            several=True,
         ),
         answered,
     )
+
+
+def _add_quick(context: Context, lines: list[str]) -> Step:
+    now = context.clock()
+
+    def build(snapshot: Snapshot, text: str) -> Edit:
+        said = checked_quick(text, now, snapshot.zone)
+        return add_task(
+            snapshot,
+            said.title,
+            priority=said.priority,
+            due=said.due,
+            recurring=said.recurring,
+            assigned=said.assigned,
+            tags=said.tags,
+            now=now,
+        )
+
+    # The first line ends up on top.
+    edits = [partial(build, text=line) for line in reversed(lines)]
+    return context.change("tasks.add", chain(edits, f"added {len(lines)} tasks"), follow=True)
 
 
 def tags(context: Context) -> Step:
@@ -227,7 +263,7 @@ def assign(context: Context) -> Step:
             return None
         return _set(context, "assign", tasks, "assigned", text.strip())
 
-    words = "an agent or a person; empty: nobody"
+    words = "an agent or a person; empty: none"
     return context.ask(Prompt(_about("Assigned to", tasks), value, placeholder=words), answered)
 
 
@@ -295,7 +331,7 @@ def plan(context: Context) -> Step:
     now = tasks[0].orchestration_id if len(tasks) == 1 else None
     plans = [plan for plan in pane.snapshot.plans.plans if plan.section == "active" and plan.plan_id]
     if not plans:
-        return context.say("There is no active plan that tasks could belong to.")
+        return context.say("No active plan to belong to.")
     options = [
         PickOption(f"plan:{plan.plan_id}", plan.title, plan.plan_id or "", marked=plan.plan_id == now) for plan in plans
     ]
@@ -316,10 +352,18 @@ def note(context: Context) -> Step:
 # The board
 
 
-def move(context: Context, step: int) -> Step:
-    """Move cards to the column beside: start, finish or reopen."""
-    pane = context.pane
-    board = getattr(pane, "board", None)
+def move_back(context: Context) -> Step:
+    """Move the card to the column before: reopen the task."""
+    return _move_beside(context, -1)
+
+
+def move_on(context: Context) -> Step:
+    """Move the card to the next column: start or finish the task."""
+    return _move_beside(context, 1)
+
+
+def _move_beside(context: Context, step: int) -> Step:
+    board = getattr(context.pane, "board", None)
     lane = None if board is None else board.beside(step)
     return None if lane is None else _move(context, _chosen(context), lane)
 
@@ -332,11 +376,11 @@ def drop(context: Context, task: Task, lane: str) -> Step:
 
 def _move(context: Context, tasks: list[Task], lane: str) -> Step:
     if lane == "completed":
-        return _finish(context, tasks)
+        return _finish(context, tasks, follow=True)
     if lane == "pending":
         return _apply(context, "reopen", tasks, reopen_task, follow=True)
     if any(task.section == "completed" for task in tasks):
-        return context.say("What is completed is reopened first: move it to Pending.", severity="warning")
+        return context.say("Reopen completed tasks first: move them to Pending.", severity="warning")
 
     return _apply(context, "start", tasks, partial(edit_task, set={"section": "in-progress"}), follow=True)
 

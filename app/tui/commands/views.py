@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from memory.files.tasks.order import GROUP_WORDS
 from widgets.dialogs.dialogs import Prompt
-from widgets.dialogs.pick import Orders, Pick, PickOption
+from widgets.dialogs.pick import Pick, PickOption
 from widgets.pane.base import Pane
 from widgets.pane.visible_rows import REVERSED
 from widgets.panes.tasks.views import TaskViews
 
 from .context import Context, Step, open_pane, steps
-from .journal import day, year
+from .journal import year
 
 LONGEST_NAME = 40
 """Characters of a view's name."""
@@ -32,8 +32,8 @@ def toggle(context: Context, name: str) -> Step:
 
 
 def board(context: Context) -> Step:
-    """Show the tasks as a board, the journal's day on its hours."""
-    return day(context) if open_pane(context).pane_id == "journal" else toggle(context, "board")
+    """Show the tasks as a board, or the list again."""
+    return toggle(context, "board")
 
 
 def calendar(context: Context) -> Step:
@@ -42,29 +42,20 @@ def calendar(context: Context) -> Step:
 
 
 def arrange(context: Context) -> Step:
-    """Group and sort."""
+    """Choose how the list is grouped and sorted."""
     pane = open_pane(context)
-    options = []
     groups = getattr(pane, "groups", ()) if getattr(pane, "board", None) is None else ()
-    group = getattr(pane, "group", "")
-    options += [
-        PickOption(f"group:{name}", GROUP_WORDS.get(name, name), group="GROUP BY", marked=name == group)
+    options = [
+        PickOption(f"group:{name}", GROUP_WORDS.get(name, name), group="GROUP BY", marked=name == pane.group)  # type: ignore[attr-defined]
         for name in groups
     ]
-    if len(pane.sorts) > 1:
-        options += _orders(pane, "SORT BY")
-
-    def answered(answer: tuple[str, str]) -> Step:
-        kind, _, name = answer[1].partition(":")
-        return _set(context, pane, kind, name)
-
-    return context.ask(Pick("Group and sort" if groups else "Sort", options), answered)
+    return _ask(context, "Group and sort", [*options, *_orders(pane, "SORT BY")])
 
 
 def _orders(pane: Pane, group: str) -> list[PickOption]:
     """Return the orders of a pane for a menu, the current one marked."""
     name = pane.sort.removesuffix(REVERSED)
-    note = "reversed" if name != pane.sort else ""
+    note = "reversed" if name != pane.sort else "Enter reverses it"
     return [
         PickOption(f"sort:{one}", one, note if one == name else "", group=group, marked=one == name)
         for one in pane.sorts
@@ -72,25 +63,21 @@ def _orders(pane: Pane, group: str) -> list[PickOption]:
 
 
 def orders(context: Context) -> Step:
-    """Open a menu of the orders of the open pane; each can be reversed."""
+    """Open a menu of the orders of the open pane; the current one, chosen again, is reversed."""
+    return _ask(context, "Sort", _orders(open_pane(context), ""))
+
+
+def _ask(context: Context, title: str, options: list[PickOption]) -> Step:
     pane = open_pane(context)
 
     def answered(answer: tuple[str, str]) -> Step:
-        name = answer[1].partition(":")[2]
-        turned = pane.sort == name + REVERSED
-        if answer[0] == "reverse":
-            return sort_by(context, pane, name if turned else name + REVERSED)
-        return None if turned else sort_by(context, pane, name)
+        kind, _, name = answer[1].partition(":")
+        if kind == "sort":
+            return sort_by(context, pane, name + REVERSED if pane.sort == name else name)
+        pane.set_group(name)  # type: ignore[attr-defined]
+        return None
 
-    return context.ask(Orders("Sort", _orders(pane, "")), answered)
-
-
-def _set(context: Context, pane: Pane, kind: str, name: str) -> Step:
-    """Group or sort; slow parts are done while no key waits."""
-    if kind == "sort":
-        return sort_by(context, pane, name)
-    pane.set_group(name)  # type: ignore[attr-defined]
-    return None
+    return context.ask(Pick(title, options), answered)
 
 
 def sort_by(context: Context, pane: Pane, name: str) -> Step:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.tui.commands.context import Context, Step, steps
 from memory.document import Entry
-from memory.errors import ConflictError, MemdeckError
+from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.merging import open_entry
-from widgets.dialogs.choose import Choose
-from widgets.dialogs.three_way import Answers, ThreeWay, ThreeWayQuestion
+from memory.storage.log.merging import Choice, FileConflict, Key, Take, Written, taking_each
+from widgets.dialogs.pick import Pick, PickOption
+from widgets.dialogs.three_way import Answers, Sides, ThreeWay, ThreeWayQuestion
 from widgets.pane.base import Pane
 from widgets.pane.offers import Values
 
 from .drafts import Sheet
 
-CHANGED = "Somebody else changed this entry meanwhile"
+CHANGED = "This entry was changed meanwhile"
 """The title of the question."""
 
 
@@ -117,6 +118,48 @@ def ask_command(context: Context, error: ConflictError, title: str, write: Calla
     return context.ask(ThreeWay(CHANGED, questions, note=title), answered, left=lambda: answered({}))
 
 
+# Changes that are taken back, and proposals
+
+
+def ask_sides(
+    context: Context,
+    title: str,
+    clashes: Sequence[FileConflict],
+    sides: Sides,
+    settle: Callable[[Take], Step],
+    *,
+    written: bool = True,
+) -> Step:
+    """Ask about each place that changed since; `settle` gets the choices. `written`: other texts may be typed."""
+    told = [clash.json() for clash in clashes]
+    questions = [
+        ThreeWayQuestion(
+            str(number),
+            one["field"],
+            one["base"],
+            one["ours"],
+            one["theirs"],
+            str(one["entry"] or one["section"] or ""),
+        )
+        for number, one in enumerate(told)
+    ]
+
+    def answered(answers: Answers) -> Step:
+        chosen: dict[Key, Choice] = {}
+        for number, (clash, one) in enumerate(zip(clashes, told, strict=True)):
+            # Where sides are equal, what is there now counts first.
+            meant: dict[str | None, Choice] = {one["base"]: "before", one["ours"]: "proposal", one["theirs"]: "file"}
+            answer = answers.get(str(number), one["theirs"])
+            if answer not in meant and not written:
+                words = "a proposal takes one of the three sides"
+                return context.fail(UsageError("review.side", words, "edit it to say something else"))
+            chosen[clash.key] = meant.get(answer, Written(answer))
+        return settle(taking_each(chosen))
+
+    note = "Both changed the same. Newer changes stay; choose for each place what it should say."
+    return context.ask(ThreeWay(title, questions, note=note, sides=sides), answered)
+
+
 # Entries that are gone
 
 
@@ -166,7 +209,7 @@ def _choose(
         head, words = "This entry was renamed meanwhile", f"{title}\nis now called\n{new}"
         options.append(("s", "Save into it", "your changes go into the renamed entry", lambda: renamed(fresh)))
     else:
-        head, words = "This entry is not there any more", f"{title}\nwas removed or renamed by somebody else."
+        head, words = "This entry no longer exists", f"{title}\nwas removed or renamed by another program."
         if again is not None:
             options.append(("p", "Put it back", "with what you changed", again))
     shown = typed.strip().split("\n")
@@ -174,7 +217,7 @@ def _choose(
     options.append(("c", "Copy what you typed", "and leave", copy))
     if left is not None:
         options.append(("k", "Keep it as a draft", "w goes on with it", left))
-    options.append(("d", "Throw it away", "what you typed is lost", done))
+    options.append(("d", "Discard it", "what you typed is lost", done))
     acts = {name: act for _, name, _, act in options}
-    screen = Choose(head, [option[:3] for option in options], words)
-    return context.ask(screen, lambda choice: acts[choice](), left=left or copy)
+    screen = Pick(head, [PickOption(name, name, note, key=key) for key, name, note, _ in options], words)
+    return context.ask(screen, lambda choice: acts[choice[1]](), left=left or copy)

@@ -120,11 +120,12 @@ class FormDrafts(Part):
         if changed and self._timer is None:
             self._timer = self.app.set_timer(SAVE_SECONDS, self._save_soon)
 
-    def keep(self, sheet: Sheet, values: Values) -> None:
-        """Save the draft of a form that is closed, so that it can be resumed later."""
+    def keep(self, sheet: Sheet, values: Values) -> Draft:
+        """Save what is typed for later, as a draft of no program; return it."""
         draft = self._waiting[sheet.draft_id] = replace(self._draft(sheet, values), owner="")
         self._save_soon()
         self.give_back(draft)
+        return draft
 
     def end(self, sheet: Sheet) -> None:
         """Remove the draft of a form that was saved, or left on purpose."""
@@ -259,7 +260,7 @@ class FormDrafts(Part):
         typed = [f"{name}: {value}" for name, value in draft.values.items() if value != draft.base.get(name, "")]
         details = "\n".join([about(draft), *(text[:200] for text in typed)])
         self.app.push_screen(
-            Confirm("Throw this draft away?", details, yes="Throw away", no="Keep", danger=True), answered
+            Confirm("Discard this draft?", details, yes="Discard draft", no="Keep", danger=True), answered
         )
 
 

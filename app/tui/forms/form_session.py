@@ -17,10 +17,9 @@ from memory.systems.acts import Act
 from widgets.input.form import Form
 from widgets.pane.base import Pane
 from widgets.pane.offers import Build, FileBuild, FormPlan, Values
-from widgets.panes.edit_chain import chain
 
 from .conflicts import ask_fields, ask_gone
-from .drafts import Sheet, where
+from .drafts import Sheet
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
@@ -147,7 +146,7 @@ class FormSession(Part):
         if asked is not None:
             return
         if not shown and sheet.tries > MOST_TRIES:
-            self.show(sheet, values, "Somebody else keeps changing this entry.")
+            self.show(sheet, values, "Another program keeps changing this entry.")
             return
         self.write(sheet, values, {})
 
@@ -213,45 +212,10 @@ class FormSession(Part):
         self.save(sheet, values)
 
     def _gone(self, sheet: Sheet, values: Values) -> None:
-        source, section = where(sheet)
-        sheet.section = section
-        typed = "\n".join(f"{name}: {value}" for name, value in sheet.changes(values).items())
-        ask_gone(
-            self.app.context,
-            sheet.pane,
-            typed,
-            title=sheet.title,
-            ref=sheet.ref,
-            renamed=lambda fresh: self.follow(sheet, fresh, values),
-            again=None if source is None else lambda: self._put_back(sheet, values),
-            left=lambda: self.app.form_drafts.keep(sheet, values),
-            done=lambda: self.app.form_drafts.end(sheet),
-        )
-
-    def _put_back(self, sheet: Sheet, values: Values) -> None:
-        """Restore the removed entry with what was typed, in one change."""
-        entry: Entry = sheet.item.entry
-        file, section = sheet.item.file, sheet.section
-        changed = sheet.changes(values)
-        final = {spec.name: values.get(spec.name, spec.value) for spec in sheet.plan.fields}
-        # Only entries of the memory files are edited in a form; forms of other systems make new ones.
-        edit = cast("FileBuild", sheet.plan.build(changed, final, self.app.clock()))
-
-        def back(snapshot: Snapshot) -> Edit:
-            return restore_version(snapshot, file, Entry.from_text(entry.text), section, ())
-
-        def otherwise(error: MemdeckError) -> bool:
-            self.app.say_error(error)
-            self.app.form_drafts.keep(sheet, values)
-            return True
-
-        self.app.edits.change(
-            sheet.plan.operation,
-            chain([back, edit]),
-            then=lambda _: self.app.form_drafts.end(sheet),
-            otherwise=otherwise,
-            follow=True,
-        )
+        """Ask what to do with what was typed about an entry that is gone: it is a draft from now on."""
+        draft = self.app.form_drafts.keep(sheet, values)
+        self.app.form_drafts.take(draft)
+        self._draft_gone(sheet.pane, draft)
 
     # Drafts
 
@@ -305,7 +269,7 @@ class FormSession(Part):
             plan = pane.editing(fresh, self.app.clock())
             if plan is not None:
                 sheet = Sheet(pane, plan, fresh, dict(draft.base), pane.ref(fresh), draft.title, draft.id)
-                self.show(sheet, dict(draft.values), "A draft; the entry was renamed since.")
+                self.show(sheet, dict(draft.values), "The entry was renamed meanwhile.")
 
         ask_gone(
             self.app.context,
@@ -351,12 +315,12 @@ def guarded(plan: FormPlan, changed: Values, build: Build) -> Build:
     def check(snapshot: Snapshot) -> Edit:
         found = current(snapshot)
         if found is None:
-            raise NotFoundError("entry.not_found", "somebody removed or renamed this entry meanwhile")
+            raise NotFoundError("entry.not_found", "this entry was removed or renamed meanwhile")
         fields = [name for name in changed if found.get(name, "") not in (given.get(name, ""), changed[name])]
         if fields:
             raise ConflictError(
                 "document.conflict",
-                f"somebody else changed {', '.join(fields)} meanwhile",
+                f"{', '.join(fields)} changed meanwhile",
                 "look at both",
                 fields=fields,
             )

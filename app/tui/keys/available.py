@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from app.tui.commands import conditions
 from app.tui.commands.conditions import Condition, Situation
 from widgets.chrome.keys import with_keys
+from widgets.panes import all_panes
 
 from .keymap import Keymap
 from .registry import COMMANDS, Command
@@ -77,29 +77,18 @@ def hint_names(state: KeyState) -> Mapping[str, str]:
     return found
 
 
-def is_special(state: KeyState, action: Command) -> bool:
-    """Return whether an available action is specific to the open pane rather than common to all."""
-    return bool(hint_names(state)[action.id]) if state.pane_id in action.panes else action.needs.special
-
-
-CALENDAR = "In the calendar the days are the order; {view.calendar|c} goes back to the list, which has others."
-
-PLANS = "Plans are written by agents; {entry.follow|o} opens what is linked."
-_OF_PLANS = (
-    *(conditions.TASK, conditions.TASK_START, conditions.TASK_OPEN, conditions.TASK_PROGRESS, conditions.TASK_REOPEN),
-    *(conditions.ADDING, conditions.EDITING, conditions.REMOVING, conditions.RUN),
-)
-
-
 def why_dead(app: App[Any], keymap: Keymap, now: Situation, key: str) -> str:
-    """Return why a key does nothing in the open pane; empty if it does something, or never does anything."""
+    """Return why a key does nothing here; empty if it is bound to nothing, or does something."""
     found = [action for action in COMMANDS if key in keymap.keys(action.id, action.keys)]
     if not found or now.pane is None or any(now.allows(action.needs) for action in found):
         return ""
-    return with_keys(_words(found[0], now.pane_id), app)
+    return reason(app, found[0], now.pane_id)
 
 
-def _words(action: Command, pane_id: str) -> str:
-    if action.needs in (conditions.SORTS, conditions.ARRANGES) and pane_id == "tasks":
-        return CALENDAR
-    return PLANS if pane_id == "plans" and action.needs in _OF_PLANS else action.needs.why
+def reason(app: App[Any], action: Command, pane_id: str) -> str:
+    """Return what an action lacks that does nothing now: the pane in which it works, or what its condition says."""
+    panes = action.needs.panes
+    if not panes or pane_id in panes:
+        return with_keys(action.needs.why, app)
+    name = next(one for one in all_panes() if one.id == panes[0])
+    return with_keys(f"Works in {name.title} ({{pane.{name.id}|palette}}).", app)

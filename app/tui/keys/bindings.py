@@ -27,54 +27,29 @@ PARTS: dict[str, str] = {
     "In a question for a line": "widgets.dialogs.dialogs:Prompt",
     "In a plan before it is applied": "widgets.dialogs.dialogs:Preview",
     "In the year of the journal": "widgets.calendar.year:YearScreen",
-    "In the day of the journal": "widgets.calendar.day:DayScreen",
-    "On an entry of that day": "widgets.calendar.day:AxisList",
     "In a menu": "widgets.dialogs.pick:Pick",
-    "In the menu of orders": "widgets.dialogs.pick:Orders",
-    "In a choice of a few things": "widgets.dialogs.choose:Choose",
     "In a question about running something": "widgets.dialogs.consent:ConsentScreen",
     "Where both changed the same": "widgets.dialogs.three_way:ThreeWay",
     "Between the fields of that": "widgets.dialogs.three_way:ThreeWayView",
     "In the history of an entry": "widgets.dialogs.entry_history:EntryHistory",
-    "In the palette": "app.tui.keys.palette:Palette",
+    "In the list of commands": "app.tui.keys.help:CommandScreen",
     "In the search": "app.tui.search.screen:SearchScreen",
-    "In the help": "app.tui.keys.help:Help",
     "In jump mode": "app.tui.keys.jump:JumpScreen",
-    "On the start screen": "app.tui.welcome:StartScreen",
 }
 """The parts with their own keys, by the heading shown to users."""
 
-TOGETHER: tuple[tuple[str, ...], ...] = (
-    ("In every list", "In the brief", _ACTIONS),
-    ("In every list", "In outlines", _ACTIONS),
-    ("On the board", "In every list", _ACTIONS),
-    ("In the calendar", "In every list", _ACTIONS),
-    ("In the year of the journal",),
-    ("On an entry of that day", "In every list", "In the day of the journal"),
-    ("In every list", "In a menu"),
-    ("In every list", "In the menu of orders"),
-    ("Links in the detail", "In the detail", _ACTIONS),
-    ("In the filter", _ACTIONS),
-    ("In a choice of a form", "In a form"),
-    ("In a question",),
-    ("In a question for a line",),
-    ("In the detail", "In a plan before it is applied"),
-    ("In the detail", "In a question about running something"),
-    ("In the detail", "Between the fields of that", "Where both changed the same"),
-    ("In every list", "In the history of an entry"),
-    ("In every list", "In a choice of a few things"),
-    ("In the palette",),
-    ("In the search",),
-    ("In the detail", "In the help"),
-    ("In jump mode",),
-    ("In every list", "On the start screen"),
+
+ALONE = frozenset(
+    {"In the year of the journal", "In a menu", "In a form", "In a question", "In a question for a line"}
+    | {"In a plan before it is applied", "In a question about running something", "Where both changed the same"}
+    | {"In the history of an entry", "In the list of commands", "In the search", "In jump mode"}
 )
-"""Parts whose keys are active at the same time, in the order in which they are checked."""
+"""The parts that are dialogs: none of the main screen's keys work in them."""
 
 TYPING = frozenset(
-    {"In the filter", "In a form", "In a question for a line", "In the palette", "In the search", "In jump mode"}
+    {"In the filter", "In a form", "In a question for a line", "In the list of commands", "In the search"}
+    | {"In jump mode"}
 )
-"""Parts in which users type: a key that is a character could not be typed any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,26 +92,27 @@ def _of_part(part: str) -> Iterator[KnownBinding]:
 
 
 def shared_keys(keymap: Keymap) -> Iterator[tuple[str, KnownBinding, KnownBinding]]:
-    """Yield keys with two meanings if the user chose one of them: the key, the winning and the losing binding."""
-    seen: set[tuple[str, str, str]] = set()
+    """Yield keys that the user gave to two things that are reached by keys at the same time, with both."""
     by_part: dict[str, list[KnownBinding]] = {}
     for known in known_bindings():
         by_part.setdefault(known.part, []).append(known)
-    for parts in TOGETHER:
+    # In a list or a text that has the focus, its own keys come before those of the pane's entries.
+    places = [(part,) if part in ALONE else (part, _ACTIONS) for part in PARTS]
+    seen: set[tuple[str, str, str]] = set()
+    for parts in places:
         owners: dict[str, list[KnownBinding]] = {}
         for part in parts:
             # Of two bindings of one part, Textual keeps the one that the user chose.
             for known in sorted(by_part[part], key=lambda known: known.id not in keymap.rebound):
                 for key in keymap.keys(known.id, known.keys):
                     owners.setdefault(_plain(key), []).append(known)
-        for key, found in owners.items():
-            for other in found[1:]:
-                pair = (key, found[0].id, other.id)
-                by_itself = {_plain(one) for one in found[0].keys} & {_plain(one) for one in other.keys}
-                chosen = found[0].id in keymap.rebound or other.id in keymap.rebound
-                if chosen and key not in by_itself and pair not in seen:
-                    seen.add(pair)
-                    yield key, found[0], other
+        for key, (first, *others) in owners.items():
+            for other in others:
+                by_itself = key in map(_plain, first.keys) and key in map(_plain, other.keys)
+                chosen = first.id in keymap.rebound or other.id in keymap.rebound
+                if chosen and not by_itself and (key, first.id, other.id) not in seen:
+                    seen.add((key, first.id, other.id))
+                    yield key, first, other
 
 
 def _plain(key: str) -> str:

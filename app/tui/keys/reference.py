@@ -13,10 +13,11 @@ INTRODUCTION = """\
 # Keys
 
 Made from the bindings by `python -m app.tui.keys.reference > docs/keys.md`; a test compares. The ids are stable.
-`?` in the application shows the keys that mean something where you are, those of the pane first, and `/` in it finds
-one. `F1` says what is special about the part that has the focus, and `:` finds every action by its name. `;` writes a
-letter beside every row, pane and link on the screen: type it to go there. `memdeck keys` prints this list with the keys
-as they are for you.
+
+`?` in the application shows the keys of the pane and those that work everywhere, and why some do nothing now. Type a
+word to find one, by its name or a usual other one (delete, rename, settings); Enter does it. `F1` explains the part
+that has the focus, and `:` finds every command that works now. `;` writes a letter beside every row, pane and link on
+the screen: type it to go there. `memdeck keys` prints this list with the keys as they are for you.
 
 ## Your own keys
 

@@ -106,19 +106,17 @@ class Jobs(Part):
         then: Callable[[Any], object],
         failed: Callable[[MemdeckError], object],
     ) -> Job | None:
-        """Run `work(job)` in a thread; `then` gets its result, `failed` its error, both in this thread."""
+        """Run `work` in a thread; `then` gets its result, `failed` its error, both in the application's thread."""
         if self._left:
             return None
         job = Job(words, threading.Event(), lambda: self.post(Progress(self.show)))
 
         def run() -> None:
-            error: MemdeckError | None = None
-            result: Any = None
             try:
-                result = work(job)
+                report = partial(then, work(job))
             except Exception as found:
-                error = found if isinstance(found, MemdeckError) else internal(found)
-            self.post(ThreadReport(partial(self._ended, job, result, error, then, failed)))
+                report = partial(failed, found if isinstance(found, MemdeckError) else internal(found))
+            self.post(ThreadReport(partial(self._ended, job, report)))
 
         job.thread = threading.Thread(target=run, name=f"job-{words}", daemon=True)
         self._running.append(job)
@@ -137,23 +135,12 @@ class Jobs(Part):
         except RuntimeError:
             return
 
-    def _ended(
-        self,
-        job: Job,
-        result: Any,
-        error: MemdeckError | None,
-        then: Callable[[Any], object],
-        failed: Callable[[MemdeckError], object],
-    ) -> None:
-        """Pass on the result of a job, or its error."""
+    def _ended(self, job: Job, report: Callable[[], object]) -> None:
         if job in self._running:
             self._running.remove(job)
         self.show()
         self.app.refresh_keys()
-        if error is None:
-            then(result)
-        else:
-            failed(error)
+        report()
 
     def show(self) -> None:
         """Show the running jobs in the header."""
@@ -198,7 +185,7 @@ RETRY = timedelta(seconds=5)
 """How often to check whether the application that keeps the schedule has ended."""
 MOST = 4
 """The most lines in which a watch is reported; the rest is only counted."""
-_NEWS = {"alert": "alerts", "recovered": "is well again", "flapping": "is flapping"}
+_NEWS = {"alert": "alerts", "recovered": "is healthy again", "flapping": "is flapping"}
 
 
 class Schedule(Part):
@@ -356,19 +343,18 @@ class Schedule(Part):
             )
 
     def _show(self, ahead: Ahead, others: bool) -> None:
-        """Show what keeps the schedule at the end of the header."""
+        """Say in the header which process runs the schedule."""
         main_screen = self.app.main_screen
         if not main_screen.is_mounted or not self.app.is_running:
             # The look-ahead may end while the application does.
             return
+        words = "scheduler runs in cron only"
         if not ahead.scheduled:
             words = ""
-        elif not ahead.heartbeat:
-            words = "heartbeat off, only cron keeps watch"
-        elif self.leads:
-            words = "heartbeat on, keeps watch"
-        else:
-            words = "another memdeck keeps watch" if others else "only cron keeps watch"
+        elif ahead.heartbeat and self.leads:
+            words = "scheduler running here"
+        elif ahead.heartbeat and others:
+            words = "scheduler runs in another memdeck"
         main_screen.header.keeper = line(Piece(words, "muted")) if words else ()
 
     def _kept(self, result: tuple[str, Watch | None]) -> None:

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from app.tui.commands.context import ACTOR
+from app.tui.commands.context import ACTOR, Otherwise
 from app.tui.shell import Part, ThreadReport
 from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
@@ -36,7 +36,7 @@ class _Asked(NamedTuple):
 
     write: Callable[[], Outcome]
     then: Callable[[Outcome], object] | None
-    otherwise: Callable[[MemdeckError], bool] | None
+    otherwise: Otherwise | None
     taken_back: bool
 
 
@@ -110,7 +110,7 @@ class Edits(Part):
         build: Build,
         *,
         then: Callable[[Outcome], object] | None = None,
-        otherwise: Callable[[MemdeckError], bool] | None = None,
+        otherwise: Otherwise | None = None,
         taken_back: bool = False,
         follow: bool = False,
     ) -> None:
@@ -187,7 +187,7 @@ class Edits(Part):
         self,
         work: Callable[[], T],
         then: Callable[[T], object],
-        otherwise: Callable[[MemdeckError], bool] | None = None,
+        otherwise: Otherwise | None = None,
         *,
         group: str = "change",
     ) -> None:
@@ -288,7 +288,7 @@ class Edits(Part):
         self,
         write: Callable[[], Outcome],
         then: Callable[[Outcome], object] | None = None,
-        otherwise: Callable[[MemdeckError], bool] | None = None,
+        otherwise: Otherwise | None = None,
         *,
         taken_back: bool = False,
     ) -> None:
@@ -352,7 +352,7 @@ class Edits(Part):
         # Without a snapshot it was a change of another system, or an undo, which may be one.
         self.app.refresher.request(shown)
 
-    def _failed(self, error: MemdeckError, otherwise: Callable[[MemdeckError], bool] | None) -> None:
+    def _failed(self, error: MemdeckError, otherwise: Otherwise | None) -> None:
         """Say why nothing was written, unless `otherwise` handles the error."""
         self.end()
         if otherwise is None or not otherwise(error):

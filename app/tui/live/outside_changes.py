@@ -185,14 +185,10 @@ class LogSource(Part):
         super().__init__(app)
         self._past: tuple[object, Sequence[tuple[datetime, str | None]]] = (None, ())
 
-    def page(self, limit: int, before: int | None) -> Sequence[LoggedChange]:
-        """Return the newest changes before a place in the log, newest first."""
+    def newest(self, limit: int) -> Sequence[LoggedChange]:
+        """Return the newest changes, the newest first."""
         workspace = self.app.workspace
-        return (
-            []
-            if workspace is None
-            else [logged(one) for one in workspace.store.history.list(limit=limit, before=before)]
-        )
+        return [] if workspace is None else [logged(one) for one in workspace.store.history.list(limit=limit)]
 
     def stamp(self) -> object:
         """Return a stamp: the newest change, how many there are, and how many are undone."""

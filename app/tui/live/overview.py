@@ -141,7 +141,7 @@ def alerts_of(
         say("alert", f"{glyphs.alert} {number} alert{'s' if number > 1 else ''}", "warn")
     if notice is not None and notice.waiting:
         number = len(notice.waiting)
-        say("waiting", f"{number} wait{'' if number > 1 else 's'} for approval", "warn")
+        say("waiting", f"{number} need{'' if number > 1 else 's'} approval", "warn")
     if notice is not None and (notice.muted or notice.all_muted is not None):
         say("muted", "all muted" if notice.all_muted else f"{len(notice.muted)} muted", "muted")
     if is_small(brief):

@@ -10,13 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.screen import ModalScreen
-from textual.widgets import Input
 
 from app.tui.shell import Shell
 from memory.search.hits import FoundEntry, Hit, SearchAnswer
 from widgets.chrome.frame import Frame
-from widgets.chrome.keys import KeyHints, after_typing
-from widgets.dialogs.dialogs import Modal
+from widgets.chrome.keys import KeyHints
+from widgets.dialogs.finder import Finder, finder_bindings
 from widgets.input.editors import SafeInput, SafeText
 from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation, Heading
@@ -71,7 +70,7 @@ class Example:
     words: str
 
 
-class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
+class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
     """Returns the entry that was chosen. Each query is answered in a worker; a newer one makes an older one void."""
 
     AUTO_FOCUS = "SafeInput"
@@ -98,11 +97,7 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "open", id="search.choose", tooltip="Go to the entry in its pane", priority=True),
         Binding("escape", "leave", "back", id="search.leave", tooltip="Back to where you were"),
-        # One hint for both directions: a single arrow would look like a typed character.
-        Binding("down,ctrl+n", "move(1)", "choose", id="search.down", tooltip="The next find", key_display="↑ ↓"),
-        Binding("up,ctrl+p", "move(-1)", "up", id="search.up", tooltip="The find before", show=False),
-        Binding("pagedown", "page(1)", "page down", id="search.page_down", tooltip="A page down", show=False),
-        Binding("pageup", "page(-1)", "page up", id="search.page_up", tooltip="A page up", show=False),
+        *finder_bindings("search", "find"),
         Binding("ctrl+r", "earlier", "earlier", id="search.earlier", tooltip="The query before this one"),
     ]
 
@@ -150,8 +145,7 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         yield KeyHints()
 
     def on_mount(self) -> None:
-        """Show earlier queries."""
-        self.query_one(SafeInput).focus()
+        """Show how to ask."""
         self._show_start()
 
     def on_resize(self) -> None:
@@ -161,30 +155,16 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         self.call_after_refresh(self._look)
 
     @property
-    def text(self) -> str:
-        """The query as typed."""
-        return self.query_one(SafeInput).text
-
-    @property
     def _is_ready(self) -> bool:
         """Whether all widgets are mounted: an answer may come while the screen is built or removed."""
         return self.is_mounted and all(
             self.query(part) for part in ("#search-input", "#search-note", "Frame", "LineList")
         )
 
-    @property
-    def _listed(self) -> LineList:
-        return self.query_one(LineList)
-
     # Queries
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Run the query again after each key."""
-        event.stop()
-        self._changed()
-
-    def _changed(self) -> None:
-        # Text typed after Enter makes it another query.
+    def typed(self) -> None:
+        """Ask again; text typed after Enter makes it another query."""
         self._waits = False
         self._number += 1
         if self.text.strip():
@@ -224,7 +204,7 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         self._column = max((len(self._place(hit.entry)) for hit in answer.every), default=0)
         self._arrange()
         if not same:
-            self._listed.action_first()
+            self.listed.action_first()
         count = f"{answer.count}{'+' if answer.more else ''} found" if answer.count else _nothing(answer)
         if answer.count > 1:
             count += f" {self._dot} {'best first' if answer.query.terms else 'newest first'}"
@@ -232,7 +212,7 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         # A late answer to an older query does not count for Enter, and neither does a partial answer.
         if self._waits and number == self._number and not reading:
             self._waits = False
-            self._choose()
+            self.choose()
 
     @property
     def _dot(self) -> str:
@@ -254,7 +234,7 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         self._reading = False
         rows: list[Hashable] = [Earlier(text) for text in self._history]
         rows += [Example(text, words) for text, words in EXAMPLES]
-        self._listed.set_rows(rows)
+        self.listed.set_rows(rows)
         self._say("asked before" if self._history else "ways to ask")
 
     # The list
@@ -266,9 +246,9 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
 
     def _look(self) -> None:
         """Show some lines of the hit under the cursor if the list leaves room for them."""
-        hit = None if self.answer is None else self._hits.get(self._listed.cursor)
+        hit = None if self.answer is None else self._hits.get(self.listed.cursor)
         # The frame without its borders, and without the line above the preview.
-        room = self.query_one(Frame).size.height - len(self._listed.rows) - 1
+        room = self.query_one(Frame).size.height - len(self.listed.rows) - 1
         lines = [] if hit is None else lines_around(hit, room)
         look = self.query_one("#search-look", SafeText)
         look.say("\n".join(lines))
@@ -276,7 +256,7 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
 
     def _arrange(self) -> None:
         if self.answer is None:
-            self._listed.refresh()
+            self.listed.refresh()
             self._look()
             return
         rows: list[Hashable] = []
@@ -286,7 +266,7 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
             rows.append(key)
             if hit.snippet != hit.entry.title:
                 rows.append(Continuation(key))
-        self._listed.set_rows(rows)
+        self.listed.set_rows(rows)
         self._look()
 
     def _draw(self, key: Hashable, width: int) -> Line:
@@ -305,14 +285,14 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         return line(pad_line(left, max(0, width - line_width(right) - 1)), " ", right)
 
     def action_move(self, step: int) -> None:
-        """Move in the list; an Enter that still waits is cancelled, because the user wants to look at the hits."""
+        """Move the cursor; Enter then means what is under it."""
         self._waits = False
-        self._listed.action_move(step)
+        super().action_move(step)
 
     def action_page(self, pages: int) -> None:
-        """Move by pages, as `action_move`."""
+        """Move the cursor by pages; Enter then means what is under it."""
         self._waits = False
-        self._listed.action_page(pages)
+        super().action_page(pages)
 
     def action_earlier(self) -> None:
         """Put the next older query into the input; after the oldest one the input is empty, then the newest follows."""
@@ -327,19 +307,14 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
 
     # The end
 
-    def action_choose(self) -> None:
-        """Go to the entry under the cursor."""
-        after_typing(self, self._choose)
-
-    def _choose(self) -> None:
-        if not self.is_current:
-            return
+    def choose(self) -> None:
+        """Go to the entry under the cursor, or ask the earlier query; wait for the answer to what is typed."""
         if self._answered < self._number or (self._reading and not self._hits):
             # Enter right after the last letter is meant for the current query, not for the previous hits. While files
             # are still being read, another Enter chooses from the hits so far.
             self._waits = True
             return
-        self._take(self._listed.cursor)
+        self._take(self.listed.cursor)
 
     def _take(self, cursor: Hashable | None) -> None:
         if isinstance(cursor, Earlier):
@@ -348,11 +323,6 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
             self._put(cursor.text.split(":")[0] + ":" if ":" in cursor.text else "")
         elif cursor in self._hits:
             self.dismiss(self._hits[cursor].entry)
-
-    def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """Choose with a double click."""
-        event.stop()
-        self._take(event.key)
 
 
 def _nothing(answer: SearchAnswer) -> str:

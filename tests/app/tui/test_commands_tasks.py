@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,10 +27,10 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def test_finishing_asks_for_the_outcome_and_moves_the_task(workspace: Workspace) -> None:
-    """The words become the outcome, and the cursor goes along with the task."""
+    """The words become the outcome, and the cursor goes on to the next task."""
     context = context_over(workspace, "tasks", "Deploy")
     step = answered(tasks.done(context), " went well ")
-    assert (step.arguments[0], step.options["follow"]) == ("tasks.done", True)
+    assert (step.arguments[0], step.options["follow"]) == ("tasks.done", False)
     outcome = written(context, step)
     done = text_of(workspace).partition("## Completed")[2]
     assert "Deploy" in done
@@ -50,7 +52,7 @@ def test_several_tasks_are_one_change(workspace: Workspace) -> None:
     outcome = written(context, answered(tasks.done(context), ""))
     assert "2 tasks" in outcome.summary
     assert "###" not in text_of(workspace).partition("## In Progress")[0]
-    assert not context.pane.line_list.selected
+    assert len(context.pane.line_list.selected) == 3, "they stay selected until Esc"
 
 
 def test_progress_takes_a_number_and_words(workspace: Workspace) -> None:
@@ -63,12 +65,12 @@ def test_progress_takes_a_number_and_words(workspace: Workspace) -> None:
     assert answered(step, "soon") is None
 
 
-@pytest.mark.parametrize(("step", "line"), [(1, "[HIGH] Sweep"), (-1, "[LOW] Sweep")])
-def test_the_priority_is_shifted(workspace: Workspace, step: int, line: str) -> None:
+@pytest.mark.parametrize(("command", "line"), [(tasks.higher, "[HIGH] Sweep"), (tasks.lower, "[LOW] Sweep")])
+def test_the_priority_is_shifted(workspace: Workspace, command: Callable[..., Any], line: str) -> None:
     """Up twice is high; lower than low there is nothing."""
     context = context_over(workspace, "tasks", "Sweep")
     for _ in range(2):
-        written(context, tasks.shift(context, step))
+        written(context, command(context))
     assert line in text_of(workspace)
 
 
@@ -110,7 +112,7 @@ def test_a_completed_card_is_not_started(workspace: Workspace) -> None:
 def test_without_an_active_plan_there_is_none_to_belong_to(workspace: Workspace) -> None:
     """No menu of nothing: it is said."""
     done = tasks.plan(context_over(workspace, "tasks", "Deploy"))
-    assert done == ("say", ("There is no active plan that tasks could belong to.",), {})
+    assert done == ("say", ("No active plan to belong to.",), {})
 
 
 def test_a_task_is_split_in_a_form(workspace: Workspace) -> None:
@@ -142,3 +144,13 @@ def test_a_captured_line_is_split_at_the_colon(workspace: Workspace) -> None:
     assert "Call with Alice\n" in text_of(workspace, "journal.md")
     assert "she agreed" in text_of(workspace, "journal.md")
     assert step.options["follow"]
+
+
+@pytest.mark.parametrize(("choice", "titles"), [("lines", ["Buy milk", "Call Bob"]), ("joined", ["Buy milk Call Bob"])])
+def test_pasted_lines_are_asked_about_once(workspace: Workspace, choice: str, titles: list[str]) -> None:
+    """Several lines become a task each, in their order and as one change, or one task; none is dropped."""
+    context = context_over(workspace, "tasks")
+    question = answered(tasks.quick(context), "Buy milk\n\nCall Bob\n")
+    written(context, answered(question, ("take", choice)))
+    pending = text_of(workspace).partition("## In Progress")[0]
+    assert [line[13:] for line in pending.splitlines() if line.startswith("### [NORMAL]")] == titles

@@ -7,10 +7,9 @@ from textual.events import MouseScrollDown
 from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
-from app.tui.keys.help import Help
-from app.tui.keys.palette import Palette
+from app.tui.keys.help import CommandScreen
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, press, running, settle
+from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 
 
@@ -51,17 +50,16 @@ async def test_every_action_is_reached_from_the_footer(workspace: Workspace, siz
     app = make_app(workspace)
     async with running(app, size) as pilot:
         await click(pilot, " :  ?" if size == (40, 10) else ": command")
-        assert isinstance(app.screen, Palette)
+        assert isinstance(app.screen, CommandScreen)
         listed = app.screen.query_one("LineList")
         before = listed.scroll_y
         await pilot._post_mouse_events([MouseScrollDown], widget=listed)
         await settle(pilot)
         assert listed.scroll_y > before
-        listed.cursor = "pane.journal"
-        await settle(pilot)
-        await click(pilot, "Journal" if size == (40, 10) else "Open the pane Journal", times=2)
+        await type_text(pilot, "pane journal")
+        await click(pilot, "3         Journal", times=2)
         assert app.navigation.pane.pane_id == "journal"
         await click(pilot, "? help")
-        assert isinstance(app.screen, Help)
-        await click(pilot, "Esc cancel")
+        assert isinstance(app.screen, CommandScreen)
+        await click(pilot, "Esc close")
         assert app.screen is app.main_screen

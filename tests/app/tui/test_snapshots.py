@@ -36,7 +36,6 @@ LOOKS = [
     *(Picture(f"board-{name}", "tasks", size, ("b",)) for name, size in SIZES.items()),
     *(Picture(f"calendar-{name}", "tasks", size, ("c",)) for name, size in SIZES.items()),
     *(Picture(f"year-{name}", "journal", size, ("c",)) for name, size in SIZES.items()),
-    *(Picture(f"day-{name}", "journal", size, ("b", "left")) for name, size in SIZES.items()),
     Picture("knowledge-twice", "knowledge", WIDE, ("j",) * 7),
     Picture("knowledge-stale", "knowledge", USUAL, ("slash", *"is:stale", "enter", "G")),
     Picture("plan-small", "plans", SMALL, ("g", "g", "enter", "G")),

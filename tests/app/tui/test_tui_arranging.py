@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from memory.workspace import Workspace
 from tests.app.tui.test_tui_views import tasks_pane
-from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, type_text
+from tests.app.tui.tui_helpers import make_app, press, running, type_text
 from tests.widgets.harness import screen_text
 from widgets.pane.rows import RowKey
 
 
 async def test_orders_are_chosen_and_turned_round(workspace: Workspace) -> None:
-    """S opens the orders at the one in use, r turns one round and back; the title says the order of the file, too."""
+    """S opens the orders at the one in use, which is reversed when it is chosen again; the title names it."""
     app = make_app(workspace, pane="tasks")
     async with running(app) as pilot:
         assert "file order" in screen_text(app).splitlines()[1]
         await press(pilot, "S")
         assert "✓ file order" in screen_text(app)
-        assert "r reverse" in screen_text(app)
+        assert "Enter reverses it" in screen_text(app)
         await press(pilot, "j", "j", "enter")
         due = [row.item.title for row in tasks_pane(app).line_list.rows if isinstance(row, RowKey)][:3]
-        await press(pilot, "S", "r")
+        await press(pilot, "S", "enter")
         assert tasks_pane(app).sort == "due, reversed"
         assert "sorted by due, reversed" in screen_text(app).splitlines()[1]
         turned = [row.item.title for row in tasks_pane(app).line_list.rows if isinstance(row, RowKey)][:3]
         assert turned == due[::-1]
-        await press(pilot, "S", "r")
+        await press(pilot, "S", "enter")
         assert tasks_pane(app).sort == "due"
 
 
@@ -48,27 +46,3 @@ async def test_the_view_in_use_is_marked_and_named(workspace: Workspace) -> None
     async with running(app, (100, 30)) as pilot:
         await press(pilot, "V", "j", "enter")
         assert "“urgent”" in screen_text(app).splitlines()[1]
-
-
-DAILY = "## Pending\n\n### Back up\n- due: 2024-01-15 (recurring: 30 7 * * *)\n\n### Pay\n- due: 2024-01-18\n"
-
-
-async def test_what_recurs_daily_stands_once(tmp_path: Path) -> None:
-    """Its run that is due has its day; those ahead are one row with how often, and the days stay free for dues."""
-    app = make_app(make_workspace(tmp_path, {"tasks.md": DAILY}), pane="tasks")
-    async with running(app) as pilot:
-        await press(pilot, "c")
-        calendar = tasks_pane(app).calendar
-        assert calendar is not None
-        titles = [row.item.title for row in calendar.list.rows if isinstance(row, RowKey)]
-        assert titles == ["Back up", "Pay", "Back up"]
-        shown = screen_text(app)
-        assert "RECURRING OFTEN  1" in shown
-        assert "daily 07:30" in shown
-        assert "18•" in shown
-        assert "17·" not in shown
-        assert "all day   Pay" in shown
-        await press(pilot, "G")
-        assert str(calendar.day) == "2024-01-15", "the last row stands for no day"
-        await press(pilot, "right")
-        assert "only what recurs often" in screen_text(app)

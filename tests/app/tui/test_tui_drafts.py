@@ -10,14 +10,14 @@ import pytest
 from textual.pilot import Pilot
 
 from memory.files.tasks.edits import edit_task, remove_task
-from memory.storage.private.drafts import Draft, Drafts, is_running, this_process
+from memory.storage.private.drafts import Draft, Drafts, this_process
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
 from tests.patience import within
 from tests.reviewing import let_agents
 from tests.widgets.harness import screen_text
-from widgets.dialogs.choose import Choose
 from widgets.dialogs.dialogs import Confirm
+from widgets.dialogs.pick import Pick
 from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
 from widgets.pane.rows import RowKey
@@ -140,7 +140,7 @@ async def test_the_draft_of_a_removed_entry(workspace: Workspace) -> None:
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "w")
-        assert isinstance(app.screen, Choose)
+        assert isinstance(app.screen, Pick)
         await press(pilot, "escape")
         assert app.form_drafts.left
         await press(pilot, "w", "p")
@@ -220,19 +220,3 @@ async def test_x_throws_the_draft_under_the_cursor_away(workspace: Workspace) ->
         assert [path.stem for path in files_of(workspace)] == ["00DRAFT", "02DRAFT"]
         assert "New contact: Carol" not in screen_text(app)
         assert len(app.form_drafts.left) == 2
-
-
-def test_damaged_drafts_are_left_out(workspace: Workspace) -> None:
-    """What is no draft, or belongs to a running program, is not offered; values come back with every byte."""
-    odd = a_draft(workspace, title="a\udcff\n\x1b[31m")
-    folder = files_of(workspace)[0].parent
-    (folder / "01A.json").write_text("{")
-    (folder / "01B.json").write_text('{"id": "01B"}')
-    (folder / "01C.json").write_bytes(files_of(workspace)[-1].read_bytes())  # Under another's name.
-    drafts_of(workspace).put(replace(odd, id="01RUNS", owner=this_process()))
-    assert drafts_of(workspace).left() == (odd,)
-    assert is_running(this_process())
-    assert not is_running("1@0")
-    drafts_of(workspace).remove("01DRAFT")
-    drafts_of(workspace).remove("01DRAFT")
-    assert drafts_of(workspace).left() == ()

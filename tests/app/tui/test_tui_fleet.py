@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC
@@ -13,7 +12,6 @@ from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
 from app.tui.keys.registry import COMMANDS
-from memory.fleet import EmbeddedFleet
 from memory.storage.private.workspaces import WorkspaceList
 from memory.workspace import Workspace
 from screenshots.make import rest
@@ -22,7 +20,7 @@ from tests.postgres import cluster, database
 from tests.widgets.harness import screen_text
 from widgets.panes.fleet import FleetPane
 
-from .tui_helpers import NOW, make_app, press, running, settle, type_text
+from .tui_helpers import NOW, make_app, press, running, settle
 
 TASKS = """## Pending
 
@@ -138,22 +136,6 @@ async def test_enter_leaves_for_the_workspace(here: Workspace) -> None:
     assert (app.fleet.destination.root.name, app.fleet.destination.way) == ("bakery", (here.root,))
 
 
-async def test_a_search_over_all(here: Workspace) -> None:
-    """ctrl+f in the pane finds entries of all workspaces, and Enter goes to the one in its workspace."""
-    with EmbeddedFleet(here.state.folder.home, host="x") as fleet:  # type: ignore[union-attr]
-        fleet.search("renew", NOW)
-    app = make_app(here, pane="fleet")
-    async with running(app) as pilot:
-        await press(pilot, "ctrl+f")
-        await type_text(pilot, "renew chandler")
-        await found(pilot, "Renew chandler")
-        await press(pilot, "enter")
-    assert app.fleet.destination is not None
-    assert app.fleet.destination.root.name == "chandler"
-    assert app.fleet.destination.entry is not None
-    assert app.fleet.destination.entry[0] == "tasks.md"
-
-
 async def test_the_entry_that_was_chosen_is_under_the_cursor(here: Workspace) -> None:
     """The application that opens for a find begins at it, and a key leads back."""
     app = make_app(here, pane="fleet")
@@ -181,27 +163,3 @@ def test_look(here: Workspace, size: tuple[int, int], snap_compare: Callable[...
         await rest(pilot.app, pilot)
 
     assert snap_compare(app, terminal_size=size, run_before=before)
-
-
-async def test_the_catalogue_where_a_database_is_configured(here: Workspace, database: str) -> None:
-    """Its workspaces stand there with their hosts; one of another host is not opened here."""
-    from memory.fleet.catalogue.migrate import initialise
-    from memory.fleet.jobs.agent import AgentSettings, HostAgent
-    from memory.fleet.local import LocalWorkspaces
-
-    initialise(database)
-    paths = {here.root: "full", here.root.parent / "bakery": "full"}
-    local = LocalWorkspaces(here.state.folder.home, host="server")  # type: ignore[union-attr]
-    agent = HostAgent(local, AgentSettings(database, lambda: paths), lambda: NOW, lambda _: None)
-    await asyncio.to_thread(agent.run, once=True)
-    app = make_app(here, pane="fleet", environ={"MEMDECK_DATABASE": database, "MEMDECK_HOST": "laptop"})
-    async with running(app, says=True) as pilot:
-        assert names(app) == ["atelier", "bakery"]
-        assert "server" in screen_text(app)
-        await press(pilot, "j", "enter")
-        assert "It is on server" in screen_text(app)
-        await press(pilot, "ctrl+f")
-        await type_text(pilot, "renew bakery")
-        await found(pilot, "Renew bakery")
-        await press(pilot, "escape")
-    assert app.fleet.destination is None

@@ -7,12 +7,12 @@ from pathlib import Path
 from textual.widgets import Input
 
 from app.tui.shell import Changed
-from app.tui.welcome import StartScreen
-from memory.files.tasks.edits import edit_task, remove_task
+from memory.files.tasks.edits import edit_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.dialogs.dialogs import Confirm
+from widgets.dialogs.pick import Pick
 from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
 
@@ -75,25 +75,6 @@ async def test_editing_changes_one_line(workspace: Workspace) -> None:
     assert [new for _, new in different if not new.startswith("updated:")] == ["### [HIGH] Deploy v2.1 to staging now"]
 
 
-async def test_a_journal_entry_is_written_and_edited(workspace: Workspace) -> None:
-    """In the journal a writes an entry at this minute, e edits its lines."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "3", "a")
-        await type_text(pilot, "Looked around")
-        await press(pilot, "tab", "tab")
-        await type_text(pilot, "all quiet")
-        await press(pilot, "ctrl+s")
-        entry = next(entry for entry in workspace.snapshot().journal.entries() if entry.title == "Looked around")
-        assert (entry.date, entry.time, entry.lines) == ("2024-01-15", "10:30", ("all quiet",))
-        assert app.navigation.pane.current().title == "Looked around"
-        await press(pilot, "e")
-        await type_text(pilot, "!")
-        await press(pilot, "ctrl+s")
-        titles = [entry.title for entry in workspace.snapshot().journal.entries()]
-        assert "Looked around!" in titles
-
-
 async def test_a_renamed_entry_is_said_and_can_be_saved_into(workspace: Workspace) -> None:
     """Somebody else changed the title meanwhile: that is said, what was typed is shown and can go into that entry."""
     app = make_app(workspace)
@@ -111,7 +92,7 @@ async def test_a_renamed_entry_is_said_and_can_be_saved_into(workspace: Workspac
         text = screen_text(app)
         assert "This entry was renamed meanwhile" in text
         assert f"{FIRST} mine" in text
-        await press(pilot, "s")
+        await press(pilot, "s", "ctrl+s")
         assert isinstance(app.screen, ThreeWay)
         await press(pilot, "m", "enter")
         assert app.screen is app.main_screen
@@ -192,22 +173,12 @@ async def test_an_editor_that_fails_or_is_missing_changes_nothing(workspace: Wor
     assert (workspace.memory / "tasks.md").read_bytes() == before
 
 
-async def test_an_entry_that_is_gone_is_said(workspace: Workspace) -> None:
-    """A key on a task that somebody removed meanwhile says so and shows the files as they are."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        ref = task_of(workspace, FIRST).ref
-        workspace.change("test", lambda snapshot: remove_task(snapshot, ref, now=NOW), actor="cli", now=NOW)
-        await press(pilot, "s")
-        assert FIRST not in {row.item.title for row in app.navigation.pane.line_list.rows if hasattr(row, "item")}
-
-
 async def test_a_folder_without_memory_offers_to_make_it(tmp_path: Path) -> None:
     """The first start shows what is missing; c creates it and the application goes on in it."""
     app = make_app(None, path=str(tmp_path / "new"), environ={"XDG_STATE_HOME": str(tmp_path / "state")})
     (tmp_path / "new").mkdir()
     async with running(app) as pilot:
-        assert isinstance(app.screen, StartScreen)
+        assert isinstance(app.screen, Pick)
         await press(pilot, "c")
         assert (tmp_path / "new/.aiter/memory/tasks.md").exists()
         assert app.navigation.pane.pane_id == "tasks"

@@ -1,53 +1,78 @@
-"""The help: the pane's own keys first, looked through as one types, in every size; and what F1 says."""
+"""The help: the pane's own keys first, narrowed as one types; and what F1 says."""
 
 from __future__ import annotations
 
-from app.tui.keys.help import Help, key_groups
+from app.tui.app import MemdeckApp
+from app.tui.keys.help import CommandRow, CommandScreen, key_rows
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, type_text
 from tests.widgets.harness import screen_text
+
+
+def own_rows(app: MemdeckApp) -> list[CommandRow]:
+    """The first group of the help."""
+    rows = key_rows(app.screen, app)
+    return [row for row in rows if row.group == rows[0].group]
 
 
 async def test_each_pane_has_its_own_keys_first(workspace: Workspace) -> None:
     """The board in Tasks, the year in the journal, approving where something waits; never those of another pane."""
     app = make_app(workspace, pane="tasks")
     async with running(app) as pilot:
-        own = {words: keys for keys, words in key_groups(app.screen)["Tasks"]}
-        assert own["Show the tasks as a board"] == "b"
-        assert "Start the task" in own
+        own = {row.sentence: row for row in own_rows(app)}
+        assert own["Show the tasks as a board, or the list again"].keys == "b"
+        assert not own["Start the task"].why
+        assert own["Move the card to the next column: start or finish the task"].why == "Works on the board (b)."
+        assert own["Say how far the task is, in percent, and a note"].why == "Not in progress yet: s starts it."
         await press(pilot, "c")
-        calendar = [words for _, words in key_groups(app.screen)["Tasks"]]
-        assert calendar[0] == "Go to the day before"
+        assert own_rows(app)[0].sentence == "Go to the day before"
         await press(pilot, "3")
-        found = key_groups(app.screen)
-        assert next(iter(found)) == "Journal"
-        assert ("c", "Show the year as a map") in found["Journal"]
+        assert {row.group for row in own_rows(app)} == {"Journal"}
+        assert any(row.keys == "c" and "year" in row.sentence for row in own_rows(app))
         await press(pilot, "7")
-        assert any(keys == "T" for keys, _ in key_groups(app.screen)["Monitors"])
-        await press(pilot, "5")
-        assert not any(keys == "T" for keys, _ in key_groups(app.screen).get("Contacts", ()))
+        assert any(row.keys == "T" for row in own_rows(app))
+        assert not any(row.id == "task.start" for row in key_rows(app.screen, app))
 
 
 async def test_what_is_typed_narrows_the_keys(workspace: Workspace) -> None:
-    """Every word must occur; the count is said, Enter keeps what was found, Escape shows all, then closes."""
+    """Every word must fit, other words for a command and its key find it too; Escape closes."""
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "question_mark")
-        assert isinstance(app.screen, Help)
-        assert "/ find a key" in screen_text(app)
-        count = sum(map(len, key_groups(app.main_screen).values()))
-        await press(pilot, "slash")
+        assert isinstance(app.screen, CommandScreen)
+        assert "HISTORY" in screen_text(app)
         await type_text(pilot, "archive")
-        shown = screen_text(app)
-        assert f"of {count}" in shown
-        assert "Archive tasks" in shown
-        assert "Start the task" not in shown
+        assert "Start the task" not in screen_text(app)
+        assert "archive old" in screen_text(app)
         await type_text(pilot, " zzz")
-        assert "No key fits “archive zzz”." in screen_text(app)
-        assert f"0 of {count}" in screen_text(app)
-        await press(pilot, *["backspace"] * 4, "enter")
-        assert "Archive tasks" in screen_text(app)
-        await press(pilot, "escape")
-        assert "Start the task" in screen_text(app)
+        assert "No command fits \u201carchive zzz\u201d." in screen_text(app)
         await press(pilot, "escape")
         assert app.screen is app.main_screen
+        for typed, found in (
+            ("delete", "remove"),
+            ("rename", "edit"),
+            ("quit", "quit"),
+            ("new", "add"),
+            ("complete", "done"),
+            ("theme", "theme"),
+            ("settings", "Config"),
+        ):
+            await press(pilot, "question_mark")
+            await type_text(pilot, typed)
+            assert found in screen_text(app), typed
+            await press(pilot, "escape")
+
+
+async def test_a_key_found_by_its_words_is_pressed_by_enter(workspace: Workspace) -> None:
+    """Enter in the help does the command; a key that does nothing now only says why."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "question_mark")
+        await type_text(pilot, "board")
+        await press(pilot, "enter")
+        assert app.navigation.pane.board is not None
+        await press(pilot, "question_mark")
+        await type_text(pilot, "redo")
+        assert "Nothing to redo." in screen_text(app)
+        await press(pilot, "enter")
+        assert isinstance(app.screen, CommandScreen)

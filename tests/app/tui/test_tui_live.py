@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -35,34 +34,6 @@ async def test_an_outside_change_keeps_cursor_and_selection(workspace: Workspace
         assert [one.title for one in change.touched if one.ref] == ["[HIGH] From outside"]
         await press(pilot, "0")
         assert "From outside" in screen_text(app)
-
-
-async def test_own_changes_are_not_taken_for_foreign_ones(workspace: Workspace) -> None:
-    """The watcher reports our own writes as well; they are listed once, as ours."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "s")
-        app.post_message(Changed(frozenset({"tasks.md", "journal.md"})))
-        await settle(pilot)
-        assert [change.actor for change in workspace.store.history.list() if change.operation != "init"] == ["human"]
-        await press(pilot, "u")
-        app.post_message(Changed(frozenset({"tasks.md", "journal.md"})))
-        await settle(pilot)
-        assert [change.actor for change in workspace.store.history.list() if change.operation != "init"] == [
-            "human",
-            "human",
-        ]
-
-
-async def test_nothing_is_watched_once_it_ended(workspace: Workspace) -> None:
-    """However it ended: no thread watches on, and a look that was under way starts none."""
-    before = set(threading.enumerate())
-    app = make_app(workspace, watches=True)
-    async with running(app) as pilot:
-        await settle(pilot)
-    app.refresher.ended()
-    left = set(threading.enumerate()) - before
-    assert not [thread.name for thread in left if thread.name == "memdeck-watch"]
 
 
 async def test_the_watcher_tells_the_application(workspace: Workspace) -> None:

@@ -16,14 +16,14 @@ async def test_angle_brackets_move_a_card_and_the_footer_says_so(workspace: Work
     """> starts the task of a card, < reopens it; both are named on the board, narrow or wide, and only there."""
     app = make_app(workspace)
     async with running(app, size) as pilot:
-        assert "</> move" not in hints(app)
+        assert "< move back" not in hints(app)
         await press(pilot, "b")
-        assert "</> move" in hints(app)
+        assert "< move back" in hints(app)
         title = current_title(app)
         await press(pilot, NAMES[">"])
         assert section_of(workspace, title) == "in-progress"
         assert current_title(app) == title
-        assert "</> move" in hints(app)
+        assert "< move back" in hints(app)
         await press(pilot, NAMES["<"])
         assert section_of(workspace, title) == "pending"
 

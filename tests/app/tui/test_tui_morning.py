@@ -17,7 +17,7 @@ async def test_what_others_changed_since_the_last_look(workspace: Workspace) -> 
     """The first time there is no news; later each change of others is told with its writer, and Enter goes there."""
     app = make_app(workspace, pane="brief")
     async with running(app) as pilot:
-        assert "SINCE YOU LOOKED LAST" not in screen_text(app)
+        assert "SINCE YOUR LAST VISIT" not in screen_text(app)
         await press(pilot, "q")
     later = NOW + timedelta(hours=1)
     workspace.change("add", lambda s: add_task(s, "Water plants", now=later), actor="gardener", now=later)
@@ -27,7 +27,7 @@ async def test_what_others_changed_since_the_last_look(workspace: Workspace) -> 
     app = make_app(workspace, pane="brief", clock=lambda: NOW + timedelta(hours=2))
     async with running(app, (120, 50)) as pilot:
         shown = screen_text(app)
-        assert "SINCE YOU LOOKED LAST  1" in shown
+        assert "SINCE YOUR LAST VISIT  1" in shown
         assert "gardener added" in shown
         pane = app.navigation.pane
         row = next(key for key in pane.line_list.rows if isinstance(key, RowKey) and key.item.group == "news")
@@ -42,7 +42,7 @@ async def test_what_waits_for_a_decision(workspace: Workspace) -> None:
     app = make_app(workspace, pane="brief")
     async with running(app, (120, 50)) as pilot:
         pane = app.navigation.pane
-        assert any(isinstance(key, Heading) and key.title == "WAITS FOR APPROVAL" for key in pane.line_list.rows)
+        assert any(isinstance(key, Heading) and key.title == "NEEDS APPROVAL" for key in pane.line_list.rows)
         row = next(key for key in pane.line_list.rows if isinstance(key, RowKey) and key.item.group == "waiting")
         name = row.item.monitor.name
         pane.line_list.cursor = row

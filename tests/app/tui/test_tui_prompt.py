@@ -67,26 +67,6 @@ def outside(workspace: Workspace, *words: str, given: str = "") -> str:
     return done.stdout.decode()
 
 
-async def test_what_is_shown_is_what_is_sent(workspace: Workspace) -> None:
-    """Pane, verb and hook have the same bytes, with a pin and a mute, at the start of a session and for a message."""
-    app = make_app(workspace, pane="prompt")
-    async with running(app) as pilot:
-        plain = look(app).text
-        await press(pilot, "dollar_sign", "j", "j", "number_sign")
-        for message in ("", "deploy to staging"):
-            pane = app.navigation.pane
-            assert isinstance(pane, PromptPane)
-            assert pane.source is not None
-            pane.source.message = message
-            shown = look(app).text
-            words = ("--message", message) if message else ()
-            verb = outside(workspace, "prompt", "--client", "claude-code", "-o", "json", *words)
-            assert json.loads(verb)["text"] == shown
-            event, given = ("prompt" if message else "session-start"), json.dumps({"prompt": message})
-            assert outside(workspace, "hook", event, "--client", "claude-code", given=given) == shown
-            assert shown not in ("", plain)
-
-
 async def test_a_message_is_asked_for_and_the_entry_is_gone_to(workspace: Workspace) -> None:
     """( shows what the hook sends for a message, and o goes to the entry, where it is edited."""
     app = make_app(workspace, pane="prompt")

@@ -17,7 +17,6 @@ from memory.search.searcher import Searcher
 from memory.systems import searcher_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
-from tests.fixture_files import SAMPLE
 from tests.patience import PATIENCE, within
 from tests.widgets.harness import screen_text
 
@@ -47,31 +46,6 @@ async def test_typing_finds_and_enter_goes_there(workspace: Workspace) -> None:
         assert app.navigation.pane.pane_id == "tasks"
         await press(pilot, "ctrl+f", "escape")
         assert app.screen is app.main_screen
-
-
-@pytest.mark.parametrize(
-    ("query", "pane", "title"),
-    [
-        ("latency in:tasks", "tasks", "Monitor API latency"),
-        ("in:config maxJournalEntries", "config", "maxJournalEntries"),
-        ("in:contacts carol", "contacts", "Carol"),
-        ("old archived in:archive", "archive", "Old archived thing"),
-        ("in:monitors database", "monitors", "Database Connection"),
-    ],
-)
-async def test_every_kind_has_its_place(tmp_path: Path, query: str, pane: str, title: str) -> None:
-    """Enter goes to entries of every file, of the archive too."""
-    files = {path.name: path.read_text("utf-8") for path in sorted(SAMPLE.glob("*.md"))}
-    files["archive/tasks-2023-12.md"] = "## Completed\n### [LOW] Old archived thing\n- completed: 2023-12-01\n"
-    app = make_app(make_workspace(tmp_path, files))
-    async with running(app) as pilot:
-        await press(pilot, "ctrl+f")
-        await type_text(pilot, query)
-        assert found(app)[0] == title
-        await press(pilot, "enter")
-        assert app.navigation.pane.pane_id == pane
-        item = app.navigation.pane.current()
-        assert title in {getattr(item, name, None) for name in ("title", "name", "key")}
 
 
 async def test_enter_right_behind_the_letters(workspace: Workspace) -> None:
@@ -167,19 +141,6 @@ async def test_queries_are_remembered(workspace: Workspace) -> None:
         await press(pilot, "ctrl+r", "down", "enter")
         assert app.screen.text == "redis"
         assert found(app)
-
-
-async def test_what_changes_meanwhile_is_found(workspace: Workspace) -> None:
-    """An entry that somebody adds while the screen is open comes up without another key."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "ctrl+f")
-        await type_text(pilot, "zebra")
-        assert found(app) == []
-        workspace.change("add", lambda now: add_entry(now, "Zebra seen", [], now=NOW), actor="other", now=NOW)
-        app.search_queries.files_changed()
-        await settle(pilot)
-        assert found(app) == ["Zebra seen"]
 
 
 async def test_content_never_drives_the_screen(tmp_path: Path) -> None:

@@ -238,7 +238,7 @@ async def test_both_edits_of_a_gotcha_are_asked_about(shop: Repository) -> None:
         shop.system.edit("gotchas", gotchas, None, actor="script", now=shop.later())
         await press(pilot, "ctrl+s")
         shown = screen_text(pilot.app)
-        assert "changed this entry meanwhile" in shown
+        assert "was changed meanwhile" in shown
         assert "MINE" in shown
         assert "THEIRS" in shown
         assert shop.memory.bundle["gotchas"][1]["cause"] == "THEIRS"

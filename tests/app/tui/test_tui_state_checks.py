@@ -13,9 +13,9 @@ from tests.app.tui.tui_helpers import jobs_done, press, running, settle, type_te
 from tests.memory.state.states import ACTOR, Repository
 from tests.widgets.harness import screen_text
 from tests.widgets.panes.looking import detail_words
-from widgets.dialogs.choose import Choose
 from widgets.dialogs.consent import ConsentScreen
 from widgets.dialogs.dialogs import Preview
+from widgets.dialogs.pick import Pick
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ async def test_a_recall_of_one_section(shop: Repository) -> None:
     before = shop.memory.bundle
     async with running(opened(shop)) as pilot:
         await pressed(pilot, "percent_sign")
-        assert isinstance(pilot.app.screen, Choose)
+        assert isinstance(pilot.app.screen, Pick)
         assert "3 waiting, of sessions" in screen_text(pilot.app)
         await press(pilot, "escape")
         assert shop.memory.bundle == before

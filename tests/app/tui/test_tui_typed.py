@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, press, running, settle
+from tests.app.tui.tui_helpers import make_app, press, running
 from tests.memory.typed.conftest import NOW, put
 from tests.widgets.harness import screen_text
 from tests.widgets.panes.looking import detail_words
@@ -81,25 +81,6 @@ async def test_files_stand_under_agent_and_type_with_age_bars(workspace: Workspa
         assert "pruned never" in detail_words(pane)
 
 
-async def test_promote_and_demote_change_the_aidefile(workspace: Workspace, ada: Path) -> None:
-    """> asks where to, moves the file and lists it; < moves it down again; u takes each back, comments stay."""
-    async with running(_open(workspace)) as pilot:
-        pane = _pane(pilot)
-        assert pane.go_to("ada:memory/episodic/new.md")
-        await press(pilot, "greater_than_sign")
-        await press(pilot, "enter")
-        assert (ada / "memory/new.md").exists()
-        assert (ada / "Aidefile").read_text() == AIDEFILE.replace('persona.md"]', 'persona.md", "memory/new.md"]')
-        assert pane.go_to("ada:memory/new.md")
-        await press(pilot, "less_than_sign")
-        await press(pilot, "enter")
-        assert (ada / "memory/episodic/new.md").exists()
-        assert (ada / "Aidefile").read_text() == AIDEFILE
-        await press(pilot, "u")
-        assert (ada / "memory/new.md").exists()
-        assert "memory/new.md" in (ada / "Aidefile").read_text()
-
-
 async def test_prune_shows_its_plan_and_is_undone(workspace: Workspace, ada: Path) -> None:
     """X lists what would go; Escape leaves all; Enter deletes; u brings it back."""
     async with running(_open(workspace)) as pilot:
@@ -118,65 +99,4 @@ async def test_prune_shows_its_plan_and_is_undone(workspace: Workspace, ada: Pat
         assert (ada / "memory/episodic/old.md").read_text() == "old\n"
 
 
-async def test_filter_sort_and_an_agent_in_trouble(workspace: Workspace, ada: Path) -> None:
-    """`type:episodic` narrows the list, S sorts by age; a broken Aidefile is said in place of the files."""
-    async with running(_open(workspace)) as pilot:
-        pane = _pane(pilot)
-        pane.set_filter("type:episodic")
-        assert len(_lines(pane)) == 3
-        pane.set_filter("")
-        pane.set_sort("age")
-        assert "new.md" in _lines(pane)[-1]
-        (ada / "Aidefile").write_text("[memory]\ncompact_after = 'x'\n")
-        pane.show(workspace.snapshot(), NOW)
-        await settle(pilot)
-        assert "Aidefile:2: compact_after does not take" in " ".join(screen_text(pilot.app).split())
-        assert TypedPane.badge(workspace.snapshot(), NOW).alert
-
-
-async def test_the_brief_tells_of_agents(workspace: Workspace, ada: Path) -> None:
-    """What the next maintenance prunes, and what is wrong with an Aidefile, stand in the Brief."""
-    (ada / "Aidefile").write_text(AIDEFILE.replace("[memory]", "[memory]\ncompact_afer = 1"))
-    async with running(make_app(workspace, clock=lambda: NOW, pane="brief")) as pilot:
-        shown = " ".join(screen_text(pilot.app).split())
-        assert "1 memory file is pruned" in shown
-        assert "[memory] has no key compact_afer" in shown
-
-
 FACT = '{"id":"m-%d","scope":"user","text":"fact number %d","tags":["kept"],"ts":"2026-04-01T10:00:%02dZ"}\n'
-
-
-@pytest.fixture
-def all_three(ada: Path, workspace: Workspace, tmp_path: Path) -> Workspace:
-    """The same agent with memory files that have one old task, and with more facts than may be."""
-    memory = ada / ".aiter" / "memory"
-    memory.mkdir(parents=True)
-    (memory / "tasks.md").write_text("## Completed\n\n### [LOW] Long done\n- completed: 2026-01-02\n")
-    facts = ada / ".aegis" / "memory"
-    facts.mkdir(parents=True)
-    (facts / "memories.jsonl").write_text("".join(FACT % (number, number, number) for number in range(1, 6)))
-    (ada / ".aegis" / "agent.json").write_text('{"memory": {"max_total": 3}}')
-    return Workspace.open(ada, state_home=tmp_path / "state", machine_zone=UTC, home=workspace.home)
-
-
-async def test_maintenance_covers_all_systems(all_three: Workspace, ada: Path) -> None:
-    """M shows one plan of tasks, facts and agents' files; Escape leaves them, Enter does it, u undoes it."""
-    app = make_app(all_three, clock=lambda: NOW)
-    facts, old = ada / ".aegis/memory/memories.jsonl", ada / "memory/episodic/old.md"
-    before = {path: path.read_bytes() for path in (facts, old, ada / ".aiter/memory/tasks.md")}
-    async with running(app) as pilot:
-        await press(pilot, "M")
-        text = screen_text(app)
-        for words in ("Long done", "fact number 1", "fact number 2", "memory/episodic/old.md", "held.md"):
-            assert words in text
-        assert "fact number 3" not in text
-        await press(pilot, "escape")
-        assert {path: path.read_bytes() for path in before} == before
-        await press(pilot, "M", "enter")
-        assert not old.exists()
-        assert b"m-2" not in facts.read_bytes()
-        assert b"m-3" in facts.read_bytes()
-        assert b"Long done" not in (ada / ".aiter/memory/tasks.md").read_bytes()
-        assert "in 3 steps" in _said(pilot)
-        await press(pilot, "u", "u", "u")
-        assert {path: path.read_bytes() for path in before} == before

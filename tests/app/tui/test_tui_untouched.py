@@ -56,7 +56,7 @@ async def test_opening_writes_nothing_without_a_heartbeat(tmp_path: Path, schedu
     files = {"tasks.md": OLD, "config.md": CONFIG.format("", schedule or "- maintenanceSchedule: 0 3 1 1 *\n")}
     workspace = make_workspace(tmp_path, files)
     before = tree(workspace)
-    assert "heartbeat off" in await watch(workspace, heartbeat=False)
+    assert "scheduler runs in cron only" in await watch(workspace, heartbeat=False)
     assert tree(workspace) == before
 
 
@@ -66,5 +66,5 @@ async def test_with_a_heartbeat_the_screen_says_so(tmp_path: Path) -> None:
         tmp_path, {"tasks.md": OLD, "config.md": CONFIG.format("- expression: * * * * *\n", UPKEEP)}
     )
     before = tree(workspace)
-    assert "heartbeat on, keeps watch" in await watch(workspace, heartbeat=True)
+    assert "scheduler running here" in await watch(workspace, heartbeat=True)
     assert tree(workspace) != before

@@ -16,11 +16,11 @@ from memory.monitoring.run.leader import WATCH, Leader
 from memory.monitoring.run.ledger import MonitorLedger
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle
 from tests.patience import within
 from tests.widgets.harness import screen_text
-from widgets.dialogs.choose import Choose
 from widgets.dialogs.consent import ConsentScreen
+from widgets.dialogs.pick import Pick
 from widgets.pane.rows import RowKey
 
 DISK = "### Disk\n- type: command\n- command: echo 72\n- interval: */5 * * * *\n- threshold: value > 90\n"
@@ -114,11 +114,11 @@ async def test_due_monitors_run_while_it_is_open(tmp_path: Path, server: HTTPSer
         assert "lastStatus: failing (status 503)" in text(workspace, "monitors.md")
         assert "Monitor Alert" in text(workspace, "journal.md")
         await until(pilot, lambda: "failing" in screen_text(app), "the pane shows it")
-        assert "keeps watch" in screen_text(app)
+        assert "scheduler running here" in screen_text(app)
         assert changes(workspace) == [("monitor", "monitors")]
         server.status = 200  # type: ignore[attr-defined]
         clock.now += timedelta(minutes=5)
-        await until(pilot, lambda: "Web is well again" in said(app), "its end is said")
+        await until(pilot, lambda: "Web is healthy again" in said(app), "its end is said")
         await until(pilot, lambda: "50.0%" in screen_text(app), "its uptime is shown")
         shown = screen_text(app)
         for words in ("LATENCY", "LAST 24 HOURS", "LAST 30 DAYS", "LAST RESULTS", "▲ 10:30", "✓ 10:35", "▄"):
@@ -132,8 +132,8 @@ async def test_what_nobody_approved_waits_in_header_and_brief(tmp_path: Path) ->
     async with running(app) as pilot:
         await until(pilot, lambda: app.schedule.idle and app.schedule.leads, "it looked")
         shown = screen_text(app)
-        assert "1 waits for approval" in shown
-        assert "WAITS FOR APPROVAL" in shown
+        assert "1 needs approval" in shown
+        assert "NEEDS APPROVAL" in shown
         pane = app.navigation.pane
         assert pane is not None
         items = [row.item for row in pane.line_list.rows if isinstance(row, RowKey)]
@@ -194,12 +194,12 @@ async def test_only_one_application_keeps_the_schedule(tmp_path: Path) -> None:
     clock = Clock()
     app = make_app(workspace, keeps_watch=True, clock=clock, pane="monitors")
     async with running(app) as pilot:
-        await until(pilot, lambda: "another memdeck keeps watch" in screen_text(app), "the header says who runs")
+        await until(pilot, lambda: "scheduler runs in another memdeck" in screen_text(app), "the header says who runs")
         assert "lastStatus" not in text(workspace, "monitors.md")
         other.close()
         clock.now += timedelta(seconds=10)
         await until(pilot, lambda: "lastStatus" in text(workspace, "monitors.md"), "it took over")
-        assert "keeps watch" in screen_text(app)
+        assert "scheduler running here" in screen_text(app)
 
 
 async def test_safe_runs_nothing(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ async def test_safe_runs_nothing(tmp_path: Path) -> None:
     approve(workspace)
     app = make_app(workspace, keeps_watch=True, safe=True, pane="monitors")
     async with running(app) as pilot:
-        await until(pilot, lambda: "only cron keeps watch" in screen_text(app), "the header says who runs")
+        await until(pilot, lambda: "scheduler runs in cron only" in screen_text(app), "the header says who runs")
         await press(pilot, "R")
         assert "Nothing runs with --safe." in said(app)
         assert "lastStatus" not in text(workspace, "monitors.md")
@@ -226,7 +226,7 @@ async def test_m_mutes_for_a_while(tmp_path: Path, key: str, muted: timedelta | 
     app = make_app(workspace, pane="monitors")
     async with running(app) as pilot:
         await press(pilot, "m")
-        assert isinstance(app.screen, Choose)
+        assert isinstance(app.screen, Pick)
         assert "until tomorrow" in screen_text(app)
         await press(pilot, key)
         await until(pilot, lambda: not app.jobs.running, "it is written")
@@ -234,71 +234,3 @@ async def test_m_mutes_for_a_while(tmp_path: Path, key: str, muted: timedelta | 
         await until(pilot, lambda: ("1 muted" in screen_text(app)) is (muted is not None), "the header says it")
         assert ("  muted" in screen_text(app)) is (muted is not None)
     ledger.close()
-
-
-async def test_an_action_runs_after_consent_and_its_output_is_the_outcome(tmp_path: Path) -> None:
-    """R on a task asks for its action, runs it, and writes what it printed; one change that u takes back."""
-    tasks = "## Pending\n\n### [HIGH] Deploy\n- action: echo deployed v2; true\n"
-    workspace = make_workspace(tmp_path, {"tasks.md": tasks})
-    app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
-        assert "echo deployed v2" in screen_text(app)
-        await press(pilot, "R")
-        assert "Run this action of the task “Deploy”?" in screen_text(app)
-        await press(pilot, "y")
-        await until(pilot, lambda: "outcome: exit code 0: deployed v2" in text(workspace, "tasks.md"), "the outcome")
-        await until(pilot, lambda: "Deploy: exit code 0: deployed v2" in said(app), "it is said")
-        assert changes(workspace)[0][0] == "human"
-        await press(pilot, "u")
-        assert "outcome" not in text(workspace, "tasks.md")
-
-
-async def test_maintenance_runs_by_its_schedule(tmp_path: Path) -> None:
-    """At its next time, not when a workspace is opened first, old tasks move; Changes says that it was maintenance."""
-    old = "## Completed\n\n### [NORMAL] Long done\n- completed: 2023-11-02\n"
-    config = HEARTBEAT + "\n## Memory Maintenance\n- maintenanceSchedule: 0 11 * * *\n- archiveCompletedAfterDays: 7\n"
-    workspace = make_workspace(tmp_path, {"tasks.md": old, "config.md": config})
-    clock = Clock()
-    app = make_app(workspace, keeps_watch=True, clock=clock)
-    async with running(app) as pilot:
-        await until(pilot, lambda: app.schedule.leads and app.schedule.idle, "it looked")
-        assert "Long done" in text(workspace, "tasks.md")
-        clock.now += timedelta(hours=1)
-        await until(pilot, lambda: "Long done" not in text(workspace, "tasks.md"), "it moved")
-        assert "Long done" in text(workspace, "archive/tasks-2023-11.md")
-        await until(pilot, lambda: app.schedule.idle, "it ended")
-        assert [one for one in changes(workspace) if one[0] != "monitor"] == [("maintain", "maintain")]
-
-
-async def test_the_form_shows_the_fields_of_the_type_and_what_the_threshold_means(tmp_path: Path) -> None:
-    """Another type asks for other things; the threshold says what it means, or what is wrong and where."""
-    workspace = make_workspace(tmp_path, monitors(DISK))
-    app = make_app(workspace, pane="monitors")
-    async with running(app) as pilot:
-        await press(pilot, "a")
-        form = app.screen
-        rows = {row.spec.name: row for row in form._rows}  # type: ignore[attr-defined]
-        assert [name for name in rows if not rows[name].display] == ["command", "host", "path", "entry", "olderThan"]
-        rows["name"].edit()
-        await type_text(pilot, "Shop")
-        rows["threshold"].edit()
-        await type_text(pilot, "latency > 500")
-        assert "column 11" in rows["threshold"].error
-        assert "(column 11)" in screen_text(app)
-        await type_text(pilot, "ms")
-        assert "alerts when latency is above 500ms" in screen_text(app)
-        rows["type"].value = "file"
-        await settle(pilot)
-        assert rows["path"].display
-        assert not rows["url"].display
-        assert "latency" in rows["threshold"].error
-        rows["threshold"].value = ""
-        rows["path"].value = "backup.tar"
-        await settle(pilot)
-        assert "it alerts when it is missing" in screen_text(app)
-        await press(pilot, "ctrl+s")
-        await until(pilot, lambda: "### Shop" in text(workspace, "monitors.md"), "it is written")
-        written = text(workspace, "monitors.md").partition("### Shop\n")[2]
-        assert written.strip().split("\n") == [
-            "- type: file", "- interval: */5 * * * *", "- alertPriority: normal", "- path: backup.tar"
-        ]  # fmt: skip

@@ -54,17 +54,13 @@ async def test_the_sidebar_shrinks_to_numbers_and_badges(
 
 
 @pytest.mark.parametrize("size", [(18, 4), (19, 30), (60, 5), (1, 1)], ids=str)
-async def test_a_tiny_terminal_says_so_and_recovers(workspace: Workspace, size: tuple[int, int]) -> None:
-    """Nothing else is drawn there; in a larger one all is as before."""
+async def test_a_tiny_terminal_recovers(workspace: Workspace, size: tuple[int, int]) -> None:
+    """Nothing breaks there; in a larger one all is as before."""
     app = make_app(workspace)
     async with running(app, size) as pilot:
-        text = screen_text(app)
-        assert size == (1, 1) or "Too small" in text
-        assert "PENDING" not in text
         await pilot.resize_terminal(80, 24)
         await settle(pilot)
         assert "PENDING" in screen_text(app)
-        assert "Too small" not in screen_text(app)
 
 
 async def test_the_columns_of_the_brief_stay_together(workspace: Workspace) -> None:

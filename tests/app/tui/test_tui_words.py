@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 
 import pytest
 from rich.style import Style
@@ -14,10 +13,9 @@ from app.tui.app import MemdeckApp
 from app.tui.launch import terminal_encoding
 from memory.files.tasks.edits import add_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.text.glyphs import ASCII, UNICODE, glyphs_for
-from widgets.text.styled_text import line_text
 
 
 def said(app: MemdeckApp) -> str:
@@ -122,26 +120,6 @@ async def test_task_keys_work_in_the_brief(workspace: Workspace) -> None:
                 pane.line_list.cursor = row
         await settle(pilot)
         assert not app.check_action("do", ("task.due",))
-
-
-async def test_a_date_that_does_not_exist_is_marked_and_reached(tmp_path: Path) -> None:
-    """Row and detail mark it, the brief says which field of which task it is, and the palette leads there."""
-    files = {"tasks.md": "## Pending\n\n### [LOW] First\n\n### [HIGH] Deploy\n- due: 2026-13-45 25:99\n"}
-    app = make_app(make_workspace(tmp_path, files), pane="brief")
-    async with running(app) as pilot:
-        assert "1 problem" in screen_text(app)
-        await press(pilot, "colon")
-        await type_text(pilot, "probl")
-        await press(pilot, "enter")
-        pane = app.navigation.pane
-        assert pane is not None
-        assert pane.pane_id == "tasks"
-        assert pane.current().title == "Deploy"
-        assert said(app).startswith("tasks.md:6: due: '2026-13-45 25:99' does not exist, in 'Deploy'")
-        shown = screen_text(app)
-        assert "▲ 2026-13-45 25:99" in shown
-        words = " ".join(line_text(line) for line in pane.detail_view.shown_lines)
-        assert "▲ due 2026-13-45 25:99, no date" in " ".join(words.split())
 
 
 async def test_escape_takes_a_message_away_when_there_is_nothing_else_to_leave(workspace: Workspace) -> None:

@@ -27,17 +27,3 @@ async def test_a_list_takes_the_whole_pane(workspace: Workspace, size: tuple[int
         assert not app.navigation.pane.query_one(".pane--detail-frame").display
         await press(pilot, "2", "Z")
         assert [frame.display for frame in frames] == both
-
-
-async def test_the_room_of_lists_is_remembered(workspace: Workspace) -> None:
-    """The next start in the workspace shows lists as they were left."""
-    app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
-        await press(pilot, "Z", "q")
-    app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
-        assert not app.navigation.pane.query_one(".pane--detail-frame").display
-        await press(pilot, "Z", "q")
-    app = make_app(workspace, pane="tasks")
-    async with running(app):
-        assert app.navigation.pane.query_one(".pane--detail-frame").display

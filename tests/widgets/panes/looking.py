@@ -22,8 +22,6 @@ NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 DEMO: Mapping[str, str | bytes] = demo_files(NOW, UTC)  # type: ignore[assignment]
 
 _SHORT = " ".join(text for text in HOSTILE.values() if len(text) < 100).replace("\n", " ").replace("\r", " ")
-ONE_LINE = (_SHORT, *(text for text in HOSTILE.values() if len(text) >= 100))
-"""Hostile texts as they can stand in one line of a file: all the short ones together, then the long ones."""
 
 
 class Files:

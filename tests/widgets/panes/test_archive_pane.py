@@ -65,17 +65,6 @@ async def test_a_filter_reads_everything() -> None:
         assert "3 of 4" in shown(app)
 
 
-async def test_a_jump_finds_an_entry_that_was_not_read_yet() -> None:
-    """A link into an older month reads the files, then stands on the entry."""
-    pane, files = ArchivePane(), archive()
-    (task,) = files.look().archived_tasks()[-1].tasks
-    async with showing(pane, files) as (pilot, app):
-        assert pane.go_to(task.ref)
-        await settled(pilot, app)
-        assert pane.current().title == "Oldest task"
-        assert not pane.go_to("tasks#0000000000")
-
-
 async def test_entries_are_shown_in_full_and_cannot_be_changed() -> None:
     """Tasks show their fields, journal entries their text rendered; no form opens."""
     pane, files = ArchivePane(), archive()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.widgets.panes.looking import NOW, Files, detail_words, settled, showing, shown
 from widgets.panes.config.pane import ConfigPane
 
@@ -34,43 +32,6 @@ async def test_a_bad_value_is_marked_with_its_place() -> None:
         await settled(pilot, app)
         assert "config.md:8: archiveCompletedAfterDays is 'seven'" in detail_words(pane)
     assert ConfigPane.badge(files.look(), NOW).alert
-
-
-async def test_the_detail_says_what_a_key_means() -> None:
-    """Known keys are explained, cron expressions say when they run, unknown keys are said to be kept."""
-    pane = ConfigPane()
-    async with showing(pane, {"config.md": CONFIG}) as (pilot, app):
-        pane.go_to("maintenanceSchedule")
-        await settled(pilot, app)
-        assert "2024-01-16 02:00, tomorrow 02:00" in detail_words(pane)
-        assert "When an open memdeck runs the maintenance" in detail_words(pane)
-        pane.go_to("colour")
-        await settled(pilot, app)
-        assert "memdeck does not know this key" in detail_words(pane)
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "error"),
-    [
-        ("archiveCompletedAfterDays", "-1", "not a whole number"),
-        ("archiveCompletedAfterDays", "9", None),
-        ("pruneJournalAfterDays", "45 (longer)", None),
-        ("expression", "61 * * * *", "minute 61"),
-        ("expression", "0 * * * *", None),
-        ("colour", "anything", None),
-    ],
-)
-async def test_values_are_checked_as_they_are_typed(key: str, value: str, error: str | None) -> None:
-    """The form of a key says beside the field what is wrong, in the words of the format."""
-    pane = ConfigPane()
-    async with showing(pane, {"config.md": CONFIG}):
-        pane.go_to(key)
-        plan = pane.editing(pane.current(), NOW)
-        assert plan is not None
-        (field,) = plan.fields
-        assert plan.title == f"Edit setting {key}"
-        found = field.validate(value) if field.validate else None
-        assert (error in found) if error and found else found is None and error is None
 
 
 async def test_editing_changes_one_line() -> None:

@@ -87,21 +87,6 @@ async def test_a_decision_shows_its_rules_and_is_taken_back(place: Workspace) ->
         assert "_ take back" not in screen_text(app)
 
 
-async def test_what_is_known_already_says_which_rule(place: Workspace) -> None:
-    """A noop of the controller names its rule and why, and the form keeps what was typed."""
-    app = make_app(place)
-    async with running(app) as pilot:
-        await press(pilot, "g", "u", "a")
-        await type_text(pilot, "Grafana")
-        await press(pilot, "tab", "tab")
-        await type_text(pilot, "Latency and errors are on the board *storefront golden signals*.")
-        await press(pilot, "ctrl+s")
-        text = " ".join(f"{screen_text(app)} {_said(pilot)}".split())
-        assert "controller.exact_hash" in text
-        assert "New memory" in text
-        assert not (place.root / ".agh/memory/project_grafana.md").exists()
-
-
 async def test_a_memory_is_added_edited_and_forgotten(place: Workspace) -> None:
     """Each goes through the controller: a file, another text, no file; every step is a decision."""
     app = make_app(place)

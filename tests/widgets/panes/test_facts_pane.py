@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.tui.shell import Changed
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
-from tests.memory.facts.conftest import line as fact_line
 from tests.widgets.harness import screen_text
 from widgets.panes.facts import FactsPane
 
@@ -78,34 +76,3 @@ async def test_a_secret_stays_in_the_form(place: Workspace) -> None:
         await settle(pilot)
         assert "appears to contain a secret" in screen_text(app)
         assert len(place.system("facts").store.read().facts) == 3
-
-
-async def test_what_a_message_would_inject(place: Workspace) -> None:
-    """i asks for a message and draws the budget, the facts with their scores, and what fell off."""
-    app = make_app(place)
-    async with running(app) as pilot:
-        await press(pilot, "g", "f", "i")
-        await type_text(pilot, "which port")
-        await press(pilot, "enter")
-        text = screen_text(app)
-        for words in ("Words that count: port", "characters", "26 of 2,000", "1 of 10", "INJECTED", "m-2", "1 + 0.0"):
-            assert words in text
-
-
-async def test_another_programs_fact_appears(place: Workspace) -> None:
-    """A line that an agent wrote is shown, flashes, and stands in Changes as from outside."""
-    app = make_app(place)
-    async with running(app) as pilot:
-        await press(pilot, "g", "f")
-        file = place.root / ".aegis/memory/memories.jsonl"
-        with open(file, "ab") as other:
-            other.write(fact_line("m-9", "From outside", "2024-01-15T10:00:00Z"))
-        app.post_message(Changed(frozenset({".aegis/memory/memories.jsonl"})))
-        await settle(pilot)
-        pane = app.navigation.pane
-        assert ids(pane)[0] == "m-9"
-        assert [row.item.id for row in pane.line_list.flashing] == ["m-9"]
-        (change,) = place.store.history.list(actor="outside")
-        assert [one.title for one in change.touched] == ["From outside"]
-        await press(pilot, "0")
-        assert "From outside" in screen_text(app)

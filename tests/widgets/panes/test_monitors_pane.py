@@ -56,25 +56,6 @@ async def test_each_row_says_how_it_is_by_sign_and_word() -> None:
     assert (badge.count, badge.alert) == (3, True)
 
 
-async def test_a_monitor_is_added() -> None:
-    """The form asks what its type looks at, shows the next runs, and the new monitor stands in the file."""
-    pane, files = MonitorsPane(), Files({"monitors.md": MONITORS})
-    async with showing(pane, files):
-        plan = pane.adding(NOW)
-        assert plan is not None
-        fields = {field.name: field for field in plan.fields}
-        assert fields["interval"].hint is not None
-        assert "Mon 15 Jan 10:35" in fields["interval"].hint("*/5 * * * *")
-        assert plan.check is not None
-        values = {field.name: field.value for field in plan.fields} | {"name": "Queue", "type": "command"}
-        assert plan.check(values) == {"command": "a monitor of type command needs a command"}
-        values["command"] = "redis-cli ping"
-        assert plan.check(values) == {}
-        files.apply(plan.build(values, values, NOW))
-        written = "### Queue\n- type: command\n- command: redis-cli ping\n- interval: */5 * * * *\n"
-        assert written in files.text("monitors.md")
-
-
 async def test_a_monitor_is_edited_and_removed() -> None:
     """Changed fields change their lines, emptied ones go, unknown ones can be edited, the source be replaced."""
     pane, files = MonitorsPane(), Files({"monitors.md": MONITORS})

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tests.widgets.panes.looking import NOW, Files, detail_words, settled, showing, shown
-from widgets.pane.base import Pane
+from tests.widgets.panes.looking import NOW, Files, settled, showing, shown
 from widgets.panes.plans.pane import PlansPane
 from widgets.text.styled_text import line_text
 
@@ -45,32 +44,6 @@ async def test_a_plan_is_a_tree_of_phases() -> None:
             "    ○ t4   Loose end",
         ]
         assert "1 active" in shown(app)
-
-
-async def test_the_detail_of_a_task_names_what_it_waits_for() -> None:
-    """Dependencies stand with their state and title; one that the plan does not have is marked."""
-    pane = PlansPane()
-    async with showing(pane, {"orchestration.md": PLAN}) as (pilot, app):
-        await pilot.press("j", "j", "j", "j", "j")
-        await settled(pilot, app)
-        words = detail_words(pane)
-        assert "▲ blocked" in words
-        assert "depends on ◐ t2 Auth API t9, which the plan does not have" in words
-
-
-async def test_tasks_of_the_plan_are_linked() -> None:
-    """The entries of tasks.md that carry the plan's id are a jump away, also from a task of the plan."""
-    pane, files = PlansPane(), Files({"orchestration.md": PLAN, "tasks.md": TASKS})
-    async with showing(pane, files) as (pilot, app):
-        plan, *_ = (row.item for row in pane.line_list.rows if hasattr(row, "item"))
-        step = pane.line_list.rows[3].item  # type: ignore[attr-defined]
-        for item in (plan, step):
-            (link,) = pane.links(item)
-            assert link.text == "Write the login form"
-            assert link.target == ("tasks.md", files.look().tasks.tasks[0].ref)
-        pane.follow(link.target)
-        await pilot.pause()
-        assert len(app.of(Pane.Jump)) == 1
 
 
 async def test_plans_fold_filter_and_keep_the_cursor() -> None:

@@ -10,12 +10,10 @@ import pytest
 from memory.document import Document, parse
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
-from tests.fixture_files import SAMPLE
 from tests.widgets.harness import Harness, screen_text
-from widgets.list.rows import Heading
 from widgets.panes.tasks.detail import rest_of_body, task_detail
 from widgets.panes.tasks.pane import TasksPane
-from widgets.text.glyphs import ASCII, UNICODE
+from widgets.text.glyphs import UNICODE
 from widgets.text.styled_text import line_text
 from widgets.text.words import task_row
 
@@ -83,20 +81,6 @@ def test_a_row_says_priority_title_and_when(section: str, text: str, left: str, 
     assert row.rstrip().endswith(right)
 
 
-def test_only_what_is_overdue_is_coloured() -> None:
-    """The tone `alert` stands on overdue dates alone."""
-    for section, text, _, right in ROWS:
-        pieces = task_row(task_from(section, text), 60, NOW, UTC, UNICODE)
-        assert any(piece.tone == "alert" for piece in pieces) == right.startswith("▲")
-
-
-@pytest.mark.parametrize("width", range(30))
-def test_a_row_fits_into_any_width(width: int) -> None:
-    """Columns are dropped before the title is, and nothing is wider than it may be."""
-    row = line_text(task_row(task_from(*ROWS[12][:2]), width, NOW, UTC, ASCII))
-    assert len(row) == width
-
-
 def test_the_detail_has_every_field_and_the_text() -> None:
     """Known fields are labelled, unknown ones listed, what else stands in the entry follows."""
     text = (
@@ -108,16 +92,6 @@ def test_the_detail_has_every_field_and_the_text() -> None:
     for words in ("due 2024-01-15 14:00, in 4 h", "Bob", "x, y", "SUP-1", "first second", "OTHER FIELDS"):
         assert any(words in part for part in shown), words
     assert rest_of_body(task) == "```sh\nls\n```"
-
-
-def test_rows_are_the_sections_with_their_counts() -> None:
-    """Sections stand in their order, with how many they hold; the remark counts what is open, as the sidebar does."""
-    snapshot = snapshot_of((SAMPLE / "tasks.md").read_text())
-    pane = TasksPane()
-    headings = [(row.title, row.note) for row in pane.rows(snapshot, NOW) if isinstance(row, Heading)]
-    assert headings == [("PENDING", "3"), ("IN PROGRESS", "1"), ("COMPLETED", "1")]
-    assert pane.remark(snapshot, NOW) == "4 open"
-    assert TasksPane.badge(snapshot, NOW).count == 4
 
 
 async def test_an_empty_file_says_what_the_pane_is_for() -> None:

@@ -12,7 +12,6 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from memory.base.problems import Problem
-from memory.base.safe_text import cell_width, visible
 from memory.files.snapshot import Snapshot
 from memory.files.status import Brief, NextRun, brief
 from memory.files.tasks.model import Task
@@ -30,7 +29,7 @@ from widgets.text.styled_text import Line
 from widgets.text.words import until
 
 from .shortened_groups import DOORS, KEPT, MORE, cut, more_words, shown_of
-from .words import BEHIND, WIDEST_LEAD, BriefRow, days_since, note_of, row_line
+from .words import BriefRow, days_since, note_of, row_line
 
 STALE_DAYS = 7
 """Days after which a task in progress is listed as stale."""
@@ -83,7 +82,6 @@ class BriefPane(Pane):
         self._known: tuple[Snapshot, datetime, Brief] | None = None
         self._wanted_group = ""
         self._opened: set[str] = set()
-        self._lead = 0
 
     # What is shown
 
@@ -120,8 +118,6 @@ class BriefPane(Pane):
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
         """Measure the titles that have a note after them, and go to a group that was requested."""
-        titles = (cell_width(visible(row.title[:80])) for _, row, _ in contents.rows.items if row.group in BEHIND[:2])
-        self._lead = min(WIDEST_LEAD, max(titles, default=0))
         super().put(contents, flash=flash)
         self._seek()
 
@@ -134,8 +130,8 @@ class BriefPane(Pane):
         if first in ("overdue", "today") and len(group) > 1:
             return f"{len(group)}  the most urgent first, W says why"
         if first == "lost":
-            return f"{len(group)}  B brings it back, x leaves it"
-        return f"{len(group)}  T decides" if first == "waiting" else str(len(group))
+            return f"{len(group)}  B restores, x dismisses"
+        return f"{len(group)}  (T)" if first == "waiting" else str(len(group))
 
     def _groups(self, brief: Brief) -> Iterator[tuple[str, list[BriefRow]]]:
         def tasks(group: str, found: Sequence[Any]) -> list[BriefRow]:
@@ -156,7 +152,7 @@ class BriefPane(Pane):
         notice = self._notice
         if notice is not None:
             yield (
-                "WAITS FOR APPROVAL",
+                "NEEDS APPROVAL",
                 [
                     BriefRow("waiting", one.place, one.ref, one, f"{one.role} {one.ask.name}: {one.why}")
                     for one in notice.waiting
@@ -166,7 +162,7 @@ class BriefPane(Pane):
         yield "TODAY", tasks("today", self._urgent(brief, brief.due_today))
         yield "PROBLEMS", [_problem_row(problem) for problem in self._problems if problem.level == "error"]
         yield (
-            "SINCE YOU LOOKED LAST",
+            "SINCE YOUR LAST VISIT",
             [BriefRow("news", one.file, one.ref or "", one, one.title) for one in self._news],
         )
         now, zone = brief.now, brief.snapshot.zone
@@ -276,7 +272,7 @@ class BriefPane(Pane):
 
     def draw_row(self, item: BriefRow, width: int) -> Line:
         """Draw when or where, what, and a note."""
-        return row_line(item, min(width, WIDEST_ROW), self._lead, self.now, self.zone, self.glyphs)
+        return row_line(item, min(width, WIDEST_ROW), self.now, self.zone, self.glyphs)
 
     def view(self) -> dict[str, str]:
         """The view without a position: the most urgent row is first, and the next visit begins there."""

@@ -6,9 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any
 
-from memory.base.safe_text import cell_width, visible
 from memory.files.tasks.values import moment_or_none
-from memory.trust.records import NOT_OPEN, short_reason
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import PRIORITY_TONES, due_words, progress_line, short_moment, since, until
@@ -52,9 +50,6 @@ ROW = Columns(Column("when", 14, importance=9), Column("title", minimum=18), Col
 LEAD = Columns(Column("when", 14, importance=9), Column("title", minimum=18), gap=2)
 """The columns of other rows: when or where, and title with the note after it."""
 
-LEAD_MARGIN = 16
-"""Cells before the title."""
-
 WIDE_ENOUGH = 48
 """Cells from which tasks show their priority."""
 
@@ -64,11 +59,8 @@ TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
 BEHIND = ("alert", "waiting", "muted", "draft", "news", "beside", "lost")
 """The groups whose note comes right after the title."""
 
-WIDEST_LEAD = 30
-"""The most cells to which titles are padded, so that the notes after them are aligned."""
 
-
-def row_line(item: BriefRow, width: int, lead: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
+def row_line(item: BriefRow, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
     """Return the line of a row: when or where, title, and note; `lead` is the width to which titles are padded."""
     if item.group == MORE:
         return line(Piece(item.words, "muted"))
@@ -81,22 +73,10 @@ def row_line(item: BriefRow, width: int, lead: int, now: datetime, zone: tzinfo,
     elif item.group == "journal" and item.thing.lines:
         title = line(item.title, Piece(f"  {item.thing.lines[0]}", "muted"))
     elif item.group in BEHIND and note.text:
-        title = _lead_line(item, note, width - LEAD_MARGIN, lead)
+        title = line(item.title, "  ", note)
     if item.group not in TASK_GROUPS:
         return LEAD.line(width, {"when": when_of(item, now, zone, glyphs), "title": title})
     return ROW.line(width, {"when": when_of(item, now, zone, glyphs), "title": title, "note": note})
-
-
-def _lead_line(item: BriefRow, note: Piece, width: int, lead: int) -> Line:
-    """A title with its note right after it; in groups usually read as a list, the notes are aligned."""
-    cells = cell_width(visible(item.title[:80]))
-    gap = 2 + (max(0, lead - cells) if item.group in BEHIND[:2] else 0)
-    # If one reason needs its short form, all get it: one column should not mix two wordings of the same.
-    if item.group == "waiting" and cells + gap + max(len(note.text), len(NOT_OPEN)) > width:
-        note = Piece(short_reason(note.text), "muted")
-    if cells + gap + len(note.text) > width:
-        gap = 2
-    return line(item.title, Piece(" " * gap), note)
 
 
 def when_of(item: BriefRow, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece | Line:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from datetime import tzinfo
 
-from memory.base.safe_text import cell_width, visible
 from memory.files.snapshot import plain_title
 from widgets.detail import Labelled
 from widgets.text.styled_text import Column, Columns, Line, Piece, line, line_width
@@ -16,29 +15,14 @@ from .logged_change import LoggedChange
 OUTSIDE = "outside"
 """The actor of a change made without memdeck."""
 
-LEAST_ACTOR = 5
-"""The fewest cells of the actor column."""
-
-MANY_CELLS = 58
-"""From so many cells of a row on, the actor column may be wider."""
-
-FEW_CELLS = 44
-"""Below so many cells of a row, actors have short names, so that they fit beside the summary."""
-
 NO_AGENTS = frozenset({"human", "you", "cli", "maintain", "monitor", OUTSIDE})
 """Actors that are not agents."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """The columns of a list: time, actor, summary; `short`: actors have short names."""
-
-    columns: Columns
-    short: bool = False
-
-    def actor(self, name: str) -> str:
-        """Return the shown name of an actor."""
-        return short_actor(name) if self.short else plain_actor(name)
+ROW = Columns(Column("time", 5, importance=3), Column("actor", 12, importance=1), Column("summary", minimum=18))
+"""The columns of a change."""
+WIDEST = 200
+"""The most cells of a summary in the title of the detail."""
 
 
 def plain_actor(name: str) -> str:
@@ -47,35 +31,9 @@ def plain_actor(name: str) -> str:
 
 
 def short_actor(name: str) -> str:
-    """Return the short name of an actor: `builder` for `agent:builder`.
-
-    An agent named like an actor that is not an agent keeps its full name.
-    """
+    """Return an actor's name for a narrow column: without `agent:`, unless that would name somebody else."""
     short = name.removeprefix("agent:")
-    if short != name:
-        return short if short and short not in NO_AGENTS else name
-    return plain_actor(name)
-
-
-def layouts(changes: Iterable[LoggedChange]) -> tuple[Layout, Layout, Layout]:
-    """Return the layouts for very narrow, narrow and wide lists; `layout_for` chooses one.
-
-    The actor column is as wide as the longest name, up to a limit.
-    """
-    actors = {one.actor for one in changes}
-
-    def layout(limit: int, summary: int, *, short: bool = False) -> Layout:
-        said = set(map(short_actor if short else plain_actor, actors))
-        widest = max((cell_width(visible(name[:limit])) for name in said), default=0)
-        actor = Column("actor", min(limit, max(LEAST_ACTOR, widest)), importance=1)
-        return Layout(Columns(Column("time", 5, importance=3), actor, Column("summary", minimum=summary)), short)
-
-    return layout(10, 12, short=True), layout(18, 18), layout(24, 18)
-
-
-def layout_for(width: int, found: tuple[Layout, Layout, Layout]) -> Layout:
-    """Return the layout for a width in cells."""
-    return found[(width >= FEW_CELLS) + (width >= MANY_CELLS)]
+    return short if short and short not in NO_AGENTS else plain_actor(name)
 
 
 def summary_line(change: LoggedChange, width: int) -> Line:

@@ -44,7 +44,7 @@ HELP = {
 }
 """The help of each key that memdeck knows."""
 
-UNKNOWN = "memdeck does not know this key. It is kept as it stands."
+UNKNOWN = "memdeck does not know this key. It is kept unchanged."
 """The help of every other key."""
 
 
@@ -171,30 +171,20 @@ class ConfigPane(Pane):
     # What can be done
 
     def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
-        """The form of a new key in the section under the cursor."""
+        """A key that is not there yet, in a section of the file."""
         assert self.snapshot is not None
         settings = self.snapshot.config.settings
-        here = self.current()
         sections = tuple(dict.fromkeys(setting.section for setting in settings if setting.section))
         taken = {setting.key for setting in settings}
         known = tuple(key for key in HELP if key not in taken)
-
-        def key_error(value: str) -> str | None:
-            return f"{value.strip()} is there already" if value.strip() in taken else None
-
+        here = getattr(self.current(), "section", "") or ""
         fields = [
-            FieldSpec(
-                "section",
-                "section",
-                value=getattr(here, "section", "") or "",
-                suggestions=sections,
-                placeholder="none: the front matter",
-            ),
+            FieldSpec("section", "section", value=here, suggestions=sections, placeholder="none: the front matter"),
             FieldSpec(
                 "key",
                 "key",
                 suggestions=known,
-                validate=key_error,
+                validate=lambda text: f"{text.strip()} is there already" if text.strip() in taken else None,
                 hint=lambda text: HELP.get(text.strip(), ""),
                 placeholder=", ".join(known[:3]),
                 required=True,
@@ -213,19 +203,15 @@ class ConfigPane(Pane):
         return FormPlan("New setting", fields, build, "config.set", focus="key", check=check)
 
     def editing(self, item: Setting, now: datetime) -> FormPlan | None:
-        """The form of one key."""
-        key = item.key
-        value = item.value or ""
-
-        def means(_text: str) -> str:
-            return HELP.get(key, "")
-
+        """The value alone: a cron expression with its next runs, a choice, or a text."""
+        key, value, about = item.key, item.value or "", HELP.get(item.key, "")
+        field = FieldSpec(
+            "value", "value", value=value, validate=lambda text: value_error(key, text), hint=lambda _: about
+        )
         if key in CRON_KEYS:
             field = cron_field("value", "value", value, now, self.zone)
         elif key in BOOLEAN_KEYS:
-            field = FieldSpec("value", "value", "choice", value, ("true", "false"), hint=means)
-        else:
-            field = FieldSpec("value", "value", value=value, validate=lambda text: value_error(key, text), hint=means)
+            field = FieldSpec("value", "value", "choice", value, ("true", "false"), hint=lambda _: about)
 
         def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
             return lambda snapshot: set_setting(snapshot, key, values["value"].strip(), now=now)
@@ -257,7 +243,7 @@ def bad_values(config: Config) -> dict[int, str]:
         problem = value_problem(setting.key, setting.value)
         first = config.setting(setting.key)
         if first is not None and first is not setting:
-            problem = f"{setting.key} stands on line {first.line + 1} already; only that one counts"
+            problem = f"{setting.key} is on line {first.line + 1} already; only that one counts"
         if problem is not None:
             found[setting.line] = problem
     return found

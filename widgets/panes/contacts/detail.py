@@ -8,7 +8,7 @@ from memory.base.clock import format_local
 from memory.files.contacts.channel_order import channels_of, is_gone, unreachable
 from memory.files.contacts.model import Channel, Contact, Contacts
 from memory.monitoring.alerts.channels import Reach
-from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer
+from widgets.detail import Caption, DetailLine, Labelled, Link, Prose
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Piece, line
 
@@ -69,13 +69,8 @@ def reached_by(contact: Contact, contacts: Contacts, glyphs: Glyphs) -> list[Det
     return [Caption("REACHED BY"), *links]
 
 
-def notification(
-    contact: Contact | None, contacts: Contacts, reach: Reach, zone: tzinfo, glyphs: Glyphs
-) -> list[DetailLine]:
-    """The channels that a notification would use now: the first, the fallback, and why not the others.
-
-    With a contact, also whether that is one of its own channels.
-    """
+def notification(reach: Reach, zone: tzinfo, glyphs: Glyphs) -> list[DetailLine]:
+    """The channels that a notification would use now: the first, the fallback, and why not the others."""
     lines: list[DetailLine] = [Caption("A NOTIFICATION NOW")]
     if not reach.steps:
         lines.append(Prose("goes nowhere: config.md names no channel for it, or turns notifications off", tone="muted"))
@@ -94,25 +89,4 @@ def notification(
     if reach.quiet is not None:
         end = format_local(reach.quiet, zone)[11:16]
         lines.append(Labelled("waits", f"until {end} (quiet hours), unless its priority is high"))
-    own = belongs(contact, contacts, reach)
-    if own is not None and contact is not None:
-        lines += [Spacer(), Prose(own, tone="muted")]
     return lines
-
-
-def belongs(contact: Contact | None, contacts: Contacts, reach: Reach) -> str | None:
-    """A sentence on whether notifications use a channel of a contact; None: nothing to say."""
-    if contact is None or not reach.steps:
-        return None
-    if isinstance(contact, Channel):
-        return None if reach.step(contact) else "Notifications are not sent by this channel."
-    own = channels_of(contact, contacts)
-    if reach.first is None or not own:
-        return None
-    mine = {reach.step(channel) for channel in own}
-    what = "this route's channel" if contact.kind == "route" else f"how {contact.title} is reached"
-    if reach.first in mine:
-        return f"What is used first is {what}."
-    if reach.fallback in mine - {None}:
-        return f"The fallback is {what}."
-    return f"Neither is {what}." if reach.fallback else f"That is not {what}."

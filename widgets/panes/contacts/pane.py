@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
-from memory.base.safe_text import cell_width, visible
 from memory.files.contacts.channel_order import is_gone, is_same, mentions
 from memory.files.contacts.model import Contacts, add_contact, edit_contact, find_contact, remove_contact
 from memory.files.snapshot import Snapshot
@@ -37,6 +36,26 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 LABELS = {"text": "how to reach"}
 """Labels of columns that differ from their field names."""
 
+
+ROWS = {
+    "channel": Columns(
+        Column("name", 16, importance=9),
+        Column("id", 15, importance=2),
+        Column("type", 8),
+        Column("status", minimum=12),
+        gap=2,
+    ),
+    "route": Columns(
+        Column("channel", 18, importance=9),
+        Column("project", 16, importance=2),
+        Column("prefix", 10, importance=3),
+        Column("terminal", minimum=6),
+        gap=2,
+    ),
+    "person": Columns(Column("name", 18, importance=9), Column("role", 16, importance=2), Column("text"), gap=2),
+}
+"""The columns of each kind."""
+
 SERVICES = ("telegram", "slack", "dingtalk", "email", "webhook")
 """The usual services of channels; any other word is allowed as well."""
 
@@ -58,13 +77,6 @@ WORDS: dict[tuple[str, str], tuple[str, str]] = {
     ("person", "text"): ("via Slack Alerts, weekdays", "How they are reached; name a channel to make it a link."),
 }
 """The placeholder of each field of a contact, and its help."""
-
-WIDEST = 22
-"""The most cells that one of the narrow columns takes."""
-
-IMPORTANCE = {"name": 9, "channel": 9, "prefix": 3, "project": 2, "id": 2, "role": 2}
-"""Which of the narrow columns stay longest in a narrow terminal; others count 1."""
-
 
 UNREAD = "no channel, route or person"
 """The note of a section that holds something else."""
@@ -94,7 +106,6 @@ class ContactsPane(OutlinePane):
     def __init__(self, addresses: Callable[[], Addresses] | None = None) -> None:
         """`addresses` returns the addresses of the person's channels; called in a worker, only to see which exist."""
         super().__init__()
-        self._layouts: dict[str, Columns] = {}
         self._addresses = addresses
         self._reach = Reach()
 
@@ -120,11 +131,6 @@ class ContactsPane(OutlinePane):
         addresses = Addresses(None, {}) if self._addresses is None else self._addresses()
         self._reach = reach_of(snapshot, addresses, now)
         return super().read(snapshot, now)
-
-    def put(self, contents: Contents, *, flash: bool = True) -> None:
-        """Measure the columns, then show the rows."""
-        self._layouts = layouts(contents.snapshot.contacts)
-        super().put(contents, flash=flash)
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """Whether no channel can notify, else how many contacts there are and how many channels are disconnected."""
@@ -173,7 +179,7 @@ class ContactsPane(OutlinePane):
                 cells[name] = getattr(item, name) or ""
             if kind == "channel":
                 cells["status"] = line(*self._status_line(item))
-        return line(indent, self._layouts[kind].line(max(0, width - left), cells))
+        return line(indent, ROWS[kind].line(max(0, width - left), cells))
 
     def _status_line(self, item: Any) -> tuple[Piece, ...]:
         """A channel's state; without its own sign if the mark before the row already says that nothing can be sent."""
@@ -205,7 +211,7 @@ class ContactsPane(OutlinePane):
                 "person": "Who to ask, and how to reach them.",
             }[item.kind]
             lines = [Title(item.title), Spacer(), Prose(words), Spacer(), Prose(f"a adds a {item.kind}.", tone="muted")]
-            return [*lines, Spacer(), *self._way(None)]
+            return [*lines, Spacer(), *notification(self._reach, self.zone, self.glyphs)]
         _, *names = COLUMNS[item.kind]
         lines = [Title(self.detail_title(item)), Spacer()]
         for name in names:
@@ -227,11 +233,7 @@ class ContactsPane(OutlinePane):
             lines += [Spacer(), *belonging]
         if reached := reached_by(item, self._contacts, self.glyphs):
             lines += [Spacer(), *reached]
-        return [*lines, Spacer(), *self._way(item)]
-
-    def _way(self, item: Any | None) -> list[DetailLine]:
-        """The channels that a notification would use."""
-        return notification(item, self._contacts, self._reach, self.zone, self.glyphs)
+        return [*lines, Spacer(), *notification(self._reach, self.zone, self.glyphs)]
 
     def _belonging(self, item: Any) -> list[Link]:
         """The routes of a channel and the people reached through it."""
@@ -296,30 +298,29 @@ class ContactsPane(OutlinePane):
         return FormPlan(f"Edit {kind}", fields, build, "contacts.edit", current=current)
 
     def _fields(self, kind: str, item: Any | None) -> list[FieldSpec]:
-        items = _items(self._contacts, kind)
-        fields = []
-        for number, name in enumerate(COLUMNS[kind]):
-            value = "" if item is None else str(getattr(item, name) or "")
-            known = by_use(str(getattr(other, name) or "") for other in items) if name != "text" else ()
-            if (kind, name) == ("channel", "status"):
-                status = ("connected", "disconnected")
-                about = WORDS[kind, name][1]
-                fields.append(FieldSpec(name, name, "choice", value or "connected", status, about=about))
-                continue
-            if (kind, name) == ("route", "channel"):
-                known = by_use(channel.name for channel in self._contacts.channels)
-            if (kind, name) == ("channel", "type"):
-                known = tuple(dict.fromkeys((*known, *SERVICES)))
+        """Return the fields of a contact; those with a few usual values complete from them and from what is there."""
+        items, fields = _items(self._contacts, kind), []
+        for name in COLUMNS[kind]:
             placeholder, about = WORDS[kind, name]
+            value = "" if item is None else str(getattr(item, name) or "")
+            if name == "status":
+                states = ("connected", "disconnected")
+                fields.append(FieldSpec(name, name, "choice", value or states[0], states, about=about))
+                continue
+            known = () if name in ("name", "id", "text") else by_use(str(getattr(one, name) or "") for one in items)
+            if name == "channel":
+                known = by_use(one.name for one in self._contacts.channels)
+            if name == "type":
+                known = tuple(dict.fromkeys((*known, *SERVICES)))
             fields.append(
                 FieldSpec(
                     name,
                     LABELS.get(name, name),
                     value=value,
-                    suggestions=known if name not in ("name", "id") else (),
+                    suggestions=known,
                     placeholder=placeholder,
                     about=about,
-                    required=number == 0,
+                    required=not fields,
                 )
             )
         return fields
@@ -349,30 +350,3 @@ def extra_of(item: Any) -> dict[str, str]:
 
 def _items(contacts: Contacts, kind: str) -> Sequence[Any]:
     return {"channel": contacts.channels, "route": contacts.routes, "person": contacts.people}[kind]
-
-
-def layouts(contacts: Contacts) -> dict[str, Columns]:
-    """The columns of each group, as wide as their widest value; the last one gets the remaining cells.
-
-    The first and the second column begin in the same cells in all groups.
-    """
-    widths: dict[str, list[int]] = {}
-    for kind, title in GROUPS:
-        items = _items(contacts, kind)
-        widths[kind] = [_widest(name, items) for name in COLUMNS[kind]]
-        widths[kind][0] = max(widths[kind][0], cell_width(title))
-    shared = [max(widths[kind][place] for kind, _ in GROUPS if place + 1 < len(widths[kind])) for place in (0, 1)]
-    found = {}
-    for kind, _ in GROUPS:
-        names = COLUMNS[kind]
-        fixed = [
-            Column(name, shared[place] if place < 2 else widths[kind][place], importance=IMPORTANCE.get(name, 1))
-            for place, name in enumerate(names[:-1])
-        ]
-        found[kind] = Columns(*fixed, Column(names[-1], minimum=6 if kind == "route" else 14), gap=2)
-    return found
-
-
-def _widest(name: str, items: Sequence[Any]) -> int:
-    values = [cell_width(visible(str(getattr(item, name) or "")[: 2 * WIDEST])) for item in items]
-    return min(WIDEST, max([cell_width(LABELS.get(name, name)), *values]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
@@ -10,7 +10,7 @@ from widgets.text.styled_text import Line, Piece, line
 from widgets.text.words import dated
 
 from .lines import OPS, LineContext
-from .rows import DecisionRow, DreamRow, GateRow, HealthRow, InboxRow, InvalidRow, Json, MemoryRow, ShadowRow
+from .rows import DecisionRow, Json, MemoryRow, ShadowRow
 
 if TYPE_CHECKING:
     from memory.curated.model import Memory
@@ -22,51 +22,46 @@ SHOWN = 10
 """The most memories that a search shows."""
 NEWEST = 8
 """The most decisions that a memory's history shows."""
-PLACES = {"agent/workspace": "agents", "agent/global": "your agents"}
-"""Short words for scopes."""
 TERMS = (("unicode", "words"), ("trigram", "letters"), ("recency", "age"), ("signal", "recalls"))
 """The terms of a score, with their shown names."""
 
 
 def detail_lines(item: Any, seen: LineContext, decisions: Sequence[Json]) -> Iterator[DetailLine]:
-    """Everything about a row; `decisions` are the newest ones."""
-    if isinstance(item, MemoryRow):
-        yield from _memory(item.memory, item.recalls, seen)
-        yield from _history(item.memory, decisions, seen)
-    else:
-        yield from _DETAILS[type(item)](item, seen)
+    """Yield everything about a row; `decisions` are the newest ones."""
+    match item:
+        case MemoryRow():
+            yield from _memory(item.memory, item.recalls, seen)
+            yield from _history(item.memory, decisions, seen)
+        case ShadowRow():
+            yield from _hidden(item, seen)
+        case DecisionRow():
+            yield from _decision(item, seen)
+        case _:
+            yield Title(item.title)
+            yield from _record(item.record, seen)
 
 
-def _invalid(item: InvalidRow, _seen: LineContext) -> Iterator[DetailLine]:
-    bad = item.invalid
-    yield from (Title(bad.filename), Prose(bad.reason, tone="alert"), Spacer())
-    yield from (Labelled("line", str(bad.line)), Labelled("code", bad.code), Labelled("folder", bad.root.folder))
-    yield from (Spacer(), Prose("The file stays as it is, and its name is taken, until it is mended.", tone="muted"))
+def _record(record: Json, seen: LineContext) -> Iterator[DetailLine]:
+    """Yield the values of a record: texts beside their names, lists and objects below them."""
+    for key, value in record.items():
+        label = key.replace("_", " ")
+        if isinstance(value, dict) and value:
+            yield from (Spacer(), Caption(label.upper()))
+            yield from (Labelled(str(name), str(one)) for name, one in value.items())
+        elif isinstance(value, list | tuple) and value:
+            yield from (Spacer(), Caption(label.upper()))
+            for one in value:
+                yield _one(one) if isinstance(one, dict) else Prose(str(one))
+        elif value not in (None, "", [], (), {}):
+            shown = (
+                dated(value, seen.now, seen.zone) if label.endswith(" at") and isinstance(value, str) else str(value)
+            )
+            yield Labelled(label, shown)
 
 
-def _inbox(item: InboxRow, _seen: LineContext) -> Iterator[DetailLine]:
-    yield Title(item.title)
-    yield from (Labelled(key.replace("_", " "), str(value)) for key, value in item.record.items() if value)
-
-
-def _health(item: HealthRow, seen: LineContext) -> Iterator[DetailLine]:
-    found = item.overview
-    yield Title(item.title)
-    if found.error is not None:
-        yield Prose(str(found.error), tone="alert")
-        return
-    health = found.health
-    yield from (Prose(text, tone="alert") for text in health["problems"])
-    yield Caption("FILES")
-    yield from (Labelled(PLACES.get(scope, scope), f"{count:,}") for scope, count in health["files"].items())
-    if not health["files"]:
-        yield Prose("No memory yet.", tone="muted")
-    yield from (Labelled("not read", f"{health['invalid_files']:,}"), Spacer(), Caption("CONTROLLER"))
-    yield Labelled("changes", f"{health['decisions']:,}")
-    yield Labelled("waiting", f"{health['pending_decisions']:,}")
-    yield Labelled("last", dated(health["last_operation_at"], seen.now, seen.zone) or "never")
-    yield from (Spacer(), Caption("PLACES"), Labelled("workspace", health["workspace_id"] or "no identity yet"))
-    yield Labelled("person", health["global_dir"] or "no home folder")
+def _one(value: Json) -> Labelled:
+    first, *rest = (text for text in map(str, value.values()) if text)
+    return Labelled(str(value.get("gate") or value.get("name") or first), str(value.get("words") or ", ".join(rest)))
 
 
 def _memory(memory: Memory, recalls: Json, seen: LineContext) -> Iterator[DetailLine]:
@@ -110,7 +105,7 @@ def _decided(one: Json, seen: LineContext) -> Line:
 
 def _hidden(item: ShadowRow, seen: LineContext) -> Iterator[DetailLine]:
     for_whom = f" for {item.reader}" if item.reader else ""
-    words = f"Hidden{for_whom} by {item.winner.root.label}/{item.winner.filename}: the same type and name, deeper."
+    words = f"Overridden{for_whom} by {item.winner.root.label}/{item.winner.filename}: the same type and name, deeper."
     yield from _memory(item.memory, {}, seen)
     yield from (Spacer(), Prose(words, tone="warn"))
 
@@ -140,45 +135,6 @@ def _decision(item: DecisionRow, seen: LineContext) -> Iterator[DetailLine]:
     if item.changes:
         hint = seen.with_keys("{curated.revert|_} takes it back, while the file is as it left it.")
         yield from (Spacer(), Prose(hint, tone="muted"))
-
-
-def _gates(item: GateRow, seen: LineContext) -> Iterator[DetailLine]:
-    gates = item.gates
-    yield Title(f"Dreaming of {item.title}")
-    yield Prose("What was recalled most is gathered into one memory when all gates are open.", tone="muted")
-    yield from (Spacer(), Caption("GATES"))
-    yield from (Labelled(gate["gate"], gate["words"], "good" if gate["open"] else "warn") for gate in gates["gates"])
-    if gates["candidates"]:
-        yield from (Spacer(), Caption("CANDIDATES"))
-        for one in gates["candidates"]:
-            name = one.get("name") or one.get("filename") or ""
-            yield Labelled(f"{one.get('score', 0):.2f}", str(name))
-    yield from (Spacer(), Prose(seen.with_keys("{curated.dream|&} dreams."), tone="muted"))
-
-
-def _dream(item: DreamRow, seen: LineContext) -> Iterator[DetailLine]:
-    run = item.run
-    yield Title(f"Dream of {run['scope']}")
-    if run["error"]:
-        yield Prose(run["error"], tone="alert")
-    yield Labelled("state", run["state"])
-    yield Labelled("began", dated(run["started_at"], seen.now, seen.zone))
-    yield Labelled("gathered", f"{run['promoted_count']:,} of {run['input_count']:,}")
-    for label, key in (("memory", "target_filename"), ("text", "artifact_path"), ("reason", "reason"), ("id", "id")):
-        if run.get(key):
-            yield Labelled(label, str(run[key]))
-
-
-_DETAILS: dict[type, Callable[[Any, LineContext], Iterator[DetailLine]]] = {
-    HealthRow: _health,
-    ShadowRow: _hidden,
-    DecisionRow: _decision,
-    GateRow: _gates,
-    DreamRow: _dream,
-    InvalidRow: _invalid,
-    InboxRow: _inbox,
-}
-"""What shows a row in full, by the kind of the row; memories also need the decisions."""
 
 
 def search_lines(found: Sequence[Scored], hidden: int, seen: LineContext, width: int) -> list[Line]:

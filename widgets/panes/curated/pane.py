@@ -15,7 +15,7 @@ from widgets.text.styled_text import Line
 
 from .detail import detail_lines
 from .lines import LineContext, row_line
-from .rows import DecisionRow, DreamRow, HealthRow, InboxRow, InvalidRow, MemoryRow, ShadowRow, memory_ref, rows_of
+from .rows import DecisionRow, MemoryRow, RecordRow, ShadowRow, memory_ref, rows_of
 
 if TYPE_CHECKING:
     from memory.curated.system import CuratedLook
@@ -88,25 +88,23 @@ class CuratedPane(OutlinePane):
         return isinstance(item, MemoryRow)
 
     def mark(self, item: Any) -> Hashable:
-        """What its row depends on."""
+        """A memory changes with its bytes, a decision when it is carried out, a record with its values."""
         match item:
             case MemoryRow() | ShadowRow():
                 return (item.ref, item.memory.hash)
             case DecisionRow():
                 return (item.ref, item.decision["applied_at"])
-            case DreamRow():
-                return (item.ref, item.run["state"])
             case _:
-                return (item.ref, item.title)
+                return (item.ref, item.lead, item.text)
 
     def place(self, item: Any) -> str:
-        """The name or id of an item on the command line."""
+        """The file of a memory; the id of a decision."""
         if isinstance(item, MemoryRow | ShadowRow):
             return item.memory.filename
-        return item.title if isinstance(item, DecisionRow | DreamRow) else ""
+        return item.title if isinstance(item, DecisionRow) else ""
 
     def text(self, item: Any) -> str:
-        """The text that the filter searches."""
+        """Words are searched in what a row shows, and in the texts of memories."""
         match item:
             case MemoryRow() | ShadowRow():
                 memory = item.memory
@@ -114,14 +112,8 @@ class CuratedPane(OutlinePane):
             case DecisionRow():
                 made = item.decision
                 return f"{made['op']} {made['target_filename']} {item.rule} {made['reason']} {item.title}"
-            case InvalidRow():
-                return f"{item.title} {item.invalid.reason}"
-            case InboxRow():
-                return f"{item.session} {item.title}"
-            case DreamRow():
-                return f"{item.run['state']} {item.title} {item.run['error'] or ''}"
             case _:
-                return str(item.title)
+                return f"{item.title} {item.lead} {item.text}"
 
     def field_text(self, item: Any, name: str) -> str:
         """The part that a row belongs to; type, scope and agent of memories; scope, agent and outcome of decisions."""
@@ -141,8 +133,8 @@ class CuratedPane(OutlinePane):
 
     def detail(self, item: Any) -> Sequence[DetailLine]:
         """Everything in full."""
-        found = next((row.overview for row in self._all() if isinstance(row, HealthRow)), None)
-        return list(detail_lines(item, self.seen, () if found is None else found.decisions))
+        decisions = [row.decision for row in self._all() if isinstance(row, DecisionRow)]
+        return list(detail_lines(item, self.seen, decisions))
 
     def _all(self) -> Sequence[Any]:
         return () if self.contents is None else self.contents.rows.values
@@ -153,7 +145,7 @@ class CuratedPane(OutlinePane):
             winner = item.winner
             return [Link("hidden by", winner.filename, (self.files[0], memory_ref(winner)))]
         name = item.decision["target_filename"] if isinstance(item, DecisionRow) else ""
-        name = item.run["target_filename"] if isinstance(item, DreamRow) else name
+        name = item.record.get("target_filename") if isinstance(item, RecordRow) else name
         for row in self._all() if name else ():
             if isinstance(row, MemoryRow) and row.memory.filename == name:
                 return [Link("memory", row.title, (self.files[0], row.ref))]

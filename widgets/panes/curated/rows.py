@@ -8,23 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from widgets.list.rows import Heading, Note
 from widgets.panes.titled_row import TitledRow
+from widgets.text.styled_text import Tone
 
 if TYPE_CHECKING:
     from memory.curated.model import Invalid, Memory
     from memory.curated.overview import CuratedOverview
 
 Json: TypeAlias = "dict[str, Any]"
-
-
-@dataclass(frozen=True, slots=True)
-class HealthRow:
-    """The health of curated memory."""
-
-    overview: CuratedOverview
-
-    ref = "curated#health"
-    title = "How it stands"
-    part = "health"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,41 +40,16 @@ class ShadowRow(TitledRow):
 
 
 @dataclass(frozen=True, slots=True)
-class InvalidRow(TitledRow):
-    """A file that is not a memory."""
+class RecordRow(TitledRow):
+    """A record that is only shown: its part of the pane, the name of its sign, tone, first words, text and time."""
 
-    invalid: Invalid
-
-    part = "invalid"
-
-
-@dataclass(frozen=True, slots=True)
-class InboxRow(TitledRow):
-    """A file that waits in an inbox of a session, or (`failed`) a candidate that could not be accepted."""
-
+    part: str
     record: Json
-    session: str
-    failed: bool
-
-    part = "inbox"
-
-
-@dataclass(frozen=True, slots=True)
-class GateRow(TitledRow):
-    """The gates of dreaming of one side, global or workspace."""
-
-    gates: Json
-
-    part = "dreams"
-
-
-@dataclass(frozen=True, slots=True)
-class DreamRow(TitledRow):
-    """One run of dreaming, titled by its id."""
-
-    run: Json
-
-    part = "dreams"
+    sign: str
+    tone: Tone
+    lead: str = ""
+    text: str = ""
+    when: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,50 +73,83 @@ class DecisionRow(TitledRow):
 
 
 def rows_of(found: CuratedOverview) -> Iterator[Any]:
-    """Yield all rows; none if there is nothing yet."""
+    """Yield all rows with their headings; nothing while there is no memory at all, so that the pane says what it is."""
     if found.error is None and not (found.memories or found.invalid or found.decisions):
         return
-    yield HealthRow(found)
+    yield _health(found)
     yield from _memories(found)
     if found.invalid:
         yield from (Note(number=1), Heading("NOT READ", f"{len(found.invalid):,}"))
-        for one in found.invalid:
-            yield InvalidRow(f"curated#invalid:{one.root.key}/{one.filename}", one.filename, one)
+        yield from map(_invalid, found.invalid)
     if found.inbox or found.failures:
         failed = f", {len(found.failures):,} failed" if found.failures else ""
         yield from (Note(number=2), Heading("INBOX", f"{len(found.inbox):,} waiting{failed}"))
-        yield from (_inbox_row(one, failed=True) for one in found.failures)
-        yield from (_inbox_row(one, failed=False) for one in found.inbox)
+        yield from (_inbox(one, failed=True) for one in found.failures)
+        yield from (_inbox(one, failed=False) for one in found.inbox)
     if found.gates:
         yield from (Note(number=3), Heading("DREAMS", f"{len(found.dreams):,}" if found.dreams else ""))
-        yield from (GateRow(f"curated#gates:{one['scope']}", str(one["scope"]), one) for one in found.gates)
-        yield from (DreamRow(f"curated#dream:{one['id']}", str(one["id"]), one) for one in found.dreams)
+        yield from map(_gates, found.gates)
+        yield from map(_dream, found.dreams)
     if found.decisions:
         yield from (Note(number=4), Heading("DECISIONS", f"{len(found.decisions):,}"))
         yield from (DecisionRow(f"curated#{one['id']}", str(one["id"]), one) for one in found.decisions)
 
 
-def _inbox_row(record: Json, *, failed: bool) -> InboxRow:
-    """Return the row of a failure, titled by its reason without the code, or of a file, by its count of candidates."""
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _health(found: CuratedOverview) -> RecordRow:
+    ref, health = "curated#health", found.health
+    if found.error is not None:
+        return RecordRow(
+            ref, "Health", "health", {"error": str(found.error)}, "alert", "alert", "", found.error.message
+        )
+    hidden = sum(one.reader is None for one in found.shadows)
+    words = _count(health["indexed_files"], "memory", "memories") + (f", {hidden:,} hidden" if hidden else "")
+    sign, tone, lead = {
+        "ok": ("check", "good", "Healthy"),
+        "disabled": ("circle", "muted", "Switched off"),
+    }.get(health["status"], ("alert", "alert", _count(len(health["problems"]), "problem", "problems")))
+    return RecordRow(ref, "Health", "health", health, sign, tone, lead, words)  # type: ignore[arg-type]
+
+
+def _invalid(bad: Invalid) -> RecordRow:
+    record = {"reason": bad.reason, "line": bad.line, "code": bad.code, "folder": bad.root.folder}
+    ref = f"curated#invalid:{bad.root.key}/{bad.filename}"
+    text = f"{bad.filename}:{bad.line}  {bad.reason}"
+    return RecordRow(ref, bad.filename, "invalid", record, "alert", "alert", bad.root.label, text)
+
+
+def _inbox(record: Json, *, failed: bool) -> RecordRow:
     session = str(record.get("session") or record.get("session_id") or "")
     name = record.get("failure_id") or record.get("id") or record.get("file")
+    when = record.get("recorded_at") or record.get("at")
     if failed:
         code, sign, words = str(record.get("reason") or "").partition(": ")
-        return InboxRow(
-            f"curated#failure:{session}/{name}",
-            words if sign and " " not in code else code,
-            record,
-            session,
-            failed=True,
+        title = words if sign and " " not in code else code
+        return RecordRow(
+            f"curated#failure:{session}/{name}", title, "inbox", record, "cross", "alert", session, title, when
         )
-    count = int(record.get("candidates") or 0)
-    return InboxRow(
-        f"curated#inbox:{session}/{name}",
-        f"{count:,} {'candidate' if count == 1 else 'candidates'}",
-        record,
-        session,
-        failed=False,
-    )
+    title = _count(int(record.get("candidates") or 0), "candidate", "candidates")
+    return RecordRow(f"curated#inbox:{session}/{name}", title, "inbox", record, "circle", "plain", session, title, when)
+
+
+def _gates(gates: Json) -> RecordRow:
+    scope, is_open = str(gates["scope"]), gates["open"]
+    text = f"{gates['words']}  open" if is_open else gates["words"]
+    sign, tone = ("check", "good") if is_open else ("circle", "muted")
+    record = {"gates": gates["gates"], "candidates": gates["candidates"]}
+    title = f"Dreaming of {scope}"
+    return RecordRow(f"curated#gates:{scope}", title, "dreams", record, sign, tone, scope, text)  # type: ignore[arg-type]
+
+
+def _dream(run: Json) -> RecordRow:
+    tones = {"promoted": ("check", "good"), "failed": ("cross", "alert"), "running": ("circle", "accent")}
+    sign, tone = tones.get(run["state"], ("circle", "muted"))
+    text = run["error"] or f"{run['promoted_count']:,} of {run['input_count']:,} memories gathered"
+    ref, title = f"curated#dream:{run['id']}", f"Dream of {run['scope']}"
+    return RecordRow(ref, title, "dreams", run, sign, tone, run["state"], text, run["started_at"])  # type: ignore[arg-type]
 
 
 def memory_ref(memory: Memory) -> str:

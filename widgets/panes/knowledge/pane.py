@@ -154,39 +154,26 @@ class KnowledgePane(OutlinePane):
     # What can be done
 
     def adding(self, now: datetime) -> FormPlan | None:
-        """The form of a new fact in the section and topic of the cursor; of a decision among decisions."""
+        """A fact in the section and topic under the cursor; among the decisions, a decision."""
         assert self.snapshot is not None
-        item = self.current()
-        section, topic = _place(item)
-        decision = section.casefold().startswith("decision") or getattr(item, "kind", "") == "decision"
-        fields = self._fields(section, topic, now, decision)
-
-        def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
-            date = as_written(values.get("date", ""), "", now, self.zone, past=True)[:10] or None
-            return lambda snapshot: add_knowledge(
-                snapshot,
-                values["text"].strip(),
-                section=values["section"].strip(),
-                topic=values.get("topic", "").strip() or None,
-                date=date,
-                reason=values.get("reason", "").strip() or None,
-                now=now,
-            )
-
-        return FormPlan("New decision" if decision else "New fact", fields, build, "knowledge.add", focus="text")
-
-    def _fields(self, section: str, topic: str, now: datetime, decision: bool) -> list[FieldSpec]:
-        assert self.snapshot is not None
-        knowledge = self.snapshot.knowledge
-        sections = by_use(section.title for section in knowledge.sections)
-        topics = by_use(topic.title for section in knowledge.sections for topic in section.topics)
+        knowledge, (section, topic) = self.snapshot.knowledge, _place(self.current())
+        decision = section.casefold().startswith("decision") or getattr(self.current(), "kind", "") == "decision"
+        sections = by_use(one.title for one in knowledge.sections)
+        topics = by_use(one.title for section in knowledge.sections for one in section.topics)
         fields = [FieldSpec("section", "section", value=section, suggestions=sections, required=True)]
         if not decision:
             fields.append(FieldSpec("topic", "topic", value=topic, suggestions=topics, placeholder="none"))
         fields.append(FieldSpec("text", "text", placeholder=TEXT, required=True))
         if decision:
             fields += self._decision_fields(now.astimezone(self.zone).date().isoformat(), "", now)
-        return fields
+
+        def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
+            date = as_written(values.get("date", ""), "", now, self.zone, past=True)[:10] or None
+            given = {name: values.get(name, "").strip() or None for name in ("topic", "reason")}
+            text, place = values["text"].strip(), values["section"].strip()
+            return lambda snapshot: add_knowledge(snapshot, text, section=place, date=date, now=now, **given)
+
+        return FormPlan("New decision" if decision else "New fact", fields, build, "knowledge.add", focus="text")
 
     def _decision_fields(self, date: str, reason: str, now: datetime) -> list[FieldSpec]:
         return [

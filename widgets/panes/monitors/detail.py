@@ -50,8 +50,8 @@ def state_pieces(monitor: Monitor, picture: Picture | None, glyphs: Glyphs) -> t
     if state == "blocked":
         if alerts(monitor, picture):
             # A monitor that is no longer checked is not well for that reason.
-            return Piece(glyphs.alert, "alert"), Piece("alert, blocked", "alert")
-        return Piece(glyphs.half, "warn"), Piece("blocked", "warn")
+            return Piece(glyphs.alert, "alert"), Piece("alert", "alert")
+        return Piece(glyphs.half, "warn"), Piece("needs approval", "warn")
     if state in ("unknown", "skipped"):
         if monitor.healthy is None:
             return Piece(glyphs.circle, "muted"), Piece(monitor.last_status or "unknown", "muted")
@@ -112,7 +112,7 @@ def _state(
     if standing.broken:
         yield Labelled("cannot run", standing.broken, "alert")
     if standing.blocked:
-        yield Labelled("blocked", f"{standing.blocked}; T shows what it wants", "warn")
+        yield Labelled("blocked", f"{standing.blocked} (T)", "warn")
         if picture is not None and picture.blocked_since is not None:
             yield Labelled("blocked since", _dated(picture.blocked_since, now, zone))
         if monitor.last_status and not alerts(monitor, picture):
@@ -234,7 +234,7 @@ def _alerts(monitor: Monitor, picture: Picture | None) -> Iterator[DetailLine]:
         yield Labelled("alert", monitor.alert_priority)
     remedy = monitor.auto_remediate or monitor.auto_remediate_remark or ""
     if remedy:
-        yield Labelled("remedy", remedy)
+        yield Labelled("fix", remedy)
     if picture is not None and picture.remedy:
         yield Labelled("", line(Piece(f"{picture.remedy}", "muted" if picture.remedy == "approved" else "warn")))
     if monitor.cron_job_id:

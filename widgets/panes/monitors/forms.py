@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
+from typing import Any
 
 from memory.files.monitors import Monitor, add_monitor, edit_monitor
 from memory.monitoring.problems import runnable
@@ -19,8 +20,8 @@ TYPES = ("http", "command", "tcp", "file", "heartbeat")
 ALERTS = ("high", "normal", "low")
 """The priorities of an alert."""
 
-REMEDY = "a command that may mend it"
-"""The placeholder of the remedy field."""
+FIX = "a command that may fix it"
+"""The placeholder of the fix."""
 
 FOLDER = ". to run in the workspace; else an empty folder"
 """The placeholder of the folder field."""
@@ -66,42 +67,35 @@ class _Chosen:
 
 
 def adding(now: datetime, zone: tzinfo) -> FormPlan:
-    """The form of a new monitor."""
-    chosen = _Chosen(TYPES[0])
-    fields = [
-        FieldSpec("name", "name", placeholder="what it watches", required=True),
-        FieldSpec("type", "type", "choice", TYPES[0], TYPES),
-        *_of_types({}, chosen, ("expect", "certificate", "unit")),
-        cron_field("interval", "interval", "*/5 * * * *", now, zone),
-        _threshold("", chosen),
-        FieldSpec("alertPriority", "alert", "choice", "normal", ALERTS),
-        FieldSpec("autoRemediate", "remedy", placeholder=REMEDY),
-        FieldSpec("folder", "folder", placeholder=FOLDER),
-    ]
+    """Return the form of a new monitor."""
 
     def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
         given = {key: value.strip() for key, value in _fitting(values).items() if key != "name" and value.strip()}
         return runnable(lambda snapshot: add_monitor(snapshot, values["name"].strip(), given, now=now))
 
+    values = {"type": TYPES[0], "interval": "*/5 * * * *", "alertPriority": "normal"}
+    fields = _fields(values, _Chosen(TYPES[0]), ("expect", "certificate", "unit"), now, zone)
     return FormPlan("New monitor", fields, build, "monitors.add", check=_check)
 
 
 def editing(monitor: Monitor, now: datetime, zone: tzinfo) -> FormPlan:
-    """The form of a monitor; unknown fields come below the known ones."""
+    """Return the form of every field of a monitor; unknown fields are shown and kept."""
     known = {key for key, *_ in _OF_TYPES}
     values = {key: monitor.entry.fields.get(key) or "" for key in known if key in monitor.extra}
-    values |= {"url": monitor.url or "", "command": monitor.command or ""}
-    chosen = _Chosen(monitor.type or kind_of(monitor))
+    values |= {
+        "name": monitor.name,
+        "type": monitor.type or "",
+        "url": monitor.url or "",
+        "command": monitor.command or "",
+        "interval": monitor.interval or "",
+        "threshold": monitor.threshold or "",
+        "alertPriority": monitor.alert_priority or "",
+        "autoRemediate": monitor.auto_remediate or "",
+        "folder": monitor.folder or "",
+    }
     rare = tuple(key for key in _RARE if not values.get(key))
     fields = [
-        FieldSpec("name", "name", value=monitor.name, placeholder="what it watches", required=True),
-        FieldSpec("type", "type", "choice", monitor.type or "", TYPES if monitor.type else ("", *TYPES)),
-        *_of_types(values, chosen, rare),
-        cron_field("interval", "interval", monitor.interval or "", now, zone),
-        _threshold(monitor.threshold or "", chosen),
-        FieldSpec("alertPriority", "alert", "choice", monitor.alert_priority or "", ALERTS),
-        FieldSpec("autoRemediate", "remedy", value=monitor.auto_remediate or "", placeholder=REMEDY),
-        FieldSpec("folder", "folder", value=monitor.folder or "", placeholder=FOLDER),
+        *_fields(values, _Chosen(monitor.type or kind_of(monitor)), rare, now, zone),
         FieldSpec("cronJobId", "cron job", value=monitor.cron_job_id or ""),
         *(
             FieldSpec(key, key, value=str(value or ""), known=False)
@@ -117,6 +111,27 @@ def editing(monitor: Monitor, now: datetime, zone: tzinfo) -> FormPlan:
         return runnable(lambda snapshot: edit_monitor(snapshot, ref, set=given, unset=gone, base=base, now=now))
 
     return FormPlan("Edit monitor", fields, build, "monitors.edit", check=_check)
+
+
+def _fields(
+    values: dict[str, str], chosen: _Chosen, left_out: Sequence[str], now: datetime, zone: tzinfo
+) -> list[FieldSpec]:
+    """Return the fields of every monitor with their values."""
+    types = TYPES if values["type"] else ("", *TYPES)
+
+    def field(key: str, label: str, placeholder: str, **more: Any) -> FieldSpec:
+        return FieldSpec(key, label, value=values.get(key, ""), placeholder=placeholder, **more)
+
+    return [
+        field("name", "name", "what it watches", required=True),
+        FieldSpec("type", "type", "choice", values["type"], types),
+        *_of_types(values, chosen, left_out),
+        cron_field("interval", "interval", values["interval"], now, zone),
+        _threshold(values.get("threshold", ""), chosen),
+        FieldSpec("alertPriority", "alert", "choice", values["alertPriority"], ALERTS),
+        field("autoRemediate", "fix", FIX),
+        field("folder", "folder", FOLDER),
+    ]
 
 
 def _of_types(values: dict[str, str], chosen: _Chosen, left_out: Sequence[str]) -> list[FieldSpec]:

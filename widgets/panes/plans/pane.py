@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, TypeAlias
 
-from textual.message import Message
-
 from memory.files.plans.model import Plan
 from memory.files.plans.parts import PlanTask
 from memory.files.plans.progress import PlanProgress, done_by_dates, done_in_log, plan_progress
@@ -19,6 +17,7 @@ from widgets.list.outline import INDENT, Branch, OutlinePane
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge
 from widgets.pane.rows import RowKey
+from widgets.panes.telling import TellingPane
 from widgets.panes.titled_row import TitledRow
 from widgets.text.styled_text import Column, Columns, Line, Piece, line, line_width
 from widgets.text.words import progress_line
@@ -43,7 +42,7 @@ class PlanRow(TitledRow):
     task: PlanTask
 
 
-class PlansPane(OutlinePane):
+class PlansPane(OutlinePane, TellingPane):
     """Plans with their phases and tasks, active ones first; agents write them, this pane only shows them."""
 
     pane_id: ClassVar[str] = "plans"
@@ -57,12 +56,6 @@ class PlansPane(OutlinePane):
     filter_fields: ClassVar[tuple[str, ...]] = ("status", "project", "phase", "id")
     item_name: ClassVar[str] = "plan"
 
-    @dataclass
-    class LookedBack(Message):
-        """The progress of a plan over time was found, or changed."""
-
-        ref: str
-
     DEFAULT_CSS: ClassVar[str] = """
     PlansPane {
         & > .pane--list-frame { width: 11fr; }
@@ -74,7 +67,6 @@ class PlansPane(OutlinePane):
         """`past` returns the versions of a plan's entry in the change log, the oldest first; called in a worker."""
         super().__init__()
         self._past = past
-        self._progress: dict[str, PlanProgress | None] = {}
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
         """Active plans, then completed ones, each with its phases and their tasks."""
@@ -200,7 +192,8 @@ class PlansPane(OutlinePane):
         if isinstance(item, Branch):
             return [Title(item.title), Spacer(), Labelled("done", item.note)]
         if not isinstance(item, PlanRow):
-            return plan_detail(item, self.now, self.zone, self.glyphs, self._progress.get(item.ref))
+            progress = self.told(item, lambda: self._progress_of(item))
+            return plan_detail(item, self.now, self.zone, self.glyphs, progress)
         task = item.task
         status = (task.status or "").casefold()
         sign = line(
@@ -233,31 +226,19 @@ class PlansPane(OutlinePane):
         return lines
 
     def links(self, item: Any) -> Sequence[Link]:
-        """The links of a plan, also for a task of it; none for a phase. Also finds a plan's progress over time."""
-        if isinstance(item, Branch):
-            return ()
-        if isinstance(item, PlanRow):
-            return super().links(item.plan)
-        self._look_back(item)
-        return super().links(item)
+        """A task of a plan is linked as its plan is."""
+        return () if isinstance(item, Branch) else super().links(item.plan if isinstance(item, PlanRow) else item)
 
-    def _look_back(self, plan: Plan) -> None:
-        """Find a plan's progress over time; in a worker, once the cursor rests on it."""
+    def told_key(self, item: Any) -> Hashable:
+        """The progress of a plan is found anew for each look at the files."""
+        return (self.ref(item), id(self.snapshot))
+
+    def _progress_of(self, plan: Plan) -> PlanProgress | None:
         assert self.snapshot is not None
         zone = self.snapshot.zone
         logged = {} if self._past is None else done_in_log(self._past(plan), zone)
         dated = done_by_dates(self.snapshot, plan)
-        found = plan_progress(plan, logged, dated, self.now.astimezone(zone).date(), zone)
-        if self._progress.get(plan.ref) != found:
-            self._progress[plan.ref] = found
-            self.post_message(self.LookedBack(plan.ref))
-
-    def on_plans_pane_looked_back(self, message: LookedBack) -> None:
-        """Show the progress over time, if the cursor is still there."""
-        message.stop()
-        item = self.current()
-        if item is not None and self.ref(item) == message.ref and self.is_attached:
-            self._show_detail()
+        return plan_progress(plan, logged, dated, self.now.astimezone(zone).date(), zone)
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
         """Fold a plan on Enter; where its detail has little room, open the detail instead, which scrolls there."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from datetime import date, timedelta
-from itertools import islice
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -12,11 +11,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 
-from memory.files.tasks.agenda import Agenda, Occasion, month_of
+from memory.files.tasks.agenda import Agenda, month_of
 from widgets.calendar.month import Month
 from widgets.pane.base import Pane, PaneList
 from widgets.pane.rows import RowKey
-from widgets.text.styled_text import Line, Piece, line
+from widgets.text.styled_text import Line
 
 from .days import DayRow, Fits, MonthDays, occasion_line
 
@@ -25,12 +24,6 @@ WIDE, NARROW = 92, 56
 
 LOW = 9
 """Lines that a month needs."""
-
-MOST_AHEAD = 2_000
-"""How many later dates are searched for those that match a filter."""
-
-MOST_LATE = 4
-"""The most overdue tasks that are named below the month; the agenda lists all."""
 
 
 class DayList(PaneList):
@@ -174,36 +167,9 @@ class Calendar(Horizontal):
         self._left = None if to_top and self.list.cursor is not before else self.list.cursor
         self._show_month()
 
-    def _shows(self, occasion: Occasion) -> bool:
-        row = self._rows.get(id(occasion.task))
-        return row is not None and (self._fits is None or self._fits(row))
-
     def _show_month(self) -> None:
-        agenda, day = self._agenda, self.day
-        if agenda is None or day is None or self._days is None:
-            return
-        self.month.show(day, agenda.today, self._days.loads)
-        room = self.size.height - len(self.month.rows) - 1
-        below: list[Line] = []
-        late = list(islice(filter(self._shows, agenda.overdue), room)) if room > 2 else []
-        if late:
-            named = late[: min(MOST_LATE, room - 1)]
-            below += [line(Piece(" OVERDUE", "heading")), *map(self._short, named), ()]
-        room -= len(below) + 1
-        # The rows of the agenda end with the month.
-        later = islice(agenda.after(self._days.last), MOST_AHEAD)
-        ahead = list(islice(filter(self._shows, later), room)) if room > 0 else []
-        if ahead:
-            below.append(line(Piece(f" AFTER {day:%B}".upper(), "heading")))
-            below += map(self._short, ahead)
-        self.month.say_below(below)
-
-    def _short(self, occasion: Occasion) -> Line:
-        """A task with its day, in few cells."""
-        late = occasion.kind == "overdue"
-        sign = Piece(f" {self.list.glyphs.alert}" if late else "  ", "alert" if late else "muted")
-        when = f" {occasion.day.day:>2} {occasion.day:%b}  "
-        return line(sign, Piece(when, "muted"), Piece(occasion.task.title))
+        if self._agenda is not None and self.day is not None and self._days is not None:
+            self.month.show(self.day, self._agenda.today, self._days.loads)
 
     def on_resize(self) -> None:
         """Fit the month to the room, or hide it."""

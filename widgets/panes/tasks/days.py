@@ -127,7 +127,7 @@ class MonthDays:
             places = days.get(day, [])
             keys += self._part(day_title(day.isoformat(), self._today), places, len(keys))
             if not places:
-                words = "only what recurs often" if day in self._often_days else "nothing stands on this day"
+                words = "only what recurs often" if day in self._often_days else "nothing on this day"
                 keys.append(Note(words, len(keys)))
         self.loads = {day: load_of(places) for day, places in days.items()}
         if often := fitting(self._often, fits):

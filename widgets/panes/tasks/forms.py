@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from widgets.input.date_fields import DueText, as_cron, as_written, by_use, date_field, recurrence_field
-from widgets.input.fields import FieldSpec
+from widgets.input.fields import FieldSpec, Kind
 from widgets.pane.offers import Build, FormPlan, Values
 
 if TYPE_CHECKING:
@@ -17,60 +17,45 @@ if TYPE_CHECKING:
 PRIORITIES = ("HIGH", "NORMAL", "LOW")
 """The priorities to choose from; a task without one may stay so."""
 
-ACTION = "a command or what to do; never run by itself"
+ACTION = "a command, or what to do; runs only when you ask"
 """The placeholder of the action field."""
 
 
+ASSIGNED = "a person or an agent"
+"""The placeholder of the assignee."""
+
+
 def adding(snapshot: Snapshot, now: datetime, due: str = "") -> FormPlan:
-    """The form of a new task, in Pending; `due` is the initial date, such as the day chosen in the calendar."""
-    zone = snapshot.zone
-    day = DueText(due, now, zone)
-    fields = (
-        _title("", _twin_hint(snapshot)),
-        FieldSpec("priority", "priority", "choice", "NORMAL", options=PRIORITIES),
-        day.watched(date_field("due", "due", due, now, zone)),
-        recurrence_field("recurring", "recurring", "", day, now, zone),
-        *_people_and_tags(snapshot, "", ""),
-        FieldSpec("notes", "notes", "multiline"),
-        FieldSpec("action", "action", placeholder=ACTION),
-    )
+    """Return the form of a new task, due at `due` if it is given."""
 
     def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
-        from memory.files.tasks.edits import add_task
+        from memory.files.operations import Call
+        from memory.files.tasks.operations import add
 
-        written = as_written(values["due"], "", now, zone)
-        cron = as_cron(values["recurring"], "", written or None, zone)
-        tags = _split(values["tags"])
-        return lambda snapshot: add_task(
-            snapshot,
-            values["title"].strip(),
-            priority=values["priority"],
-            due=written or None,
-            recurring=cron or None,
-            assigned=values["assigned"].strip() or None,
-            tags=tags,
-            notes=values["notes"].strip() or None,
-            action=values["action"].strip() or None,
-            now=now,
-        )
+        assert add.edit is not None
+        edit = add.edit
+        given = {name: values[name].strip() or None for name in ("due", "recurring", "assigned", "notes", "action")}
+        tags = tuple(tag.strip() for tag in values["tags"].split(",") if tag.strip())
+        title, priority = values["title"].strip(), values["priority"]
+        return lambda looked: edit(Call(looked, now), title, priority=priority, tags=tags, **given)
 
+    fields = _fields(snapshot, {"priority": "NORMAL", "due": due}, now)
     return FormPlan("New task", fields, build, "tasks.add", focus="title")
 
 
 def editing(snapshot: Snapshot, task: Task, now: datetime) -> FormPlan:
-    """The form of a task: known fields, those that only some tasks have, and unknown ones."""
-    zone = snapshot.zone
-    day = DueText(task.due or "", now, zone)
-    priorities = PRIORITIES if task.priority else ("", *PRIORITIES)
-    fields = [
-        _title(task.title, _twin_hint(snapshot, task)),
-        FieldSpec("priority", "priority", "choice", task.priority or "", options=priorities),
-        day.watched(date_field("due", "due", task.due or "", now, zone)),
-        recurrence_field("recurring", "recurring", task.recurring or "", day, now, zone),
-        *_people_and_tags(snapshot, task.assigned or "", ", ".join(task.tags)),
-        FieldSpec("notes", "notes", "multiline", task.notes or ""),
-        FieldSpec("action", "action", value=task.action or "", placeholder=ACTION),
-    ]
+    """Return the form of every field of a task; unknown fields are shown and kept."""
+    values = {
+        "title": task.title,
+        "priority": task.priority or "",
+        "due": task.due or "",
+        "recurring": task.recurring or "",
+        "assigned": task.assigned or "",
+        "tags": ", ".join(task.tags),
+        "notes": task.notes or "",
+        "action": task.action or "",
+    }
+    fields = _fields(snapshot, values, now, task)
     if task.section == "in-progress" or task.progress is not None:
         shown = "" if task.progress is None else str(task.progress)
         fields.append(FieldSpec("progress", "progress", "number", shown, validate=percent_error(shown)))
@@ -83,17 +68,17 @@ def editing(snapshot: Snapshot, task: Task, now: datetime) -> FormPlan:
         if value or (name == "outcome" and task.section == "completed"):
             fields.append(FieldSpec(name, label, value=value or ""))
     fields += [FieldSpec(key, key, value=str(value), known=False) for key, value in task.extra.items()]
-    ref, base, old_due, old_cron = task.ref, task.entry, task.due or "", task.recurring or ""
+    ref, base, zone = task.ref, task.entry, snapshot.zone
 
-    def build(changed: Values, values: Values, now: datetime) -> Build:
+    def build(changed: Values, given: Values, now: datetime) -> Build:
         from memory.files.tasks.edits import edit_task
 
         changed = dict(changed)
+        written = as_written(given["due"], values["due"], now, zone)
         if "due" in changed:
-            changed["due"] = as_written(changed["due"], old_due, now, zone)
+            changed["due"] = written
         if "recurring" in changed:
-            written = as_written(values["due"], old_due, now, zone)
-            changed["recurring"] = as_cron(changed["recurring"], old_cron, written or None, zone)
+            changed["recurring"] = as_cron(changed["recurring"], values["recurring"], written or None, zone)
         setting = {key: value.strip() if key != "notes" else value.rstrip() for key, value in changed.items()}
         unset = tuple(key for key, value in setting.items() if not value)
         for key in unset:
@@ -103,8 +88,26 @@ def editing(snapshot: Snapshot, task: Task, now: datetime) -> FormPlan:
     return FormPlan("Edit task", fields, build, "tasks.edit", focus="title")
 
 
-def _title(value: str, hint: Callable[[str], str]) -> FieldSpec:
-    return FieldSpec("title", "title", value=value, hint=hint, placeholder="what is to be done", required=True)
+def _fields(snapshot: Snapshot, values: Values, now: datetime, task: Task | None = None) -> list[FieldSpec]:
+    """Return the fields of every task with their values; `task` is the task itself, None for a new one."""
+    due, zone = values["due"], snapshot.zone
+    day = DueText(due, now, zone)
+    priorities = PRIORITIES if values["priority"] else ("", *PRIORITIES)
+    some = snapshot.tasks.tasks[:2000]
+
+    def field(name: str, kind: Kind = "text", **more: Any) -> FieldSpec:
+        return FieldSpec(name, name, kind, values.get(name, ""), **more)
+
+    return [
+        field("title", hint=_twin_hint(snapshot, task), placeholder="what is to be done", required=True),
+        field("priority", "choice", options=priorities),
+        day.watched(date_field("due", "due", due, now, zone)),
+        recurrence_field("recurring", "recurring", values.get("recurring", ""), day, now, zone),
+        field("assigned", suggestions=lambda: by_use(one.assigned or "" for one in some), placeholder=ASSIGNED),
+        field("tags", "tags", suggestions=lambda: by_use(tag for one in some for tag in one.tags)),
+        field("notes", "multiline"),
+        field("action", placeholder=ACTION),
+    ]
 
 
 def percent_error(original: str = "") -> Callable[[str], str | None]:
@@ -121,7 +124,7 @@ def percent_error(original: str = "") -> Callable[[str], str | None]:
     return validate
 
 
-def _twin_hint(snapshot: Snapshot, task: Task | None = None) -> Callable[[str], str]:
+def _twin_hint(snapshot: Snapshot, task: Task | None) -> Callable[[str], str]:
     """A hint for a title that another open task already has; `task` is the task being edited."""
     known: dict[str, list[Task]] = {}
 
@@ -135,20 +138,3 @@ def _twin_hint(snapshot: Snapshot, task: Task | None = None) -> Callable[[str], 
         return twin_words([other for other in known.get(alike(text), ()) if other is not task], text)
 
     return hint
-
-
-def _people_and_tags(snapshot: Snapshot, assigned: str, tags: str) -> tuple[FieldSpec, FieldSpec]:
-    def people() -> tuple[str, ...]:
-        return by_use(task.assigned or "" for task in snapshot.tasks.tasks[:2000])
-
-    def used() -> tuple[str, ...]:
-        return by_use(tag for task in snapshot.tasks.tasks[:2000] for tag in task.tags)
-
-    return (
-        FieldSpec("assigned", "assigned", value=assigned, suggestions=people, placeholder="a person or an agent"),
-        FieldSpec("tags", "tags", "tags", tags, suggestions=used),
-    )
-
-
-def _split(tags: str) -> tuple[str, ...]:
-    return tuple(tag.strip() for tag in tags.split(",") if tag.strip())

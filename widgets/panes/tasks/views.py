@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import ExitStack
-from datetime import date, datetime, tzinfo
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.refs import SHORT
 from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, grouped, is_missing, sort_key
 from memory.files.tasks.values import is_run
-from widgets.list.line_list import GUTTER, MARGIN, LineList
+from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation, Heading, Note
 from widgets.pane.base import Contents, Pane, PaneList
 from widgets.pane.rows import RowKey
 from widgets.pane.visible_rows import REVERSED
-from widgets.text.styled_text import Line, Piece, clip_line, line
+from widgets.text.styled_text import Line, clip_line
 from widgets.text.words import CARD_LINES
 
 if TYPE_CHECKING:
-    from textual.strip import Strip
-    from textual.widget import Widget
-
     from memory.files.snapshot import Snapshot
     from memory.files.tasks.agenda import Agenda
     from memory.files.tasks.model import Task
@@ -69,32 +65,6 @@ class CardList(PaneList):
             return states
         return tuple(state for state in states if not state.startswith("line-list--cursor"))
 
-    def render_line(self, y: int) -> Strip:
-        """One line of the view; a cut card has an arrow at the edge of the view where it goes on."""
-        sign = self._cut(y)
-        if not sign:
-            return super().render_line(y)
-        width = self.scrollable_content_region.width
-        content = self.render_row(self.rows[y + round(self.scroll_y)], max(0, width - GUTTER - MARGIN))
-        return self.draw(line(f"{sign:<{GUTTER}}", *(Piece(piece.text, "muted") for piece in content)), width)
-
-    def _cut(self, y: int) -> str:
-        """The arrow, up or down, to where the card of a line continues out of view; empty: all of it is in view."""
-        board = self._views.board
-        if board is None or board.is_dense:
-            return ""
-        height = self.scrollable_content_region.height
-        if height < CARD_LINES - 1 or 0 < y < height - 1:
-            return ""
-        position = y + round(self.scroll_y)
-        key = self.rows[position] if position < len(self.rows) else None
-        number = key.number if isinstance(key, Continuation) else 0
-        if key is None or number >= CARD_LINES or position - number == self.position:
-            return ""
-        if y == 0 and number > 0:
-            return self.glyphs.up
-        return self.glyphs.down if y == height - 1 and number < CARD_LINES - 1 else ""
-
 
 class TaskViews(Pane):
     """A pane whose rows are tasks, shown as a list, a board or a calendar; board and calendar are made on first use."""
@@ -125,10 +95,6 @@ class TaskViews(Pane):
         self.calendar: Calendar | None = None
         """The calendar, while it is shown."""
         self._agenda: tuple[Snapshot, Agenda] | None = None
-        self._passed: tuple[RowKey, Hashable | None, date | None] | None = None
-        """The task under the cursor when the calendar, which does not contain it, was opened; and the calendar's cursor
-        and day at that time.
-        """
 
     def draw_card(self, item: Task, number: int, width: int) -> Line:
         """A line of a card on the board, from 0."""
@@ -236,19 +202,20 @@ class TaskViews(Pane):
         """Show the tasks as a list, a board or a calendar; the task under the cursor stays under it."""
         if name not in VIEWS or name == self.view_name:
             return
-        wanted = self._row_to_keep() if self.contents is not None else None
+        item = self.current() if self.contents is not None else None
+        wanted = next((row for row, other, _ in self.arrangement.rows.items if other is item), None)
         had_focus = self.line_list.has_focus
         frame = self.query_one(".pane--list-frame")
         if name == "board" and self._board is None:
             from widgets.list.board import Board, Lane
 
             self._board = Board([Lane(*lane) for lane in LANES], [CardList(self) for _ in LANES], self.moved)
-            self._mount(frame, self._board, self.instead)
+            frame.mount(self._board, before=self.instead)
         if name == "calendar" and self._calendar is None:
             from .calendar import Calendar
 
             self._calendar = Calendar(self)
-            self._mount(frame, self._calendar, self.filter_bar)
+            frame.mount(self._calendar, before=self.filter_bar)
         for cards in self._lists:
             cards.select(())
         self.view_name = name
@@ -264,37 +231,9 @@ class TaskViews(Pane):
                 placed = self.place_cursor(wanted)
                 if self.calendar is not None:
                     self.calendar.begin(found=placed)
-                    if not placed:
-                        self._passed = (wanted, self.calendar.list.cursor, self.calendar.day)
             self._show_detail()
         if had_focus:
             self.call_after_refresh(self.focus_list)
-
-    def _mount(self, frame: Widget, view: Widget, before: Widget) -> None:
-        """Mount a view; nothing is drawn before all of it is mounted, or an empty frame would be visible first."""
-        hold = ExitStack()
-        hold.enter_context(self.app.batch_update())
-        mounted = frame.mount(view, before=before)
-
-        async def draw() -> None:
-            with hold:
-                await mounted
-
-        self.app.call_next(draw)
-
-    def _row_to_keep(self) -> RowKey | None:
-        """The row at which another view begins: the one under the cursor.
-
-        If the calendar was opened without that task and its cursor was not moved, it is the task before the calendar.
-        """
-        passed, self._passed = self._passed, None
-        item = self.current()
-        rows = self.arrangement.rows.items
-        if passed is not None and self.calendar is not None:
-            row, cursor, day = passed
-            if self.calendar.list.cursor is cursor and self.calendar.day == day:
-                return next((known for known, _, _ in rows if known is row), None)
-        return next((row for row, other, _ in rows if other is item), None)
 
     @property
     def _lists(self) -> Sequence[LineList]:
