@@ -180,7 +180,7 @@ class Tasks(InFiles):
     def grown(self, record: Record, more: str) -> Changes:
         """Return the changes that add to the notes."""
         before = record.item.notes
-        return Changes({"notes": f"{before}; {more}" if before else more})
+        return Changes({"notes": f"{before}\n{more}" if before else more})
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a task."""

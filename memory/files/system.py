@@ -181,12 +181,13 @@ def _offered(snapshot: Snapshot, now: datetime) -> Iterator[Contribution]:
     for item in sorted(known, key=lambda one: one.date or "", reverse=True):
         if item.kind == "decision" and not _is_rule(item):
             yield _of(knowledge_record(item), "decisions", "it was decided", date=item.date or "")
-    yield from _tasks(brief(snapshot, now))
+    found = brief(snapshot, now)
+    yield from _tasks(found)
     for plan in snapshot.plans.plans:
         if plan.status == "running":
             yield _of(plan_record(plan), "running", "the plan is running")
-    for monitor in snapshot.monitors.failing:
-        state = " ".join(filter(None, (monitor.last_status, monitor.last_status_remark)))
+    for monitor in found.alerts:
+        state = ", ".join(monitor.status_at(now, snapshot.zone))
         yield Contribution("files", monitor.ref, monitor.name, state, "it is not healthy", 1.0, "alerts")
     for entry in snapshot.journal.entries(limit=_MOST_NEWS):
         if entry.lines and not _is_routine(entry.title):

@@ -157,11 +157,12 @@ def test_numbers_over_http_have_bounds(filled: Place) -> None:
 
 
 def test_numbers_of_tools_have_bounds(filled: Place) -> None:
-    """The tools of MCP refuse the same, with the bounds."""
-    wrong = (10**30, -1, 0, 1.5, 1e300, True, "5", "many")
+    """The tools of MCP refuse the same, with the bounds; a number sent as text is one."""
+    wrong = (10**30, -1, 0, 1.5, 1e300, True, "many")
     calls = [("search", {"query": "x", "limit": value}) for value in wrong]
     calls += [("read", {"kind": "tasks", "limit": value}) for value in wrong]
     calls += [("history", {"limit": value}) for value in wrong]
     calls += [("brief", {"budget": value}) for value in wrong]
     for found in filled.mcp(*calls):
         assert found["error"]["code"] == "mcp.arguments", found
+    assert "error" not in filled.mcp(("search", {"query": "x", "limit": "5"}))[0]

