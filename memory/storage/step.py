@@ -86,6 +86,10 @@ class Step:
     def look(self) -> None:
         """Compare the file in place and the staged files with the digests."""
         self.here = None if self.folder < 0 else digest_in(self.name, self.folder)
+        self.look_at_staged()
+
+    def look_at_staged(self) -> None:
+        """Compare the staged files with the digests."""
         self.staged, old = digest_in(self.label, self.stage_folder), digest_in(self.old, self.stage_folder)
         self.displaced, self.saved = "", None
         if old is not None:
@@ -302,7 +306,7 @@ class FileStep(Step):
     def verify(self) -> None:
         """Compare the displaced file: ConflictError unless it has the bytes that were checked."""
         try:
-            self.look()
+            self.look_at_staged()
         except OSError as error:
             raise read_failed(error, self.path) from error
         if self.before is not None and self.saved != self.before:

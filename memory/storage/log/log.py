@@ -191,11 +191,11 @@ class ChangeLog:
         now_is = identity(data)
         if seen is None or seen.identity == now_is:
             # The first sight is not a change. A file that does not exist has not been seen.
-            fresh = seen is None or (data is not None and seen.data is None) or (version and version != seen.version)
+            fresh = seen is None or (data is not None and seen.packed is None) or (version and version != seen.version)
             if fresh and (seen is not None or data is not None):
                 rows.put_seen(db, path, now_is, data, version)
             return False
-        lost = seen.identity is not None and seen.data is None
+        lost = seen.identity is not None and seen.packed is None
         file = FileChange(path, seen.data, data)
         new = self._new_file(file, () if lost else None)
         if lost:
@@ -218,10 +218,8 @@ class ChangeLog:
         return seen is not None and self._is_passing(path, stored, seen, within)
 
     def _is_passing(self, path: str, stored: Stored, seen: rows.LastLook, within: float) -> bool:
-        if seen.identity is None or stored.data == seen.data:
-            return False
         changed = stored.version.mtime_ns if stored.exists else self._folder_time(path)
-        if time.time_ns() - changed > within * 1e9:
+        if seen.identity is None or time.time_ns() - changed > within * 1e9 or stored.data == seen.data:
             return False
         size = seen.identity[0]
         halved = not stored.exists or len(stored.data) * 2 < size

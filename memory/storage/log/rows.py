@@ -66,11 +66,19 @@ Identity = tuple[int, bytes] | None
 
 
 class LastLook(NamedTuple):
-    """How a file was seen last: size and hash, its version if that was certain, and its bytes if they are known."""
+    """How a file was seen last: size and hash, its version if that was certain, and its packed bytes if known."""
 
     identity: Identity
     version: FileVersion | None
-    data: bytes | None
+    packed: bytes | None
+
+    @property
+    def data(self) -> bytes | None:
+        """The bytes of the file; None where there was none, or where they are not known."""
+        try:
+            return None if self.packed is None else zlib.decompress(self.packed)
+        except zlib.error:
+            return None
 
 
 # -- text and times ---------------------------------------------------------------------------------------------
@@ -203,7 +211,7 @@ def get_seen(db: sqlite3.Connection, path: str) -> LastLook | None:
     if size is None:
         return LastLook(None, None, None)
     version = None if ino is None else FileVersion(dev, ino, size, mtime, ctime)
-    return LastLook((size, digest), version, None if data is None else zlib.decompress(data))
+    return LastLook((size, digest), version, data)
 
 
 def versions(db: sqlite3.Connection) -> dict[str, FileVersion]:
