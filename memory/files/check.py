@@ -9,6 +9,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from memory.base.clock import BadMoment, read_moment
 from memory.base.problems import Level, Problem
 from memory.base.values import split_field
 from memory.document import Document, Section
@@ -140,8 +141,6 @@ def _structure(name: str, document: Document) -> Iterator[Problem]:
 
 def date_problem(text: str, zone: tzinfo) -> str | None:
     """Return what is wrong with a date or time; None if nothing is, or if the field has none."""
-    from memory.base.clock import BadMoment, read_moment
-
     try:
         read_moment(text, zone)
     except BadMoment as error:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from memory.base.clock import UnknownZone, find_zone, read_moment
+from memory.base.cron import check_cron
 from memory.base.values import CONFIG_NUMBERS, is_absent, split_field
 from memory.document import Document, Section
-from memory.document.lines import hidden_lines, split_lines
+from memory.document.lines import count_line_ends, hidden_lines, split_lines
 from memory.errors import ConfigError, NotFoundError, UsageError
 
 from .dress import LineFinding, Schema, plain_body, regex
+from .edit import Edit, changed_value, check_field_value, started_document, with_end
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from .edit import Edit
     from .reader import Files
 
 FILE = "config.md"
@@ -172,8 +174,6 @@ class Config:
 
     @cached_property
     def _zone(self) -> tzinfo | None:
-        from memory.base.clock import UnknownZone, find_zone
-
         name = self.get("timezone")
         try:
             return None if name is None else find_zone(name)
@@ -258,8 +258,6 @@ def _lines_of_text(document: Document) -> Iterator[tuple[int, str]]:
 def _read_settings(document: Document) -> list[Setting]:
     found: list[Setting] = []
     if document.front_raw:
-        from memory.document.lines import count_line_ends
-
         above = count_line_ends(document.bom)
         found.extend(
             Setting(item.key, item.value, None, "", above + item.line, item.value)
@@ -308,18 +306,10 @@ def value_problem(key: str, value: str) -> str | None:
 def _check_form(key: str, value: str) -> None:
     """Raise UsageError for a zone that is unknown, a cron expression or a date that is none."""
     if key == "timezone":
-        from memory.base.clock import find_zone
-
         find_zone(value)
     elif key in CRON_KEYS:
-        from memory.base.cron import check_cron
-
         check_cron(value)
     elif key == "setupDate":
-        from datetime import UTC
-
-        from memory.base.clock import read_moment
-
         read_moment(value, UTC)
 
 
@@ -368,8 +358,6 @@ def set_setting(snapshot: Files, key: str, value: str, *, section: str | None = 
     With `section` only that section counts. An unknown key goes to Workspace. The remark after a value stays where it
     still applies. Raises UsageError `config.value` for an invalid value of the key, `field.key`, `field.value`.
     """
-    from .edit import Edit, changed_value, check_field_value, started_document, with_end
-
     value = value.strip()
     document = started_document(snapshot, FILE, now)
     plain, _ = split_field(key, value)
@@ -406,8 +394,6 @@ def _place(document: Document, key: str, section: str | None) -> tuple[Document,
 
 def unset_setting(snapshot: Files, key: str, *, now: datetime) -> Edit:  # noqa: ARG001 - as the other edits
     """Remove a key from all its places; raises NotFoundError `config.not_found`, UsageError in the front matter."""
-    from .edit import Edit
-
     get_setting(snapshot, key)
     document = snapshot.document(FILE)
     if document.front_raw and document.meta.get(key) is not None:

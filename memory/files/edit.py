@@ -10,15 +10,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from memory.base.problems import Problem
+from memory.base.secrets import find_secrets, secret_lines
 from memory.base.values import CONFIG_NUMBERS, is_absent, join_remark, split_field
 from memory.document import Document, Entry, parse
 from memory.document.lines import conflict_at, decode, split_lines
+from memory.document.merge.bodies import BodyClash
 from memory.errors import MemdeckError, RefusedError, UsageError
 
 from .dress import Schema, without_twins
+from .merging import edit_conflict, merge_changed_entry
+from .templates import template_files
 
 if TYPE_CHECKING:
-    from memory.base.problems import Problem
     from memory.document.compare import Region
     from memory.document.nodes import B
 
@@ -49,7 +53,6 @@ def started_document(snapshot: Files, name: str, now: datetime) -> Document:
     document = snapshot.document(name)
     if document.dump().strip():
         return document
-    from .templates import template_files
 
     return parse(template_files(now)[name].encode())
 
@@ -70,7 +73,6 @@ def entry_of_text(text: str, old: Entry, base: Entry | None, title: str) -> Entr
     if base is not None and base.raw != old.raw:
         if content == base.text.rstrip(" \t\r\n"):
             return None
-        from .merging import merge_changed_entry
 
         new = merge_changed_entry(base, new, old, title)
     return None if new.raw == old.raw else new
@@ -153,10 +155,6 @@ def refuse_conflict(title: str, entry: Entry, base: Entry, changes: Mapping[str,
     `title` or `name` is the heading; `fields` of the details lists those that both sides changed, `conflicts` the value
     of each side. A field that both set to the same value is no conflict.
     """
-    from memory.document.merge.bodies import BodyClash
-
-    from .merging import edit_conflict
-
     both = []
     for key, value in changes.items():
         ours: str | None
@@ -256,9 +254,6 @@ def secrets_in(edited: Iterable[tuple[str, Document, Sequence[Region]]]) -> tupl
 
 def secret_problems(name: str, document: Document) -> Iterator[Problem]:
     """Yield a warning for each line of a file that looks like it holds a secret."""
-    from memory.base.problems import Problem
-    from memory.base.secrets import secret_lines
-
     for line, kind in dict.fromkeys(secret_lines(decode(document.dump()))):
         yield Problem("warning", name, line + 1, CODE, f"this looks like a secret ({kind}); {_ADVICE}")
 
@@ -292,7 +287,5 @@ def _placed(regions: Sequence[Region]) -> Iterator[tuple[int, Region]]:
 
 def _found(data: bytes) -> list[tuple[int, str, str]]:
     """Return line (from 0), kind and text of the secrets in some bytes; the text is for comparing only."""
-    from memory.base.secrets import find_secrets
-
     text = decode(data)
     return [(text.count("\n", 0, one.start), one.kind, text[one.start : one.end]) for one in find_secrets(text)]

@@ -10,6 +10,10 @@ from memory.document.merge import Conflict, MergeResult, kind_of, merge, reading
 from memory.document.merge.merge_entry import merge_entry
 from memory.errors import ConflictError
 
+from .journal.model import identity_of
+from .journal.reading import read_date, split_heading
+from .refs import identity_hex
+
 if TYPE_CHECKING:
     from memory.document import Document, Entry
     from memory.document.merge.bodies import BodyClash
@@ -46,11 +50,7 @@ def _ref(conflict: Conflict) -> str | None:
     if conflict.entry is None or conflict.kind not in ("tasks", "journal"):
         return None
     if conflict.kind == "journal":
-        from .journal.model import identity_of
-        from .journal.reading import read_date, split_heading
-
         return f"journal#{identity_of(read_date(conflict.section), split_heading(conflict.entry))}"
-    from .refs import identity_hex
 
     return f"tasks#{identity_hex('tasks', *conflict.identity)}"
 

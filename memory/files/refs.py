@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.values import folded
 from memory.document.lines import encode
+from memory.document.nodes import bare
 from memory.errors import AmbiguousError, EntryChoice, NotFoundError
 
 if TYPE_CHECKING:
@@ -206,8 +207,6 @@ def _by_past(
     past: Past | None,
 ) -> T:
     """Return the entry that an outdated ref meant before an edit, or raise an error that says what happened to it."""
-    from memory.document.nodes import bare
-
     trace = None if past is None else past(kind, digits)
     known = [item for pool in pools for item in pool() if item.identity.startswith(digits[:SHORT])]
     if trace is not None and trace.source is not None:

@@ -10,6 +10,9 @@ from heapq import nsmallest
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from memory.base.cron import BadCron, next_runs
+
+from .check import check_files
 from .monitors import Monitor
 from .tasks.model import SECTIONS, Task, TaskList, moment_or_none
 
@@ -84,8 +87,6 @@ class Brief:
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """All findings of `check_files`; this reads every file."""
-        from .check import check_files
-
         return check_files(self.snapshot)
 
 
@@ -169,8 +170,6 @@ def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, Mapping[s
 
 
 def _next_runs(snapshot: Snapshot, now: datetime) -> list[_Run]:
-    from memory.base.cron import BadCron, next_runs
-
     zone = snapshot.zone
     known: dict[str, datetime | None] = {}
     found: list[_Run] = []

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from .contacts.model import read_sections
+from .monitors import SECTION
+
 if TYPE_CHECKING:
     from memory.document import Document
 
@@ -21,8 +24,6 @@ class UnreadEntry(NamedTuple):
 
 def unread_monitors(document: Document) -> tuple[UnreadEntry, ...]:
     """Return the entries of monitors.md outside the section Monitors: they are not run."""
-    from .monitors import SECTION
-
     known = set(document.find(SECTION))
     return tuple(
         UnreadEntry(section.title if section.heading else "", entry.title, document.line_of(index, number))
@@ -36,8 +37,6 @@ def unread_contacts(document: Document) -> tuple[UnreadEntry, ...]:
     """Return the entries of contacts.md, which should hold only tables and bullets, and the texts of its unknown
     sections.
     """
-    from .contacts.model import read_sections
-
     known = read_sections(document)
     found: list[UnreadEntry] = []
     for index, section in document.all_sections():

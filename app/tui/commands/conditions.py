@@ -8,6 +8,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from widgets.pane.base import Pane
+from widgets.panes.brief.words import TASK_GROUPS
 
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
@@ -112,7 +113,6 @@ def tasks_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Task]:
         return list(items)
     if pane.pane_id == "brief":
         # Imported here: while the brief is open this module is loaded already, and the start does not wait for it.
-        from widgets.panes.brief.words import TASK_GROUPS
 
         return list({item.target: item.thing for item in items if item.group in TASK_GROUPS}.values())
     return []

@@ -17,6 +17,7 @@ from textual.app import SuspendNotSupported
 from textual.geometry import Size
 from textual.screen import Screen
 
+from app.tui.forms.editor import edit_text
 from app.tui.shell import Part, Severity
 from memory.errors import MemdeckError
 from widgets.pane.base import Pane
@@ -310,8 +311,6 @@ class Context(Part):
 
     def edit_text(self, text: str, edited: Callable[[str], object]) -> Step:
         """Hand a text to $EDITOR; `edited` gets what comes back."""
-        from app.tui.forms.editor import edit_text
-
         if not self.app.edits.in_time("The text"):
             return True
         hand_over = self.app.setup.hand_over or self.app.suspend

@@ -6,31 +6,30 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.curated.system import CuratedMemory
 from memory.errors import MemdeckError
 from memory.systems import system_of
 from memory.systems.acts import Act, act
 from memory.workspace import Outcome
 from widgets.dialogs.dialogs import Confirm, Preview, Prompt
+from widgets.panes.curated.detail import SHOWN, search_lines
+from widgets.panes.curated.pane import CuratedPane
+from widgets.panes.curated.rows import DecisionRow
 
 from .context import Context, Step, open_pane
 
 if TYPE_CHECKING:
     from memory.curated.recall.find import RecallFound
-    from memory.curated.system import CuratedMemory
-    from widgets.panes.curated.pane import CuratedPane
 
 
 def search(context: Context) -> Step:
     """Show what a question finds among curated memories, with every term of the score."""
-    from widgets.panes.curated.pane import CuratedPane
-
     pane, workspace = context.pane, context.workspace
     assert isinstance(pane, CuratedPane)
 
     def asked(question: str) -> Step:
         if not question.strip():
             return None
-        from memory.curated.system import CuratedMemory
 
         pane.asked_question = question
         system, now = system_of(workspace, "curated", CuratedMemory), context.clock()
@@ -42,8 +41,6 @@ def search(context: Context) -> Step:
 
 
 def _show(context: Context, pane: CuratedPane, question: str, found: RecallFound) -> Step:
-    from widgets.panes.curated.detail import SHOWN, search_lines
-
     lines = search_lines(found.ranked[:SHOWN], len(found.hidden), pane.seen, min(100, context.size.width) - 8)
     count = f"{found.candidates:,} {'candidate' if found.candidates == 1 else 'candidates'}"
     words = f"Looked for: {', '.join(found.terms)}; {count}."
@@ -53,8 +50,6 @@ def _show(context: Context, pane: CuratedPane, question: str, found: RecallFound
 
 def revert(context: Context) -> Step:
     """Take back the decision under the cursor; asks first."""
-    from widgets.panes.curated.rows import DecisionRow
-
     item = open_pane(context).current()
     assert isinstance(item, DecisionRow)
     number = item.title
@@ -81,6 +76,4 @@ def dream(context: Context) -> Step:
 
 
 def _act(do: Callable[[CuratedMemory, str, datetime], Outcome]) -> Act:
-    from memory.curated.system import CuratedMemory
-
     return act("curated", CuratedMemory, do)

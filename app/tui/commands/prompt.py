@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from app.connect.clients import CLIENTS
 from memory.errors import UsageError
 from memory.prompts import EVERY, PromptChoices, change_choices, choice_of, read_choices
 from memory.storage.changes import AGENT
 from widgets.dialogs.dialogs import Preview, Prompt
 from widgets.dialogs.pick import Pick, PickOption
+from widgets.panes.facts import FactsPane, injection_lines
+from widgets.panes.prompt import PromptPane
 
 from .context import ACTOR, Context, Step, open_pane, steps
 
 if TYPE_CHECKING:
-    from widgets.panes.facts import FactsPane
     from widgets.panes.prompt import PromptReader
 
 
@@ -23,8 +25,6 @@ _WORDS = {"pin": "pinned", "mute": "muted"}
 
 
 def _source(context: Context) -> PromptReader:
-    from widgets.panes.prompt import PromptPane
-
     pane = open_pane(context)
     assert isinstance(pane, PromptPane)
     assert pane.source is not None
@@ -46,8 +46,6 @@ def message(context: Context) -> Step:
 
 def agent(context: Context) -> Step:
     """Choose the agent whose prompt is shown, and for whom entries are pinned and muted."""
-    from app.connect.clients import CLIENTS
-
     workspace, source = context.workspace, _source(context)
 
     def chosen(words: str) -> Step:
@@ -107,8 +105,6 @@ def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
 
 def inject(context: Context) -> Step:
     """Show what a message would inject into a prompt."""
-    from widgets.panes.facts import FactsPane
-
     pane = context.pane
     assert isinstance(pane, FactsPane)
     screen = Prompt("Inject for which message?", pane.asked_message, placeholder="a prompt")
@@ -116,8 +112,6 @@ def inject(context: Context) -> Step:
 
 
 def _answer(context: Context, pane: FactsPane, message: str) -> Step:
-    from widgets.panes.facts import injection_lines
-
     look = pane.facts()
     if look is None:
         return None

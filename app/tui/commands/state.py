@@ -7,6 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError
+from memory.state.analysis import analyse
+from memory.state.files.model import plural
+from memory.state.operations import init
+from memory.state.system import ProjectState
 from memory.storage import Change
 from memory.systems import system_of
 from memory.systems.acts import act
@@ -14,6 +18,8 @@ from memory.workspace import Outcome
 from widgets.dialogs.dialogs import Preview
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.pane.base import Pane
+from widgets.panes.state.diff import recall_lines, recall_summary
+from widgets.panes.state.rows import TITLES
 from widgets.text.styled_text import Line, Piece, line
 
 from .context import ACTOR, Context, JobView, Step, steps
@@ -23,7 +29,6 @@ if TYPE_CHECKING:
     from memory.state.operations import StateChange
     from memory.state.recall.recall import RecallPreview as Recall
     from memory.state.sources import Synced
-    from memory.state.system import ProjectState
     from widgets.panes.state.pane import StatePane
 
 
@@ -33,8 +38,6 @@ class _CalledOff(MemdeckError):
 
 def system_of_state(context: Context) -> ProjectState:
     """Return the system of the project's state."""
-    from memory.state.system import ProjectState
-
     return system_of(context.workspace, "state", ProjectState)
 
 
@@ -80,8 +83,6 @@ def recall(context: Context, source: str | None = None, section: str | None = No
     system = system_of_state(context)
 
     def work(_: JobView) -> tuple[Recall, list[Line]]:
-        from widgets.panes.state.diff import recall_lines
-
         # A safe start trusts nothing, so no engine runs.
         system.entrust(None if context.safe else context.trust(), context.environ)
         shown = system.preview(source, section)
@@ -98,8 +99,6 @@ def recall(context: Context, source: str | None = None, section: str | None = No
 
 def recall_part(context: Context) -> Step:
     """Recall imported sessions, local events or one section alone; shows first what that changes."""
-    from widgets.panes.state.rows import TITLES
-
     _, look = shown_state(context)
     kinds = [event["kind"] == "imported_session" for event in look.backlog]
     parts: dict[str, tuple[str | None, str | None, str]] = {
@@ -116,8 +115,6 @@ def recall_part(context: Context) -> Step:
 
 
 def _show(context: Context, shown: Recall, lines: list[Line], again: Callable[[], Step]) -> Step:
-    from widgets.panes.state.diff import recall_summary
-
     screen = Preview("Recall", lines, summary=recall_summary(shown), applicable=bool(shown.events))
     return context.ask(screen, lambda _: _apply(context, shown, again), waited="The recall")
 
@@ -137,7 +134,6 @@ def apply_plan(
     again: Callable[[], Step],
 ) -> Step:
     """Return a step that carries out a plan; if the state changed since, it says `words` and plans `again`."""
-    from memory.state.system import ProjectState
 
     def otherwise(error: MemdeckError) -> Step:
         return steps((context.say(words), again())) if error.code == f"{operation}.stale" else None
@@ -174,8 +170,6 @@ def sync(context: Context) -> Step:
 
 
 def _synced(context: Context, done: Synced) -> Step:
-    from memory.state.files.model import plural
-
     skipped = sum(one.skipped for one in done.results)
     words = f"imported {plural(done.imported, 'session')}" + (f", {skipped:,} known already" if skipped else "")
     failed = [f"{one.source}: {why}" for one in done.results for why in one.failed]
@@ -197,7 +191,6 @@ def update(context: Context) -> Step:
         return _plan_first(context)
 
     def work(job: JobView) -> StateChange:
-        from memory.state.analysis import analyse
         from memory.state.operations import update
 
         def analysed() -> dict[str, Any]:
@@ -215,8 +208,6 @@ def _plan_first(context: Context) -> Step:
     system, now = system_of_state(context), context.clock()
 
     def work(_: JobView) -> dict[str, Any]:
-        from memory.state.analysis import analyse
-
         return analyse(system.store.root, now=now)
 
     return start(context, "looking at the repository", work, lambda found: _offer_first(context, found))
@@ -226,8 +217,6 @@ def _offer_first(context: Context, bundle: dict[str, Any]) -> Step:
     system, now = system_of_state(context), context.clock()
 
     def work(_: JobView) -> StateChange:
-        from memory.state.operations import init
-
         with context.writing():
             return init(system.store, lambda: bundle, actor=ACTOR, now=now)
 
@@ -247,8 +236,6 @@ def written(context: Context, done: StateChange) -> Step:
 
 def first_lines(bundle: dict[str, Any]) -> list[Line]:
     """Return what the first state of a project would contain, and which files are written."""
-    from memory.state.files.model import plural
-
     project, parts = bundle["project"], bundle["projectMap"]
     lines: list[Line] = [line(Piece(project["name"], "strong")), line(project["summary"]), ()]
     known = [

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memory.state.checks.repair import plan_repair
+from memory.state.commands import run_validation
+from memory.state.files.model import plural, stamp
+from memory.state.operations import record_validation
 from widgets.dialogs.dialogs import Preview, Prompt
+from widgets.panes.state.answers import answer_lines, answer_summary, repair_lines, repair_summary
+from widgets.panes.state.detail import Findings
+from widgets.panes.state.diff import diff_lines
 
 from .context import ACTOR, Context, JobView, Step
 from .state import apply_plan, go_on, shown_state, start, state_pane, system_of_state, written
@@ -36,9 +43,6 @@ def compare(context: Context) -> Step:
 
 
 def _compared(context: Context, before: str, after: str, found: tuple[SectionDiff, ...]) -> Step:
-    from memory.state.files.model import plural
-    from widgets.panes.state.diff import diff_lines
-
     changed = sum(one.changed for one in found)
     summary = f"{plural(changed, 'section')} changed." if changed else "Nothing is apart."
     title = f"{before} {context.glyphs.right} {after}"
@@ -56,8 +60,6 @@ def validate(context: Context) -> Step:
         return validate(system.store.memory(), now)
 
     def then(found: tuple[Finding, ...]) -> Step:
-        from widgets.panes.state.detail import Findings
-
         pane = state_pane(context)
         findings = Findings(now, found)
         if pane is not None:
@@ -77,16 +79,12 @@ def repair(context: Context) -> Step:
     system, now = system_of_state(context), context.clock()
 
     def work(_: JobView) -> RepairPlan:
-        from memory.state.checks.repair import plan_repair
-
         return plan_repair(system.store.memory(), now)
 
     return start(context, "looking for damage", work, lambda found: _planned(context, found))
 
 
 def _planned(context: Context, plan: RepairPlan) -> Step:
-    from widgets.panes.state.answers import repair_lines, repair_summary
-
     screen = Preview("Repair", repair_lines(plan), summary=repair_summary(plan), applicable=bool(plan.steps))
     return context.ask(screen, lambda _: _mend(context, plan), waited="The repair")
 
@@ -110,10 +108,6 @@ def run_commands(context: Context) -> Step:
     system, now = system_of_state(context), context.clock()
 
     def work(job: JobView) -> StateChange:
-        from memory.state.commands import run_validation
-        from memory.state.files.model import stamp
-        from memory.state.operations import record_validation
-
         def progress(label: str) -> None:
             job.plan((label,))
 
@@ -148,7 +142,5 @@ def _answer(context: Context, question: str) -> Step:
 
 
 def _answered(context: Context, found: QueryAnswer) -> Step:
-    from widgets.panes.state.answers import answer_lines, answer_summary
-
     screen = Preview(found.question, answer_lines(found), summary=answer_summary(found), applicable=False)
     return context.ask(screen, waited="The answer")

@@ -10,6 +10,8 @@ from memory.storage import Change as Written
 from memory.storage import FileChange
 from memory.systems import system_of
 from memory.systems.acts import Act, act
+from memory.typed.sizes import bytes_text
+from memory.typed.system import TypedMemory
 from memory.workspace import Outcome
 from widgets.dialogs.dialogs import Preview, Prompt
 from widgets.text.styled_text import Line, Piece, line
@@ -18,7 +20,6 @@ from .context import Context, Step, open_pane
 
 if TYPE_CHECKING:
     from memory.typed.status import AgentPrune
-    from memory.typed.system import TypedMemory
     from widgets.panes.typed import TypedRow
 
 
@@ -87,8 +88,6 @@ def prune(context: Context) -> Step:
     agent, now = _row(context).status.agent, context.clock()
 
     def work(*, dry_run: bool) -> AgentPrune:
-        from memory.typed.system import TypedMemory
-
         with context.writing():
             return system_of(workspace, "typed", TypedMemory).prune(agent, now, actor="human", dry_run=dry_run)
 
@@ -118,15 +117,11 @@ def _pruned(done: AgentPrune, now: datetime) -> Outcome:
 
 
 def _act(do: Callable[[TypedMemory, str, datetime], Outcome]) -> Act:
-    from memory.typed.system import TypedMemory
-
     return act("typed", TypedMemory, do)
 
 
 def plan_lines(plan: AgentPrune) -> list[Line]:
     """Return what a prune would delete, and what it skips and why."""
-    from memory.typed.sizes import bytes_text
-
     count = len(plan.deleted)
     lines: list[Line] = [] if plan.error is None else [line(Piece(plan.error.message, "warn")), ()]
     lines += [

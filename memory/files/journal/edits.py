@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 from memory.base.clock import BadMoment, format_local, read_moment
 from memory.document import Document, Entry, Section
 from memory.document.lines import split_lines
+from memory.document.merge.bodies import BodyClash, merge_bodies
 from memory.errors import UsageError
 from memory.files.dress import with_items
 from memory.files.edit import Edit, entry_of_text, started_document
+from memory.files.merging import edit_conflict
 from memory.files.refs import short
 
 from .model import (
@@ -250,9 +252,6 @@ def _changed_body(entry: Entry, lines: Sequence[str]) -> str:
 
 def _merged_body(entry: Entry, lines: Sequence[str], base: Entry) -> str:
     """Return the body with the lines that changed since `base` changed, and with what somebody else changed."""
-    from memory.document.merge.bodies import BodyClash, merge_bodies
-    from memory.files.merging import edit_conflict
-
     merged = merge_bodies(base.body, _changed_body(base, lines), entry.body, entry.newline)
     if merged.clashes:
         clashes = [BodyClash("text", "lines", clash.base, clash.ours, clash.theirs) for clash in merged.clashes]
@@ -262,9 +261,6 @@ def _merged_body(entry: Entry, lines: Sequence[str], base: Entry) -> str:
 
 def _refuse_conflict(entry: JournalEntry, base: Entry, *, title: str | None, time: str | None) -> None:
     """Raise ConflictError where theirs (the file) and ours both differ from base, and from each other."""
-    from memory.document.merge.bodies import BodyClash
-    from memory.files.merging import edit_conflict
-
     old_time, old_title = split_heading(base.title)
     both = []
     if title is not None and entry.title not in (old_title, title.strip()):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from memory.base.clock import read_moment
 from memory.base.values import split_remark
 from memory.document import Bullet, Document, Entry, Section
 from memory.document.lines import insert_line, read_bullets, split_lines
@@ -251,10 +252,6 @@ def compose(text: str, date: str | None, reason: str | None) -> str:
     if not raw:
         raise UsageError("knowledge.text", "there is no text", "say what is known")
     if date:
-        from datetime import UTC
-
-        from memory.base.clock import read_moment
-
         moment = read_moment(date, UTC)
         if moment is None or moment.instant is not None:
             raise UsageError("knowledge.date", f"{date[:40]!r} is not a date alone", "write it as YYYY-MM-DD")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -76,7 +77,6 @@ def _read(text: str, line: int) -> JsonPlan:
         return JsonPlan(line, problems=((line, f"the JSON plan is longer than {MAX_CHARACTERS // 1024} KB"),))
     if _depth(text) > MAX_DEPTH:
         return JsonPlan(line, problems=((line, f"the JSON plan is nested deeper than {MAX_DEPTH}"),))
-    import json
 
     try:
         data = json.loads(text, parse_constant=_refuse)

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Literal
 
+from memory.document import Entry
 from memory.files.tasks.values import moment_or_none
+
+from .model import tasks_of_plan
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -67,10 +70,6 @@ def done_in_log(versions: Iterable[tuple[datetime, str | None]], zone: tzinfo) -
     Only a task that was seen both before and after counts: what was done already when the log first saw it was done
     at a time that nobody knows. A version that is not kept (None) breaks no chain, it only says nothing.
     """
-    from memory.document import Entry
-
-    from .model import tasks_of_plan
-
     found: dict[str, date] = {}
     before: Mapping[str, bool] | None = None
     for time, source in versions:

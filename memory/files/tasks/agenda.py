@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from calendar import monthrange
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import TYPE_CHECKING, Literal
+
+from memory.base.cron import BadCron, next_runs
 
 from .values import moment_or_none, read_due
 
@@ -142,8 +146,6 @@ class Agenda:
 
     def after(self, day: date) -> Iterator[Occasion]:
         """Yield what is due after a day, in order; neither what recurs again nor what was done."""
-        from bisect import bisect_right
-
         if self._order is None:
             self._order = sorted(self._days)
         for one in self._order[bisect_right(self._order, day) :]:
@@ -172,8 +174,6 @@ class Agenda:
 
     def _first_run(self, expression: str, after: datetime) -> datetime | None:
         """Return the next run after a time, in the zone; None where there is none, or the expression is wrong."""
-        from memory.base.cron import BadCron, next_runs
-
         try:
             return next_runs(expression, after, self.zone)[0]
         except (BadCron, IndexError):
@@ -201,8 +201,6 @@ def _place(occasion: Occasion) -> tuple[date, bool, time]:
 
 def month_bounds(day: date) -> tuple[date, date]:
     """Return the first and the last day of a day's month."""
-    from calendar import monthrange
-
     return day.replace(day=1), day.replace(day=monthrange(day.year, day.month)[1])
 
 

@@ -8,6 +8,9 @@ from datetime import date, datetime, tzinfo
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from memory.base.clock import BadMoment, read_moment
+from memory.base.dates import parse_when, read_date
+
 if TYPE_CHECKING:
     from .model import Task
 
@@ -20,8 +23,6 @@ _PART = re.compile(r"[0-9]{4}(?:-[0-9]{2})?")
 @lru_cache(maxsize=64)
 def days_asked(text: str, today: date) -> frozenset[date]:
     """Return the days that a text may mean: what is due lies ahead, what is overdue behind; none for other texts."""
-    from memory.base.dates import read_date
-
     return frozenset(day for past in (False, True) if (day := read_date(text, today, past=past)) is not None)
 
 
@@ -61,9 +62,6 @@ def _day(task: Task, zone: tzinfo) -> str:
 
 def _times_asked(text: str, now: datetime, zone: tzinfo) -> set[datetime]:
     """Return the next and the latest time that a text means; it may be one of them only (`Fri 27 Nov 9:00`)."""
-    from memory.base.clock import BadMoment, read_moment
-    from memory.base.dates import parse_when
-
     found = set()
     refused = None
     for past in (False, True):

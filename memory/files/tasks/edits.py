@@ -8,15 +8,20 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local, read_moment
+from memory.base.cron import check_cron
 from memory.base.values import is_absent
 from memory.document import Entry, Section
 from memory.document.lines import set_field
+from memory.document.merge.bodies import BodyClash
 from memory.errors import ConflictError, UsageError
 from memory.files.dress import without_twins
 from memory.files.edit import Edit, entry_of_text, started_document
+from memory.files.journal.edits import with_note
+from memory.files.merging import edit_conflict
 
 from .model import PRIORITIES, DueValue, Task, find_task, read_due, read_tasks, split_priority
 from .reading import SCHEMA, plain_section, with_items_as_entries
+from .recurrence import next_due
 from .values import with_section
 
 if TYPE_CHECKING:
@@ -276,8 +281,6 @@ def _done(snapshot: Snapshot, task: Task, entry: Entry, outcome: str | None, now
     if due.recurring is None:
         edit = _moved(task, completed, "completed", f"completed {_short(task.title)}")
     else:
-        from .recurrence import next_due
-
         following = next_due(due, now, zone)
         lines.append(f"Next: {following.date}")
         edit = _recurred(task, entry, completed, following, zone)
@@ -365,7 +368,6 @@ def _noted(snapshot: Snapshot, edit: Edit, title: str, lines: Sequence[str], now
     """Add a journal entry to an edit if config.md asks for one at every change of section."""
     if not snapshot.config.truth("journalTaskChanges"):
         return edit
-    from memory.files.journal.edits import with_note
 
     return Edit({**edit.documents, "journal.md": with_note(snapshot, title, lines, now)}, edit.summary, edit.ref)
 
@@ -386,9 +388,6 @@ def _wanted_section(changes: dict[str, str | None]) -> SectionName | None:
 
 def _refuse_conflict(task: Task, base: Entry, changes: Mapping[str, str | None], zone: tzinfo) -> None:
     """Raise ConflictError where theirs (the file) and ours (the changes) both differ from base, and from each other."""
-    from memory.document.merge.bodies import BodyClash
-    from memory.files.merging import edit_conflict
-
     both = []
     for key, value in changes.items():
         old, theirs = _reading(base, key), _reading(task.entry, key)
@@ -549,8 +548,6 @@ def check_due(value: str, zone: tzinfo) -> DueValue:
     if due.date is not None:
         read_moment(due.date, zone)
     if due.recurring is not None:
-        from memory.base.cron import check_cron
-
         check_cron(due.recurring)
     return due
 
@@ -569,7 +566,6 @@ def _changed_date(old: DueValue, value: str | None, zone: tzinfo) -> DueValue:
 def _changed_cron(old: DueValue, value: str | None) -> DueValue:
     if value is None or is_absent(value):
         return DueValue(old.date, None, old.remark if old.date is not None else None)
-    from memory.base.cron import check_cron
 
     check_cron(value)
     cron = " ".join(value.split())

@@ -9,6 +9,7 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.clock import Moment, humanize, late_words
+from memory.base.cron import BadCron, next_runs
 from memory.base.values import is_absent
 
 from .values import moment_or_none
@@ -110,8 +111,6 @@ def _due(task: Task, now: datetime, zone: tzinfo, known: Moments, words: bool) -
             return None
         instant = moment.due_at(zone)
     elif parts.recurring is not None:
-        from memory.base.cron import BadCron, next_runs
-
         try:
             instant = next_runs(parts.recurring, now, zone)[0]
         except BadCron:

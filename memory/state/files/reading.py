@@ -19,6 +19,7 @@ from memory.state.paths import is_there
 from memory.storage.safe_open import Stored
 
 from . import model, schema
+from .config import DEFAULTS, read_config
 from .json_text import line_of, load, no_constant
 from .model import Json, checkpoint_id, is_echo, number_of, scope_of
 
@@ -140,8 +141,6 @@ class StateFiles:
     @cached_property
     def config(self) -> Json:
         """The settings; missing ones have their defaults."""
-        from .config import DEFAULTS, read_config
-
         stored = self.read(model.CONFIG)
         return self._parse(model.CONFIG, stored, read_config) if stored.exists else DEFAULTS
 

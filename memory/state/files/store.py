@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.base.retry import retry
 from memory.errors import RefusedError
+from memory.state.projections.entry_block import put_block, render_block
+from memory.state.projections.files import path_of, refuse_foreign, render_projections
+from memory.storage.safe_open import names_in
 
 from . import model, schema
 from .json_text import canonical_bytes, digest, line_bytes
@@ -52,8 +55,6 @@ class StateStore:
 
     def names(self, folder: str) -> tuple[str, ...]:
         """Return the names in a folder of the workspace; none where it leads out or cannot be listed."""
-        from memory.storage.safe_open import names_in
-
         names = names_in(self.root / folder, self.root)
         return names if isinstance(names, tuple) else ()
 
@@ -108,9 +109,6 @@ class StateWriting:
 
     def put_views(self, bundle: Json, bundle_hash: str) -> None:
         """Plan the projections and the entry block of a bundle; RefusedError `state.exists` for a person's own file."""
-        from memory.state.projections.entry_block import put_block, render_block
-        from memory.state.projections.files import path_of, refuse_foreign, render_projections
-
         refuse_foreign(self.transaction.read)
         for name, text in render_projections(bundle, bundle_hash).items():
             self.put(path_of(name), text.encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -222,8 +223,6 @@ def _focus(value: Any, seen: DetailContext) -> Iterator[DetailLine]:
 
 
 def _commands(value: Any, run: Any, seen: DetailContext) -> Iterator[DetailLine]:
-    import shlex
-
     if not value:
         yield Prose("No command that tells whether the project is sound.", tone="muted")
     for one in value:

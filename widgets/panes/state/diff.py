@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from memory.state.files.json_text import canonical
 from memory.state.files.model import plural
+from memory.state.recall.recall import SHOWN_GROUPS, SHOWN_LINES
 from widgets.text.styled_text import Line, Piece, line
 
 from .rows import TITLES
@@ -83,8 +85,6 @@ def _edited(edited: Sequence[EditedField], glyphs: Glyphs) -> Iterator[Line]:
 
 
 def _value(value: Any) -> str:
-    from memory.state.files.json_text import canonical
-
     text = value if isinstance(value, str) else "none" if value is None else canonical(value)
     text = " ".join(text.split())
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
@@ -107,8 +107,6 @@ def evidence_lines(groups: Sequence[EventGroup], most: int) -> Iterator[Line]:
 
 def recall_lines(shown: RecallPreview, glyphs: Glyphs, *, diff: bool) -> list[Line]:
     """What a recall would do: its scope and evidence, the changes of each section, and merged entries."""
-    from memory.state.recall.recall import SHOWN_GROUPS, SHOWN_LINES
-
     scope = shown.scope
     lines = [line(Piece(shown.note, "warn")), ()] if shown.note else []
     lines += [

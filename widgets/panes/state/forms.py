@@ -5,11 +5,17 @@ Each edit of a section is refused if another writer changed the same in the mean
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import ConflictError, NotFoundError, RefusedError, UsageError
+from memory.state.files.model import ENTRY_FILES, KEYS, SOURCE_TYPES
+from memory.state.sources import add_source
+from memory.state.system import ProjectState
+from memory.systems.acts import act
+from memory.workspace import Outcome
 from widgets.input.fields import FieldSpec
 from widgets.pane.base import Build, FormPlan, Removal
 from widgets.panes.edit_chain import question
@@ -18,7 +24,7 @@ from .detail import FIELDS
 from .rows import LISTS, EntryRow, SectionRow, entry_ref
 
 if TYPE_CHECKING:
-    from memory.workspace import Outcome
+    pass
 
 Json = dict[str, Any]
 
@@ -129,8 +135,6 @@ def _replaced(section: str, base: Json, new: Json) -> Callable[[list[Json]], lis
 
 def edit_section(item: SectionRow) -> FormPlan | None:
     """The form of the project or the current focus; None for the others, whose entries have forms."""
-    from memory.state.files.model import ENTRY_FILES
-
     section, base = item.name, item.value
     if section not in SIMPLE:
         return None
@@ -186,8 +190,6 @@ def _stale(words: str) -> RefusedError:
 
 
 def _json(text: str) -> Any:
-    import json
-
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -199,19 +201,13 @@ def _lines(text: str) -> list[str]:
 
 
 def _key(section: str) -> str:
-    from memory.state.files.model import KEYS
-
     return KEYS[section]
 
 
 def _edit(section: str, change: Callable[[Any], Any], words: str, ref: str | None = None) -> Build:
     """Return the build that changes a section as it is at the time of writing."""
-    from memory.state.system import ProjectState
-    from memory.systems.acts import act
 
     def do(system: ProjectState, actor: str, now: datetime) -> Outcome:
-        from memory.workspace import Outcome
-
         current = system.store.memory().bundle[_key(section)]
         done: Outcome = system.edit(section, change(current), current, actor=actor, now=now)
         return Outcome(done.change, words, ref)
@@ -224,8 +220,6 @@ def _edit(section: str, change: Callable[[Any], Any], words: str, ref: str | Non
 
 def new_source() -> FormPlan:
     """The form of a new source of sessions."""
-    from memory.state.files.model import SOURCE_TYPES
-
     fields = [
         FieldSpec("type", "type", "choice", SOURCE_TYPES[0], options=SOURCE_TYPES),
         FieldSpec(
@@ -240,15 +234,10 @@ def new_source() -> FormPlan:
     ]
 
     def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:  # noqa: ARG001
-        from memory.state.system import ProjectState
-        from memory.systems.acts import act
 
         kind, path, name = values["type"], values["path"].strip(), values["name"].strip() or None
 
         def do(system: ProjectState, actor: str, at: datetime) -> Outcome:
-            from memory.state.sources import add_source
-            from memory.workspace import Outcome
-
             folder = str(system.store.root)
             source, change = add_source(
                 system.store, kind, path, name=name, home=system.home, folder=folder, actor=actor, now=at

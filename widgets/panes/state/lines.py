@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from memory.state.files.model import plural
+from memory.state.files.model import moment, plural
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, clip_line, line
 from widgets.text.words import since
 
@@ -37,8 +37,6 @@ POINT = Columns(
 
 def _when(text: str | None, seen: DetailContext) -> Piece:
     """A time in ten cells: in words on the same day, later as a date."""
-    from memory.state.files.model import moment
-
     at = moment(text)
     if at is None:
         return Piece("", "muted")

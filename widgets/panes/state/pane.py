@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.message import Message
 
 from memory.errors import MemdeckError
-from memory.state.files.model import plural
+from memory.state.files.json_text import canonical
+from memory.state.files.model import KEYS, plural
+from memory.state.look import StateLook
 from widgets.chrome.keys import with_keys
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer, Title
 from widgets.list.outline import OutlinePane
@@ -18,6 +20,7 @@ from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.text.styled_text import Line, Piece, clip_line, line, line_width
 
 from . import detail as details
+from . import forms as state_forms
 from .lines import row_cells
 from .rows import (
     LISTS,
@@ -35,7 +38,6 @@ from .rows import (
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.state.diff import SectionDiff
-    from memory.state.look import StateLook
     from memory.state.status import Status
 
 FOLLOWING = {
@@ -49,8 +51,6 @@ FOLLOWING = {
 
 
 def _look(snapshot: Snapshot) -> StateLook | None:
-    from memory.state.look import StateLook
-
     return snapshot.of("state", StateLook)
 
 
@@ -174,8 +174,6 @@ class StatePane(OutlinePane):
         for name, noun in LISTS.items():
             lead, _, number = ref.rpartition("-")
             if lead == f"state#{noun.replace(' ', '-')}" and number.isdecimal() and look is not None and look.bundle:
-                from memory.state.files.model import KEYS
-
                 entries = look.bundle[KEYS[name]]
                 if 0 < int(number[:9]) <= len(entries):
                     ref = entry_ref(name, str(entries[int(number) - 1]["title"]))
@@ -314,8 +312,6 @@ class StatePane(OutlinePane):
 
     def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """The form of a gotcha or next step if the cursor is in that section, else of a source of sessions."""
-        from . import forms as state_forms
-
         look, item = self.state(), self.current()
         if look is None or look.bundle is None:
             return None
@@ -324,26 +320,18 @@ class StatePane(OutlinePane):
 
     def editing(self, item: Any, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """The form of a gotcha, a next step, the project or the current focus; other sections have E."""
-        from . import forms as state_forms
-
         if isinstance(item, EntryRow):
             return state_forms.edit_entry(item)
         return state_forms.edit_section(item) if isinstance(item, SectionRow) else None
 
     def removing(self, items: Sequence[Any]) -> Removal | None:
         """Remove gotchas and next steps, all in one change."""
-        from . import forms as state_forms
-
         return state_forms.removal([item for item in items if isinstance(item, EntryRow)])
 
     def source_text(self, item: Any) -> str | None:
         """A section or an entry of it as JSON."""
-        from memory.state.files.json_text import canonical
-
         return canonical(item.value) + "\n" if isinstance(item, SectionRow | EntryRow) else None
 
     def from_source(self, item: Any, text: str, now: datetime) -> Build | None:  # noqa: ARG002
         """The edit of a section or of one of its entries; other items are not edited."""
-        from . import forms as state_forms
-
         return state_forms.from_source(item, text) if isinstance(item, SectionRow | EntryRow) else None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from memory.state.files.model import KEYS
 from widgets.list.rows import Heading, Note
 from widgets.panes.titled_row import TitledRow
 
@@ -164,8 +165,6 @@ def rows_of(look: StateLook, status: Status | None) -> Iterator[Any]:
 
 
 def _bundle(bundle: Json, digest: str) -> Iterator[Any]:
-    from memory.state.files.model import KEYS
-
     run = bundle["currentFocus"]["validationSnapshot"]
     yield Note(number=0)
     yield Heading("BUNDLE", digest[:12])
