@@ -41,6 +41,7 @@ def test_recall_beats_plain_full_text_search(tmp_path: Path) -> None:
     for name, ask in ways(tmp_path / "set", known, 300):
         found[name] = [rank(ask(asked.text), asked.path) for asked in chosen]
     ours, _ = scores(found.pop("memdeck"))
+    del found["memdeck, as a message"]
     assert ours > 85
     assert all(ours > scores(ranks)[0] + 5 for ranks in found.values())
     assert min(Counter(asked.kind for asked in chosen).values()) >= 9
