@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import RLock
 from typing import TypeVar
 
 from memory.curated.files.listing import PASSING, ListedFile, read_file, seen_in
@@ -24,7 +25,7 @@ _CHECKPOINT = 512
 
 
 class Catalog:
-    """A database of the content of one side's files; without a folder it is in memory."""
+    """A database of the content of one side's files; without a folder it is in memory. Threads use it one at a time."""
 
     def __init__(self, store: Store, folder: StateFolder | None, name: str = "") -> None:
         """Keep the places; nothing is opened or read yet."""
@@ -33,26 +34,29 @@ class Catalog:
         self._derived = None if folder is None else Derived(folder, file, CATALOG_VERSION, CATALOG)
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
+        self._mutex = RLock()
 
     def close(self) -> None:
         """Close the database; later queries open it again."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
+        with self._mutex:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                connection.close()
 
     def read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T]) -> T:
         """Return `work(connection)` on a catalogue that is up to date for some folders: each is listed.
 
         A damaged database is thrown away; one that cannot be used now is replaced by one in memory.
         """
-        try:
+        with self._mutex:
+            try:
+                return self._read(roots, work)
+            except sqlite3.Error as error:
+                self.close()
+                if self._derived is not None and not isinstance(error, sqlite3.OperationalError):
+                    self._derived.discard()
+                self._derived = None
             return self._read(roots, work)
-        except sqlite3.Error as error:
-            self.close()
-            if self._derived is not None and not isinstance(error, sqlite3.OperationalError):
-                self._derived.discard()
-            self._derived = None
-        return self._read(roots, work)
 
     def _read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._open()

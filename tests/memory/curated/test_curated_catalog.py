@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from threading import Thread
 
 from tests.memory.curated.conftest import Den, write
+from tests.patience import join
 
 
 def test_a_file_that_appears_beside_a_write_is_seen_at_once(den: Den) -> None:
@@ -35,3 +37,25 @@ def test_an_index_that_somebody_edited_is_rendered_as_a_whole(den: Den) -> None:
         "- [Water", "- [Milk", "- [Tea", "- [Coffee"
     ]  # fmt: skip
     assert lines[-1] == "mine"
+
+
+def test_threads_use_a_catalogue_one_after_the_other(den: Den) -> None:
+    """A look of one thread while others look, and while it is closed, gives every memory."""
+    curated = den.open()
+    for number in range(3):
+        write(den, curated, "project", f"Name {number}", f"about {number}")
+    found: list[int] = []
+
+    def look() -> None:
+        for _ in range(30):
+            found.append(len(curated.memories(curated.visible())))
+            for side in curated.sides.values():
+                side.catalog.close()
+
+    threads = [Thread(target=look) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        join(thread)
+    assert set(found) == {3}
+    assert len(found) == 120
