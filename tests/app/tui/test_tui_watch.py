@@ -131,9 +131,9 @@ async def test_what_nobody_approved_waits_in_header_and_brief(tmp_path: Path) ->
     app = make_app(workspace, keeps_watch=True, pane="brief")
     async with running(app) as pilot:
         await until(pilot, lambda: app.schedule.idle and app.schedule.leads, "it looked")
-        shown = screen_text(app)
-        assert "1 needs approval" in shown
-        assert "NEEDS APPROVAL" in shown
+        # The overview follows when nothing else is to do.
+        await until(pilot, lambda: "1 needs approval" in screen_text(app), "the header says it")
+        await until(pilot, lambda: "NEEDS APPROVAL" in screen_text(app), "the brief says it")
         pane = app.navigation.pane
         assert pane is not None
         items = [row.item for row in pane.line_list.rows if isinstance(row, RowKey)]
