@@ -152,7 +152,7 @@ def split_task(snapshot: Snapshot, ref: str, titles: Sequence[str], *, now: date
         entries.append(entry)
     named = "Parts: " + "; ".join(parts)
     notes = f"{task.notes}\n{named}" if task.notes else named
-    document = document.replace_entry(*task.at, with_text(task.entry, "notes", notes))
+    document = document.replace_entry(*task.at, task.written(with_text(task.entry, "notes", notes)))
     section, place = task.at
     if task.section == "pending":
         place += 1
@@ -192,7 +192,7 @@ def _each(snapshot: Snapshot, refs: Sequence[str], changed: Callable[[Task], Ent
     for task in tasks:
         entry = changed(task)
         if entry.raw != task.entry.raw:
-            document = document.replace_entry(*task.at, entry)
+            document = document.replace_entry(*task.at, task.written(entry))
     documents = {} if document is snapshot.document(FILE) else {FILE: document}
     ref = read_tasks(FILE, document).ref_at(*tasks[0].at) if len(tasks) == 1 else None
     return Edit(documents, _summary(verb, tasks), ref)

@@ -235,22 +235,19 @@ def as_entries(tasks: Sequence[Task]) -> list[Task]:
     """Return tasks of one file as entries of one document: items of a checklist among them are written as entries."""
     document = tasks[0].document
     chosen: dict[int, list[int]] = {}
-    for task in sorted((task for task in tasks if task.is_item), key=lambda task: task.at):
-        count = len(document.section(task.at[0]).memo(plain_section).items)
-        chosen.setdefault(task.at[0], []).append(count + task.at[1])
+    for index, number in sorted(task.at for task in tasks if task.is_item):
+        chosen.setdefault(index, []).append(number)
     if not chosen:
         return list(tasks)
     places: list[tuple[int, int]] = []
     for task in tasks:
         index, number = task.at
         items = chosen.get(index, [])
-        if task.is_item:
-            number = items.index(len(document.section(index).memo(plain_section).items) + number)
-        else:
-            number += len(items)
-        places.append((index, number))
+        places.append((index, items.index(number) if task.is_item else number + len(items)))
     for index, items in chosen.items():
-        document = with_items_as_entries(document, index, items)
+        # The items of a section count down to -1, the last one before its first entry.
+        count = len(document.section(index).memo(plain_section).items)
+        document = with_items_as_entries(document, index, [count + number for number in items])
     changed = read_tasks(FILE, document)
     return [found for place in places if (found := changed.at(*place)) is not None]
 
@@ -358,8 +355,7 @@ def _rank(entry: Entry) -> int:
 def _replaced(task: Task, entry: Entry, summary: str) -> Edit:
     if entry.raw == task.entry.raw:
         return Edit({}, summary, task.ref, task.entry)
-    if task.section == "completed" and task.heading is not None:
-        entry = entry.with_title(f"[x] {entry.title}")
+    entry = task.written(entry)
     document = task.document.replace_entry(*task.at, entry)
     return Edit({FILE: document}, summary, read_tasks(FILE, document).ref_at(*task.at), entry)
 

@@ -163,3 +163,18 @@ def test_a_task_is_split_into_parts() -> None:
     assert found.tasks[6].notes == "first\nParts: a"
     with pytest.raises(UsageError):
         split_task(snapshot, six.ref, [" "], now=NOW)
+
+
+def test_a_checked_item_stays_completed() -> None:
+    """Under a heading that is no section only the box says that a task is completed: no edit of several drops it."""
+    text = "## 1. Setup\n\n- [x] Make it\n- [ ] Test it\n\n### [x] Ship it\n"
+    snapshot = snapshot_of(text)
+    refs = [task.ref for task in snapshot.tasks]
+    for edit in (
+        edit_tasks(snapshot, refs, set={"assigned": "amy"}, now=NOW),
+        retag_tasks(snapshot, refs, add=["a"], now=NOW),
+        shift_priorities(snapshot, refs, 1, now=NOW),
+        split_task(snapshot, refs[0], ["part"], now=NOW),
+    ):
+        found = {task.title: task.section for task in after(edit).tasks}
+        assert (found["Make it"], found["Test it"], found["Ship it"]) == ("completed", "pending", "completed")
