@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -87,8 +87,10 @@ def outside_removals(workspace: Workspace, now: datetime) -> tuple[OutsideRemova
     """
     found = []
     history = workspace.store.history
-    for record in history.records(_MISSING, [time_text(now - REMINDED)], _MOST):
-        if _is_checkout(workspace, history, record):
+    records = history.records(_MISSING, [time_text(now - REMINDED)], _MOST)
+    switched = _by_checkout(workspace, history, records) if records else set()
+    for record in records:
+        if record.id in switched:
             continue
         removed = [one for one in record.touched if one.kind == "removed"]
         entries = [(file_name(one.file), one.ref, plain_title(file_name(one.file), one.title)) for one in removed]
@@ -96,18 +98,25 @@ def outside_removals(workspace: Workspace, now: datetime) -> tuple[OutsideRemova
     return tuple(found)
 
 
-def _is_checkout(workspace: Workspace, history: History, record: ChangeRecord) -> bool:
-    """Return whether a change left each file as the commit has it that git had just moved the work tree to."""
-    from memory.state.git import blob_at, moved_to  # loads what starts programs, which few looks need
+def _by_checkout(workspace: Workspace, history: History, records: Sequence[ChangeRecord]) -> set[str]:
+    """Return the ids of changes that left each file as the commit has it that git had just moved the work tree to."""
+    from memory.state.git import blob_at, moves_of  # loads what starts programs, which few looks need
 
-    commit = moved_to(workspace.root, record.time.timestamp() + 1)
-    if commit is None:
-        return False
-    versions = [(file.path, history.versions(record, file)) for file in record.files]
-    return all(
-        known is not None and blob_at(workspace.root, commit, path) == (None if known[1] is None else _blob(known[1]))
-        for path, known in versions
-    )
+    def matches(record: ChangeRecord, commit: str) -> bool:
+        versions = [(file.path, history.versions(record, file)) for file in record.files]
+        return all(
+            known is not None
+            and blob_at(workspace.root, commit, path) == (None if known[1] is None else _blob(known[1]))
+            for path, known in versions
+        )
+
+    moves, found = moves_of(workspace.root), set[str]()
+    for record in records:
+        until = record.time.timestamp() + 1
+        commit = next((commit for moment, commit in moves if moment <= until), None)
+        if commit is not None and matches(record, commit):
+            found.add(record.id)
+    return found
 
 
 def _blob(data: bytes) -> str:

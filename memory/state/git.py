@@ -65,18 +65,18 @@ def most_changed(root: str | os.PathLike[str], days: int = 90) -> list[str]:
     return sorted(counts, key=lambda path: (-counts[path], path))
 
 
-def moved_to(root: str | os.PathLike[str], until: float) -> str | None:
-    """Return the commit that the last switch, reset, pull or rebase until a moment moved the work tree to.
-
-    None where the newest step until then is none of those, or is a commit made there.
+def moves_of(root: str | os.PathLike[str]) -> list[tuple[int, str | None]]:
+    """Return the last steps of the work tree, the newest first: the time and, of a switch, reset, pull or rebase, the
+    commit that it moved to; None for a commit made there.
     """
     said = _git(root, *_LOG, "-g", "--date=unix", "--max-count=200", "--format=%H%x00%gd%x00%gs", "HEAD")
+    found: list[tuple[int, str | None]] = []
     for line in (said or "").splitlines():
         commit, when, words = line.split("\0", 2)
         moment = when.partition("@{")[2].rstrip("}")
-        if moment.isdigit() and int(moment) <= until:
-            return None if words.startswith("commit") else commit
-    return None
+        if moment.isdigit():
+            found.append((int(moment), None if words.startswith("commit") else commit))
+    return found
 
 
 def blob_at(root: str | os.PathLike[str], commit: str, path: str) -> str | None:
