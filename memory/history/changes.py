@@ -188,21 +188,6 @@ def news_of(records: Iterable[ChangeRecord], *, mine: str) -> tuple[News, ...]:
     return tuple(found.values())
 
 
-def added_by(records: Iterable[ChangeRecord], file: str) -> dict[str, str]:
-    """Return who added the entries of a file (its name in the memory folder), by ref; `records` are newest first.
-
-    The first recording of a file, or an import, does not name the author of each entry, so changes that add more than
-    `TOGETHER` entries are ignored.
-    """
-    found: dict[str, str] = {}
-    for record in records:
-        added = [one for one in record.touched if one.kind == "added" and one.ref and file_name(one.file) == file]
-        if len(added) <= TOGETHER and record.undoes is None:
-            for one in added:
-                found.setdefault(one.ref or "", record.actor)
-    return found
-
-
 def _note(
     found: dict[tuple[str, str, str], News], record: ChangeRecord, file: str, ref: str | None, title: str, kind: str
 ) -> None:

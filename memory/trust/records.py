@@ -28,7 +28,6 @@ NOT_OPEN = "the workspace is not approved for outgoing checks"
 NOBODY = "nobody approved it yet"
 OWN = "needs an approval of its own: "
 CHANGED = "approved once, but changed since: "
-_SHORT = {NOT_OPEN: "not approved yet", NOBODY: "not approved yet"}
 SHORT = 10
 """Displayed hex digits of an id."""
 State = Literal["approved", "pending", "denied", "withdrawn", "refused"]
@@ -67,15 +66,6 @@ class ConsentDecision:
 def undecided(state: State, found: str, why: str, pinned: Pinned) -> ConsentDecision:
     """Return the decision for an ask that may not run."""
     return ConsentDecision(False, state, found, None, why, pinned=pinned)
-
-
-def short_reason(why: str) -> str:
-    """Return a reason in as few words as possible; one that names a specific cause stays as it is."""
-    if why.startswith(CHANGED):
-        return f"changed: {why.removeprefix(CHANGED)}"
-    if why.startswith(OWN):
-        return f"own approval: {why.removeprefix(OWN)}"
-    return _SHORT.get(why, why)
 
 
 @dataclass(frozen=True, slots=True)
