@@ -65,7 +65,7 @@ def state_cases(places: Places, size: str) -> Iterator[Case]:
 
 def make_state(root: Path, count: int) -> None:
     """Write a repository with a state, so many events that no recall saw, and their checkpoints."""
-    from memory.state import operations
+    from memory.state import bundles
     from memory.state.analysis import analyse
     from memory.state.files.json_text import canonical_bytes, digest, line_bytes
     from memory.state.files.model import CHECKPOINTS, EVENTS, STATE, checkpoint_id, event_id, stamp
@@ -78,7 +78,7 @@ def make_state(root: Path, count: int) -> None:
         (root / f"part{number}").mkdir()
         (root / f"part{number}" / "main.py").write_text("x = 1\n")
     store = Workspace(root, state_home=None).system("state").store
-    operations.init(store, lambda: analyse(root, now=NOW), actor="bench", now=NOW)
+    bundles.init(store, lambda: analyse(root, now=NOW), actor="bench", now=NOW)
     state = json.loads((root / STATE).read_bytes())
     bundle = state["bundle"]
     bundle["gotchas"] = [_gotcha(words, number) for number in range(30)]

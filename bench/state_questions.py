@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.places import NOW, Places
-from memory.state import operations
+from memory.state import bundles
 from memory.state.analysis import analyse
 from memory.state.recall.recall import apply, preview, scope_of_recall
 from memory.state.sources import add_source, sync
@@ -49,7 +49,7 @@ def _made(root: Path, sessions: list[list[str]]) -> ProjectState:
     """Make the state of a project, import its sessions, and recall them one by one."""
     system: ProjectState = Workspace(root, state_home=None).system("state")
     store = system.store
-    operations.init(store, lambda: analyse(root, now=NOW), actor="bench", now=NOW)
+    bundles.init(store, lambda: analyse(root, now=NOW), actor="bench", now=NOW)
     folder = root.parent / f"{root.name}-sessions"
     folder.mkdir(exist_ok=True)
     add_source(store, "claude-local", str(folder), name="mine", home=None, folder="/", actor="bench", now=NOW)

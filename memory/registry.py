@@ -180,7 +180,9 @@ REGISTRY: tuple[SystemName, ...] = (
         entries="memory.state.entries:KINDS",
         verbs=(
             VerbName(
-                "state", _CLI + "state.bundle:state", "Project state: init, recall, query, validate, sync, checkpoints."
+                "state",
+                "memory.state.operations:state",
+                "Project state: init, recall, query, validate, sync, checkpoints.",
             ),
         ),
         panes=(PaneEntry("state", "State", _PANES + "state.pane:StatePane", (".agent-memory/", "docs/agent-memory/")),),

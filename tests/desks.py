@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory.state.operations import init
+from memory.state.bundles import init
 from memory.state.system import ProjectState
 from memory.systems import system_of
 from memory.systems.entries import EntryAccess

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memory.base.clock import machine_zone
-from memory.errors import MemdeckError, UsageError
+from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.operations import Caller, Content, Context, Input, Lines, Operation, SentFile, allow
-from memory.operations.result import Result
+from memory.operations.result import Draft, Result
 from memory.storage.changes import is_agent
 from memory.storage.own_folders import config_home, home, state_home
 from memory.workspace import Workspace
@@ -203,16 +203,43 @@ class Session:
             tell(f"memdeck: note: an agent of {self.client} started this, so the change is made by {self.actor}")
         context: Context = self
         found = operation.run(context, **{**values, **self._meant(operation, values)})
-        if not isinstance(found, Result):
-            return found
+        return self._show(found) if isinstance(found, Result) else found
+
+    def _show(self, found: Result) -> int:
+        """Print a result and return its exit code; one that asks goes on after the person's answer."""
+        if found.draft is not None:
+            found = self._edited(found.draft)
         for note in found.notes:
             self.tell(note)
         if found.text is not None:
             for piece in found.text():
                 self.writer.text(piece)
-        else:
-            self.answer(found.document, lambda: found.lines(self.paint), found.rows)
+            return found.code
+        self.form = self.form or found.form
+        self.answer(found.document, lambda: found.lines(self.paint), found.rows)
+        if found.ask is not None and self.asks_person and self.agreed(found.ask.question):
+            return self._show(found.ask.then())
+        if found.ask is not None and self.output == "human":
+            self.writer.lines(["nothing was changed" if self.asks_person else found.ask.otherwise])
         return found.code
+
+    def _edited(self, draft: Draft) -> Result:
+        """Let the person edit a text until it is saved; if it is not, it is kept in a file that the error names."""
+        from app.tui.forms.editor import edit_text, keep_text
+
+        if not self.asks_person:
+            raise draft.without
+        text = draft.text
+        while True:
+            text = edit_text(text, os.environ, nullcontext, draft.name, outside=str(self.workspace.root))
+            try:
+                return draft.save(text)
+            except MemdeckError as error:
+                self.writer.lines([self.paint.alert(self.paint.line(str(error)))])
+                if not isinstance(error, ConflictError) and self.agreed("Edit your text again?"):
+                    continue
+                hint = error.hint if text == draft.text else f"your text is in {keep_text(text, draft.name)}"
+                raise type(error)(error.code, error.message, hint, **error.details) from None
 
     def _meant(self, operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the values mean: dates in words, standard input and files; a program sends the text itself."""
@@ -227,7 +254,7 @@ class Session:
                         tell(words)
                     missing = value is None and (words or (needed and not (sys.stdin is None or sys.stdin.isatty())))
                     found[one.name] = _stdin() if missing or value == "-" else value
-                case Content(code):
+                case Content(code) if value is not None:
                     found[one.name] = SentFile(value, value.encode() if self.served else _content(value, code))
                 case _ if value is not None and not one.many:
                     found[one.name] = one.kind.meant(value, self)

@@ -9,7 +9,7 @@ from pathlib import Path
 from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.curated.system import CuratedMemory
-from memory.state import operations
+from memory.state import bundles
 from memory.state.analysis import analyse
 from memory.state.system import ProjectState
 from memory.systems import system_of
@@ -417,14 +417,14 @@ def make_workspace(root: Path, state_home: Path, home: Path) -> Workspace:
 
 def _add_state(workspace: Workspace, root: Path) -> None:
     store = system_of(workspace, "state", ProjectState).store
-    operations.init(store, lambda: analyse(root, now=NOW), actor=PEOPLE, now=NOW)
+    bundles.init(store, lambda: analyse(root, now=NOW), actor=PEOPLE, now=NOW)
     parts = {
         "gotchas": [dict(zip(("title", "symptom", "cause", "correctPath"), one, strict=True)) for one in GOTCHAS],
         "next-steps": [dict(zip(("title", "why", "start", "done"), one, strict=True)) for one in STEPS],
     }
     for section, values in parts.items():
-        before = store.memory().bundle[operations.key_of(section)]
-        operations.edit(store, section, values, base=before, actor=PEOPLE, now=NOW)
+        before = store.memory().bundle[bundles.key_of(section)]
+        bundles.edit(store, section, values, base=before, actor=PEOPLE, now=NOW)
 
 
 def _add_curated(workspace: Workspace) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Protocol, TypeVar
 
 from memory.base.problems import Problem
+from memory.errors import MemdeckError
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -43,11 +45,37 @@ class Paint(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Ask:
+    """A question to the person after a result was shown: a yes goes on with `then`.
+
+    Where no person can be asked, the operation ends; `otherwise` says how to go on without a question.
+    """
+
+    question: str
+    then: Callable[[], Result]
+    otherwise: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A text that the person edits, in a file of this name; `save` takes it, and its errors lead back to the editor.
+
+    `without` is the error where there is no person.
+    """
+
+    name: str
+    text: str
+    save: Callable[[str], Result]
+    without: MemdeckError
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """The result of an operation, made when it is shown: a JSON document, or lines for people.
 
     `rows` are the objects of the form jsonl, if it has its own.
-    `notes` are told beside it. `code` is the exit code, `text` an export, which has the same form for everybody.
+    `notes` are told beside it. `code` is the exit code, `text` an export, which has the same form for everybody. `form`
+    is the form where the caller names none. With `ask` or `draft` the operation goes on after the person's answer.
     """
 
     document: Callable[[], Json]
@@ -56,6 +84,16 @@ class Result:
     notes: Sequence[str] = ()
     code: int = 0
     text: Callable[[], Iterable[str]] | None = None
+    form: str = "human"
+    ask: Ask | None = None
+    draft: Draft | None = None
+
+    def asking(self, ask: Ask, yes: bool) -> Result:
+        """Return this result with a question; with `yes` it is answered, and what was shown comes before the rest."""
+        if not yes:
+            return replace(self, ask=ask)
+        after = ask.then()
+        return replace(after, lines=lambda paint: chain(self.lines(paint), after.lines(paint)))
 
 
 def listing(

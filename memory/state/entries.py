@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from memory.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memory.search.entries import Changes, Check, EntryCall, EntryKind, Made, item_of, list_of, passes, text_of
 from memory.search.records import Record
+from memory.state.bundles import edit, key_of
 from memory.state.files.model import NOT_SAID
 from memory.state.files.store import StateStore
-from memory.state.operations import edit, key_of
 from memory.state.system import ProjectState
 from memory.systems import system_of
 

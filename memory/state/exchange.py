@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
 
+from .bundles import edit
 from .files.json_text import line_of
 from .files.model import KEYS, STATE, Json
 from .files.reading import StateFiles
 from .files.schema import SHAPES
-from .operations import edit
 
 if TYPE_CHECKING:
     from .files.store import StateStore

@@ -31,6 +31,11 @@ class CheckpointLine(NamedTuple):
     summary: str = ""
     why: str = ""
 
+    def json(self) -> Json:
+        """Return it for programs."""
+        names = {"createdAt": self.created, "eventId": self.event, "summary": self.summary}
+        return {"id": self.id, **names, "problem": self.why or None}
+
 
 class StateLook:
     """A snapshot; it reads a file when first needed. The error of what cannot be read is in `problem`."""

@@ -1,293 +1,673 @@
-"""Commands that make and renew a bundle: init, update, edit, and the settings."""
+"""The operations on the state of a project: what the repository is, what is worked on, what happened, what is next."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
-from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
-from memory.storage import Change
+from memory.errors import MemdeckError, UsageError
+from memory.operations import Content, Context, Group, SentFile, Whole, argument, option, under
+from memory.operations.result import PROBLEMS, SHOWN, Ask, Draft, Paint, Result, exported, first, listing, more
+from memory.registry import workspace_of
+from memory.storage.own_folders import home, state_home
+from memory.systems import system_of
+from memory.workspace import Workspace
 
-from .diff import Digest, changed_sections, name_of
-from .files import schema
-from .files.archive import MOST_CHECKPOINTS, put_batch
-from .files.config import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
-from .files.json_text import canonical_bytes, load, ordered_bytes
-from .files.model import ANALYSED, ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, KEYS, PROVIDERS, SOURCES, STATE, Json, plural
-from .files.reading import StateFiles
-from .files.store import StateStore, StateWriting, fresh_parts, refuse
-from .paths import without_first_run, without_gone
-from .projections.files import refuse_foreign
+from . import bundles
+from .analysis import analyse
+from .analysis.analyse import FOREIGN
+from .bundles import StateChange, key_of
+from .checks.check import validate as findings_of
+from .checks.repair import plan_repair
+from .checks.repair import repair as mend
+from .commands import run_validation
+from .diff import SectionDiff
+from .files.config import KEYS as SETTINGS
+from .files.config import setting
+from .files.json_text import canonical
+from .files.model import KEYS, plural, stamp
+from .files.store import StateStore
+from .look import checkpoint_lines, diff_of
+from .projections.files import render_projections
+from .recall.grouping import EventGroup
+from .recall.recall import SHOWN_GROUPS, SHOWN_LINES, RecallPreview, apply
+from .retention import prune as prune_now
+from .sources import add_source, chosen
+from .sources import sync as sync_now
+from .status import Status, status_of
+from .system import ProjectState
 
+_SECTIONS = ", ".join(KEYS)
+_NO_SOURCES = "no sources; `memdeck state add` adds one"
+_TAKES_BACK = "`memdeck undo` takes it back"
 
-@dataclass(frozen=True, slots=True)
-class StateChange:
-    """What a command wrote: its change (None: nothing was written), the state after it, and a summary."""
+state = Group(
+    "state",
+    """Project state: what a repository is, what is worked on, what happened, and what to do next.
 
-    change: Change | None
-    state: Json
-    summary: str
-    archived: str | None = None
-
-    def json(self) -> Json:
-        """Return it for programs."""
-        maintenance = self.state["maintenance"]
-        return {
-            "bundleHash": self.state["bundleHash"],
-            "checkpointId": maintenance["latestCheckpointId"],
-            "events": maintenance["historyEventCount"],
-            "archived": self.archived,
-            "change": None if self.change is None else self.change.id,
-            "summary": self.summary,
-        }
-
-
-def existing(store: StateStore) -> list[str]:
-    """Return what an init would replace: files of the format, and folders of checkpoints and archive unless empty."""
-    files = [path for path in (STATE, EVENTS, SOURCES, CONFIG) if store.files.read(path).exists]
-    return files + [folder for folder in (CHECKPOINTS, ARCHIVE) if store.names(folder)]
-
-
-def init(
-    store: StateStore,
-    analysed: Callable[[], Json],
-    *,
-    provider: str = PROVIDERS[1],
-    actor: str,
-    now: datetime,
-    force: bool = False,
-) -> StateChange:
-    """Make the project state from the analysis of the repository (`analysed`, a bundle).
-
-    RefusedError `state.exists`, with the list, where any of its files exist. With `force` these are archived first,
-    readable settings and sources are kept, and ids continue; files of a person where projections go are refused even
-    then. UsageError `state.provider`.
-    """
-    if provider not in PROVIDERS:
-        raise UsageError("state.provider", f"{provider[:60]!r} is no provider", f"one of {', '.join(PROVIDERS)}")
-    refuse_foreign(store.files.read)
-    found = existing(store)
-    if found and not force:
-        raise RefusedError(
-            "state.exists",
-            f"there is {', '.join(found)} already",
-            f"{_renewal(store)}`memdeck state init --force` puts it into the archive and begins again",
-            files=found,
-        )
-    bundle = analysed()
-    if force:
-        _archive_older(store, actor=actor, now=now)
-
-    def build(writing: StateWriting) -> StateChange:
-        memory, read = writing.memory, writing.transaction.read
-        batch = _archive_all(writing) if existing(store) else None
-        if _unreadable(lambda: memory.config) or not read(CONFIG).exists:
-            writing.put(CONFIG, DEFAULT_BYTES)
-        if _unreadable(lambda: memory.sources) or not read(SOURCES).exists:
-            writing.put(SOURCES, canonical_bytes([]))
-            memory.__dict__["sources"] = []
-        focus: str = bundle["currentFocus"]["summary"]
-        state = writing.persist("init", bundle, focus, state=fresh_parts(provider))
-        writing.put(ANALYSED, canonical_bytes(bundle))
-        return _committed(writing, f"made the state of {bundle['project']['name']}", state, batch)
-
-    return store.change("state.init", build, actor=actor, now=now)
+    It is kept in .agent-memory/, shown as Markdown in docs/agent-memory/, and named in AGENTS.md, CLAUDE.md or
+    README.md. Sessions of agents are imported as events, and a recall takes what they say into the state.
+    """,
+)
+_dry_run = option("--dry-run", is_flag=True, help="Only say what would be done.")
+_yes = option("--yes", is_flag=True, help="Do it without asking.")
 
 
-def _committed(writing: StateWriting, summary: str, state: Json, archived: str | None = None) -> StateChange:
-    return StateChange(writing.commit(summary), state, summary, archived)
-
-
-def _renewal(store: StateStore) -> str:
-    """Return the advice to update, for a state that an update can read."""
-    return "" if _unreadable(lambda: store.memory().state) else "`memdeck state update` renews it; "
-
-
-def _archive_older(store: StateStore, *, actor: str, now: datetime) -> None:
-    """Archive checkpoints in batches until what is left fits in one change; the newest come last."""
-
-    def build(writing: StateWriting) -> bool:
-        ids = writing.memory.checkpoint_ids
-        if len(ids) <= MOST_CHECKPOINTS:
-            return False
-        put_batch(writing, "init", DEFAULTS, checkpoints=ids[:MOST_CHECKPOINTS])
-        writing.commit(f"archived {plural(MOST_CHECKPOINTS, 'checkpoint')}")
-        return True
-
-    while store.change("state.init", build, actor=actor, now=now):
-        pass
-
-
-def _archive_all(writing: StateWriting) -> str:
-    """Plan that everything that exists goes into a batch; the caller replaces the files themselves."""
-    memory, read = writing.memory, writing.transaction.read
-    paths = (STATE, EVENTS, SOURCES, CONFIG)
-    files = [(path.rpartition("/")[2], data) for path in paths if (data := read(path).base) is not None]
-    events = memory.found_events.items if read(EVENTS).exists else ()
-    ids = memory.checkpoint_ids
-    batch = put_batch(writing, "init", DEFAULTS, events=events, checkpoints=ids, files=files)
-    return f"{ARCHIVE}/{batch}"
-
-
-def _unreadable(read: Callable[[], object]) -> bool:
+def _system(context: Context, workspace: Workspace | None = None) -> ProjectState:
+    """Return the project state of the workspace, with the person's decisions about what it may run."""
     try:
-        read()
-    except MemdeckError:
-        return True
-    return False
+        system = system_of(workspace or context.workspace, "state", ProjectState)
+    except MemdeckError as error:
+        if error.code == "workspace.not_found":
+            error.hint = "`memdeck state init` makes the state of the project here"
+        raise
+    if not context.safe and workspace is None:
+        system.entrust(context.trust, context.environ)
+    return system
 
 
-def update(store: StateStore, analysed: Callable[[], Json], *, actor: str, now: datetime) -> StateChange:
-    """Renew the bundle from the present repository; what recall and people added stays (see `take_in`),
-    except paths that are gone.
+def _store(context: Context) -> StateStore:
+    """Return the store of the project state; NotFoundError `state.missing` if there is none."""
+    store = _system(context).store
+    _ = store.memory().state
+    return store
 
-    Adds one event and one checkpoint, even where nothing changed.
+
+# -- the bundle ---------------------------------------------------------------------------------------------------
+
+
+@under(
+    state, "init", serves="change", examples=("memdeck state init", "memdeck state init --provider codex -w ~/src/shop")
+)
+@option("--provider", default="claude", metavar="P", help="Whose agent works here: claude (the default) or codex.")
+@option("--force", is_flag=True, help="Put what is there into the archive, and begin again.")
+def init(context: Context, provider: str, force: bool) -> Result:
+    """Make the state from the repository as it is: manifests, entry points, README, tree, test commands, git.
+
+    No model is asked and nothing of the repository is run. Where anything of it is there already, this says what, and
+    changes nothing.
     """
-    _ = store.memory().state  # Its errors are raised before the repository is analysed.
-    fresh = analysed()
-
-    def build(writing: StateWriting) -> StateChange:
-        state = writing.memory.state
-        merged = take_in(_analysed_before(writing.memory), state["bundle"], fresh)
-        bundle = without_gone(merged, writing.memory.has)
-        state = writing.persist("update", bundle, bundle["currentFocus"]["summary"], state=state)
-        writing.put(ANALYSED, canonical_bytes(fresh))
-        return _committed(writing, f"renewed the state of {bundle['project']['name']}", state)
-
-    return store.change("state.update", build, actor=actor, now=now)
-
-
-def _analysed_before(memory: StateFiles) -> Json | None:
-    """Return the last analysis; None where it is unknown, so that nothing is taken for part of it."""
-    stored = memory.read(ANALYSED)
-    if not stored.exists:
-        return None
-    try:
-        bundle: Json = load(stored.data, ANALYSED, "state.analysis.json")
-    except MemdeckError:
-        return None
-    return None if schema.faults_of("bundle", bundle) else bundle
+    folder = os.path.abspath(context.folder or ".")
+    if not os.path.isdir(folder):
+        raise UsageError("workspace.no_folder", f"{context.folder!r} is not a folder", "name a folder")
+    places = state_home(context.environ), home(context.environ)
+    workspace = context.opened(Workspace(Path(_root_of(folder)), state_home=places[0], home=places[1]))
+    store = _system(context, workspace).store
+    done = bundles.init(
+        store,
+        lambda: analyse(store.root, now=context.now),
+        provider=provider,
+        actor=context.actor,
+        now=context.now,
+        force=force,
+    )
+    return _written(context, done)
 
 
-def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor: str, now: datetime) -> StateChange:
-    """Replace a section of the bundle; adds one event and one checkpoint, none where the value is the same.
+def _root_of(folder: str) -> str:
+    """Return the workspace of a folder, else the repository around it, else the folder itself.
 
-    `base` is the value that the person started from: ConflictError `document.conflict` where the section has changed
-    since. NotFoundError `state.section`, RefusedError `state.refused` for a value without the section's shape.
+    A workspace above the repository is another one: the state belongs to the repository.
     """
-    key = key_of(section)
-
-    def build(writing: StateWriting) -> StateChange:
-        state = writing.memory.state
-        if base is not None and state["bundle"][key] != base:
-            raise ConflictError(
-                "document.conflict", f"{section} was changed meanwhile", "look at it again", files=[STATE]
-            )
-        bundle = {**state["bundle"], key: value}
-        refuse("bundle", bundle)
-        if bundle == state["bundle"]:
-            return StateChange(None, state, f"{section} is as it was")
-        summary, changed = f"edited {section}", Digest(changed_sections(state["bundle"], bundle))
-        state = writing.persist("edit", bundle, summary, state=state, diff=changed)
-        return _committed(writing, summary, state)
-
-    return store.change("state.edit", build, actor=actor, now=now)
+    around = (str(one) for one in (Path(folder), *Path(folder).parents))
+    repository = next((one for one in around if os.path.lexists(os.path.join(one, ".git"))), None)
+    known = workspace_of(folder)
+    if known is None or (repository is not None and not f"{known}/".startswith(repository.rstrip("/") + "/")):
+        return repository or folder
+    return known
 
 
-def key_of(section: str) -> str:
-    """Return the key of a section in the bundle; NotFoundError `state.section`."""
-    if section not in KEYS:
-        raise NotFoundError("state.section", f"there is no section {section[:60]!r}", f"one of {', '.join(KEYS)}")
-    return KEYS[section]
+def _written(context: Context, done: StateChange) -> Result:
+    context.warn()
+
+    def lines(paint: Paint) -> Iterator[str]:
+        yield paint.line(done.summary)
+        if done.change is None:
+            return
+        bundle, maintenance = done.state["bundle"], done.state["maintenance"]
+        if done.archived is not None:
+            yield paint.line(f"what was there is in {done.archived}")
+        yield paint.line(bundle["project"]["summary"])
+        yield from (paint.line(one) for one in bundle["currentFocus"]["currentState"] if one == FOREIGN)
+        yield f"{maintenance['latestCheckpointId']}, bundle {done.state['bundleHash'][:12]}"
+        yield paint.line(f"docs/agent-memory/README.md shows it, {bundle['project']['recommendedEntryFile']} names it")
+
+    return Result(done.json, lines)
 
 
-def record_validation(
-    store: StateStore, results: list[Mapping[str, str]], *, actor: str, now: datetime, validated_at: str
-) -> StateChange:
-    """Record the results of the validation commands in the bundle's snapshot; adds one event and one checkpoint."""
-    ended = {result["status"] for result in results}
-    status = "passed" if ended == {"passed"} else "failed" if "passed" not in ended else "mixed"
-    passed = sum(result["status"] == "passed" for result in results)
-    summary = f"{passed} of {plural(len(results), 'validation command')} passed"
-
-    def build(writing: StateWriting) -> StateChange:
-        state = writing.memory.state
-        told = [dict(result) for result in results]
-        snapshot = {"status": status, "validatedAt": validated_at, "summary": summary, "results": told}
-        focus = without_first_run({**state["bundle"]["currentFocus"], "validationSnapshot": snapshot})
-        bundle = {**state["bundle"], "currentFocus": focus}
-        new = writing.persist("validate", bundle, summary, state=state, diff=Digest(("current-focus",)))
-        return _committed(writing, summary, new)
-
-    return store.change("state.validate", build, actor=actor, now=now)
+@under(state, "update", serves="change", examples=("memdeck state update",))
+def update(context: Context) -> Result:
+    """Renew the state from the repository as it is; what recalls and people put into it stays."""
+    store = _store(context)
+    done = bundles.update(store, lambda: analyse(store.root, now=context.now), actor=context.actor, now=context.now)
+    return _written(context, done)
 
 
-def set_config(store: StateStore, key: str, value: str, *, actor: str, now: datetime) -> Change:
-    """Change one setting of config.json; the others and their order stay. ConfigError `state.config.*`."""
-
-    def build(writing: StateWriting) -> Change:
-        data = writing.transaction.read(CONFIG).data or DEFAULT_BYTES
-        read_config(data)
-        written = load(data, CONFIG, "state.config.json")
-        writing.put(CONFIG, ordered_bytes(with_setting(written, key, value)))
-        return writing.commit(f"set {key} to {value[:60]}")
-
-    return store.change("state.config", build, actor=actor, now=now)
-
-
-# -- a new analysis beside what recall and people changed since the last one -----------------------------------
-# A three-way merge: `base` is the last analysis, `ours` the bundle, `theirs` the new analysis. What differs from the
-# base on our side was added by someone and stays; everything else follows the repository.
+@under(
+    state,
+    "status",
+    serves="look",
+    examples=("memdeck state status", "memdeck state status --checkpoint chk-000003 -o json"),
+)
+@option("--checkpoint", metavar="ID", help="Tell the drift against this one, not against the latest.")
+def status(context: Context, checkpoint: str | None) -> Result:
+    """Say how things stand: events that wait, sources, drift, retention, and the one thing to do next."""
+    found = status_of(_store(context).memory(), context.now, checkpoint=checkpoint, work=True)
+    return Result(found.json, lambda paint: _status_lines(paint, found))
 
 
-def take_in(base: Json | None, ours: Json, theirs: Json) -> Json:
-    """Return the bundle after a new analysis; without a base, lists keep everything that the bundle has.
+def _status_lines(paint: Paint, found: Status) -> Iterator[str]:
+    waiting = ", ".join(f"{count:,} {scope}" for scope, count in found.unrecalled.items() if scope != "all")
+    changed = ", ".join(one.section for one in found.drift)
+    drift = f"{changed} differ from {found.against}" if changed else f"none against {found.against}"
+    rows = [
+        ("bundle", f"{found.state['bundleHash'][:12]}, of {found.state['generatedAt']}"),
+        ("events", f"{found.totals['all']:,}, {found.unrecalled['all']:,} not yet recalled ({waiting})"),
+        ("checkpoints", f"{found.checkpoints:,}, the latest is {found.state['maintenance']['latestCheckpointId']}"),
+        ("drift", found.drift_why or drift),
+        ("retention", found.retention.text()),
+        ("archive", f"{found.batches:,} {'batch' if found.batches == 1 else 'batches'}"),
+    ]
+    if found.work is not None:
+        commits = [("" if place else "commits", one) for place, one in enumerate(found.work.subjects)]
+        rows = [("branch", found.work.branch or "none"), *commits, *rows]
+    yield from paint.columns(rows)
+    for source in found.sources:
+        error = f": {source['lastSyncError']}" if source["lastSyncError"] else ""
+        when = source["lastSyncedAt"] or "never synced"
+        line = paint.line(f"source {source['id']}  {source['lastSyncStatus']}, {when}{error}")
+        yield paint.notice(line) if error else line
+    yield from _group_lines(paint, found.groups)
+    command = f"{found.next.command}  " if found.next.command else ""
+    yield paint.line(f"next: {command}({found.next.why})")
 
-    A run of the validation commands (`validationSnapshot`) is never thrown away by an analysis, which runs nothing.
+
+_SIGNALS = {
+    "decisions": "decision",
+    "gotchas": "gotcha",
+    "nextStepHints": "next step",
+    "keyPaths": "key path",
+    "validationObservations": "validation",
+}
+
+
+def _group_lines(paint: Paint, groups: Sequence[EventGroup]) -> Iterator[str]:
+    for one in groups[:SHOWN_GROUPS]:
+        count = plural(len(one.event_ids), "event")
+        yield paint.line(f"{one.id}  {one.label}, {count}: {one.summary}", "  ")
+        signals = [plural(len(texts), _SIGNALS[kind]) for kind, texts in one.signals.items() if texts]
+        if signals:
+            yield paint.line(", ".join(signals), "      ")
+    if len(groups) > SHOWN_GROUPS:
+        yield f"  … {len(groups) - SHOWN_GROUPS:,} more"
+
+
+@under(
+    state,
+    "show",
+    serves="look",
+    examples=("memdeck state show", "memdeck state show gotchas", "memdeck state show project -o json"),
+)
+@argument("section", metavar="[SECTION]", required=False)
+def show(context: Context, section: str | None) -> Result:
+    """Show the bundle or one section of it, as Markdown for people and as JSON for programs."""
+    bundle = _store(context).memory().bundle
+    document = {"bundle": bundle} if section is None else {key_of(section): bundle[key_of(section)]}
+    names = {"project": "project-map", "validation-commands": "current-focus"}
+    shown = [names.get(section, section)] if section else [name for name in KEYS if name not in names]
+
+    def lines(paint: Paint) -> Iterator[str]:
+        texts = render_projections(bundle, "0" * 64)
+        for name in shown:
+            yield from (paint.line(line) if line else "" for line in texts[name].split("\n")[2:])
+
+    return Result(lambda: document, lines)
+
+
+@under(
+    state,
+    "edit",
+    serves="change",
+    examples=(
+        "memdeck state edit gotchas",
+        "memdeck state edit next-steps --json steps.json",
+        "cat gotchas.json | memdeck state edit gotchas --json -",
+    ),
+)
+@argument("section")
+@option(
+    "--json",
+    "source",
+    type=Content("state.edit"),
+    metavar="FILE|-",
+    help="Take the section from this file, or from stdin.",
+)
+def edit(context: Context, section: str, source: SentFile | None) -> Result:
+    """Edit a section of the bundle as JSON in $EDITOR; it is checked before anything is written.
+
+    What does not pass can be edited again; a text that is not saved in the end is kept, and you are told where.
+
+    Sections: project, project-map, current-focus, gotchas, next-steps, validation-commands.
     """
-    merged = {
-        key: _merge(None if base is None else base.get(key), ours.get(key), value) for key, value in theirs.items()
+    store = _store(context)
+    base = store.memory().bundle[key_of(section)]
+
+    def save(text: str, base: Any, what: str) -> Result:
+        try:
+            value = json.loads(text.removeprefix("\ufeff"))
+        except (ValueError, RecursionError) as error:
+            raise UsageError("state.json", f"{what} is not JSON: {error}", "mend it and try again") from None
+        return _written(context, bundles.edit(store, section, value, base=base, actor=context.actor, now=context.now))
+
+    if source is not None:
+        what = "the text" if context.served or source.name == "-" else source.name
+        return save(source.data.decode("utf-8", "replace"), None, what)
+    without = UsageError("state.edit", "there is no terminal for an editor", "give the section with --json FILE")
+    draft = Draft(f"{section}.json", canonical(base) + "\n", lambda text: save(text, base, section), without)
+    return Result(dict, lambda _: (), draft=draft)
+
+
+@under(
+    state, "export", serves="look", examples=("memdeck state export > ~/state.json", "memdeck state export --bundle")
+)
+@option("--bundle", is_flag=True, help="The bundle alone, in the form whose SHA-256 is its hash.")
+def export(context: Context, bundle: bool) -> Result:
+    """Print the whole of it as one JSON document: state, events, checkpoints, sources and settings."""
+    memory = _store(context).memory()
+    whole = {
+        "state": memory.state,
+        "events": list(memory.events),
+        "checkpoints": [memory.checkpoint(name) for name in memory.checkpoint_ids],
+        "sources": memory.sources,
+        "config": memory.config,
     }
-    merged |= {key: value for key, value in ours.items() if key not in merged}
-    snapshot = ours["currentFocus"]["validationSnapshot"]
-    if snapshot["status"] != "not-run":
-        merged["currentFocus"] = without_first_run({**merged["currentFocus"], "validationSnapshot": snapshot})
-    # At most two: they are chosen as a whole, by a person or by the analysis.
-    commands = "validationCommands"
-    chosen = base is not None and ours[commands] != base.get(commands)
-    merged[commands] = ours[commands] if chosen else theirs[commands]
-    return merged
+    return exported(lambda: [canonical(memory.bundle)] if bundle else [canonical(whole), "\n"])
 
 
-def _merge(base: Any, ours: Any, theirs: Any) -> Any:
-    if ours is None:
-        return theirs
-    if isinstance(theirs, list) and isinstance(ours, list):
-        return _lists(base if isinstance(base, list) else None, ours, theirs)
-    if isinstance(theirs, dict) and isinstance(ours, dict):
-        keys = dict.fromkeys((*theirs, *ours))
-        before = base if isinstance(base, dict) else {}
-        return {
-            key: _merge(before.get(key), ours.get(key), theirs[key]) if key in theirs else ours[key] for key in keys
-        }
-    # Without a base the author is unknown: the new analysis counts.
-    return theirs if base is None or ours == base else ours
+@under(state, "checkpoints", serves="look", examples=("memdeck state checkpoints", "memdeck state checkpoints -o json"))
+def checkpoints(context: Context) -> Result:
+    """List the checkpoints, the newest first."""
+    found = checkpoint_lines(_store(context).memory())
+    shown = ((one.id, one.created[:16], one.why or one.summary) for one in found)
+    return listing("checkpoints", lambda: (one.json() for one in found), lambda paint: paint.columns(shown))
 
 
-def _lists(base: list[Any] | None, ours: list[Any], theirs: list[Any]) -> list[Any]:
-    """Merge lists by the names of their entries: those of the analysis in its order, then those that were added."""
-    before = None if base is None else {name_of(one): one for one in base}
-    mine = {name_of(one): one for one in ours}
-    new = {name_of(one): one for one in theirs}
-    known = before or {}
-    merged: list[Any] = []
-    for name, value in new.items():
-        if name in mine:
-            merged.append(_merge(known.get(name), mine[name], value) if isinstance(value, dict) else value)
-        elif name not in known:
-            merged.append(value)
-    # Added entries stay; what the last analysis had and the new one lacks is removed.
-    kept = [value for name, value in mine.items() if name not in new and (name not in known or known[name] != value)]
-    return [*merged, *kept]
+@under(
+    state,
+    "events",
+    serves="look",
+    examples=("memdeck state events", "memdeck state events --unrecalled --limit 0 -o jsonl"),
+)
+@option("--unrecalled", is_flag=True, help="Only those that no recall has looked at.")
+@option("--limit", type=Whole(0), default=50, metavar="N", help="The newest N (default: 50, 0 is all).")
+def events(context: Context, unrecalled: bool, limit: int) -> Result:
+    """List the events, the newest first."""
+    memory = _store(context).memory()
+    found = list(reversed(memory.unrecalled() if unrecalled else memory.events))
+    found = found[:limit] if limit else found
+    shown = ((one["id"], one["createdAt"][:16], one["sourceId"], one["summary"]) for one in found)
+    return listing("events", lambda: found, lambda paint: paint.columns(shown))
+
+
+@under(
+    state,
+    "diff",
+    serves="look",
+    examples=("memdeck state diff chk-000001 chk-000004", "memdeck state diff chk-000004 state -o json"),
+)
+@argument("before", metavar="A")
+@argument("after", metavar="B")
+@option("--section", metavar="S", help=f"One section only: {_SECTIONS}.")
+def diff(context: Context, before: str, after: str, section: str | None) -> Result:
+    """Say what is apart between two checkpoints, section by section; `state` stands for the bundle as it is now."""
+    if section is not None:
+        key_of(section)
+    found = [one for one in diff_of(_store(context).memory(), before, after) if section in (None, one.section)]
+    changed = [one for one in found if one.changed]
+
+    def lines(paint: Paint) -> Iterator[str]:
+        if not changed:
+            yield f"nothing is apart between {before} and {after}"
+        for one in changed:
+            for sign, entries in (("added", one.added), ("removed", one.removed)):
+                for place, entry in entries[:SHOWN]:
+                    yield paint.line(f"{one.section}: {sign} {entry}" + (f" ({place})" if place else ""))
+                yield from more(len(entries))
+        yield from _diff_lines(paint, changed)
+
+    rows = [one.json() for one in found]
+    return Result(lambda: {"before": before, "after": after, "sections": rows}, lines, lambda: rows)
+
+
+def _diff_lines(paint: Paint, sections: Iterable[SectionDiff], most: int = 0) -> Iterator[str]:
+    """Yield the diffs of sections; at most `most` lines of each (0: all)."""
+    for section in sections:
+        yield f"{section.section}:"
+        lines = section.lines[2:]
+        for line in lines[:most] if most else lines:
+            text = paint.line(line, "    ")
+            yield paint.notice(text) if line.startswith("+") else text
+        if most and len(lines) > most:
+            yield f"    and {len(lines) - most:,} more lines"
+
+
+# -- what events say, and their sources ---------------------------------------------------------------------------
+
+
+@under(
+    state,
+    "recall",
+    serves="change",
+    examples=(
+        "memdeck state recall",
+        "memdeck state recall --source imports --section gotchas",
+        "memdeck state recall --yes",
+    ),
+)
+@option("--source", metavar="S", help="Which events: all, local or imports (default: the settings').")
+@option("--section", metavar="S", help="Change one section only (default: the settings').")
+@option("--policy", metavar="P", help="balanced, imports-only, local-only or project-map-protected.")
+@option("--show-diff", is_flag=True, help="Show the changed sections line by line.")
+@option("--no-diff", is_flag=True, help="Leave that out, whatever the settings say.")
+@_yes
+def recall(
+    context: Context,
+    source: str | None,
+    section: str | None,
+    policy: str | None,
+    show_diff: bool,
+    no_diff: bool,
+    yes: bool,
+) -> Result:
+    """Take what unrecalled events say into the state; shows it first and asks.
+
+    Without a terminal and without --yes it only shows. One that changes nothing still moves the cursor.
+    """
+    store = _store(context)
+    shown = _system(context).preview(source, section, policy)
+    diff = not no_diff and (show_diff or store.memory().config["recall"]["preview"]["showDiffByDefault"])
+    acts = bool(shown.events) and (shown.changes or shown.settles)
+    before = Result(
+        lambda: {**shown.json(diff=diff), "outcome": "preview" if acts else "nothing"},
+        lambda paint: _preview_lines(paint, shown, diff),
+    )
+
+    def done() -> Result:
+        applied = apply(store, shown, actor=context.actor, now=context.now)
+        context.warn()
+        words = [] if applied.change is None else [applied.change.summary]
+        if applied.outcome == "applied":
+            words.append(f"{applied.state['maintenance']['latestCheckpointId']}; {_TAKES_BACK}")
+        return Result(lambda: applied.json(diff=diff), lambda paint: map(paint.line, words))
+
+    question = "Apply it?" if shown.changes else "Move the cursor past these events?"
+    return before.asking(Ask(question, done, "nothing is written; `--yes` applies it"), yes) if acts else before
+
+
+def _preview_lines(paint: Paint, shown: RecallPreview, diff: bool) -> Iterator[str]:
+    scope, count = shown.scope, len(shown.events)
+    if shown.note:
+        yield paint.notice(paint.line(shown.note))
+    if not shown.events:
+        yield f"Nothing to recall: no event of the source {scope.source} waits"
+        return
+    yield f"source {scope.source}, section {scope.section}, policy {scope.policy}: {plural(count, 'event')}"
+    if shown.waiting:
+        yield f"{shown.waiting:,} more wait for the next recall: one takes the oldest {count:,}"
+    yield from _group_lines(paint, shown.groups)
+    yield paint.line(f"engine: {shown.engine}")
+    if not shown.changes:
+        yield "the bundle stays as it is"
+    for noun, verb, titles in shown.digest.titles():
+        yield from first(titles, lambda title, said=f"{noun} {verb}": paint.line(f"{said}: {title}", "  "))  # type: ignore[misc]
+    yield from first(shown.told(), lambda words: paint.notice(paint.line(words, "  ")))
+    if shown.changes:
+        yield f"changed sections: {', '.join(shown.digest.sections)}"
+    if shown.digest.protected:
+        yield f"protected: {', '.join(shown.digest.protected)}"
+    if shown.left:
+        left = ", ".join(shown.left)
+        yield paint.notice(f"these events also change {left}, which this recall leaves; the events wait")
+    if diff:
+        yield from _diff_lines(paint, shown.diff(), SHOWN_LINES)
+
+
+@under(
+    state,
+    "query",
+    serves="look",
+    examples=(
+        "memdeck state query 'Why do we use SQLite?'",
+        "memdeck state query 'what should I do next' --scope state -o json",
+    ),
+)
+@argument("question", nargs=-1, required=True)
+@option("--mode", metavar="M", help="answer, changes, next or traps (default: by the words of the question).")
+@option("--scope", default="all", metavar="S", help="state, history or all (the default).")
+def query(context: Context, question: tuple[str, ...], mode: str | None, scope: str) -> Result:
+    """Answer a question from the state and its history, with citations; no model is asked.
+
+    The first line is the best answer, with its source. Where nothing is about the question, it says so.
+    """
+    memory = _store(context).memory()
+    found = _system(context).ask(" ".join(question), mode=mode, scope=scope)
+
+    def lines(paint: Paint) -> Iterator[str]:
+        rows = ((hit.item.id, f"{hit.score:.2f}", hit.item.place, hit.item.file) for hit in found.hits)
+        yield from map(paint.line, found.answer.split("\n"))
+        yield from ("", f"mode: {found.mode}", paint.line(f"why: {found.why}"), "citations:")
+        yield from paint.columns(rows, empty="  none")
+
+    form = "json" if memory.config["query"]["defaultOutput"] == "json" else "human"
+    return Result(found.json, lines, form=form)
+
+
+@under(
+    state,
+    "add",
+    serves="person",
+    examples=(
+        "memdeck state add --type claude-local --path ~/.claude",
+        "memdeck state add --type codex-local --path ~/.codex --name codex",
+    ),
+)
+@option("--type", "kind", required=True, metavar="T", help="claude-local or codex-local.")
+@option("--path", required=True, metavar="P", help="The folder of the agent, or one file with a session.")
+@option("--name", metavar="N", help="What the source is called (default: by its type and path).")
+def add(context: Context, kind: str, path: str, name: str | None) -> Result:
+    """Add a source of sessions; `memdeck state sync` imports them."""
+    source, change = add_source(
+        _store(context),
+        kind,
+        path,
+        name=name,
+        home=home(context.environ),
+        folder=os.getcwd(),
+        actor=context.actor,
+        now=context.now,
+    )
+    _system(context).unattended.take([source], context.now)
+    context.warn()
+    words = f"added {source['id']}: {source['path']}"
+    return Result(lambda: {"source": source, "change": change.id}, lambda paint: [paint.line(words)])
+
+
+@under(state, "sources", serves="look", examples=("memdeck state sources",))
+def sources(context: Context) -> Result:
+    """List the sources, and how their last sync ended."""
+    found = _store(context).memory().sources
+    keys = ("id", "type", "lastSyncStatus", "lastImportedCount", "path")
+    rows = ([f"{one[key]:,}" if key == "lastImportedCount" else one[key] for key in keys] for one in found)
+    return listing("sources", lambda: found, lambda paint: paint.columns(rows, empty=_NO_SOURCES))
+
+
+@under(state, "sync", serves="change", examples=("memdeck state sync --all", "memdeck state sync claude"))
+@argument("source", metavar="[ID]", required=False)
+@option("--all", "every", is_flag=True, help="All sources.")
+def sync(context: Context, source: str | None, every: bool) -> Result:
+    """Import the sessions of a source, or of all, as events; those that are imported already are skipped.
+
+    A session that grew is imported again. One that cannot be read stops no other; the exit code is then 1.
+    """
+    if (source is None) == (not every):
+        raise UsageError("usage.arguments", "name one ID, or --all", "`memdeck state sources` lists them")
+    store = _store(context)
+    wanted = chosen(store.memory().sources, source)
+    _system(context).unattended.take(wanted, context.now)
+    ids = [one["id"] for one in wanted]
+    done = sync_now(store, ids, home=home(context.environ), actor=context.actor, now=context.now)
+    context.warn()
+    document = {
+        "imported": done.imported,
+        "sources": [one.json() for one in done.results],
+        "change": None if done.change is None else done.change.id,
+    }
+
+    def lines(paint: Paint) -> Iterator[str]:
+        if not done.results:
+            yield _NO_SOURCES
+        for one in done.results:
+            yield paint.line(one.text())
+            for words in (*one.failed[:SHOWN], *one.warnings[:SHOWN]):
+                yield paint.notice(paint.line(words, "    "))
+
+    return Result(lambda: document, lines, code=int(any(one.failed for one in done.results)))
+
+
+# -- upkeep -------------------------------------------------------------------------------------------------------
+
+
+@under(
+    state,
+    "validate",
+    serves="change",
+    examples=("memdeck state validate", "memdeck state validate --run", "memdeck state validate --repair"),
+)
+@option("--run", "runs", is_flag=True, help="Run the validation commands first, each after approval, and note it.")
+@option("--repair", is_flag=True, help="Show what can be mended, ask, and mend it.")
+@_yes
+def validate(context: Context, runs: bool, repair: bool, yes: bool) -> Result:
+    """Look at everything: each finding with its code, and pass, warn or fail; exit code 4 when anything fails.
+
+    A repair keeps what was damaged in the archive, and `memdeck undo` takes it back.
+    """
+    system = _system(context)
+    if repair:
+        return _repair(context, system.store, yes)
+    if runs:
+        results = run_validation(system.store.memory(), system.trust, context.environ)
+        bundles.record_validation(
+            system.store, results, actor=context.actor, now=context.now, validated_at=stamp(context.now)
+        )
+        context.warn()
+    found = findings_of(system.store.memory(), context.now)
+    failed, warned = (sum(one.level == level for one in found) for level in ("fail", "warn"))
+    counts = {"passed": len(found) - failed - warned, "warned": warned, "failed": failed}
+
+    def lines(paint: Paint) -> Iterator[str]:
+        marks: dict[str, Callable[[str], str]] = {"fail": paint.alert, "warn": paint.notice, "pass": str}
+        for one in found:
+            where = f"{one.file}:{one.line}" if one.line else one.file
+            yield marks[one.level](paint.line(f"{one.level.upper()} {one.code}: {one.message} ({where})"))
+        yield ", ".join(f"{count} {what}" for what, count in counts.items())
+
+    return Result(
+        lambda: {"healthy": not failed, **counts, "findings": [one.json() for one in found]},
+        lines,
+        lambda: (one.json() for one in found),
+        code=PROBLEMS if failed else 0,
+    )
+
+
+def _repair(context: Context, store: StateStore, yes: bool) -> Result:
+    plan = plan_repair(store.memory(), context.now)
+
+    def lines(paint: Paint) -> Iterator[str]:
+        if not plan.steps:
+            yield "nothing to repair"
+        yield from (paint.line(f"{step.file}: {step.action} ({step.why})") for step in plan.steps[:200])
+        if plan.aside:
+            count = len(plan.aside)
+            yield f"{count} damaged {'file is' if count == 1 else 'files are'} kept in the archive"
+        for one in plan.left[:SHOWN]:
+            yield paint.notice(paint.line(f"not to be repaired: {one.code}: {one.message} ({one.file})"))
+        yield from more(len(plan.left))
+
+    def done() -> Result:
+        _, change = mend(store, plan, actor=context.actor, now=context.now)
+        context.warn()
+        words = (change.summary, _TAKES_BACK)
+        code = PROBLEMS if plan.left else 0
+        return Result(lambda: {**plan.json(), "change": change.id}, lambda paint: map(paint.line, words), code=code)
+
+    before = Result(lambda: {**plan.json(), "change": None}, lines, code=PROBLEMS if plan.left or plan.steps else 0)
+    ask = Ask("Repair it?", done, "nothing is written; `--yes` does it")
+    return before.asking(ask, yes) if plan.steps else before
+
+
+@under(state, "prune", serves="change", examples=("memdeck state prune --dry-run", "memdeck state prune"))
+@_dry_run
+def prune(context: Context, dry_run: bool) -> Result:
+    """Put old events that were recalled, and old checkpoints, into the archive; remove what expired there."""
+    done = prune_now(_store(context), actor=context.actor, now=context.now, dry_run=dry_run)
+    context.warn()
+    taken = done.taken
+
+    def lines(paint: Paint) -> Iterator[str]:
+        yield from (paint.notice(paint.line(f"warning: {words}")) for words in taken.warnings)
+        yield paint.line(("would take " if dry_run and taken.any else "") + taken.text())
+        if dry_run:
+            names = [*(event["id"] for event in taken.events), *taken.checkpoints, *taken.batches]
+            yield from first(names, lambda name: paint.line(name, "    "))
+        yield from (paint.line(f"in {batch}", "    ") for batch in done.archived)
+
+    return Result(lambda: {"dry_run": dry_run, **done.json()}, lines)
+
+
+@under(state, "automate", serves="change", examples=("memdeck state automate --dry-run", "memdeck state automate"))
+@_dry_run
+def automate(context: Context, dry_run: bool) -> Result:
+    """Do one cycle of the automation by the settings now: sync, recall, prune; `memdeck --maintain` does it by itself.
+
+    Exit code 1 when a step failed and nothing was recalled.
+    """
+    _store(context)
+    done = _system(context).automate(context.now, actor=context.actor, dry_run=dry_run)
+    context.warn()
+
+    def lines(paint: Paint) -> Iterator[str]:
+        yield from (paint.notice(paint.line(f"warning: {words}")) for words in done.warnings)
+        for step in done.steps:
+            line = paint.line(step.text())
+            yield paint.alert(line) if step.state == "failed" else line
+
+    return Result(lambda: {"dry_run": dry_run, **done.json()}, lines, code=int(done.status == "failed"))
+
+
+@under(
+    state,
+    "config",
+    serves="change",
+    examples=(
+        "memdeck state config",
+        "memdeck state config recall.policy",
+        "memdeck state config retention.enabled false",
+    ),
+)
+@argument("key", required=False)
+@argument("value", required=False)
+def config(context: Context, key: str | None, value: str | None) -> Result:
+    """List the settings of config.json, show one, or set one; what is not written there has its default."""
+    store = _store(context)
+    if key is not None and value is not None:
+        change = bundles.set_config(store, key, value, actor=context.actor, now=context.now)
+        context.warn()
+        document = {"key": key, "value": setting(store.memory().config, key), "change": change.id}
+        return Result(lambda: document, lambda paint: [paint.line(change.summary)])
+    settings = store.memory().config
+    found = {one: setting(settings, one) for one in ([key] if key is not None else SETTINGS)}
+    rows = ((name, str(one).lower() if isinstance(one, bool) else str(one)) for name, one in found.items())
+    return Result(lambda: {"config": found}, lambda paint: paint.columns(rows))

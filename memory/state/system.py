@@ -25,6 +25,7 @@ from memory.trust.consent import Ask, Trust
 from memory.workspace import Outcome, Workspace
 
 from .automate import Cycle, CycleRun
+from .bundles import edit
 from .checks.check import validate
 from .checks.finding import RepairPlan
 from .checks.repair import repair
@@ -38,7 +39,6 @@ from .files.reading import StateFiles, read_events
 from .files.store import StateStore, entry_path
 from .look import StateLook
 from .machine_notes import Unattended
-from .operations import edit
 from .projections.entry_block import without_blocks
 from .projections.files import NAMES, path_of
 from .query import QueryAnswer, ask
@@ -268,7 +268,7 @@ class ProjectState(System):
         return Outcome(change, change.summary)
 
     def edit(self, section: str, value: Any, base: Any, *, actor: str, now: datetime) -> Outcome:
-        """Set the value of a section; errors as `memory.state.operations.edit`."""
+        """Set the value of a section; errors as `memory.state.bundles.edit`."""
         done = edit(self.store, section, value, base=base, actor=actor, now=now)
         if done.change is None:
             raise MemdeckError("state.unchanged", done.summary)

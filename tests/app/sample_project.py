@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from app.demo.siblings import BASE, ROOT, SAMPLE
-from memory.state import operations
+from memory.state import bundles
 from memory.state.analysis import analyse
 from memory.state.recall.recall import apply, preview, scope_of_recall
 from memory.state.sources import add_source, sync
@@ -141,7 +141,7 @@ def _make(scratch: Path, now: datetime) -> None:
     store = workspace.system("state").store
     who, first = "human", now - timedelta(days=12)
     _put(workspace, {path: text.encode() for path, text in FILES.items()}, first)
-    operations.init(store, lambda: analyse(scratch, now=first), actor=who, now=first)
+    bundles.init(store, lambda: analyse(scratch, now=first), actor=who, now=first)
     for number, (name, hours, asked, said) in enumerate(_SESSIONS):
         at = now - timedelta(hours=hours)
         _put(workspace, {f"{SOURCE}/{name}.jsonl": _session(at, asked, said)}, at)

@@ -19,7 +19,7 @@ from memory.files.journal import edits as journal_edits
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
 from memory.maintenance import maintain
-from memory.state import operations as state_operations
+from memory.state import bundles
 from memory.state.analysis import analyse
 from memory.state.checks.check import validate
 from memory.state.files.model import EVENTS, SCOPES
@@ -235,7 +235,7 @@ def _stated(place: Place) -> None:
     place.state.mkdir()
     (place.shop / "README.md").write_text("# Shop\n\nA shop that sells tea to people who like it.\n")
     store = place.project()
-    state_operations.init(store, lambda: analyse(place.shop, now=NOW), actor="cli", now=NOW)
+    bundles.init(store, lambda: analyse(place.shop, now=NOW), actor="cli", now=NOW)
     store.files.history.close()
     line = (place.shop / EVENTS).read_bytes()
     line = line.replace(b"evt-000001", b"evt-000002").replace(b"agent-memory.local", b"other")

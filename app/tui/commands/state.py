@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError
 from memory.state.analysis import analyse
+from memory.state.bundles import init
 from memory.state.files.model import plural
-from memory.state.operations import init
 from memory.state.system import ProjectState
 from memory.storage import Change
 from memory.systems import system_of
@@ -25,8 +25,8 @@ from widgets.text.styled_text import Line, Piece, line
 from .context import ACTOR, Context, JobView, Step, steps
 
 if TYPE_CHECKING:
+    from memory.state.bundles import StateChange
     from memory.state.look import StateLook
-    from memory.state.operations import StateChange
     from memory.state.recall.recall import RecallPreview as Recall
     from memory.state.sources import Synced
     from widgets.panes.state.pane import StatePane
@@ -191,7 +191,7 @@ def update(context: Context) -> Step:
         return _plan_first(context)
 
     def work(job: JobView) -> StateChange:
-        from memory.state.operations import update
+        from memory.state.bundles import update
 
         def analysed() -> dict[str, Any]:
             found = analyse(system.store.root, now=now)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memory.state.bundles import record_validation
 from memory.state.checks.repair import plan_repair
 from memory.state.commands import run_validation
 from memory.state.files.model import plural, stamp
-from memory.state.operations import record_validation
 from widgets.dialogs.dialogs import Preview, Prompt
 from widgets.panes.state.answers import answer_lines, answer_summary, repair_lines, repair_summary
 from widgets.panes.state.detail import Findings
@@ -17,9 +17,9 @@ from .context import ACTOR, Context, JobView, Step
 from .state import apply_plan, go_on, shown_state, start, state_pane, system_of_state, written
 
 if TYPE_CHECKING:
+    from memory.state.bundles import StateChange
     from memory.state.checks.finding import Finding, RepairPlan
     from memory.state.diff import SectionDiff
-    from memory.state.operations import StateChange
     from memory.state.query import QueryAnswer
 
 

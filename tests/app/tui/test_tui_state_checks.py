@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.state.operations import edit
+from memory.state.bundles import edit
 from tests.app.tui.projects import project
 from tests.app.tui.test_tui_state import bytes_of, opened, pane_of, pressed, said
 from tests.app.tui.tui_helpers import jobs_done, press, running, settle, type_text

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memory.state import operations
+from memory.state import bundles
 from memory.state.analysis import analyse
 from memory.state.files.json_text import line_bytes
 from memory.state.files.model import CONFIG, EVENTS, SIGNALS, STATE, stamp
@@ -38,7 +38,7 @@ class Repository:
         (self.root / "shop" / "cache.py").write_text("x = 1\n")
         self.at = NOW
         self.open()
-        operations.init(self.store, self.analysed, actor=ACTOR, now=self.at)
+        bundles.init(self.store, self.analysed, actor=ACTOR, now=self.at)
 
     def open(self) -> None:
         """Open the workspace as another process would."""
@@ -70,9 +70,9 @@ class Repository:
         self.at += timedelta(**(span or {"minutes": 1}))
         return self.at
 
-    def update(self) -> operations.StateChange:
+    def update(self) -> bundles.StateChange:
         """Renew the state."""
-        return operations.update(self.store, self.analysed, actor=ACTOR, now=self.later())
+        return bundles.update(self.store, self.analysed, actor=ACTOR, now=self.later())
 
     def path(self, path: str) -> Path:
         """Return the place of a file of the workspace."""
@@ -155,7 +155,7 @@ class Repository:
 
     def set(self, key: str, value: str) -> None:
         """Change a setting."""
-        operations.set_config(self.store, key, value, actor=ACTOR, now=self.later())
+        bundles.set_config(self.store, key, value, actor=ACTOR, now=self.later())
 
     def codes(self, level: str = "fail") -> list[str]:
         """Return the codes of the findings of a level."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memory.errors import BlockedError, MemdeckError
-from memory.state import operations
+from memory.state import bundles
 from memory.state.commands import engine_ask, run_validation
 from memory.state.files.model import stamp
 from memory.systems import asks_of_all
@@ -199,14 +199,14 @@ def own_program(repository: Repository, text: str) -> None:
 def commands(repository: Repository, *texts: str) -> None:
     """Give the bundle validation commands."""
     given = [{"label": f"check {n}", "command": ["sh", "-c", text], "purpose": "p"} for n, text in enumerate(texts)]
-    operations.edit(repository.store, "validation-commands", given, actor=ACTOR, now=repository.later())
+    bundles.edit(repository.store, "validation-commands", given, actor=ACTOR, now=repository.later())
 
 
 def ran(repository: Repository, trust: Trust | None) -> list[Any]:
     """Run the validation commands and note how they ended."""
     results = run_validation(repository.memory, trust, os.environ)
     now = repository.later()
-    operations.record_validation(repository.store, results, actor=ACTOR, now=now, validated_at=stamp(now))
+    bundles.record_validation(repository.store, results, actor=ACTOR, now=now, validated_at=stamp(now))
     return list(results)
 
 

@@ -84,12 +84,12 @@ def test_the_event_of_a_recall_never_counts(repository: Repository) -> None:
 
 def test_what_was_written_along_with_a_bundle_never_waits(repository: Repository) -> None:
     """Events of init, update and edit say what is in the bundle: none of them waits, and status says so."""
-    from memory.state import operations
+    from memory.state import bundles
     from memory.state.status import status_of
 
     assert repository.memory.unrecalled() == []
     repository.update()
-    operations.edit(repository.store, "gotchas", [], actor=ACTOR, now=repository.later())
+    bundles.edit(repository.store, "gotchas", [], actor=ACTOR, now=repository.later())
     assert repository.memory.unrecalled() == []
     status = status_of(repository.memory, repository.at)
     assert (status.unrecalled["all"], status.groups, status.next.command) == (0, (), None)
@@ -183,11 +183,11 @@ def test_a_protected_project_map_stays(repository: Repository) -> None:
 
 def test_what_a_person_removed_does_not_come_back(repository: Repository) -> None:
     """Events that were written along with a bundle say what it said then, and add nothing to a later one."""
-    from memory.state import operations
+    from memory.state import bundles
 
     gotcha = [{"title": "Lock", "symptom": "s", "cause": "c", "correctPath": "p"}]
-    operations.edit(repository.store, "gotchas", gotcha, actor=ACTOR, now=repository.later())
-    operations.edit(repository.store, "gotchas", [], actor=ACTOR, now=repository.later())
+    bundles.edit(repository.store, "gotchas", gotcha, actor=ACTOR, now=repository.later())
+    bundles.edit(repository.store, "gotchas", [], actor=ACTOR, now=repository.later())
     repository.imported("one", "DECISION: Use SQLite")
     assert repository.recall().outcome == "applied"
     assert repository.memory.bundle["gotchas"] == []

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import strategies as st
 
 from memory.errors import ConfigError, ConflictError, MemdeckError, NotFoundError, RefusedError
-from memory.state import operations
+from memory.state import bundles
+from memory.state.bundles import take_in
 from memory.state.files.model import (
     ARCHIVE,
     CHECKPOINTS,
@@ -27,7 +28,6 @@ from memory.state.files.model import (
     number_of,
     stamp,
 )
-from memory.state.operations import take_in
 
 from .states import ACTOR, Repository
 
@@ -114,7 +114,7 @@ def test_update_keeps_what_people_and_recalls_put_there(repository: Repository) 
     )
     repository.recall()
     edited = {**repository.memory.bundle["project"], "summary": "What a person wrote."}
-    operations.edit(repository.store, "project", edited, actor=ACTOR, now=repository.later())
+    bundles.edit(repository.store, "project", edited, actor=ACTOR, now=repository.later())
     repository.update()
     bundle = repository.memory.bundle
     assert "Use SQLite for the cache" in bundle["currentFocus"]["currentState"]
@@ -138,7 +138,7 @@ def test_init_never_wipes(repository: Repository) -> None:
     """Where anything is there, init says what, and changes nothing."""
     before = {path: path.read_bytes() for path in sorted(repository.root.rglob("*")) if path.is_file()}
     with pytest.raises(RefusedError) as caught:
-        operations.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later())
+        bundles.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later())
     assert caught.value.code == "state.exists"
     assert caught.value.details["files"] == [STATE, EVENTS, SOURCES, CONFIG, CHECKPOINTS]
     assert before == {path: path.read_bytes() for path in sorted(repository.root.rglob("*")) if path.is_file()}
@@ -150,7 +150,7 @@ def test_force_archives_first(repository: Repository) -> None:
     repository.set("recall.policy", "local-only")
     events, state = repository.path(EVENTS).read_bytes(), repository.path(STATE).read_bytes()
     sources, config = repository.path(SOURCES).read_bytes(), repository.path(CONFIG).read_bytes()
-    made = operations.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
+    made = bundles.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
     assert made.archived is not None
     assert repository.path(f"{made.archived}/events.jsonl").read_bytes() == events
     assert repository.path(f"{made.archived}/state.json").read_bytes() == state
@@ -166,7 +166,7 @@ def test_force_archives_many_checkpoints(repository: Repository) -> None:
     one = repository.json(f"{CHECKPOINTS}/chk-000001.json")
     for number in range(2, 452):
         repository.put(f"{CHECKPOINTS}/{checkpoint_id(number)}.json", {**one, "id": checkpoint_id(number)})
-    operations.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
+    bundles.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
     kept = sorted(path.name for path in repository.path(ARCHIVE).glob("*/checkpoints/*.json"))
     assert kept == [f"{checkpoint_id(number)}.json" for number in range(1, 452)]
     assert repository.memory.checkpoint_ids == ("chk-000452",)
@@ -180,17 +180,17 @@ def test_ids_are_never_given_again(repository: Repository) -> None:
     repository.put(STATE, state)
     repository.path(EVENTS).write_bytes(b"")
     assert repository.memory.highest_event() == 1_000_004
-    assert operations.update(repository.store, repository.analysed, actor=ACTOR, now=repository.later()).change
+    assert bundles.update(repository.store, repository.analysed, actor=ACTOR, now=repository.later()).change
     assert repository.memory.events[0]["id"] == "evt-1000005"
 
 
 def test_edit_is_an_event_and_a_checkpoint(repository: Repository) -> None:
     """A section that was edited is written with an event and a checkpoint; the same value writes nothing."""
     steps = [{"title": "Ship", "why": "It is done", "start": "Tag it", "done": "It is out"}]
-    assert operations.edit(repository.store, "next-steps", steps, actor=ACTOR, now=repository.later()).change
+    assert bundles.edit(repository.store, "next-steps", steps, actor=ACTOR, now=repository.later()).change
     assert repository.memory.bundle["nextSteps"] == steps
     assert repository.memory.events[-1]["sourceRef"] == "agent-memory:edit"
-    assert operations.edit(repository.store, "next-steps", steps, actor=ACTOR, now=repository.later()).change is None
+    assert bundles.edit(repository.store, "next-steps", steps, actor=ACTOR, now=repository.later()).change is None
     assert len(repository.memory.checkpoint_ids) == 2
     assert repository.codes() == []
 
@@ -199,13 +199,13 @@ def test_edit_writes_nothing_wrong(repository: Repository) -> None:
     """A value without the shape, a stale base and an unknown section are refused with their codes."""
     before = repository.path(STATE).read_bytes()
     with pytest.raises(RefusedError) as refused:
-        operations.edit(repository.store, "gotchas", [{"title": " "}], actor=ACTOR, now=repository.later())
+        bundles.edit(repository.store, "gotchas", [{"title": " "}], actor=ACTOR, now=repository.later())
     assert refused.value.code == "state.refused"
     assert refused.value.details["faults"][0] == {"where": "gotchas[0].title", "what": "is blank"}
     with pytest.raises(ConflictError):
-        operations.edit(repository.store, "gotchas", [], base=[1], actor=ACTOR, now=repository.later())
+        bundles.edit(repository.store, "gotchas", [], base=[1], actor=ACTOR, now=repository.later())
     with pytest.raises(NotFoundError, match="no section"):
-        operations.edit(repository.store, "plans", [], actor=ACTOR, now=repository.later())
+        bundles.edit(repository.store, "plans", [], actor=ACTOR, now=repository.later())
     assert repository.path(STATE).read_bytes() == before
 
 
@@ -213,7 +213,7 @@ def test_a_bundle_names_no_other_entry_file(repository: Repository) -> None:
     """An entry file that is none of the three is refused: a bundle cannot make memdeck write anywhere else."""
     project = {**repository.memory.bundle["project"], "recommendedEntryFile": "shop/cache.py"}
     with pytest.raises(RefusedError) as caught:
-        operations.edit(repository.store, "project", project, actor=ACTOR, now=repository.later())
+        bundles.edit(repository.store, "project", project, actor=ACTOR, now=repository.later())
     assert caught.value.code == "state.entry_file"
     assert repository.path("shop/cache.py").read_text() == "x = 1\n"
 
@@ -224,7 +224,7 @@ def test_the_entry_block_goes_through_a_link_between_entry_files(tmp_path: Path)
     repository.path("AGENTS.md").write_text("# Agents\n\nRead this.\n")
     os.symlink("AGENTS.md", repository.path("CLAUDE.md"))
     project = {**repository.memory.bundle["project"], "recommendedEntryFile": "CLAUDE.md"}
-    operations.edit(repository.store, "project", project, actor=ACTOR, now=repository.later())
+    bundles.edit(repository.store, "project", project, actor=ACTOR, now=repository.later())
     assert repository.path("CLAUDE.md").is_symlink()
     assert "agent-memory:entry" in repository.path("AGENTS.md").read_text()
     assert repository.codes() == []
@@ -282,7 +282,7 @@ def test_an_older_schema_is_not_read_and_init_rebuilds(repository: Repository) -
         _ = repository.memory.state
     assert caught.value.code == "state.schema"
     assert "state:schema" in repository.codes()
-    made = operations.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
+    made = bundles.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
     assert repository.path(f"{made.archived}/state.json").read_bytes() == old
     assert repository.json()["schemaVersion"] == 2
     assert f"version=3 bundleHash={repository.json()['bundleHash']} " in view.read_text()

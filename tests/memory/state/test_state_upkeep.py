@@ -10,7 +10,7 @@ import pytest
 
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.maintenance import render
-from memory.state import operations
+from memory.state import bundles
 from memory.state.automate import CycleRun
 from memory.state.checks.check import validate
 from memory.state.files.model import ARCHIVE, CHECKPOINTS, EVENTS, SOURCES, STATE, stamp
@@ -194,8 +194,8 @@ def test_events_are_only_ever_appended_to(repository: Repository) -> None:
         "sync": lambda: (repository.session("one", ["DECISION: Use SQLite"]), repository.sync()),
         "recall": repository.recall,
         "update": repository.update,
-        "edit": lambda: operations.edit(repository.store, "gotchas", [gotcha], **note()),
-        "validation": lambda: operations.record_validation(repository.store, [passed], **note(validated_at=stamp(NOW))),
+        "edit": lambda: bundles.edit(repository.store, "gotchas", [gotcha], **note()),
+        "validation": lambda: bundles.record_validation(repository.store, [passed], **note(validated_at=stamp(NOW))),
         "setting": lambda: repository.set("recall.policy", "balanced"),
         "grown session": lambda: (repository.session("one", ["DECISION: Use SQLite", "One more"]), repository.sync()),
         "recall of nothing new": repository.recall,
@@ -301,7 +301,7 @@ def test_undo_brings_a_prune_back(repository: Repository) -> None:
 def test_a_batch_that_was_undone_is_no_damage(repository: Repository) -> None:
     """Undo leaves empty folders of a batch behind, which hold nothing that could be wrong."""
     repository.recall()
-    operations.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
+    bundles.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
     repository.workspace.undo(actor=ACTOR, now=repository.later())
     repository.path(f"{ARCHIVE}/repair-20240116T100000000Z/damaged/inner").mkdir(parents=True)
     assert repository.memory.batches == ()

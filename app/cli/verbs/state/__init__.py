@@ -1,3 +1,0 @@
-"""The verbs on project state."""
-
-from __future__ import annotations

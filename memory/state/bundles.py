@@ -1,0 +1,293 @@
+"""Commands that make and renew a bundle: init, update, edit, and the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.storage import Change
+
+from .diff import Digest, changed_sections, name_of
+from .files import schema
+from .files.archive import MOST_CHECKPOINTS, put_batch
+from .files.config import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
+from .files.json_text import canonical_bytes, load, ordered_bytes
+from .files.model import ANALYSED, ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, KEYS, PROVIDERS, SOURCES, STATE, Json, plural
+from .files.reading import StateFiles
+from .files.store import StateStore, StateWriting, fresh_parts, refuse
+from .paths import without_first_run, without_gone
+from .projections.files import refuse_foreign
+
+
+@dataclass(frozen=True, slots=True)
+class StateChange:
+    """What a command wrote: its change (None: nothing was written), the state after it, and a summary."""
+
+    change: Change | None
+    state: Json
+    summary: str
+    archived: str | None = None
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        maintenance = self.state["maintenance"]
+        return {
+            "bundleHash": self.state["bundleHash"],
+            "checkpointId": maintenance["latestCheckpointId"],
+            "events": maintenance["historyEventCount"],
+            "archived": self.archived,
+            "change": None if self.change is None else self.change.id,
+            "summary": self.summary,
+        }
+
+
+def existing(store: StateStore) -> list[str]:
+    """Return what an init would replace: files of the format, and folders of checkpoints and archive unless empty."""
+    files = [path for path in (STATE, EVENTS, SOURCES, CONFIG) if store.files.read(path).exists]
+    return files + [folder for folder in (CHECKPOINTS, ARCHIVE) if store.names(folder)]
+
+
+def init(
+    store: StateStore,
+    analysed: Callable[[], Json],
+    *,
+    provider: str = PROVIDERS[1],
+    actor: str,
+    now: datetime,
+    force: bool = False,
+) -> StateChange:
+    """Make the project state from the analysis of the repository (`analysed`, a bundle).
+
+    RefusedError `state.exists`, with the list, where any of its files exist. With `force` these are archived first,
+    readable settings and sources are kept, and ids continue; files of a person where projections go are refused even
+    then. UsageError `state.provider`.
+    """
+    if provider not in PROVIDERS:
+        raise UsageError("state.provider", f"{provider[:60]!r} is no provider", f"one of {', '.join(PROVIDERS)}")
+    refuse_foreign(store.files.read)
+    found = existing(store)
+    if found and not force:
+        raise RefusedError(
+            "state.exists",
+            f"there is {', '.join(found)} already",
+            f"{_renewal(store)}`memdeck state init --force` puts it into the archive and begins again",
+            files=found,
+        )
+    bundle = analysed()
+    if force:
+        _archive_older(store, actor=actor, now=now)
+
+    def build(writing: StateWriting) -> StateChange:
+        memory, read = writing.memory, writing.transaction.read
+        batch = _archive_all(writing) if existing(store) else None
+        if _unreadable(lambda: memory.config) or not read(CONFIG).exists:
+            writing.put(CONFIG, DEFAULT_BYTES)
+        if _unreadable(lambda: memory.sources) or not read(SOURCES).exists:
+            writing.put(SOURCES, canonical_bytes([]))
+            memory.__dict__["sources"] = []
+        focus: str = bundle["currentFocus"]["summary"]
+        state = writing.persist("init", bundle, focus, state=fresh_parts(provider))
+        writing.put(ANALYSED, canonical_bytes(bundle))
+        return _committed(writing, f"made the state of {bundle['project']['name']}", state, batch)
+
+    return store.change("state.init", build, actor=actor, now=now)
+
+
+def _committed(writing: StateWriting, summary: str, state: Json, archived: str | None = None) -> StateChange:
+    return StateChange(writing.commit(summary), state, summary, archived)
+
+
+def _renewal(store: StateStore) -> str:
+    """Return the advice to update, for a state that an update can read."""
+    return "" if _unreadable(lambda: store.memory().state) else "`memdeck state update` renews it; "
+
+
+def _archive_older(store: StateStore, *, actor: str, now: datetime) -> None:
+    """Archive checkpoints in batches until what is left fits in one change; the newest come last."""
+
+    def build(writing: StateWriting) -> bool:
+        ids = writing.memory.checkpoint_ids
+        if len(ids) <= MOST_CHECKPOINTS:
+            return False
+        put_batch(writing, "init", DEFAULTS, checkpoints=ids[:MOST_CHECKPOINTS])
+        writing.commit(f"archived {plural(MOST_CHECKPOINTS, 'checkpoint')}")
+        return True
+
+    while store.change("state.init", build, actor=actor, now=now):
+        pass
+
+
+def _archive_all(writing: StateWriting) -> str:
+    """Plan that everything that exists goes into a batch; the caller replaces the files themselves."""
+    memory, read = writing.memory, writing.transaction.read
+    paths = (STATE, EVENTS, SOURCES, CONFIG)
+    files = [(path.rpartition("/")[2], data) for path in paths if (data := read(path).base) is not None]
+    events = memory.found_events.items if read(EVENTS).exists else ()
+    ids = memory.checkpoint_ids
+    batch = put_batch(writing, "init", DEFAULTS, events=events, checkpoints=ids, files=files)
+    return f"{ARCHIVE}/{batch}"
+
+
+def _unreadable(read: Callable[[], object]) -> bool:
+    try:
+        read()
+    except MemdeckError:
+        return True
+    return False
+
+
+def update(store: StateStore, analysed: Callable[[], Json], *, actor: str, now: datetime) -> StateChange:
+    """Renew the bundle from the present repository; what recall and people added stays (see `take_in`),
+    except paths that are gone.
+
+    Adds one event and one checkpoint, even where nothing changed.
+    """
+    _ = store.memory().state  # Its errors are raised before the repository is analysed.
+    fresh = analysed()
+
+    def build(writing: StateWriting) -> StateChange:
+        state = writing.memory.state
+        merged = take_in(_analysed_before(writing.memory), state["bundle"], fresh)
+        bundle = without_gone(merged, writing.memory.has)
+        state = writing.persist("update", bundle, bundle["currentFocus"]["summary"], state=state)
+        writing.put(ANALYSED, canonical_bytes(fresh))
+        return _committed(writing, f"renewed the state of {bundle['project']['name']}", state)
+
+    return store.change("state.update", build, actor=actor, now=now)
+
+
+def _analysed_before(memory: StateFiles) -> Json | None:
+    """Return the last analysis; None where it is unknown, so that nothing is taken for part of it."""
+    stored = memory.read(ANALYSED)
+    if not stored.exists:
+        return None
+    try:
+        bundle: Json = load(stored.data, ANALYSED, "state.analysis.json")
+    except MemdeckError:
+        return None
+    return None if schema.faults_of("bundle", bundle) else bundle
+
+
+def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor: str, now: datetime) -> StateChange:
+    """Replace a section of the bundle; adds one event and one checkpoint, none where the value is the same.
+
+    `base` is the value that the person started from: ConflictError `document.conflict` where the section has changed
+    since. NotFoundError `state.section`, RefusedError `state.refused` for a value without the section's shape.
+    """
+    key = key_of(section)
+
+    def build(writing: StateWriting) -> StateChange:
+        state = writing.memory.state
+        if base is not None and state["bundle"][key] != base:
+            raise ConflictError(
+                "document.conflict", f"{section} was changed meanwhile", "look at it again", files=[STATE]
+            )
+        bundle = {**state["bundle"], key: value}
+        refuse("bundle", bundle)
+        if bundle == state["bundle"]:
+            return StateChange(None, state, f"{section} is as it was")
+        summary, changed = f"edited {section}", Digest(changed_sections(state["bundle"], bundle))
+        state = writing.persist("edit", bundle, summary, state=state, diff=changed)
+        return _committed(writing, summary, state)
+
+    return store.change("state.edit", build, actor=actor, now=now)
+
+
+def key_of(section: str) -> str:
+    """Return the key of a section in the bundle; NotFoundError `state.section`."""
+    if section not in KEYS:
+        raise NotFoundError("state.section", f"there is no section {section[:60]!r}", f"one of {', '.join(KEYS)}")
+    return KEYS[section]
+
+
+def record_validation(
+    store: StateStore, results: list[Mapping[str, str]], *, actor: str, now: datetime, validated_at: str
+) -> StateChange:
+    """Record the results of the validation commands in the bundle's snapshot; adds one event and one checkpoint."""
+    ended = {result["status"] for result in results}
+    status = "passed" if ended == {"passed"} else "failed" if "passed" not in ended else "mixed"
+    passed = sum(result["status"] == "passed" for result in results)
+    summary = f"{passed} of {plural(len(results), 'validation command')} passed"
+
+    def build(writing: StateWriting) -> StateChange:
+        state = writing.memory.state
+        told = [dict(result) for result in results]
+        snapshot = {"status": status, "validatedAt": validated_at, "summary": summary, "results": told}
+        focus = without_first_run({**state["bundle"]["currentFocus"], "validationSnapshot": snapshot})
+        bundle = {**state["bundle"], "currentFocus": focus}
+        new = writing.persist("validate", bundle, summary, state=state, diff=Digest(("current-focus",)))
+        return _committed(writing, summary, new)
+
+    return store.change("state.validate", build, actor=actor, now=now)
+
+
+def set_config(store: StateStore, key: str, value: str, *, actor: str, now: datetime) -> Change:
+    """Change one setting of config.json; the others and their order stay. ConfigError `state.config.*`."""
+
+    def build(writing: StateWriting) -> Change:
+        data = writing.transaction.read(CONFIG).data or DEFAULT_BYTES
+        read_config(data)
+        written = load(data, CONFIG, "state.config.json")
+        writing.put(CONFIG, ordered_bytes(with_setting(written, key, value)))
+        return writing.commit(f"set {key} to {value[:60]}")
+
+    return store.change("state.config", build, actor=actor, now=now)
+
+
+# -- a new analysis beside what recall and people changed since the last one -----------------------------------
+# A three-way merge: `base` is the last analysis, `ours` the bundle, `theirs` the new analysis. What differs from the
+# base on our side was added by someone and stays; everything else follows the repository.
+
+
+def take_in(base: Json | None, ours: Json, theirs: Json) -> Json:
+    """Return the bundle after a new analysis; without a base, lists keep everything that the bundle has.
+
+    A run of the validation commands (`validationSnapshot`) is never thrown away by an analysis, which runs nothing.
+    """
+    merged = {
+        key: _merge(None if base is None else base.get(key), ours.get(key), value) for key, value in theirs.items()
+    }
+    merged |= {key: value for key, value in ours.items() if key not in merged}
+    snapshot = ours["currentFocus"]["validationSnapshot"]
+    if snapshot["status"] != "not-run":
+        merged["currentFocus"] = without_first_run({**merged["currentFocus"], "validationSnapshot": snapshot})
+    # At most two: they are chosen as a whole, by a person or by the analysis.
+    commands = "validationCommands"
+    chosen = base is not None and ours[commands] != base.get(commands)
+    merged[commands] = ours[commands] if chosen else theirs[commands]
+    return merged
+
+
+def _merge(base: Any, ours: Any, theirs: Any) -> Any:
+    if ours is None:
+        return theirs
+    if isinstance(theirs, list) and isinstance(ours, list):
+        return _lists(base if isinstance(base, list) else None, ours, theirs)
+    if isinstance(theirs, dict) and isinstance(ours, dict):
+        keys = dict.fromkeys((*theirs, *ours))
+        before = base if isinstance(base, dict) else {}
+        return {
+            key: _merge(before.get(key), ours.get(key), theirs[key]) if key in theirs else ours[key] for key in keys
+        }
+    # Without a base the author is unknown: the new analysis counts.
+    return theirs if base is None or ours == base else ours
+
+
+def _lists(base: list[Any] | None, ours: list[Any], theirs: list[Any]) -> list[Any]:
+    """Merge lists by the names of their entries: those of the analysis in its order, then those that were added."""
+    before = None if base is None else {name_of(one): one for one in base}
+    mine = {name_of(one): one for one in ours}
+    new = {name_of(one): one for one in theirs}
+    known = before or {}
+    merged: list[Any] = []
+    for name, value in new.items():
+        if name in mine:
+            merged.append(_merge(known.get(name), mine[name], value) if isinstance(value, dict) else value)
+        elif name not in known:
+            merged.append(value)
+    # Added entries stay; what the last analysis had and the new one lacks is removed.
+    kept = [value for name, value in mine.items() if name not in new and (name not in known or known[name] != value)]
+    return [*merged, *kept]
