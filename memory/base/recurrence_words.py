@@ -30,6 +30,8 @@ _ADVERBS = {
     "fortnightly": "every 2 weeks", "monthly": "every month", "quarterly": "every 3 months", "yearly": "every year",
     "annually": "every year",
 }  # fmt: skip
+_SPAN = re.compile(r"(\d{1,4}) ?(m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|months?)")
+"""How often something happens in the form of a duration: `5m`, `2 hours`."""
 _EXAMPLES = "write daily 9:00, weekdays, every fri 17:00, monthly on the 1st, or five cron fields"
 _CRON = re.compile(r"[\d,/?-]+(?: [\d,/?L#-]+)+(?: [\w,/?#-]+)?", re.ASCII)
 LONGEST = 120
@@ -80,6 +82,9 @@ class _Reader:
 
     def read(self) -> Recurrence:
         words = self.text.casefold().replace("on the ", "on ").removeprefix("repeat ").strip()
+        if span := _SPAN.fullmatch(words):
+            unit = {"m": "minute", "h": "hour", "d": "day", "w": "week"}[span[2][0]]
+            words = f"every {span[1]} {'month' if span[2].startswith('mo') else unit}".replace("every 1 ", "every ")
         first, _, rest = words.partition(" ")
         if first.rstrip(",") in _ADVERBS:
             words = f"{_ADVERBS[first.rstrip(',')]} {rest}".strip()

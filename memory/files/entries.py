@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from memory.base.recurrence_words import read_recurrence
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.files import config
-from memory.files.contacts.model import find_contact
+from memory.files.contacts.model import PERSON_KEYS, find_contact
 from memory.files.contacts.operations import contacts
 from memory.files.journal.model import find_entry
 from memory.files.journal.operations import journal
@@ -60,6 +61,8 @@ from memory.workspace import Outcome
 from .edit import Edit
 from .snapshot import Snapshot
 
+_STEP = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(?=\S)")
+"""The mark of an item of a list."""
 _OWN = ("priority", "due", "recurring", "assigned", "notes", "action")
 
 
@@ -254,9 +257,12 @@ class JournalEntries(InFiles):
                     yield self._told(record)
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
-        """Add an entry at the top of its day: `time` is when it was (default: now), each line of the text a bullet."""
-        refuse_unknown(fields, ("time", "lines"), "a journal entry")
-        lines = list_of("lines", fields["lines"]) if isinstance(fields.get("lines"), list) else []
+        """Add an entry at the top of its day: `time` is when it was (default: now), each line of the text a bullet,
+        and each field that an entry does not have.
+        """
+        said = fields.get("lines") or []
+        lines = lines_of(said) if isinstance(said, str) else list_of("lines", said)
+        lines += [f"{key}: {text_of(key, value)}" for key, value in fields.items() if key not in ("time", "lines")]
         time = fields.get("time")
         at = None if time is None else str(time)
         return self.makes("add", snapshot, now, title, [*lines, *lines_of(text or "")], at)
@@ -345,10 +351,16 @@ def _is_section(name: str, asked: str) -> bool:
 class ContactEntries(InFiles):
     """The rows and people of contacts.md; the field `kind` is channel, route or person."""
 
-    filters = ()
+    filters = ("kind",)
 
     name = verb = "contacts"
     group = contacts
+
+    def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+        """Yield the contacts that pass the filter; `kind` is channel, route or person."""
+        rest = dict(filter)
+        kind = str(rest.pop("kind", "")).casefold()
+        return (record for record in super().list(call, rest) if kind in ("", record.item.kind))
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a contact."""
@@ -365,13 +377,20 @@ class ContactEntries(InFiles):
         return Changes({"text": f"{record.item.text or ''} {more}".strip()})
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
-        """Add a person, or what the field `kind` names; the title is the name, for a route its channel."""
+        """Add a person, or what the field `kind` names; the title is the name, for a route its channel.
+
+        What a person has no field for is part of the text about them.
+        """
         values = texts_of(fields)
-        kind = values.pop("kind", "person")
+        kind = values.pop("kind", "channel" if {"id", "type"} & set(values) else "person")
         if text and text.strip():
             if kind != "person":
                 raise UsageError("entry.field", f"a {kind} has no text", "use fields")
             values.setdefault("text", text.strip())
+        if kind == "person":
+            more = [f"{key}: {values.pop(key)}" for key in list(values) if key not in PERSON_KEYS]
+            if more:
+                values["text"] = "; ".join(filter(None, (values.get("text"), *more)))
         return self.makes("add", snapshot, now, kind, title, values)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
@@ -394,8 +413,19 @@ class PlanEntries(InFiles):
         return plan_record(find_plan(snapshot, ref, archived=True))
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
-        """Add a plan to Active Plans; text is what goes below its fields, such as its table of tasks."""
-        return self.makes("add", snapshot, now, title, texts_of(fields), text)
+        """Add a plan to Active Plans; text is what goes below its fields, such as its table of tasks, which is made of
+        `steps`, or of a text that is a list.
+        """
+        values = dict(fields)
+        steps = list_of("steps", values.pop("steps", []))
+        lines = (text or "").strip().splitlines()
+        if lines and all(_STEP.match(line) for line in lines):
+            steps, text = [*steps, *(_STEP.sub("", line) for line in lines)], None
+        if steps:
+            rows = [f"| T{number} | {step.replace('|', '/')} | planning |" for number, step in enumerate(steps, 1)]
+            table = ["| ID | Title | Status |", "|---|---|---|", *rows]
+            text = "\n".join([*table, "", text or ""])
+        return self.makes("add", snapshot, now, title, texts_of(values), text)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set and unset fields, which moves the plan if `section` is one of them, or replace its source."""
@@ -419,10 +449,11 @@ class MonitorEntries(InFiles):
         return monitor_record(find_monitor(snapshot, ref))
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
-        """Add a monitor with this name."""
+        """Add a monitor with this name; a text is its address or its command."""
+        values = _timed(fields)
         if text and text.strip():
-            raise UsageError("entry.field", "a monitor has no text", "use fields")
-        return self.makes("add", snapshot, now, title, changes=_timed(fields))
+            values.setdefault("url" if "://" in text else "command", text.strip())
+        return self.makes("add", snapshot, now, title, changes=values)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set and unset fields, or replace the source."""

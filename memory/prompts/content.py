@@ -28,7 +28,8 @@ def content_of(kind: str, title: str, text: str) -> str:
     found = [line for line in lines[: max(at, 0)] if line[:1].isdigit()]
     if at >= 0:
         before, _, after = lines[at].partition(title)
-        found += [before.replace("[NORMAL]", ""), after]
+        # The name of the field that the title is from says nothing.
+        found += ["" if before.rstrip().endswith(":") else before.replace("[NORMAL]", ""), after]
     found += lines[at + 1 :]
     # The heading of a table is the line before its ruler.
     found = [

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
 from itertools import islice
@@ -37,7 +38,6 @@ from memory.search.entries import (
     item_of,
     passes,
     path_of,
-    refuse_unknown,
     stale,
 )
 from memory.search.hits import FoundEntry, Hit
@@ -47,6 +47,7 @@ from memory.search.searcher import Searcher
 from memory.workspace import Workspace
 
 from . import records_of_all, searcher_of
+from .field_words import plain_field, plain_fields
 from .placing import ALIASES, MEMORY, USES, KindName, is_same, place_of, plain_kind
 from .renaming import rename_word
 
@@ -220,7 +221,9 @@ class EntryAccess:
             place = place_of(self.workspace, kind, "", "", {}) if implied else None
             if place is not None:
                 name, implied = place.kind, place.fields
-            return self._page(call, kind_named(name, self.workspace), {**implied, **(filter or {})}, limit, cursor)
+            return self._page(
+                call, kind_named(name, self.workspace), {**implied, **(filter or {})}, limit, cursor, name
+            )
 
     def _named(self, ref: str) -> str:
         """Return the ref of an entry: the text itself, or that of the one entry whose title it is or is a part of.
@@ -253,9 +256,17 @@ class EntryAccess:
         return [f"your proposal {one.id} waits for a person: {visible(one.summary)}" for one in mine]
 
     def _page(
-        self, call: EntryCall, kind: EntryKind, wanted: Mapping[str, Any], limit: int | None, cursor: str | None
+        self,
+        call: EntryCall,
+        kind: EntryKind,
+        wanted: Mapping[str, Any],
+        limit: int | None,
+        cursor: str | None,
+        name: str,
     ) -> Json:
         check_values(wanted)
+        known = ("match", "title", "tag", "since", "until", *kind.filters)
+        wanted = {key if key in known else plain_field(name, key): value for key, value in wanted.items()}
         wanted = self._dated(wanted)
         start, last = read_cursor(cursor)
         most = page_of(limit)
@@ -355,28 +366,36 @@ class EntryAccess:
                     "entry.arguments", f"entries are at most {FEW}, without a title beside them", "send them"
                 )
             return {"added": [self._added_one(one, actor) for one in entries]}
-        if not (title or "").strip():
+        values = dict(fields or {})
+        check_values(values)
+        name = title or str(values.pop("title", None) or values.pop("name", ""))
+        if not name.strip():
             raise UsageError("entry.arguments", "add needs a title", 'send title="…", and text for more')
-        assert title is not None
-        check_text("title", title)
-        check_values(fields or {})
+        check_text("title", name)
         check_text("text", text or "")
         with self._mutex:
-            place = place_of(self.workspace, kind or "", title, text or "", fields or {})
+            place = place_of(self.workspace, kind or "", name, text or "", values)
             chosen, call = kind_named(place.kind, self.workspace), self._call(actor)
+            sent = plain_fields(place.name if place.kind == "state" else place.kind, place.fields)
             if not again:
                 for record in chosen.list(call, {}):
-                    if is_same(record, place.kind, title, text or "", place.fields):
+                    if is_same(record, place.kind, name, text or "", sent):
                         return self._existing(record)
-            answer = self._answered(lambda: chosen.add(call, title, place.fields, text))
+            answer = self._answered(lambda: chosen.add(call, name, sent, text), sent)
         return {**answer, "kind": place.kind, "where": place.words()}
 
     def _added_one(self, given: Mapping[str, Any], actor: str) -> Json:
-        """Return the answer to one of several entries, which is its error where it cannot be added."""
-        known = ("kind", "title", "fields", "text", "again")
+        """Return the answer to one of several entries, which is its error where it cannot be added.
+
+        What is no argument of `add` is a field.
+        """
+        known = {key: given[key] for key in ("kind", "title", "text", "again") if key in given}
+        fields = given.get("fields") or {}
+        more = {key: one for key, one in given.items() if key not in known and key != "fields"}
         try:
-            refuse_unknown(given, known, "an entry to add")
-            return self.add(**given, actor=actor)
+            if not isinstance(fields, Mapping):
+                raise UsageError("entry.arguments", "fields is no object", 'send {"name": "value"}')
+            return self.add(**known, fields={**more, **fields}, actor=actor)
         except MemdeckError as error:
             return error_json(error)
 
@@ -386,7 +405,7 @@ class EntryAccess:
         return {**told, "summary": "it is there already: edit it by this ref and hash, or add it with again=true"}
 
     @_takes("ref", help="or a title")
-    @_takes("hash", help="needed to replace text")
+    @_takes("hash", help="of what you read")
     @_takes("set", type=Values(), help='{"section":"completed","outcome":"…"} finishes a task')
     @_takes("unset", multiple=True)
     @_takes("text", help="replaces the whole")
@@ -426,12 +445,18 @@ class EntryAccess:
                 raise UsageError("entry.arguments", words, "nothing to change is given")
             if append is not None and (changes.values or text is not None):
                 raise UsageError("entry.arguments", "append goes alone", "send it without set, unset and text")
-            if text is not None and hash is None:
+            ref = self._named(ref)
+            wanted = hash if text is None else hash or self._last_seen(ref)
+            if text is not None and wanted is None:
                 words = "replacing a text needs the hash of what you read"
                 raise UsageError("entry.hash", words, f'read ref="{ref[:60]}", or use append or set')
-            ref = self._named(ref)
-            kind = kind_named(kind_of_ref(ref), self.workspace)
-            check = self._check(hash)
+            named = kind_of_ref(ref)
+            kind = kind_named(named, self.workspace)
+            if named == "state":
+                named = "gotchas" if ref.startswith("state#gotcha") else "next-steps"
+            sent = plain_fields(named, changes.set)
+            changes = replace(changes, set=sent, unset=tuple(plain_field(named, key) for key in unset))
+            check = self._check(wanted)
 
             def checked(item: EntryItem) -> None:
                 check(item)
@@ -439,7 +464,7 @@ class EntryAccess:
                     refuse_cut(item, text)
 
             with self._traced(ref):
-                return self._answered(lambda: kind.edit(self._call(actor), ref, changes, checked))
+                return self._answered(lambda: kind.edit(self._call(actor), ref, changes, checked), sent)
 
     def _undone(self, actor: str) -> Made:
         taken = take_back_last(self.workspace, actor=actor, now=self._clock())
@@ -450,10 +475,11 @@ class EntryAccess:
         return Made(None, outcome.change.id, outcome.summary)
 
     @_takes("ref", required=True, help="or a title")
-    @_takes("hash", required=True)
+    @_takes("hash", help="of what you read")
     @_takes("reason")
-    def remove(self, ref: str, hash: str, reason: str | None = None, *, actor: str) -> Json:  # noqa: A002
-        """Remove an entry that still has the hash, and return `{"change"}`; errors as `edit`.
+    def remove(self, ref: str, hash: str | None = None, reason: str | None = None, *, actor: str) -> Json:  # noqa: A002
+        """Remove an entry and return `{"change"}`; errors as `edit`. Without a hash it must be as it was last answered
+        here, if it was.
 
         The reason is stored in the change log, except for parts of the project state, which have their own summaries.
         """
@@ -462,7 +488,8 @@ class EntryAccess:
             ref = self._named(ref)
             kind = kind_named(kind_of_ref(ref), self.workspace)
             with self._traced(ref):
-                found = self._answered(lambda: kind.remove(self._call(actor, reason or ""), ref, self._check(hash)))
+                check = self._check(hash or self._last_seen(ref))
+                found = self._answered(lambda: kind.remove(self._call(actor, reason or ""), ref, check))
         return found if "proposal" in found else {"change": found["change"], "summary": found["summary"]}
 
     @_takes("id")
@@ -502,8 +529,15 @@ class EntryAccess:
 
         return check
 
-    def _answered(self, change: Callable[[], Made]) -> Json:
-        """Return the result of a change, or `{"proposal"}` if it waits for a person."""
+    def _last_seen(self, ref: str) -> str | None:
+        """Return the hash with which an entry was answered last, None if it was not."""
+        return next((seen for name, seen in reversed(self._seen) if name == ref), None)
+
+    def _answered(self, change: Callable[[], Made], given: Collection[str] = ()) -> Json:
+        """Return the result of a change, or `{"proposal"}` if it waits for a person.
+
+        The summary names the fields among those `given` that the kind does not have, and that are kept as they are.
+        """
         try:
             made = change()
         except BlockedError as error:
@@ -513,14 +547,17 @@ class EntryAccess:
             told = f'nothing is changed yet: a person decides; go on, and ask review id="{name}" later'
             return {"proposal": name, "state": "waiting", "summary": told}
         item = made.item
+        extra: list[str] = []
         if item is not None:
             self._remember(item)
+            extra = [key for key in given if key in (item.fields.get("extra") or ())]
+        kept = f"; kept as fields of your own: {', '.join(extra)}" if extra else ""
         return {
             "ref": None if item is None else item.ref,
             "hash": None if item is None else item.hash,
             "change": made.change,
             "file": None if item is None else visible(item.file),
-            "summary": visible(made.summary),
+            "summary": visible(made.summary + kept),
         }
 
     def _told(self, item: EntryItem, *, short: bool = False, compact: bool = False) -> Json:
@@ -601,7 +638,9 @@ def kind_named(name: str, workspace: Workspace) -> EntryKind:
     owner = next((one for one in registered() if name in one.kinds), None)
     if owner is None:
         raise UsageError(
-            "entry.kind", f"there is no kind {name[:40]!r}", f"use one of {', '.join([*USES, *all_kinds()])}"
+            "entry.kind",
+            f"there is no kind {name[:40]!r}",
+            f"use one of {', '.join(dict.fromkeys([*USES, *all_kinds()]))}",
         )
     if owner.name not in workspace.system_names():
         held = ", ".join(kind for one in registered() if one.name in workspace.system_names() for kind in one.kinds)

@@ -11,6 +11,8 @@ from memory.base.words import sounds_like_rule
 from memory.operations import Kind
 from memory.registry import kinds
 
+from .field_words import plain_field
+
 if TYPE_CHECKING:
     from memory.search.records import Record
     from memory.workspace import Workspace
@@ -36,13 +38,22 @@ USES = {
     MEMORY: "you do not know: memdeck chooses, and says which",
 }
 """The kinds that agents name, each with its use, and whether it is told when a session begins or found by search."""
-ALIASES = {"orchestration": "plans", "fact": "facts", "task": "tasks", "contact": "contacts", "monitor": "monitors"}
+ALIASES = {
+    **{"orchestration": "plans", "fact": "facts", "task": "tasks", "contact": "contacts", "monitor": "monitors"},
+    **{"todo": "tasks", "todos": "tasks", "reminder": "tasks", "reminders": "tasks", "log": "journal"},
+    **{"setting": "config", "settings": "config", "check": "monitors", "checks": "monitors"},
+    **{"person": "people", "persons": "people", "rule": "preferences", "rules": "preferences"},
+    **{"lesson": "gotchas", "lessons": "gotchas", "trap": "gotchas", "traps": "gotchas"},
+}
 """Other names of kinds; in refs, plans have the name of their file."""
 _PLAIN: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "preferences": ("knowledge", {"section": "preferences"}),
     "decisions": ("knowledge", {"kind": "decision"}),
     "gotchas": ("state", {"section": "gotchas"}),
     "next-steps": ("state", {"section": "next-steps"}),
+    "people": ("contacts", {"kind": "person"}),
+    "channels": ("contacts", {"kind": "channel"}),
+    "routes": ("contacts", {"kind": "route"}),
 }
 _WITHOUT: Mapping[str, tuple[tuple[str, str, Mapping[str, Any]], ...]] = {
     "preferences": (("facts", "facts", {"tags": ["preference"]}),),
@@ -93,7 +104,7 @@ class Place(NamedTuple):
 
     def words(self) -> str:
         """Return where the entry is, and whether agents are told it."""
-        use = USES.get(self.name, "").rpartition("; ")[2] or "told"
+        use = (USES.get(self.name) or USES.get(self.kind, "")).rpartition("; ")[2] or "told"
         told = {"told": "told when a session begins", "the newest told": "the newest are told when a session begins"}
         where = self.kind if self.kind == self.name else f"{self.kind}, as one of {self.name}"
         return f"it is in {where}: {told.get(use, use)}"
@@ -102,12 +113,12 @@ class Place(NamedTuple):
 def plain_kind(name: str) -> tuple[str, Mapping[str, str]]:
     """Return the kind of a plain name, and the filter or fields that select its entries."""
     name = name.strip().casefold().replace(" ", "-").replace("_", "-")
-    plural = name if name in USES or name in ALIASES or name in kinds() else f"{name.removesuffix('s')}s"
+    name = ALIASES.get(name, name)
+    plural = name if name in USES or name in _PLAIN or name in kinds() else f"{name.removesuffix('s')}s"
     plural = "memory" if name in ("memories", "remember", "note", "notes") else plural
     if plural in _PLAIN:
         return _PLAIN[plural]
-    name = ALIASES.get(name, plural if plural in USES else name)
-    return name, {}
+    return (plural if plural in USES else name), {}
 
 
 def place_of(workspace: Workspace, name: str, title: str, text: str, fields: Mapping[str, Any]) -> Place:
@@ -136,11 +147,11 @@ def _known(kind: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:
 def _use_of(title: str, text: str, fields: Mapping[str, Any]) -> str:
     """Return the plain name of the kind for something to remember."""
     said = f"{title}\n{text}"
-    if not _DUE.isdisjoint(fields) or _TASK.search(title):
+    if any(plain_field("tasks", key) in _DUE for key in fields) or _TASK.search(title):
         return "tasks"
     if not _TRAP.isdisjoint(fields) or _GOTCHA.search(said):
         return "gotchas"
-    if "reason" in fields or _DECISION.search(said):
+    if any(plain_field("knowledge", key) == "reason" for key in fields) or _DECISION.search(said):
         return "decisions"
     if sounds_like_rule(title) or _PREFERENCE.search(title):
         return "preferences"

@@ -73,7 +73,7 @@ _TOOLS: tuple[tuple[str, str, Hints], ...] = (
     ("add", "Add an entry, or several.", (False, False, False)),
     ("edit", "Change an entry: set and unset fields, append to it, or replace its text; or undo your last change.",
      (False, True, True)),
-    ("remove", "Remove an entry that is still as you read it.", (False, True, True)),
+    ("remove", "Remove an entry.", (False, True, True)),
     ("history", "Who changed what, newest first; of one entry, or since a time.", _LOOKS),
     ("review", "Your changes that wait for a person, and what became of them.", _LOOKS),
 )  # fmt: skip

@@ -14,13 +14,13 @@ from memory.document import Entry, Section
 from memory.document.lines import set_field
 from memory.document.merge.bodies import BodyClash
 from memory.errors import ConflictError, UsageError
-from memory.files.dress import without_twins
+from memory.files.dress import plain_name, without_twins
 from memory.files.edit import Edit, entry_of_text, started_document
 from memory.files.journal.edits import with_note
 from memory.files.merging import edit_conflict
 
 from .model import PRIORITIES, DueValue, Task, find_task, read_due, read_tasks, split_priority
-from .reading import SCHEMA, plain_section, with_items_as_entries
+from .reading import SCHEMA, SECTIONS, plain_section, with_items_as_entries
 from .recurrence import next_due
 from .values import with_section
 
@@ -31,12 +31,6 @@ if TYPE_CHECKING:
 
 
 FILE = "tasks.md"
-_SECTION_WORDS: dict[str, SectionName] = {
-    "pending": "pending",
-    "in-progress": "in-progress",
-    "in progress": "in-progress",
-    "completed": "completed",
-}
 
 
 def add_task(
@@ -376,7 +370,7 @@ def _wanted_section(changes: dict[str, str | None]) -> SectionName | None:
     if "section" not in changes:
         return None
     text = changes.pop("section") or ""
-    name = _SECTION_WORDS.get(text.strip().lower())
+    name = plain_name(text, SECTIONS)
     if name is None:
         raise UsageError("task.section", f"{text[:40]!r} is not a section", "use pending, in-progress or completed")
     return name

@@ -44,18 +44,17 @@ SCHEMA = Schema(
     },
 )
 SectionName = Literal["pending", "in-progress", "completed", "archived"]
-_SECTIONS: dict[str, SectionName] = {
+SECTIONS: dict[str, SectionName] = {
     **dict.fromkeys(("pending", "todo", "to do", "todos", "open", "backlog", "up next", "not started"), "pending"),
     **dict.fromkeys(("in progress", "doing", "wip", "work in progress", "ongoing", "started"), "in-progress"),
     **dict.fromkeys(("completed", "done", "finished", "complete"), "completed"),
 }
 _TITLES: dict[SectionName, str] = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed"}
-_LEVELS = {
+LEVELS = {
     **dict.fromkeys(("high", "p0", "p1", "critical", "urgent"), "HIGH"),
     **dict.fromkeys(("normal", "medium", "med", "p2"), "NORMAL"),
     **dict.fromkeys(("low", "p3", "p4"), "LOW"),
 }
-_STATES = _SECTIONS
 _PLAIN_PRIORITY = r"(?i)\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)"
 _WORDS = "high|normal|medium|med|low|critical|urgent|p[0-4]"
 _MARKED = rf"(?:[\[(（](?P<word>{_WORDS})(?: priority)?[\])）]|!(?P<mark>{_WORDS})|\*\*(?P<bold>{_WORDS})\*\*)"
@@ -106,7 +105,7 @@ class PlainTasks(NamedTuple):
 
 def section_name(section: Section) -> SectionName | None:
     """Return pending, in-progress or completed for a section of tasks, in any dress of its name; None for others."""
-    return plain_name(section.title, _SECTIONS) if section.level == 2 else None
+    return plain_name(section.title, SECTIONS) if section.level == 2 else None
 
 
 def plain_task(entry: Entry) -> PlainTask:
@@ -126,7 +125,7 @@ def _plain_task(entry: Entry) -> PlainTask:
         entry = entry.with_body(plain).with_title(title)
     priority = entry.fields.get("priority")
     if priority is not None and not regex(_PLAIN_PRIORITY).match(entry.title):
-        level = _LEVELS.get(priority.strip("*_`[]() ").lower())
+        level = LEVELS.get(priority.strip("*_`[]() ").lower())
         line = next(node.line for node in entry.fields.nodes if node.key == "priority") + 1
         if level is None:
             findings.append(unread(line, f"priority: {priority}", "write [HIGH], [NORMAL] or [LOW] into the heading"))
@@ -134,7 +133,7 @@ def _plain_task(entry: Entry) -> PlainTask:
             entry = entry.unset_field("priority").with_title(f"[{level}] {entry.title}".rstrip())
             findings = [one for one in findings if one.line != line]
             findings.append(read_as(line, f"priority: {priority}", f"### {entry.title}"))
-    elif priority is not None and regex(_PLAIN_PRIORITY).match(entry.title)[1].upper() != _LEVELS.get(priority.lower()):  # type: ignore[index]
+    elif priority is not None and regex(_PLAIN_PRIORITY).match(entry.title)[1].upper() != LEVELS.get(priority.lower()):  # type: ignore[index]
         line = next(node.line for node in entry.fields.nodes if node.key == "priority") + 1
         findings.append(unclear(line, f"priority: {priority}", "the heading has another priority, which counts"))
     return PlainTask(entry, tuple(findings))
@@ -143,7 +142,7 @@ def _plain_task(entry: Entry) -> PlainTask:
 def state_finding(entry: Entry, section: SectionName) -> LineFinding | None:
     """Return the finding about a field `status` that contradicts the section of a plain task."""
     status = entry.fields.get("status")
-    said = None if status is None else plain_name(status, _STATES)
+    said = None if status is None else plain_name(status, SECTIONS)
     if said is None or said == section:
         return None
     line = next(node.line for node in entry.fields.nodes if node.key == "status") + 1
@@ -173,7 +172,7 @@ def _plain_title(title: str) -> tuple[str, list[LineFinding]]:
             if priority := regex(form).fullmatch(plain):
                 words = priority.groupdict()
                 word = next(words[name] for name in ("word", "mark", "bold", "bare") if words.get(name))
-                plain = f"[{_LEVELS[word.lower()]}] {priority['rest'].strip()}"
+                plain = f"[{LEVELS[word.lower()]}] {priority['rest'].strip()}"
                 break
     if plain != title:
         found.append(LineFinding(0, "note", READ, f"{title[:60]!r} is read as `### {plain[:80]}`"))
@@ -194,7 +193,7 @@ def plain_section(section: Section) -> PlainTasks:
         title = plain
     if name is None and section.heading and (regex(_PLAIN_PRIORITY).match(title) or regex(_BOX).match(title)):
         findings.append(unread(0, f"## {title}", "the heading of a task has three hashes"))
-    if section.level == 1 and plain_name(title, _SECTIONS):
+    if section.level == 1 and plain_name(title, SECTIONS):
         findings.append(unread(0, f"# {title}", "the heading of a section has two hashes"))
     lead = section.body
     if not lead.strip():

@@ -113,6 +113,27 @@ def test_a_stale_hash_changes_nothing(desk: EntryAccess, root: Path, kind: str) 
     assert _bytes(root) == before
 
 
+def test_without_a_hash_the_last_look_counts(desk: EntryAccess, root: Path) -> None:
+    """An entry is removed and its text replaced as it was answered last; what was never answered is removed by name."""
+    looked = desk.read(kind="journal")["entries"][0]
+    file = root / ".aiter/memory/journal.md"
+    file.write_text(file.read_text().replace(looked["title"], looked["title"] + " again", 1))
+    title = looked["title"] + " again"
+    assert desk.remove(ref=title, actor="cli")["change"]
+    told = desk.read(kind="tasks")["entries"][0]
+    desk.edit(ref=told["ref"], set={"priority": "LOW"}, actor="cli")
+    other = open_desk(root, root.parent / "records")
+    other.edit(ref=told["ref"], set={"notes": "new"}, actor="cli")
+    other.close()
+    for change in (
+        lambda: desk.remove(ref=told["ref"], actor="cli"),
+        lambda: desk.edit(ref=told["ref"], text="x", actor="cli"),
+    ):
+        with pytest.raises(ConflictError) as stale:
+            change()
+        assert stale.value.code == "entry.stale"
+
+
 def test_a_stale_edit_says_what_changed(desk: EntryAccess) -> None:
     """The error names each field with what it was when it was read and what it is now."""
     read = desk.read(kind="tasks", filter={"match": "report"})["entries"][0]
@@ -264,7 +285,6 @@ def test_a_link_that_leads_out_is_not_followed(desk: EntryAccess, root: Path, tm
         ),
         (lambda desk: desk.add("tasks", "x", {"notes": {"a": 1}}, actor=AGENT), "entry.value"),
         (lambda desk: desk.add("facts", "password=hunter2hunter2", actor=AGENT), "facts.refused"),
-        (lambda desk: desk.add("journal", "x", {"color": "red"}, actor=AGENT), "entry.field"),
         (lambda desk: desk.edit("tasks#0000000", "1", actor=AGENT), "entry.arguments"),
         (lambda desk: desk.edit("tasks#0000000", text="all new", actor=AGENT), "entry.hash"),
     ],
