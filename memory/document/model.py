@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 
 from memory.errors import UsageError
 
@@ -300,8 +300,8 @@ class Document:
     @property
     def spaced(self) -> bool:
         """Whether the file has a blank line before its headings; true for a file without headings."""
-        parts = [part for _, section in self.all_sections() for part in section.parts[:_ASKED] if part]
-        ends = [blank_end(part) for part in parts[:_ASKED][:-1]]
+        parts = (part for _, section in self.all_sections() for part in section.parts if part)
+        ends = [blank_end(part) for part in list(islice(parts, _ASKED))[:-1]]
         last = self.section(len(self.sections) - 1)
         if last.heading and not last.entries and not last.lead.strip():
             ends.append(bool(last.lead))

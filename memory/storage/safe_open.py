@@ -13,6 +13,8 @@ import os
 import stat as st
 import time
 from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -86,6 +88,12 @@ class Stored(NamedTuple):
 
 MISSING = Stored(b"", ABSENT)
 """The result of reading a missing file."""
+
+
+@lru_cache(maxsize=4)
+def digest(data: bytes) -> bytes:
+    """Return the SHA-256 of bytes; those of the files that a change is about are hashed once."""
+    return sha256(data).digest()
 
 
 # -- opening and reading ------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat as st
-from hashlib import sha256
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from memory.errors import ConflictError, MemdeckError, read_failed, write_failed
 
 from . import fsio
 from .changes import FileChange
-from .safe_open import ABSENT, FileVersion, Stored, open_target, read_open
+from .safe_open import ABSENT, FileVersion, Stored, digest, open_target, read_open
 
 HALF_DONE = "change.incomplete"
 """The code of the error for a change some of whose files could not be put back."""
@@ -42,17 +42,21 @@ class Displaced(NamedTuple):
 
 def digest_of(data: bytes | None) -> str | None:
     """Return the SHA-256 of bytes in hex, None for no file."""
-    return None if data is None else sha256(data).hexdigest()
+    return None if data is None else digest(data).hex()
 
 
-def digest_in(name: str, folder: int) -> str | None:
-    """Return the SHA-256 of a file in an open folder, None where there is none, "" where it is not a file of ours."""
+def digest_in(name: str, folder: int, known: Sequence[bytes | None] = ()) -> str | None:
+    """Return the SHA-256 of a file in an open folder, None where there is none, "" where it is not a file of ours.
+
+    `known` are bytes that it may hold: comparing is quicker than hashing.
+    """
     try:
         found = os.lstat(name, dir_fd=folder)
         if not st.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
             return ""
         with fsio.closing(os.open(name, _READ, dir_fd=folder)) as fd:
-            return sha256(os.pread(fd, found.st_size + 1, 0)).hexdigest()
+            data = os.pread(fd, found.st_size + 1, 0)
+            return digest_of(next((one for one in known if one == data), data))
     except FileNotFoundError:
         return None
 
@@ -72,6 +76,7 @@ class Step:
         self.label, self.old = label, f"{label}.old"
         self.parent, _, self.name = path.rpartition("/")
         self.stage_folder = stage
+        self.known: Sequence[bytes | None] = ()
         self.folder = -1
         self.here: str | None = None
         self.staged: str | None = None
@@ -85,12 +90,12 @@ class Step:
 
     def look(self) -> None:
         """Compare the file in place and the staged files with the digests."""
-        self.here = None if self.folder < 0 else digest_in(self.name, self.folder)
+        self.here = None if self.folder < 0 else digest_in(self.name, self.folder, self.known)
         self.look_at_staged()
 
     def look_at_staged(self) -> None:
         """Compare the staged files with the digests."""
-        self.staged, old = digest_in(self.label, self.stage_folder), digest_in(self.old, self.stage_folder)
+        self.staged, old = (digest_in(name, self.stage_folder, self.known) for name in (self.label, self.old))
         self.displaced, self.saved = "", None
         if old is not None:
             self.displaced, self.saved = self.old, old
@@ -171,7 +176,7 @@ class Step:
         """
         files: list[Displaced] = []
         for name in (self.label, self.old):
-            found = digest_in(name, self.stage_folder)
+            found = digest_in(name, self.stage_folder, self.known)
             if found is None:
                 continue
             if os.lstat(name, dir_fd=self.stage_folder).st_nlink > 1:
@@ -222,6 +227,7 @@ class FileStep(Step):
         """Plan the step; nothing is read yet."""
         super().__init__(path, digest_of(file.before), digest_of(file.after), label, stage)
         self.file = file
+        self.known = (file.before, file.after)
         self._workspace = workspace
         self._like = like
         self._source = -1

@@ -24,7 +24,7 @@ from memory.storage.own_folders import StateFolder
 from memory.storage.transaction import Options, Transaction
 
 from . import rows
-from .log import ChangeLog, identity
+from .log import ChangeLog
 from .merging import FileConflict, MergedChange, Take, merge_change
 
 REVERT, REDO = "revert", "redo"
@@ -388,7 +388,7 @@ class History(ChangeLog):
     ) -> tuple[bytes | None, bytes | None]:
         """Return a file as one side of a change left it, and as the other is to make it."""
         left, wanted = (file.after, file.before) if back else (file.before, file.after)
-        if identity(current) == left:
+        if rows.identity(current) == left:
             # What other changes did to the file does not matter, not even whether their bytes are kept.
             regions = self._whole_regions(record, file)
             turned = inverted(regions) if back else regions

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from hashlib import sha256
 from threading import RLock
 from typing import NamedTuple, TypeVar
 
@@ -57,7 +56,6 @@ KEEP_REMOVED = timedelta(days=30)
 """How long a whole file that was removed is kept at least."""
 PASSING = 5.0
 """Seconds for which a file may be in the midst of another program's writing."""
-_HASH = 16  # This many bytes of a SHA-256 distinguish contents.
 
 
 class FoundFile(NamedTuple):
@@ -121,7 +119,9 @@ class ChangeLog:
             for file, new in zip(change.files, files, strict=True):
                 stored = store.cached(file.path.removeprefix(store.prefix))
                 version = stored.version if stored is not None and stored.data is file.after else None
-                rows.put_seen(db, file.path, new.after, file.after, version)
+                seen = rows.get_seen(db, file.path)
+                known = seen if seen is not None and seen.identity == new.before else None
+                rows.put_seen(db, file.path, known, file.after, version)
             rows.thin(db, self.keep_bytes, KEEP_NEWEST, change.time - KEEP_REMOVED)
 
         self._run(work, None)
@@ -140,8 +140,8 @@ class ChangeLog:
         regions = self.touched_by(file) if regions is None else regions
         return rows.NewFile(
             file.path,
-            identity(file.before),
-            identity(file.after),
+            rows.identity(file.before),
+            rows.identity(file.after),
             sum(region.size for region in regions),
             file.mode,
             regions,
@@ -178,8 +178,7 @@ class ChangeLog:
         store = self._stores.store_of(path)
         if store is None or store.busy() or version_of(path, store.workspace) != stored.version:
             return False
-        seen = rows.get_seen(db, path)
-        if seen is not None and self._is_passing(path, stored, seen, PASSING):
+        if self._is_passing(db, path, stored, PASSING):
             return False
         return self._notice(db, path, stored.base, stored.version if settled else None, now)
 
@@ -188,15 +187,14 @@ class ChangeLog:
     ) -> bool:
         """Compare bytes with those that were seen last; record the difference as a change from outside."""
         seen = rows.get_seen(db, path)
-        now_is = identity(data)
-        if seen is None or seen.identity == now_is:
+        if seen is None or seen.identity == rows.identity(data):
             # The first sight is not a change. A file that does not exist has not been seen.
-            fresh = seen is None or (data is not None and seen.packed is None) or (version and version != seen.version)
-            if fresh and (seen is not None or data is not None):
-                rows.put_seen(db, path, now_is, data, version)
+            if (seen is None and data is not None) or (seen is not None and version and version != seen.version):
+                rows.put_seen(db, path, seen, data, version)
             return False
-        lost = seen.identity is not None and seen.packed is None
-        file = FileChange(path, seen.data, data)
+        before = rows.bytes_seen(db, path, seen)
+        lost = seen.identity is not None and before is None
+        file = FileChange(path, before, data)
         new = self._new_file(file, () if lost else None)
         if lost:
             new = new._replace(before=seen.identity, kept=None)
@@ -205,7 +203,7 @@ class ChangeLog:
             words = "removed" if data is None else "created"
         change = Change(new_id(now), now, OUTSIDE, "edit", f"{path.rpartition('/')[2]}: {words}", (file,))
         rows.add(db, change, [new])
-        rows.put_seen(db, path, now_is, data, version)
+        rows.put_seen(db, path, None if lost else seen, data, version)
         return True
 
     def passing(self, path: str, stored: Stored, within: float) -> bool:
@@ -213,17 +211,16 @@ class ChangeLog:
 
         These states are missing, empty, cut off, and less than half as long as the file was seen last.
         """
-        nothing: rows.LastLook | None = None
-        seen = self._read(lambda db: rows.get_seen(db, path), nothing)
-        return seen is not None and self._is_passing(path, stored, seen, within)
+        return self._read(lambda db: self._is_passing(db, path, stored, within), False)
 
-    def _is_passing(self, path: str, stored: Stored, seen: rows.LastLook, within: float) -> bool:
+    def _is_passing(self, db: sqlite3.Connection, path: str, stored: Stored, within: float) -> bool:
+        seen = rows.get_seen(db, path)
         changed = stored.version.mtime_ns if stored.exists else self._folder_time(path)
-        if seen.identity is None or time.time_ns() - changed > within * 1e9 or stored.data == seen.data:
+        size = 0 if seen is None or seen.identity is None else seen.identity[0]
+        if len(stored.data) >= size or time.time_ns() - changed > within * 1e9:
             return False
-        size = seen.identity[0]
         halved = not stored.exists or len(stored.data) * 2 < size
-        return halved or (len(stored.data) < size and seen.data is not None and seen.data.startswith(stored.data))
+        return halved or (rows.bytes_seen(db, path, seen) or b"").startswith(stored.data)
 
     def _folder_time(self, path: str) -> int:
         store = self._stores.store_of(path)
@@ -356,9 +353,8 @@ class ChangeLog:
 
     def last_bytes(self, path: str) -> bytes | None:
         """Return the bytes of a file as they were seen last; None for no file, or where they are not known."""
-        nothing: rows.LastLook | None = None
-        seen = self._read(lambda db: rows.get_seen(db, path), nothing)
-        return None if seen is None else seen.data
+        nothing: bytes | None = None
+        return self._read(lambda db: rows.bytes_seen(db, path, rows.get_seen(db, path)), nothing)
 
     def regions(self, record: ChangeRecord, file: RecordedFile) -> tuple[Region, ...]:
         """Return the differences in one file of a change; none where the bytes were thinned out."""
@@ -390,7 +386,7 @@ class ChangeLog:
             before = apply(inverted(regions), data)
         except ValueError:  # Rows that do not belong together.
             return None
-        return (before, data) if identity(data) == file.after else None
+        return (before, data) if rows.identity(data) == file.after else None
 
     def done_to(self, operation: str, path: str) -> Sequence[ChangeRecord]:
         """Return the changes of an operation to a file that are not undone and still have their bytes, newest first."""
@@ -405,11 +401,6 @@ class ChangeLog:
     def _run(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
         with self._mutex, self._stores.glance():
             return self.file.run(work, default)
-
-
-def identity(data: bytes | None) -> rows.Identity:
-    """Return the size and the hash of bytes, None for no file."""
-    return None if data is None else (len(data), sha256(data).digest()[:_HASH])
 
 
 def the_one(found: Sequence[ChangeRecord], change_id: str) -> ChangeRecord:
