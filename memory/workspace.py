@@ -75,17 +75,13 @@ class Workspace:
         machine_zone: tzinfo | None = None,
         home: Path | None = None,
     ) -> None:
-        """Store the paths; nothing is read yet.
-
-        Without `state_home` only records of changes are kept outside, in the state home that the environment names.
-        """
+        """Store the paths; nothing is read yet. Without `state_home` it is the one that the environment names."""
         self.root = root
         self.home = home
         self.memory = root / MEMORY_FOLDER
-        self._records = PrivateState(state_home, root, home)
-        self.state = None if state_home is None else self._records
+        self.state = PrivateState(state_home, root, home)
         self._systems = Systems(root, home, self)
-        self.together = SharedLog(self._records, self._systems.add_around)
+        self.together = SharedLog(self.state, self._systems.add_around)
         self.store = self.add_store(SYSTEM_FOLDER, _Reading(self))
         self._zone = machine_zone
         self._documents: dict[str, tuple[Stored, Document]] = {}
@@ -202,7 +198,7 @@ class Workspace:
         """
         root = self.root / folder if folder else self.root
         place = None if private is None else self.root / private
-        store = Store(root, place, state=self._records, workspace=self.root, reading=reading, together=self.together)
+        store = Store(root, place, state=self.state, workspace=self.root, reading=reading, together=self.together)
         self.together.add(store)
         # A change that a crash interrupted is finished or discarded. Where that fails, reading still works.
         with suppress(MemdeckError):
@@ -246,10 +242,10 @@ class Workspace:
     def outside(self) -> tuple[Store, ...]:
         """Return the stores of its systems that are outside the workspace, each with its own change log.
 
-        They hold the user's memory for all workspaces, and memory of agents in other folders. Empty without a state
-        folder or a home folder.
+        They hold the user's memory for all workspaces, and memory of agents in other folders. Empty without a home
+        folder.
         """
-        if self.home is None or self.state is None:
+        if self.home is None:
             return ()
         from importlib import import_module
 

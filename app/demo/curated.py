@@ -100,7 +100,7 @@ def add_curated(workspace: Workspace, now: datetime) -> None:
     system = system_of(workspace, "curated", CuratedMemory)
     if system.present():
         return
-    state = None if workspace.state is None else workspace.state.folder.home
+    state = workspace.state.folder.home
     own = Curated(system.curated.sides["workspace"].store, None, state_home=state)
     try:
         for step in _BEGINNING:

@@ -23,15 +23,14 @@ class SessionChange(NamedTuple):
 
 
 class HookSession:
-    """One session of an agent in a workspace; without an id, or a state folder, nothing is stored."""
+    """One session of an agent in a workspace; without an id nothing is stored."""
 
     def __init__(self, workspace: Workspace, session_id: str, actor: str) -> None:
         """`actor` is the actor of changes by the agent's server."""
         self._workspace = workspace
         self._id = session_id[:200]
         self._actor = actor
-        state = workspace.state
-        self._store = None if state is None else Answers(state.folder, _SESSIONS, _KEY)
+        self._store = Answers(workspace.state.folder, _SESSIONS, _KEY)
         self._answers = self._store if session_id else None
 
     def _known(self) -> dict[str, Any]:
@@ -63,7 +62,7 @@ class HookSession:
     @property
     def last_begun(self) -> str:
         """When the newest session of the agent began, in the workspace's zone; empty if that is not known."""
-        found = {} if self._store is None else self._store.read()
+        found = self._store.read()
         return str(found.get(self._actor, ""))
 
     def next_turn(self) -> int | None:
@@ -107,8 +106,6 @@ class HookSession:
 
 def note_failure(workspace: Workspace, event: str, client: str, error: Exception, now: datetime) -> None:
     """Record why a hook returned nothing, for `doctor`; the newest reason of each event and client."""
-    if workspace.state is None:
-        return
     answers = Answers(workspace.state.folder, _FAILURES, _KEY)
     why = f"{getattr(error, 'code', type(error).__name__)}: {error}"[:300]
     every = {name: value for name, value in answers.read().items() if name != f"{event} {client}"}
@@ -118,8 +115,6 @@ def note_failure(workspace: Workspace, event: str, client: str, error: Exception
 
 def failures(workspace: Workspace) -> list[tuple[str, str, str]]:
     """Return the hooks that failed last (event and client), when, and why."""
-    if workspace.state is None:
-        return []
     found = Answers(workspace.state.folder, _FAILURES, _KEY).read()
     return [
         (name, str(value.get("time", "")), str(value.get("why", "")))

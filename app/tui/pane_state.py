@@ -33,9 +33,7 @@ class PaneState(Part):
         """Return what was written last; damaged values count as missing."""
         if self._values is None:
             workspace = self.app.workspace
-            self._values = self._read_file(
-                None if workspace is None or workspace.state is None else workspace.state.folder, NAME
-            )
+            self._values = self._read_file(None if workspace is None else workspace.state.folder, NAME)
         return self._values
 
     def _read_file(self, folder: StateFolder | None, name: str) -> Mapping[str, Any]:
@@ -119,7 +117,7 @@ class PaneState(Part):
         Errors are ignored: the folder may be read-only.
         """
         workspace, pane = self.app.workspace, self.app.pane
-        if not self.app.setup.remembers or workspace is None or workspace.state is None or pane is None:
+        if not self.app.setup.remembers or workspace is None or pane is None:
             return
         panes = _dict(self._read().get("panes"))
         for name, mounted in self.app.panes.mounted.items():
@@ -135,7 +133,7 @@ class PaneState(Part):
         """Write everything that is remembered to its file."""
         workspace = self.app.workspace
         self._values = values
-        if workspace is not None and workspace.state is not None:
+        if workspace is not None:
             self._write_file(workspace.state.folder, NAME, values)
 
     # The theme, which is the same in all workspaces
@@ -143,7 +141,7 @@ class PaneState(Part):
     @property
     def _person(self) -> StateFolder | None:
         workspace = self.app.workspace
-        if workspace is None or workspace.state is None:
+        if workspace is None:
             return None
         here = workspace.state.folder
         return StateFolder(here.home, here.workspace, here.person, name="person")

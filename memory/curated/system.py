@@ -89,7 +89,7 @@ class CuratedMemory(System):
     def curated(self) -> Curated:
         """The memories that are visible from the workspace."""
         home = self._workspace.home
-        state = None if self._workspace.state is None else self._workspace.state.folder.home
+        state = self._workspace.state.folder.home
         person = None if home is None else person_store(home, state)
         made = Curated(self._files, person, state_home=state, home=home)
         made.gate = gate_of(self._workspace)

@@ -103,10 +103,8 @@ class LocalWorkspaces:
     def beside(self, workspace: Workspace) -> tuple[str, ...]:
         """Return the files outside a workspace that its status depends on: decisions, and the last maintenance."""
         own = [] if self.config_home is None else [self.config_home / FILE]
-        if workspace.state is not None:
-            folder = workspace.state.folder.path
-            own += [folder / STATE, folder / FOLDER / NAME]
-        return tuple(map(str, own))
+        folder = workspace.state.folder.path
+        return tuple(map(str, [*own, folder / STATE, folder / FOLDER / NAME]))
 
     def stand(
         self, workspace: Workspace, now: datetime, problems: int | None = None
@@ -199,7 +197,7 @@ def query_of(text: str, now: datetime, kinds: Sequence[str]) -> Query:
 
 def _last_maintenance(workspace: Workspace) -> datetime | None:
     try:
-        return None if workspace.state is None else workspace.state.read().last_maintenance
+        return workspace.state.read().last_maintenance
     except MemdeckError:
         return None
 

@@ -150,7 +150,7 @@ def restored_in(workspace: Workspace) -> RestoredIn:
 
 def ahead_of(workspace: Workspace, now: datetime) -> datetime | None:
     """Return the time of the last recorded run or change if `now` is more than a day before it: no rule writes then."""
-    latest = workspace.state.read().latest if workspace.state is not None else None
+    latest = workspace.state.read().latest
     return None if latest is None or latest - now <= JUMP else latest
 
 
@@ -167,8 +167,6 @@ def _remember(workspace: Workspace, now: datetime, actor: str, *, forced: bool) 
 
     A run that was forced says that the clock is right: the time of the last change was not.
     """
-    if workspace.state is None:
-        return
     with suppress(MemdeckError), workspace.store.transaction(OPERATION, actor=actor, now=now, wait=False):
         changed = now if forced else None
         workspace.state.record(last_maintenance=now, last_change=changed, owner=workspace.store.system)

@@ -84,7 +84,7 @@ def choice_of(ref: str, kind: str, agent: str = "") -> PromptChoice:
     raise UsageError("prompt.choice", f"{kind[:40]!r} is no choice", f"write {' or '.join(KINDS)}")
 
 
-def read_choices(state: PrivateState | None) -> PromptChoices:
+def read_choices(state: PrivateState) -> PromptChoices:
     """Return the choices; ConfigError `prompt.choices` if the file has any other content, RefusedError `state.*`.
 
     A damaged file must not disclose muted entries to an agent, so it is an error and not treated as empty.
@@ -93,16 +93,14 @@ def read_choices(state: PrivateState | None) -> PromptChoices:
 
 
 def change_choices(
-    state: PrivateState | None, change: Callable[[PromptChoices], PromptChoices], *, actor: str, now: datetime
+    state: PrivateState, change: Callable[[PromptChoices], PromptChoices], *, actor: str, now: datetime
 ) -> PromptChoices:
     """Replace the choices by the result of `change`, under a lock, and return them; errors as `read_choices`.
 
-    RefusedError `prompt.person_only` for agents, `prompt.no_room` if there is no storage outside the workspace.
+    RefusedError `prompt.person_only` for agents.
     """
     if may_need_review(actor):
         raise RefusedError("prompt.person_only", f"only a person may pin and mute, not {actor[:80]}", "ask the person")
-    if state is None:
-        raise RefusedError("prompt.no_room", "nothing is kept outside of this workspace", "use one with a state folder")
 
     def bounded(before: PromptChoices) -> PromptChoices:
         made = change(before)

@@ -200,12 +200,11 @@ class Room(NamedTuple):
 
 def rooms_of(workspace: Workspace) -> tuple[Room, ...]:
     """Return the room of a workspace, and those of the stores outside it."""
-    state = workspace.state
     own = None if workspace.home is None else agh_home(os.environ, workspace.home)
     others = [
         Room(store.together, str(store.root), store.prefix, own=store.root == own)
         for store in workspace.outside()
-        if store.state is not None and (state is None or store.state.folder.path != state.folder.path)
+        if store.state.folder.path != workspace.state.folder.path
     ]
     return (Room(workspace.together), *others)
 

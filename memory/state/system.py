@@ -63,7 +63,7 @@ class ProjectState(System):
         self._workspace = workspace
         # The projections and the entry block are outside the system's folder, and change with it.
         self._files = workspace.add_store("", StateReading(), private=model.PRIVATE)
-        folder = None if workspace.state is None else workspace.state.folder
+        folder = workspace.state.folder
         self.store = StateStore(self._files, folder)
         self.trust: Trust | None = None
         self.environ: Mapping[str, str] = {}

@@ -137,8 +137,8 @@ def contributions_of(
 
 def searcher_of(workspace: Workspace) -> Searcher:
     """Return a searcher over all systems of a workspace, with its index in the private state folder."""
-    folder = None if workspace.state is None else workspace.state.folder
-    return Searcher(folder, lambda: workspace.systems(), lambda: files_at_rest(workspace, workspace.systems()))
+    systems = workspace.systems
+    return Searcher(workspace.state.folder, systems, lambda: files_at_rest(workspace, systems()))
 
 
 def maintain_all(

@@ -211,7 +211,7 @@ def status(context: Context) -> Result:
     workspace, now = context.workspace, context.now
     found = brief(context.snapshot.readable(), now)
     # What cannot be read counts as empty here: `doctor` reports what is wrong with the folder.
-    state = _or_none(lambda: workspace.state.read() if workspace.state is not None else None)
+    state = _or_none(workspace.state.read)
     waiting = _or_none(lambda: waiting_in(approvals_of(workspace, context.trust, context.environ)))
     lost = [one.problem() for one in lost_files(workspace)]
     told = _Status(

@@ -55,10 +55,7 @@ def gate_of(workspace: Workspace) -> Gate:
 
 
 def _approved(workspace: Workspace) -> Collection[str]:
-    """Return the keys that the person approved; those of no entry where nothing can be kept."""
-    if workspace.state is None:
-        return ()
-
+    """Return the keys that the person approved."""
     return Trust(workspace.state.folder.home, workspace.root, person=workspace.home).told()
 
 

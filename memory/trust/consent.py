@@ -305,13 +305,11 @@ class Trust:
         return book
 
 
-def trust_of(workspace: Workspace, config_home: Path) -> Trust | None:
-    """Return the decisions about an open workspace, noted in its history; None if it has no state folder.
+def trust_of(workspace: Workspace, config_home: Path) -> Trust:
+    """Return the decisions about an open workspace, noted in its history.
 
     `config_home` is `$XDG_CONFIG_HOME`: only the person's own settings there can widen trust.
     """
-    if workspace.state is None:
-        return None
     return Trust(
         workspace.state.folder.home,
         workspace.root,

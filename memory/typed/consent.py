@@ -28,7 +28,7 @@ def ask_of(agent: Agent, aidefile: Aidefile, found: AgentFiles) -> Ask:
     return Ask("folders", "typed", text, agent.name, file, 0, ambiguous=why, usual=usual)
 
 
-def may_prune(state_home: Path | None) -> May:
+def may_prune(state_home: Path) -> May:
     """Return a function that returns why an agent's folders may not be pruned now, None if they may.
 
     The folders of an agent without settings may be pruned. Others need an approval in the state folder, and so do the
@@ -41,12 +41,6 @@ def may_prune(state_home: Path | None) -> May:
         if refusal is not None:
             return refusal
         ask = ask_of(agent, aidefile, found)
-        if state_home is None:
-            return (
-                None
-                if ask.usual and not ask.ambiguous
-                else _blocked(agent, aidefile, "there is no state folder to keep approvals in")
-            )
         decision = Trust(state_home, _root(agent)).decide(ask)
         if decision.allowed:
             return None

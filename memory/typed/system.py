@@ -254,8 +254,7 @@ class TypedMemory(System):
 
     def prune(self, agent: Agent, now: datetime, *, actor: str, dry_run: bool = False) -> AgentPrune:
         """Prune one agent; see `memory.typed.prune.prune`."""
-        state = self._workspace.state
-        may = may_prune(None if state is None else state.folder.home)
+        may = may_prune(self._workspace.state.folder.home)
         return prune(agent, self.store, now, actor=actor, dry_run=dry_run, may=may)
 
     def wants(self) -> Iterator[Ask]:

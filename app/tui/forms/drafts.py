@@ -97,7 +97,7 @@ class FormDrafts(Part):
     @property
     def _drafts(self) -> Drafts | None:
         workspace = self.app.workspace
-        return None if workspace is None or workspace.state is None else Drafts(workspace.state.folder)
+        return None if workspace is None else Drafts(workspace.state.folder)
 
     # While a form is open
 

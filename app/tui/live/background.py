@@ -265,8 +265,7 @@ class Schedule(Part):
             if self._left:
                 return False
 
-            state = self.workspace.state
-            leader = Leader(None if state is None else state.folder, WATCH)
+            leader = Leader(self.workspace.state.folder, WATCH)
             if not leader.take():
                 return False
             if keep:

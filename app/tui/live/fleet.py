@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -19,9 +19,8 @@ from memory.fleet import EmbeddedFleet
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, query_of
 from memory.fleet.model import Fleet, FleetHit, WorkspaceOverview
 from memory.search.hits import FoundEntry, Hit, SearchAnswer, marks_of_terms
-from memory.storage.own_folders import DATABASE, config_home, home, host_name, state_home
+from memory.storage.own_folders import DATABASE, config_home, home, host_name
 from memory.storage.private.workspaces import WorkspaceList
-from memory.workspace import Workspace
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
@@ -32,10 +31,6 @@ SYSTEM = "fleet"
 """The system name under which the fleet pane is shown; it is added if another workspace is listed."""
 SHOW_SECONDS = 0.5
 """Seconds between updates of the pane while a refresh is running."""
-
-
-def _state_home(workspace: Workspace, environ: Mapping[str, str]) -> Path:
-    return state_home(environ) if workspace.state is None else workspace.state.folder.home
 
 
 class FleetSource(Part):
@@ -61,7 +56,7 @@ class FleetSource(Part):
                 self._made = CentralFleet(environ[DATABASE])
             elif self._made is None:
                 self._made = EmbeddedFleet(
-                    _state_home(workspace, environ),
+                    workspace.state.folder.home,
                     host=host_name(environ),
                     home=home(environ),
                     config_home=config_home(environ),
@@ -76,7 +71,7 @@ class FleetSource(Part):
             return False
         with suppress(MemdeckError):
             return bool(self.app.environ.get(DATABASE)) or any(
-                one.path != workspace.root for one in WorkspaceList(_state_home(workspace, self.app.environ)).all()
+                one.path != workspace.root for one in WorkspaceList(workspace.state.folder.home).all()
             )
         return False
 
@@ -209,7 +204,7 @@ class AllWorkspaces(Part):
 
     def _try(self, root: Path) -> WorkspaceFailure | None:
         """Return why a workspace cannot be opened; None if it can."""
-        found = LocalWorkspaces(_state_home(self.workspace, self.app.environ), host="").one(root, lambda _: None)
+        found = LocalWorkspaces(self.workspace.state.folder.home, host="").one(root, lambda _: None)
         return found if isinstance(found, WorkspaceFailure) else None
 
     def _tried(self, destination: Destination, failure: WorkspaceFailure | None) -> None:

@@ -203,7 +203,7 @@ class LogSource(Part):
     def past(self, plan: Plan) -> Sequence[tuple[datetime, str | None]]:
         """Return the versions of a plan's entry, the oldest first; empty if the log cannot be read."""
         workspace = self.app.workspace
-        if workspace is None or workspace.state is None:
+        if workspace is None:
             return ()
         with suppress(MemdeckError, OSError):
             key, known = (plan.ref, self.stamp()), self._past

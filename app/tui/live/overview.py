@@ -242,7 +242,7 @@ class OverviewPart(Part):
 
     def _news(self, now: datetime) -> tuple[News, ...]:
         """Return what others changed since the last time the application was left; empty at the first start."""
-        if self._since is None or self.workspace.state is None:
+        if self._since is None:
             return ()
         with suppress(MemdeckError, OSError):
             self.workspace.notice(now)

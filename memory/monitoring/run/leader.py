@@ -18,16 +18,14 @@ WATCH = "watch.lock"
 class Leader:
     """A lock on a permanent file in the private state folder, which the system releases when its holder dies."""
 
-    def __init__(self, folder: StateFolder | None, name: str = NAME) -> None:
-        """Nothing is opened yet; without a folder there is no sharing, and the lead is always free."""
+    def __init__(self, folder: StateFolder, name: str = NAME) -> None:
+        """Nothing is opened yet."""
         self._folder = folder
         self._name = name
         self._fd = -1
 
     def take(self, wait: float = 0.0) -> bool:
         """Take the lead, waiting up to `wait` seconds; return whether this succeeded. RefusedError `state.*`."""
-        if self._folder is None:
-            return True
         with self._folder.opened() as folder:
             self._fd = fsio.open_lock(self._name, folder, self._name)
         deadline = time.monotonic() + wait

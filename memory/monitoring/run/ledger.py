@@ -98,7 +98,7 @@ def read_stamp(text: str) -> datetime:
 
 def ledger_of(workspace: Workspace) -> MonitorLedger:
     """Return the record of an open workspace."""
-    return MonitorLedger(None if workspace.state is None else workspace.state.folder)
+    return MonitorLedger(workspace.state.folder)
 
 
 @dataclass(frozen=True, slots=True)

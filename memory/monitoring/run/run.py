@@ -113,7 +113,7 @@ def keep_watch(
             find_monitor(workspace.snapshot(), name)
     elif not _anything(workspace, heartbeat, now):
         return Watch()
-    folder = None if workspace.state is None else workspace.state.folder
+    folder = workspace.state.folder
     with closing(Leader(folder)) as leader, closing(MonitorLedger(folder)) as ledger:
         if not leader.take(wait):
             if asked:
@@ -297,7 +297,7 @@ class _Run:
             reach=lambda url, _address: self.trust is not None and self.trust.may_reach(url),
             environ=self.services.environ,
             cancel=self.services.cancel,
-            state=None if self.workspace.state is None else self.workspace.state.folder,
+            state=self.workspace.state.folder,
         )
 
     # -- the heartbeat ----------------------------------------------------------------------------------------

@@ -165,7 +165,7 @@ def maintain_if_due(workspace: Workspace, now: datetime, maintain: Callable[[], 
 
     Raises ConfigError for an invalid schedule, and the errors of `maintain`; it is not tried again for the same time.
     """
-    folder = None if workspace.state is None else workspace.state.folder
+    folder = workspace.state.folder
     with closing(Leader(folder)) as leader, closing(MonitorLedger(folder)) as ledger:
         if not leader.take():
             return None
@@ -183,8 +183,7 @@ def maintain_if_due(workspace: Workspace, now: datetime, maintain: Callable[[], 
 def _last_maintenance(workspace: Workspace, claims: Mapping[str, datetime], now: datetime) -> datetime | None:
     """Return when it was last maintained, by its schedule or in any other way."""
     known = [claims[KEY]] if KEY in claims else []
-    if workspace.state is not None:
-        recorded = workspace.state.read().last_maintenance
-        if recorded is not None and recorded <= now:
-            known.append(recorded)
+    recorded = workspace.state.read().last_maintenance
+    if recorded is not None and recorded <= now:
+        known.append(recorded)
     return max(known, default=None)

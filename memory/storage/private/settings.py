@@ -33,10 +33,8 @@ class Settings(NamedTuple, Generic[Value]):
     what: str
     remedy: str
 
-    def read(self, state: PrivateState | None) -> Value:
+    def read(self, state: PrivateState) -> Value:
         """Return the value, `unset` where nothing is kept; ConfigError `code`, RefusedError `state.*`."""
-        if state is None:
-            return self.unset
         record = self._record(state)
         stored = record.read()
         return self.unset if not stored.exists else self._value(stored.data, str(record.path))

@@ -10,7 +10,7 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Any, Literal, NamedTuple
 
-from memory.errors import NotFoundError, RefusedError, UsageError
+from memory.errors import NotFoundError, UsageError
 from memory.storage.changes import OWN, PERSONS, is_agent
 from memory.storage.own_folders import PrivateState
 from memory.storage.private.settings import Settings
@@ -110,7 +110,7 @@ def checked_rule(actor: str, kind: str, decision: str) -> Rule:
     raise UsageError("review.rule", f"{decision[:40]!r} is no decision", f"write {', '.join(DECISIONS)}")
 
 
-def read_policy(state: PrivateState | None) -> Policy:
+def read_policy(state: PrivateState) -> Policy:
     """Return the rules; ConfigError `review.policy` where the file holds anything else, RefusedError `state.*`.
 
     A damaged file is no reason to let an agent do what the person wanted to see first, so nothing counts as usual then.
@@ -118,10 +118,8 @@ def read_policy(state: PrivateState | None) -> Policy:
     return _SETTINGS.read(state)
 
 
-def change_policy(state: PrivateState | None, change: Callable[[Policy], Policy], *, now: datetime) -> Policy:
+def change_policy(state: PrivateState, change: Callable[[Policy], Policy], *, now: datetime) -> Policy:
     """Replace the rules by what `change` makes of them, under a lock, and return them; errors as `read_policy`."""
-    if state is None:
-        raise RefusedError("review.no_room", "nothing is kept outside of this workspace", "use one with a state folder")
 
     def bounded(before: Policy) -> Policy:
         made = change(before)

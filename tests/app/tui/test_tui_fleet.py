@@ -89,8 +89,8 @@ async def test_one_row_a_workspace(here: Workspace) -> None:
 
 async def test_the_fleet_alone_changes_nothing(here: Workspace) -> None:
     """Without a workspace there is one pane: no other opens, no row does, and no key that writes means anything."""
-    environ = {"XDG_STATE_HOME": str(here.state.folder.home), "MEMDECK_HOST": "laptop"}  # type: ignore[union-attr]
-    nowhere = Workspace(here.root.parent / "nowhere", state_home=None)
+    environ = {"XDG_STATE_HOME": str(here.state.folder.home), "MEMDECK_HOST": "laptop"}
+    nowhere = Workspace(here.root.parent / "nowhere", state_home=here.state.folder.home)
     app = make_app(nowhere, environ=environ, only="fleet")
     async with running(app, says=True) as pilot:
         assert names(app) == ["atelier", "bakery", "chandler", "derelict"]

@@ -146,17 +146,11 @@ def test_an_update_that_is_stopped(workspace: Workspace) -> None:
     searcher.close()
 
 
-@pytest.mark.parametrize("kind", ["none", "file in its place"])
-def test_without_a_folder_for_it(tmp_path: Path, kind: str) -> None:
+def test_with_something_in_its_place(tmp_path: Path) -> None:
     """The answers are the same, from an index in memory, and nothing is written."""
-    state = tmp_path / "state"
-    place = Workspace.init(tmp_path / "shop", NOW, actor="test", state_home=state, machine_zone=UTC)[0]
+    place = Workspace.init(tmp_path / "shop", NOW, actor="test", state_home=tmp_path / "state", machine_zone=UTC)[0]
     (place.memory / "tasks.md").write_text(TASKS, encoding="utf-8")
-    if kind == "none":
-        place = Workspace.open(place.root)
-    else:
-        assert place.state is not None
-        (place.state.folder.path / "search.sqlite").mkdir()
+    (place.state.folder.path / "search.sqlite").mkdir()
     searcher = searcher_of(place)
     assert [hit.entry.title for hit in searcher.search(ask("zurich"), 20).hits] == ["Zürich 東京都"]
     assert searcher.size == 0

@@ -118,12 +118,3 @@ def test_maintenance_asks_as_well(den: Den) -> None:
     decide(den, folder)
     assert maintain_all(workspace, NOW, actor="maintain").blocked == ()
     assert not place.exists()
-
-
-def test_without_a_state_folder_only_the_usual_folders_are_pruned(den: Den) -> None:
-    """Where no approval can be kept, none counts."""
-    folder = den.add("ada", CHOSEN.format("notes"))
-    put(folder, "notes/a.md", days=9)
-    found = prune(den.agent("ada"), den.store, NOW, actor="cli", may=may_prune(None))
-    assert found.error is not None
-    assert "no state folder" in found.error.message

@@ -140,7 +140,7 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]
     stores = workspace.stores()
     yield _writable([*([workspace.memory] if own else []), *(store.root for store in stores)])
     with suppress(MemdeckError):  # A wrong state folder is reported below.
-        if workspace.state is not None and workspace.store.history.seen():
+        if workspace.store.history.seen():
             workspace.notice(now)
     if own:
         yield from _files(workspace)
@@ -282,9 +282,6 @@ def _lock(store: Store) -> DoctorFinding:
 
 def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
     state = workspace.state
-    if state is None:
-        return
-
     recorded = state.read()
     yield DoctorFinding("state", "ok", str(state.folder.path))
     latest = ahead_of(workspace, now)
@@ -309,8 +306,6 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
 def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Check the approvals: an invalid record needs a person."""
     kept = trust_of(workspace, config_home(os.environ))
-    if kept is None:
-        return
     problems = kept.problems()
     for problem in problems:
         yield DoctorFinding("trust", "person", problem, "`memdeck trust list` shows what counts now")
@@ -337,7 +332,7 @@ def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
 
 def _protection(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Report what protects changes here from crashes and other programs; it is tested where changes can be made."""
-    if workspace.state is None or not os.access(workspace.store.root, os.W_OK | os.X_OK):
+    if not os.access(workspace.store.root, os.W_OK | os.X_OK):
         return
     found = workspace.store.protection()
     if not found:
@@ -361,9 +356,6 @@ def _protection(workspace: Workspace) -> Iterator[DoctorFinding]:
 
 def _history(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Report whether the change log can be read and written."""
-    if workspace.state is None:
-        return
-
     history = workspace.store.history
     try:
         history.list(1)
