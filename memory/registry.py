@@ -199,7 +199,7 @@ REGISTRY: tuple[SystemName, ...] = (
         verbs=(
             VerbName(
                 "curated",
-                _CLI + "curated.verbs:curated",
+                "memory.curated.operations.registry:curated",
                 "Curated memory: write, search, decisions, recall, snapshots.",
             ),
         ),

@@ -61,6 +61,7 @@ class Session:
         """
         self._told_of_zone = False
         self.environ: Mapping[str, str] = os.environ
+        self.origin = "cli"
         self._opened: list[Closeable] = []
 
     @property

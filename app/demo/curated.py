@@ -9,8 +9,7 @@ from typing import Any
 
 from memory.curated.curated import Curated
 from memory.curated.extract.inbox import put, stamp
-from memory.curated.operations.operation import OperationCall
-from memory.curated.operations.registry import BY_NAME
+from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.system import CuratedMemory
 from memory.errors import MemdeckError
 from memory.systems import system_of
@@ -121,7 +120,7 @@ def _do(curated: Curated, step: _Step, now: datetime) -> None:
     """Call an operation; a rejection is a decision, too."""
     call = OperationCall(now - timedelta(days=step.days), actor=ACTOR, origin=step.origin)
     try:
-        BY_NAME[step.name].run(curated, dict(step.values), call)
+        BY_NAME[step.name].work(curated, dict(step.values), call)
     except MemdeckError as error:
         if error.code != "memory.rejected":
             raise

@@ -6,8 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory.curated.operations.operation import OperationCall
-from memory.curated.operations.registry import BY_NAME
+from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.system import CuratedMemory
 from memory.state import bundles
 from memory.state.analysis import analyse

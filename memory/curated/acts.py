@@ -15,8 +15,7 @@ from .control.propose import Proposed
 from .control.revert import revert
 from .curated import Curated
 from .operations import memories
-from .operations.operation import OperationCall, check
-from .operations.registry import BY_NAME
+from .operations.registry import BY_NAME, OperationCall
 
 _CANDIDATES = {
     "write": memories.candidate_to_write,
@@ -35,7 +34,7 @@ def propose(
 
     If no file changes, RefusedError `memory.noop` or `memory.rejected`, with the rule that decided and its reason.
     """
-    arguments = check(BY_NAME[verb].input, values)
+    arguments = BY_NAME[verb].taken(values)
     curated.finish_interrupted(now)
     if seen is not None:
         scope, agent, tier = (values.get(key) for key in ("scope", "agent_name", "agent_tier"))

@@ -14,8 +14,7 @@ from .extract.inbox import LARGEST, waiting
 from .index.records import UNAVAILABLE
 from .model import Invalid, Json, Memory
 from .operations.memories import summaries
-from .operations.operation import OperationCall
-from .operations.registry import BY_NAME
+from .operations.registry import BY_NAME, OperationCall
 
 DECISIONS = 200
 """The maximum number of decisions shown, the newest first."""
@@ -52,7 +51,7 @@ def overview(curated: Curated, now: datetime) -> CuratedOverview:
     call = OperationCall(now)
 
     def ask(name: str) -> Json:
-        return BY_NAME[name].run(curated, {}, call)
+        return BY_NAME[name].work(curated, {}, call)
 
     try:
         curated.finish_interrupted(now)
@@ -78,7 +77,7 @@ def overview(curated: Curated, now: datetime) -> CuratedOverview:
 def _decisions(curated: Curated, call: OperationCall) -> tuple[Json, ...]:
     """Return the newest decisions; empty if the records cannot be read, which the health reports."""
     try:
-        return tuple(BY_NAME["decisions list"].run(curated, {"limit": DECISIONS}, call)["decisions"])
+        return tuple(BY_NAME["decisions list"].work(curated, {"limit": DECISIONS}, call)["decisions"])
     except MemdeckError as error:
         if error.code != UNAVAILABLE:
             raise

@@ -41,6 +41,8 @@ class Context(Protocol):
     made: str | None
     """What the call has changed already: from then on a later error does not make it a failure."""
     environ: Mapping[str, str]
+    origin: str
+    """The interface of the call: `cli`, `http` or `uds`."""
 
     @property
     def workspace(self) -> Workspace:

@@ -45,7 +45,7 @@ def allow(operation: Operation, caller: Caller, values: Mapping[str, Any]) -> No
                 else ("person", "a person decides this: run it at the command line or in the application")
             )
             raise RefusedError(f"{caller.surface}.{kind}", f"{operation.does} is not served", words)
-        if caller.read_only and operation.serves != "look":
+        if caller.read_only and operation.belongs(values) != "look":
             raise RefusedError(f"{caller.surface}.read_only", "this server only reads", "ask the person who started it")
     serves = operation.belongs(values)
     if serves == "look":

@@ -12,8 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from memory.curated.curated import Curated
-from memory.curated.operations.operation import OperationCall
-from memory.curated.operations.registry import BY_NAME
+from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.files.edit import Edit
 from memory.files.journal import edits as journal_edits
 from memory.files.snapshot import Snapshot

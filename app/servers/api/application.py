@@ -131,8 +131,8 @@ class Api:
 
         def run() -> CallResult:
             if values.keys() & WORKSPACE:
-                take_workspace(values, self._names(caller), route.operation.input["properties"])
-            return self._runs.operation(route.operation, values, caller)
+                take_workspace(values, self._names(caller), route.operation)
+            return self._runs.curated(route.operation, values, caller)
 
         return await self._run(run)
 
@@ -178,7 +178,7 @@ class Api:
     def _names(self, caller: Caller) -> tuple[str, ...]:
         """Return the names of the served workspace: its id and its folder."""
         if self._workspace is None:
-            from app.cli.verbs.curated.verbs import opened
+            from memory.curated.operations.operation import opened
 
             with closing(ServedSession(self._runs.workspace, caller, self._runs.clock())) as session:
                 found = opened(session).workspace_id()

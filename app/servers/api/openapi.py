@@ -51,15 +51,15 @@ def verb_of(operation: Operation) -> Json:
 
 def operation_of(route: CuratedRoute) -> Json:
     """Return the description of an operation on curated memory."""
-    required = [name for name in route.operation.input["required"] if name in route.inputs]
+    inputs = {one.name: one.schema() for one in route.inputs}
+    required = [one.name for one in route.inputs if one.required]
     in_query = route.method in ("GET", "DELETE")
-    found = _described(route.operation.does, "memory", route.inputs, required, in_query=in_query)
-    properties = route.operation.input["properties"]
+    found = _described(route.operation.sentence, "memory", inputs, required, in_query=in_query)
+    schemas = {one.name: one.schema() for one in route.operation.parameters}
     found["parameters"] = [
-        {"name": name, "in": "path", "required": True, "schema": _plain(properties.get(key, {"type": "string"}))}
+        {"name": name, "in": "path", "required": True, "schema": schemas.get(key, {"type": "string"})}
         for name, key in route.keys.items()
     ] + found.get("parameters", [])
-    found["responses"]["200"]["content"]["application/json"]["schema"] = _plain(route.operation.output)
     return found
 
 
@@ -104,26 +104,14 @@ def _described(does: str, tag: str, inputs: Mapping[str, Json], required: Iterab
         found["parameters"] = [
             {
                 "name": name, "in": "query", "required": name in needed, "description": schema.get("description", ""),
-                "schema": _plain(schema),
+                "schema": schema,
             }
             for name, schema in inputs.items()
         ]  # fmt: skip
         return found
-    schema: Json = {
-        "type": "object",
-        "properties": {name: _plain(one) for name, one in inputs.items()},
-        "additionalProperties": False,
-    }
+    schema: Json = {"type": "object", "properties": dict(inputs), "additionalProperties": False}
     if needed:
         schema["required"] = sorted(needed)
     found["parameters"] = [_ACTOR]
     found["requestBody"] = {"required": bool(needed), "content": {"application/json": {"schema": schema}}}
-    return found
-
-
-def _plain(schema: Mapping[str, Any]) -> Json:
-    """Return a schema without the keys that only memdeck uses."""
-    found = {key: value for key, value in schema.items() if not key.startswith("x-")}
-    if schema.get("x-content"):
-        found["description"] = found["description"].partition(";")[0]
     return found

@@ -11,10 +11,9 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from app.cli.verbs import VERBS
-from memory.curated.operations.registry import OPERATIONS
-from memory.curated.operations.registry import Operation as CuratedOperation
+from memory.curated.operations.registry import OPERATIONS, CuratedOperation
 from memory.errors import NotFoundError, UsageError
-from memory.operations import Group, Operation
+from memory.operations import Group, Operation, Parameter
 
 Json = dict[str, Any]
 OF_LOOKS: dict[str, Json] = {
@@ -60,13 +59,12 @@ class CuratedRoute(NamedTuple):
     keys: Mapping[str, str]
 
     @property
-    def inputs(self) -> Mapping[str, Json]:
-        """The inputs that are not in the path."""
-        found: Mapping[str, Json] = self.operation.input["properties"]
-        return {name: schema for name, schema in found.items() if name not in self.keys.values()}
+    def inputs(self) -> tuple[Parameter, ...]:
+        """The parameters that are not in the path."""
+        return tuple(one for one in self.operation.parameters if one.name not in self.keys.values())
 
     def values(self, path: Mapping[str, str], given: Mapping[str, Any]) -> Json:
-        """Return the inputs of a request; texts of a path or a query are converted to the types of the schema."""
+        """Return the inputs of a request."""
         found: Json = {}
         for name, value in given.items():
             if name in self.keys.values() and name not in WORKSPACE:
@@ -74,8 +72,7 @@ class CuratedRoute(NamedTuple):
             found[name] = _flat(value) if name in ("from", "to") else value
         for name, text in path.items():
             found[self.keys.get(name, name)] = text
-        properties = self.operation.input["properties"]
-        return {name: _typed(value, properties.get(name, {})) for name, value in found.items()}
+        return found
 
 
 def curated_routes() -> tuple[CuratedRoute, ...]:
@@ -84,8 +81,9 @@ def curated_routes() -> tuple[CuratedRoute, ...]:
     return tuple(sorted(found, key=lambda one: [part.startswith("{") for part in one.path.split("/")]))
 
 
-def take_workspace(values: Json, known: Sequence[str], inputs: Mapping[str, Json]) -> None:
+def take_workspace(values: Json, known: Sequence[str], operation: CuratedOperation) -> None:
     """Remove the workspace, which must be the one that is served, from the inputs; NotFoundError."""
+    inputs = {one.name for one in operation.parameters}
     for name in WORKSPACE:
         if name in values and name not in inputs:
             asked = values.pop(name)
@@ -96,30 +94,18 @@ def take_workspace(values: Json, known: Sequence[str], inputs: Mapping[str, Json
 
 def _route(operation: CuratedOperation) -> CuratedRoute:
     method, _, path = operation.route.partition(" ")
-    properties = operation.input["properties"]
-    left = list(operation.first)
+    names = {one.name for one in operation.parameters}
+    left = [one.name for one in operation.parameters if not one.words]
     keys: dict[str, str] = {}
     for name in _NAME.findall(path):
         last = name.rpartition("_")[2]
-        if name in properties or name in WORKSPACE:
+        if name in names or name in WORKSPACE:
             keys[name] = name
-        elif last in properties:
+        elif last in names:
             keys[name] = last
         else:
             keys[name] = next(one for one in left if one not in keys.values())
     return CuratedRoute(operation, method, path, keys)
-
-
-def _typed(value: Any, schema: Mapping[str, Any]) -> Any:
-    """Convert a text to the type of the schema; on failure it is returned unchanged for the check to report."""
-    kind = schema.get("type")
-    if kind == "array" and isinstance(value, str):
-        return [value]
-    if not isinstance(value, str):
-        return value
-    if kind == "boolean" and value.lower() in ("true", "false", "1", "0"):
-        return value.lower() in ("true", "1")
-    return value
 
 
 def _flat(value: Any) -> Any:

@@ -30,7 +30,7 @@ from memory.operations import Operation
 from .routes import OF_LOOKS, looks
 
 if TYPE_CHECKING:
-    from memory.curated.operations.registry import Operation as CuratedOperation
+    from memory.curated.operations.registry import CuratedOperation
     from memory.workspace import Workspace
 
 
@@ -107,6 +107,7 @@ class ServedSession(Session):
         self._caller, self._read_only = caller, read_only
         self.served = self.safe = self.no_color = True
         self.form = "json"
+        self.origin = caller.origin
         self.folder = str(workspace.root)
         self.__dict__["workspace"] = workspace
         self.__dict__["now"] = now
@@ -199,19 +200,9 @@ class Runs:
 
         return self._run(run, caller)
 
-    def operation(self, operation: CuratedOperation, values: Mapping[str, Any], caller: Caller) -> CallResult:
-        """Run an operation on curated memory and return its result."""
-
-        def run(session: ServedSession) -> int:
-            from app.cli.verbs.curated.verbs import opened
-            from memory.curated.operations.operation import OperationCall
-
-            self._refuse_change(operation.writes)
-            done = operation.call(opened(session), values, OperationCall(session.now, session.actor, caller.origin))
-            session.writer.document(done)
-            return 0
-
-        return self._run(run, caller)
+    def curated(self, operation: CuratedOperation, values: Mapping[str, Any], caller: Caller) -> CallResult:
+        """Run an operation on curated memory, whose values have the names of its parameters."""
+        return self._run(lambda session: int(session.run(operation, operation.taken(values))), caller)
 
     def plain(self, work: Callable[[], Json], caller: Caller) -> CallResult:
         """Run something else and return its result."""
@@ -221,10 +212,6 @@ class Runs:
             return 0
 
         return self._run(run, caller)
-
-    def _refuse_change(self, changes: bool) -> None:
-        if changes and self.read_only:
-            raise RefusedError("api.read_only", "this server only reads", "ask the person who started it")
 
     def _run(self, run: Callable[[ServedSession], int], caller: Caller) -> CallResult:
         notes: list[str] = []

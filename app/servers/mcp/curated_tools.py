@@ -9,10 +9,11 @@ from contextlib import closing
 from typing import Any
 
 from memory.base.safe_text import visible
-from memory.curated.operations.operation import OperationCall
-from memory.curated.operations.registry import BY_NAME, OPERATIONS, Operation
+from memory.curated.operations.operation import ContentText
+from memory.curated.operations.registry import BY_NAME, OPERATIONS, CuratedOperation, OperationCall
 from memory.curated.system import CuratedMemory
 from memory.errors import NotFoundError, RefusedError, UsageError
+from memory.operations import Choice, Parameter
 from memory.storage.own_folders import home, state_home
 from memory.systems import system_of
 from memory.workspace import Workspace
@@ -45,7 +46,7 @@ def curated_tools(toolset: str, *, read_only: bool) -> tuple[Tool, ...]:
     """Return the tools of `curated` or `curated-admin`; with `read_only` those that only read."""
     admin = toolset == "curated-admin"
     found = [
-        _tool(one) for one in OPERATIONS if one.tool not in ("", PROPOSE) and (one.name not in _OWN) == admin
+        _tool(one) for one in OPERATIONS if one.tool not in ("", PROPOSE) and (one.words not in _OWN) == admin
     ]  # fmt: skip
     if not admin:
         found.append(_propose())
@@ -76,33 +77,34 @@ class CuratedCalls(Calls):
             raise NotFoundError("mcp.no_tool", f"there is no tool {name[:60]!r}", f"use {', '.join(self._known)}")
         return self._done(operation, values, actor)
 
-    def _done(self, operation: Operation, values: Json, actor: str) -> Json:
+    def _done(self, operation: CuratedOperation, values: Json, actor: str) -> Json:
         # Settings and files may change between two calls, so each reads them again.
         own = Workspace(self.workspace.root, state_home=state_home(os.environ), home=home(os.environ))
         with own, closing(system_of(own, "curated", CuratedMemory).curated) as curated:
             found = operation.call(curated, values, OperationCall(self.clock(), actor, "tool"))
-        shown: Json = _shown(_cut(found, operation.output.get("x-rows")))
+        shown: Json = _shown(_cut(found, operation.rows))
         return shown
 
 
-def _tool(operation: Operation) -> Tool:
-    looks = operation.route.startswith("GET") or operation.name in ("search", "recall block", "snapshot")
+def _tool(operation: CuratedOperation) -> Tool:
+    looks = operation.belongs({}) == "look" and operation.words not in ("reload", "reindex", "reset")
     hints = (True, False, True) if looks else (False, operation.writes, not operation.writes)
-    arguments = {name: _plain(schema) for name, schema in operation.input["properties"].items()}
-    return Tool(operation.tool, operation.does, schema_of(arguments, operation.input["required"]), hints)
+    arguments = {one.name: _schema(one) for one in operation.parameters}
+    required = [one.name for one in operation.parameters if one.required]
+    return Tool(operation.tool, operation.sentence, schema_of(arguments, required), hints)
 
 
 def _propose() -> Tool:
     """Return the tool that adds, updates and deletes: the inputs of the three operations together."""
     arguments: Json = {"operation": {"type": "string", "enum": list(_PROPOSES)}}
     for name in _PROPOSES.values():
-        for key, schema in BY_NAME[name].input["properties"].items():
-            arguments.setdefault(key, _plain(schema))
+        for one in BY_NAME[name].parameters:
+            arguments.setdefault(one.name, _schema(one))
     schema = schema_of(arguments, ["operation"])
     return Tool(PROPOSE, "Propose to add, update or delete a memory.", schema, (False, True, False))
 
 
-def _proposed(values: Json) -> tuple[Operation, Json]:
+def _proposed(values: Json) -> tuple[CuratedOperation, Json]:
     """Return the operation that is proposed, and its inputs; a missing name is derived from the file's."""
     kind = values.pop("operation", None)
     if kind not in _PROPOSES:
@@ -115,17 +117,17 @@ def _proposed(values: Json) -> tuple[Operation, Json]:
     return operation, values
 
 
-def _plain(schema: Mapping[str, Any]) -> Json:
-    """Return a schema in the short form for clients, without the hints for the command line."""
-    found = {key: value for key, value in schema.items() if not key.startswith("x-") and key != "default"}
-    if "x-content" in schema or "enum" in schema:
+def _schema(one: Parameter) -> Json:
+    """Return the schema of a parameter; choices and contents need no words."""
+    found = one.schema()
+    if isinstance(one.kind, (Choice, ContentText)):
         found.pop("description", None)
     return found
 
 
-def _cut(found: Json, rows: str | None) -> Json:
+def _cut(found: Json, rows: str) -> Json:
     """Return a result whose list is cut when it becomes too large; `more` is how many are left out."""
-    if rows is None or len(json.dumps(found)) <= _LARGEST:
+    if not rows or len(json.dumps(found)) <= _LARGEST:
         return found
     kept, size = [], 0
     for row in found[rows]:

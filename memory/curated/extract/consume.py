@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
@@ -16,7 +16,6 @@ from memory.curated.control.candidate import Candidate
 from memory.curated.control.propose import propose, recent_writes
 from memory.curated.curated import Curated
 from memory.curated.model import DEFAULT_SCOPE, TYPES, Header, Json, Provenance, Root
-from memory.curated.operations.operation import check, taking, text
 from memory.errors import BlockedError, MemdeckError, UsageError
 from memory.storage.fsio import remove_empty
 from memory.storage.transaction import Transaction
@@ -31,10 +30,7 @@ _TEXTS = (
     "workspace_id", "scope", "agent_name", "agent_tier", "origin", "type", "name", "description", "evidence", "content",
     "entity", "attribute", "submitted_at", "idempotency_key",
 )  # fmt: skip
-_OBJECT: Json = {"type": "object"}
-_LINE = taking(**dict.fromkeys(_TEXTS, text("")), frontmatter=_OBJECT, metadata=_OBJECT)
 _HEADER = ("name", "description", "type", "scope", "agent_name", "agent_tier")
-_FRONT = taking(**dict.fromkeys(_HEADER, text("")), provenance=_OBJECT)
 WAITING = "waiting"
 """What became of a line whose decision waits for a person as a proposal: it left the inbox."""
 _WORDS = 8
@@ -208,11 +204,8 @@ def read_line(data: bytes, curated: Curated, side: str, session: str) -> Candida
         raise _bad(f"it is no JSON: {str(error)[:80]}") from None
     if not isinstance(values, dict):
         raise _bad("it is no JSON object")
-    try:
-        found = check(_LINE, values)
-        front = check(_FRONT, found.get("frontmatter", {}))
-    except UsageError as error:
-        raise _bad(error.message) from None
+    found = _checked(values, _TEXTS, ("frontmatter", "metadata"))
+    front = _checked(found.get("frontmatter", {}), _HEADER, ("provenance",))
     texts: dict[str, str | None] = {**{key: found.get(key) for key in _TEXTS}, **front}
     metadata = found.get("metadata", {})
     if any(not isinstance(value, str) for value in metadata.values()):
@@ -231,6 +224,16 @@ def read_line(data: bytes, curated: Curated, side: str, session: str) -> Candida
         root, "extractor", Header(name, " ".join(description.split()), kind, root.scope, root.agent, root.tier, source),
         content, entity, attribute, {**metadata, "session_id": session}, texts["idempotency_key"] or None,
     )  # fmt: skip
+
+
+def _checked(values: Json, texts: Sequence[str], objects: Sequence[str]) -> Json:
+    """Return the values of an object without those that are null; UsageError for unknown names and other types."""
+    for key, value in values.items():
+        if key not in (*texts, *objects):
+            raise _bad(f"there is no argument {key[:60]!r}")
+        if value is not None and not isinstance(value, str if key in texts else dict):
+            raise _bad(f"{key} is no {'string' if key in texts else 'object'}")
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _root(curated: Curated, side: str, texts: Mapping[str, str | None], kind: str) -> Root:

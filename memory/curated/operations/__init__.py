@@ -1,3 +1,3 @@
-"""The operations on curated memory, in one registry from which all interfaces are built."""
+"""The operations on curated memory, in the table of operations."""
 
 from __future__ import annotations

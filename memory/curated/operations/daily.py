@@ -10,10 +10,7 @@ from memory.curated.index.records import utc_day
 from memory.curated.model import Json
 from memory.errors import NotFoundError, UsageError
 
-from .operation import DRY_RUN, Operation, OperationCall, choice, giving, number, taking, text
-
-_SCOPE = choice("The scope (default: all).", ("global", "workspace"))
-_DATE = text("A day such as 2026-01-15.")
+from .operation import OperationCall
 
 
 def _day(args: Json) -> str:
@@ -96,36 +93,3 @@ def purged(curated: Curated, args: Json, call: OperationCall) -> Json:
         for side in curated.sides_of(args.get("scope"))
     )
     return {"purged": count, "before": day, "dry_run": dry}
-
-
-DAILY: tuple[Operation, ...] = (
-    Operation(
-        "daily ls", "List the days on which something was done to memory, with their logs.", ls,
-        taking(scope=_SCOPE, date=_DATE, limit=number("How many at most, up to 200.", 1)), giving("logs", rows="logs"),
-        "agh__memory_daily_list", "GET /api/memory/daily", example="memdeck curated daily ls",
-    ),
-    Operation(
-        "daily show", "Show the log of a day.", show, taking("date", date=_DATE, scope=_SCOPE), giving("date", "text"),
-        "agh__memory_daily_show", "GET /api/memory/daily/{date}", ("date",),
-        example="memdeck curated daily show 2026-01-15",
-    ),
-    Operation(
-        "daily sweep", "Write the logs of the last days, archive old ones and purge the archive.", swept,
-        taking(scope=_SCOPE, dry_run=DRY_RUN), giving("logs", "written", "archived", "purged", "dry_run"),
-        "agh__memory_daily_sweep", "POST /api/memory/daily/sweep", writes=True,
-        example="memdeck curated daily sweep --dry-run",
-    ),
-    Operation(
-        "daily restore", "Bring the archived log of a day back, until the next sweep.", restored,
-        taking("date", date=_DATE, scope=_SCOPE), giving("date", "restored"), "agh__memory_daily_restore",
-        "POST /api/memory/daily/{date}/restore", ("date",), True, example="memdeck curated daily restore 2026-01-15",
-    ),
-    Operation(
-        "daily purge", "Remove archived logs; the change log keeps their bytes.", purged,
-        taking("older_than_days", scope=_SCOPE, dry_run=DRY_RUN,
-               older_than_days=number("How many days ago.", 1, 36_500)),
-        giving("purged", "before", "dry_run"), "agh__memory_daily_purge", "POST /api/memory/daily/purge", writes=True,
-        example="memdeck curated daily purge --older-than-days 365 --dry-run",
-    ),
-)  # fmt: skip
-"""The operations on daily logs."""

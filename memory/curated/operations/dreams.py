@@ -10,9 +10,7 @@ from memory.curated.model import Json
 from memory.curated.sides import Side
 from memory.errors import MemdeckError, RefusedError
 
-from .operation import DRY_RUN, Operation, OperationCall, choice, flag, giving, number, taking, text
-
-_SCOPE = choice("The scope that dreams (default: each whose gates are open).", ("global", "workspace"))
+from .operation import OperationCall
 
 
 def _sides(curated: Curated, args: Json) -> list[Side]:
@@ -99,39 +97,3 @@ def show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: AR
     if path:
         artefact = side.store.read(f"{curated.root(side.name).folder}/{path}").data.decode("utf-8", "replace")
     return {"dream": {**run.json(), "artifact": artefact or None}}
-
-
-_RUN = text("The id of a run, or a day such as 2026-01-15 for the newest of it.")
-
-DREAMS: tuple[Operation, ...] = (
-    Operation(
-        "dream trigger", "Gather what was recalled most into one memory, if the gates of dreaming are open.", trigger,
-        taking(scope=_SCOPE, force=flag("Open all gates but the lock."), dry_run=DRY_RUN),
-        giving("dream", "triggered", "reason"), "agh__memory_dream_trigger", "POST /api/memory/dreams/trigger",
-        writes=True, example="memdeck curated dream trigger --dry-run",
-    ),
-    Operation(
-        "dream status", "Say how far each gate of dreaming is.", status, taking(scope=_SCOPE),
-        giving("enabled", "open", "scopes", "dreams"), "agh__memory_dream_status", "GET /api/memory/dreams/status",
-        example="memdeck curated dream status",
-    ),
-    Operation(
-        "dream list", "List the runs of dreaming, the newest first.", dreams,
-        taking(scope=_SCOPE, state=choice("What became of it.", ("running", "promoted", "skipped", "failed")),
-               limit=number("How many at most, up to 200.", 1)),
-        giving("dreams", rows="dreams"), "agh__memory_dream_list", "GET /api/memory/dreams",
-        example="memdeck curated dream list --state failed",
-    ),
-    Operation(
-        "dream show", "Show a run of dreaming with its artefact.", show, taking("run_id", run_id=_RUN),
-        giving("dream"), "agh__memory_dream_show", "GET /api/memory/dreams/{dream_id}", ("run_id",),
-        example="memdeck curated dream show 2026-01-15",
-    ),
-    Operation(
-        "dream retry", "Gather the memories of a run again that failed.", retry,
-        taking("run_id", run_id=_RUN, force=flag("Also of a run that promoted something.")),
-        giving("dream", "retried", "reason"), "agh__memory_dream_retry", "POST /api/memory/dreams/{dream_id}/retry",
-        ("run_id",), True, example="memdeck curated dream retry 2026-01-15",
-    ),
-)  # fmt: skip
-"""The operations on dreams."""

@@ -14,9 +14,7 @@ from memory.curated.model import Json
 from memory.curated.settings import seconds_of
 from memory.errors import NotFoundError, UsageError
 
-from .operation import Operation, OperationCall, choice, giving, number, taking, text
-
-_ROLES = ("user", "assistant")
+from .operation import OperationCall
 
 
 def fed(curated: Curated, args: Json, call: OperationCall) -> Json:
@@ -117,40 +115,3 @@ def drain(curated: Curated, args: Json, call: OperationCall) -> Json:
         "decisions": done.decisions, "reason": done.reason, "extracted": candidates,
         "drained_at": format_utc(call.now),
     }  # fmt: skip
-
-
-_SESSION = text("The session.")
-
-EXTRACTOR: tuple[Operation, ...] = (
-    Operation(
-        "extractor feed", "Give the extractor a turn of a session.", fed,
-        taking("session_id", "content", session_id=_SESSION,
-               content=text("The text of the turn; @FILE reads a file, - standard input.", **{"x-content": True}),
-               role=choice("Who said it (default: assistant).", _ROLES), turn_seq=number("The number of the turn.")),
-        giving("session_id", "state", "candidates"), "agh__memory_extractor_feed", "POST /api/memory/extractor/feed",
-        writes=True, example="memdeck curated extractor feed --session s1 --content 'remember: deploy on Tuesdays'",
-    ),
-    Operation(
-        "extractor status", "Say what waits for the extractor, what it dropped, and how much failed.", status,
-        taking(session_id=_SESSION), giving("extractor"), "agh__memory_extractor_status",
-        "GET /api/memory/extractor/status", example="memdeck curated extractor status",
-    ),
-    Operation(
-        "extractor list-pending", "List the candidates that failed, with the reason.", list_failures,
-        taking(session_id=_SESSION), giving("failures", rows="failures"), "agh__memory_extractor_failures",
-        "GET /api/memory/extractor/failures", example="memdeck curated extractor list-pending",
-    ),
-    Operation(
-        "extractor replay", "Put candidates that failed back into the inbox.", replay,
-        taking(session_id=_SESSION, failure_id=text("One failure, by its id.")), giving("retried", "failed"),
-        "agh__memory_extractor_retry", "POST /api/memory/extractor/retry", writes=True,
-        example="memdeck curated extractor replay --session s1",
-    ),
-    Operation(
-        "extractor drain", "Look at all turns and decide on all candidates that wait.", drain,
-        taking(session_id=_SESSION, timeout=text("How long at most, such as 60s.")),
-        giving("drained_at", "remaining", "consumed", "failed"), "agh__memory_extractor_drain",
-        "POST /api/memory/extractor/drain", writes=True, example="memdeck curated extractor drain --timeout 60s",
-    ),
-)  # fmt: skip
-"""The operations on the extractor."""

@@ -1,21 +1,50 @@
-"""One operation on curated memory: its names, its function, its schemas, and the check of values against these."""
+"""One operation on curated memory in the table of operations, with its names for servers and tools."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from memory.base.counts import MOST, whole
+from memory.base.counts import MOST
 from memory.curated.curated import Curated
+from memory.curated.identity import find_root
 from memory.curated.model import SCOPES, TIERS, TYPES, Json
-from memory.errors import UsageError
+from memory.errors import MemdeckError, UsageError
+from memory.operations import Choice, Context, Group, Kind, Operation, Parameter, Result, Whole, argument, option, shows
+from memory.storage.own_folders import agh_home, config_home, home, state_home
+from memory.trust.consent import trust_of
+from memory.workspace import Workspace
 
-_KINDS: Mapping[str, tuple[type, ...]] = {
-    "string": (str,), "boolean": (bool,), "integer": (int,), "array": (list,), "object": (dict,)
-}  # fmt: skip
+from .lines import plain
+
+if TYPE_CHECKING:
+    from memory.curated.system import CuratedMemory
+
 Run = Callable[[Curated, Json, "OperationCall"], Json]
+_LARGEST = 1_000_000
+
+curated = Group(
+    "curated",
+    """Curated memory: one Markdown file a memory, in the scopes global, workspace and agent.
+
+    Every write is decided by a controller, recorded, and can be reverted. Global memories are in $AGH_HOME (default:
+    ~/.agh), those of a workspace in its folder .agh.
+    """,
+)
+_GROUPS = {
+    "decisions": "What the controller decided, and why.",
+    "recall": "What agents got to read.",
+    "dream": "What was recalled most, gathered into one memory.",
+    "extractor": "What sessions said that may be worth remembering.",
+    "session": "What happened in sessions, and their ledgers.",
+    "daily": "What was done to memory, day by day.",
+    "provider": "Programs of other packages that add to memory.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,111 +56,197 @@ class OperationCall:
     origin: str = "cli"
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One operation. `name` is its verb, `tool` and `route` its names for a tool and a server; empty for neither.
+class CuratedOperation(Operation):
+    """An operation on curated memory. `words` are those after `memdeck curated`.
 
-    `first` are the positional inputs on the command line; `writes` says that it may change a memory.
+    `tool` is its name as a tool, `route` its method and path at a server. `rows` is the list of the result that jsonl
+    prints, `writes` says that it may change a memory.
     """
 
-    name: str
-    does: str
-    run: Run
-    input: Json
-    output: Json
-    tool: str
-    route: str
-    first: tuple[str, ...] = ()
-    writes: bool = False
-    example: str = ""
+    def __init__(
+        self,
+        words: str,
+        does: str,
+        work: Run,
+        takes: Sequence[Parameter],
+        tool: str,
+        route: str,
+        *,
+        rows: str = "",
+        writes: bool = False,
+        example: str,
+        lines: Callable[[Json], Iterable[str]] = plain,
+    ) -> None:
+        """Add the operation to its group; `work` does it, and `lines` are its result for people."""
 
-    def call(self, curated: Curated, values: Mapping[str, Any], call: OperationCall) -> Json:
-        """Check the values, finish what a crash interrupted, run, return the result; UsageError and MemdeckError."""
-        arguments = check(self.input, values)
+        def run(context: Context, **values: Any) -> Result:
+            return self._result(context, values)
+
+        run.__dict__["parameters"] = list(takes)
+        noun, _, name = words.rpartition(" ")
+        group = curated.operations.get(noun) or Group(noun, _GROUPS[noun], parent=curated) if noun else curated
+        assert isinstance(group, Group)
+        super().__init__(
+            name,
+            run,
+            noun=group.name,
+            does=f"curated {words}",
+            help=does,
+            examples=(f"memdeck curated {example}",),
+            serves="look" if route.startswith("GET") else "change",
+            looks=None if writes else shows,
+        )
+        group.operations[name] = self
+        self.words, self.work, self.tool, self.route, self.rows, self.writes = words, work, tool, route, rows, writes
+        self.lines = lines
+
+    def call(self, found: Curated, values: Mapping[str, Any], call: OperationCall) -> Json:
+        """Check the values of a program, run, and return the result; UsageError and MemdeckError."""
+        return self._done(found, self.taken(values), call)
+
+    def taken(self, values: Mapping[str, Any]) -> Json:
+        """Return the values of a program, by the names of the parameters; UsageError `memory.validation`."""
+        known = {one.name: one for one in self.parameters}
+        try:
+            for name in values:
+                if name not in known:
+                    raise UsageError("memory.validation", f"there is no argument {name[:40]!r}", field=name)
+            found = {name: known[name].read(value) for name, value in values.items() if value is not None}
+            for name, one in known.items():
+                if one.required and name not in found:
+                    raise UsageError("memory.validation", f"{name} is missing", field=name)
+        except UsageError as error:
+            code = error.code if error.code.startswith("memory.") else "memory.validation"
+            raise UsageError(code, error.message, error.hint, **error.details) from None
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+
+    def _done(self, found: Curated, arguments: Json, call: OperationCall) -> Json:
+        """Finish what a crash interrupted, then run."""
         if not arguments.get("dry_run"):
-            curated.finish_interrupted(call.now)
-        return self.run(curated, arguments, call)
+            found.finish_interrupted(call.now)
+        return self.work(found, arguments, call)
+
+    def _result(self, context: Context, values: Mapping[str, Any]) -> Result:
+        # Without the options that were not given; not `in (…)`, for which 0 is False.
+        given: Json = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+            if value is not None and value != () and value is not False
+        }
+        done = self._done(opened(context), given, OperationCall(context.now, context.actor, context.origin))
+        if done.get("applied"):
+            context.made = f"{done['decision']['op']} {done['decision']['target_filename']}"
+        rows = (lambda: done[self.rows]) if self.rows else None
+        return Result(lambda: done, lambda paint: map(paint.line, self.lines(done)), rows)
 
 
-# -- schemas --------------------------------------------------------------------------------------------------------
-
-
-def text(does: str, **more: object) -> Json:
-    """Return the schema of a text."""
-    return {"type": "string", "description": does, **more}
-
-
-def choice(does: str, values: Sequence[str]) -> Json:
-    """Return the schema of one of some texts."""
-    return {"type": "string", "description": does, "enum": list(values)}
-
-
-def flag(does: str) -> Json:
-    """Return the schema of a truth value, false by default."""
-    return {"type": "boolean", "description": does, "default": False}
-
-
-def number(does: str, least: int = 0, most: int = MOST) -> Json:
-    """Return the schema of a whole number, both ends included."""
-    return {"type": "integer", "description": does, "minimum": least, "maximum": most}
-
-
-def texts(does: str) -> Json:
-    """Return the schema of a list of texts."""
-    return {"type": "array", "items": {"type": "string"}, "description": does}
-
-
-def taking(*required: str, **properties: Json) -> Json:
-    """Return the schema of an input; `required` are the mandatory properties."""
-    return {
-        "type": "object", "properties": properties, "required": list(required), "additionalProperties": False
-    }  # fmt: skip
-
-
-def giving(*keys: str, rows: str | None = None) -> Json:
-    """Return the schema of an output that has these keys; `rows` is the key of the list that jsonl prints."""
-    schema: Json = {"type": "object", "required": list(keys), "properties": {key: {} for key in keys}}
-    if rows is not None:
-        schema["properties"][rows] = {"type": "array"}
-        schema["x-rows"] = rows
-    return schema
-
-
-SELECTOR: dict[str, Json] = {
-    "scope": choice("The scope: global, workspace or agent.", SCOPES),
-    "agent_name": text("The agent whose memories are meant too, or alone with the scope agent."),
-    "agent_tier": choice("The tier of the agent: workspace (the default) or global.", TIERS),
-}
-TYPE = choice("The type of the memory.", TYPES)
-FILENAME = text("The file of the memory, with or without .md.")
-DRY_RUN = flag("Decide, and write nothing.")
-SYSTEM = flag("Include the files of _system.")
-
-
-def check(schema: Json, values: Mapping[str, object]) -> Json:
-    """Return the values of an input without those that are not given; UsageError `memory.validation`."""
-    properties: Mapping[str, Json] = schema["properties"]
-    found: Json = {}
-    for key, value in values.items():
-        known = properties.get(key)
-        if known is None:
-            raise UsageError("memory.validation", f"there is no argument {key[:60]!r}", field=key)
-        if value is None:
-            continue
-        kind = known["type"]
-        if kind == "integer":
-            found[key] = whole(value, known["minimum"], known["maximum"], name=key, code="memory.validation")
-            continue
-        if not isinstance(value, _KINDS[kind]):
-            raise UsageError("memory.validation", f"{key} is no {kind}", field=key)
-        if isinstance(value, list) and not all(isinstance(one, str) for one in value):
-            raise UsageError("memory.validation", f"{key} is no list of texts", field=key)
-        if "enum" in known and value not in known["enum"]:
-            code = {"scope": "memory.scope.invalid", "agent_tier": "memory.scope.agent_tier_invalid"}.get(key)
-            words = f"{key} is {str(value)[:40]!r}, not one of {', '.join(known['enum'])}"
-            raise UsageError(code or "memory.validation", words, field=key)
-        found[key] = value
-    for key in schema["required"]:
-        if key not in found:
-            raise UsageError("memory.validation", f"{key} is missing", field=key)
+def opened(context: Context) -> Curated:
+    """Return the curated memory that a call's folder sees; that of the folder itself if no workspace is around it."""
+    start = context.folder or "."
+    if not os.path.isdir(start):
+        raise UsageError("workspace.no_folder", f"{start!r} is not a folder", "name a folder")
+    own = home(os.environ)
+    root = find_root(start, agh_home(os.environ, own)) or context.root or Path(os.path.realpath(start))
+    workspace = context.opened(Workspace(root, state_home=state_home(os.environ), home=own))
+    system = cast("CuratedMemory", workspace.system("curated"))
+    found = context.opened(system.curated)
+    if not context.safe and found.settings.names_commands:
+        system.entrust(trust_of(workspace, config_home(os.environ)), os.environ)
     return found
+
+
+# -- parameters -----------------------------------------------------------------------------------------------------
+
+
+class OneOf(Choice):
+    """One of some words; another one is an error with a code of its own."""
+
+    def __init__(self, words: Sequence[str], code: str = "memory.validation") -> None:
+        super().__init__(words)
+        object.__setattr__(self, "code", code)
+
+    def read(self, value: Any, name: str) -> str:
+        """Return the word."""
+        try:
+            return super().read(value, name)
+        except UsageError as error:
+            raise UsageError(self.__dict__["code"], error.message, field=name) from None
+
+
+class ContentText(Kind):
+    """A text; at a prompt `@FILE` reads a file, and `-` standard input."""
+
+    def meant(self, value: str, context: Context) -> str:
+        """Return the text; UsageError `memory.content_path_required`, MemdeckError `memory.content_read_failed`."""
+        if context.served:
+            return value
+        if value == "-":
+            return sys.stdin.read(_LARGEST)
+        if not value.startswith("@"):
+            return value
+        if not value[1:]:
+            raise UsageError("memory.content_path_required", "@ needs the path of a file", "write @FILE")
+        try:
+            return Path(value[1:]).read_text("utf-8")[:_LARGEST]
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "it is no UTF-8"
+            words = f"{value[1:]} cannot be read: {why}"
+            raise MemdeckError("memory.content_read_failed", words, "name a text file") from error
+
+
+_OPTIONS = {"agent_name": "agent", "session_id": "session", "turn_seq": "turn", "parent_session_id": "parent",
+            "failure_id": "failure"}  # fmt: skip
+"""The options that are shorter than the names that programs send."""
+
+
+def place(name: str, does: str, kind: Kind | None = None, *, required: bool = True) -> Parameter:
+    """Return a parameter that the command line takes without an option."""
+    label = name.upper().removesuffix("_TEXT").removesuffix("_ID")
+    metavar = label if required else f"[{label}]"
+    return argument(name, help=does, metavar=metavar, required=required, type=kind or Kind())
+
+
+def text(name: str, does: str, *, required: bool = False, kind: Kind | None = None) -> Parameter:
+    """Return an option that takes a text."""
+    flag = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+    metavar = None if isinstance(kind, (Choice, Whole)) else "TEXT"
+    return option(name, flag, help=does, metavar=metavar, required=required, type=kind or Kind())
+
+
+def number(name: str, does: str, least: int = 0, most: int = MOST, *, required: bool = False) -> Parameter:
+    """Return an option that takes a whole number, both ends included."""
+    return text(name, does, required=required, kind=Whole(least, most))
+
+
+def flag(name: str, does: str) -> Parameter:
+    """Return an option without a value."""
+    return option(name, f"--{name.replace('_', '-')}", help=does, is_flag=True)
+
+
+def texts(name: str, does: str) -> Parameter:
+    """Return an option that can be given several times."""
+    return option(name, f"--{name.replace('_', '-')}", help=does, metavar="TEXT", multiple=True)
+
+
+SCOPE = text("scope", "The scope: global, workspace or agent.", kind=OneOf(SCOPES, "memory.scope.invalid"))
+AGENT = text("agent_name", "The agent whose memories are meant too, or alone with the scope agent.")
+SELECTOR = (
+    SCOPE,
+    AGENT,
+    text(
+        "agent_tier", "The tier of the agent: workspace (the default) or global.",
+        kind=OneOf(TIERS, "memory.scope.agent_tier_invalid"),
+    ),
+)  # fmt: skip
+ONE_SCOPE = text("scope", "The scope (default: all).", kind=OneOf(("global", "workspace"), "memory.scope.invalid"))
+TYPE = OneOf(TYPES)
+FILENAME = place("filename", "The file of the memory, with or without .md.")
+SESSION, IN_SESSION = place("session_id", "The session."), text("session_id", "The session.")
+DRY_RUN = flag("dry_run", "Decide, and write nothing.")
+SYSTEM = flag("include_system", "Include the files of _system.")
+KEY = text("idempotency_key", "A key of the caller: the same one is carried out once.")
+
+
+def content(does: str, *, required: bool = True) -> Parameter:
+    """Return the option for the text of something."""
+    return text("content", f"{does}; @FILE reads a file, - standard input.", required=required, kind=ContentText())

@@ -1,191 +1,330 @@
-"""The one list of operations on curated memory: name, input, function, output.
-
-The verbs of the command line are built from it; so can a server and tools, without a second list.
-"""
+"""The operations on curated memory: each with what it takes, its names for tools and servers, and its function."""
 
 from __future__ import annotations
 
-from . import memories as on
-from . import records as of
-from .daily import DAILY
-from .dreams import DREAMS
-from .extractor import EXTRACTOR
+from memory.operations import Whole
+
+from . import daily, dreams, extractor, lines, memories, providers, records, sessions
 from .operation import (
+    AGENT,
     DRY_RUN,
     FILENAME,
+    IN_SESSION,
+    KEY,
+    ONE_SCOPE,
+    SCOPE,
     SELECTOR,
+    SESSION,
     SYSTEM,
     TYPE,
-    Operation,
-    choice,
+    CuratedOperation,
+    OneOf,
+    OperationCall,
+    content,
+    curated,
     flag,
-    giving,
     number,
-    taking,
+    place,
     text,
     texts,
 )
-from .providers import PROVIDERS
-from .sessions import SESSIONS
 
-__all__ = ["BY_NAME", "OPERATIONS", "Operation"]
+__all__ = ["BY_NAME", "OPERATIONS", "CuratedOperation", "OperationCall", "curated"]
 
-_CONTENT = text("The text of the memory; @FILE reads a file, - standard input.", **{"x-content": True})
-_KEY = text("A key of the caller: the same one is carried out once.")
-_ID = text("The id of the decision.")
-_SESSION, _TURN = text("The session that asks."), number("The turn of the session.")
-_QUERY = text("What is looked for, in plain words.")
-_DECIDED = giving("decision", "applied", "dry_run")
+_ID, _PROVIDER = place("id", "The id of the decision."), place("name", "The name of the provider.")
+_TURN, _AT_TURN = number("turn_seq", "The turn of the session."), place("turn_seq", "The turn.", Whole())
+_QUERY, _REASON = place("query_text", "What is looked for, in plain words."), text("reason", "Why.")
+_SINCE = text("since", "Since a time, or for a span such as 24h.")
+_RUN = place("run_id", "The id of a run, or a day such as 2026-01-15 for the newest of it.")
+_DAY = place("date", "A day such as 2026-01-15.")
+_WORKSPACE = text("workspace_id", "The id of its workspace (default: this one, else wherever it is).")
+_LEDGER = "/api/workspaces/{workspace_id}/memory/sessions/{session_id}"
 
-OPERATIONS: tuple[Operation, ...] = (
-    Operation(
-        "list", "List the memories that one sees, the deepest scope first.", on.list_memories,
-        taking(**SELECTOR, type=TYPE, include_shadowed=flag("Include memories that a deeper one hides."),
-               include_system=SYSTEM),
-        giving("memories", "invalid", "shadowed", rows="memories"), "agh__memory_list", "GET /api/memory",
-        example="memdeck curated list --type project",
+OPERATIONS: tuple[CuratedOperation, ...] = (
+    # -- memories
+    CuratedOperation(
+        "list", "List the memories that one sees, the deepest scope first.", memories.list_memories,
+        (*SELECTOR, text("type", "The type of the memory.", kind=TYPE),
+         flag("include_shadowed", "Include memories that a deeper one hides."), SYSTEM),
+        "agh__memory_list", "GET /api/memory", rows="memories", example="list --type project", lines=lines.memories,
     ),
-    Operation(
-        "show", "Show one memory with its whole text.", on.show,
-        taking("filename", filename=FILENAME, **SELECTOR, include_system=SYSTEM), giving("memory"),
-        "agh__memory_show", "GET /api/memory/{filename}", ("filename",),
-        example="memdeck curated show project_deploy-window --scope workspace",
+    CuratedOperation(
+        "show", "Show one memory with its whole text.", memories.show, (FILENAME, *SELECTOR, SYSTEM),
+        "agh__memory_show", "GET /api/memory/{filename}", example="show project_deploy-window --scope workspace",
+        lines=lines.memory,
     ),
-    Operation(
-        "write", "Write a memory through the controller.", on.write,
-        taking("type", "name", "content", **SELECTOR, type=TYPE, name=text("The title of the memory."),
-               description=text("One sentence by which it is found (default: the first line)."), content=_CONTENT,
-               filename=text("The name of its file (default: made of type and name)."),
-               entity=text("What the fact is about."), attribute=text("Which fact of it."),
-               source_sessions=texts("A session that it comes from."), confidence=text("How sure it is."),
-               idempotency_key=_KEY, dry_run=DRY_RUN),
-        _DECIDED, "agh__memory_propose", "POST /api/memory", writes=True,
-        example="memdeck curated write --type user --name Coffee --content 'likes oat milk'",
+    CuratedOperation(
+        "write", "Write a memory through the controller.", memories.write,
+        (*SELECTOR, text("type", "The type of the memory.", kind=TYPE, required=True),
+         text("name", "The title of the memory.", required=True),
+         text("description", "One sentence by which it is found (default: the first line)."),
+         content("The text of the memory"), text("filename", "The name of its file (default: made of type and name)."),
+         text("entity", "What the fact is about."), text("attribute", "Which fact of it."),
+         texts("source_sessions", "A session that it comes from."), text("confidence", "How sure it is."), KEY,
+         DRY_RUN),
+        "agh__memory_propose", "POST /api/memory", writes=True, lines=lines.decision,
+        example="write --type user --name Coffee --content 'likes oat milk'",
     ),
-    Operation(
-        "edit", "Change a memory through the controller; what is not given stays.", on.edit,
-        taking("filename", filename=FILENAME, **SELECTOR, content=_CONTENT, type=TYPE, name=text("Another title."),
-               description=text("Another description."), superseded_by=text("The memory that replaces it."),
-               idempotency_key=_KEY, dry_run=DRY_RUN),
-        _DECIDED, "agh__memory_propose", "PATCH /api/memory/{filename}", ("filename",), True,
-        example="memdeck curated edit user_coffee --content 'likes soy milk'",
+    CuratedOperation(
+        "edit", "Change a memory through the controller; what is not given stays.", memories.edit,
+        (FILENAME, *SELECTOR, content("The text of the memory", required=False),
+         text("type", "The type of the memory.", kind=TYPE), text("name", "Another title."),
+         text("description", "Another description."), text("superseded_by", "The memory that replaces it."), KEY,
+         DRY_RUN),
+        "agh__memory_propose", "PATCH /api/memory/{filename}", writes=True, lines=lines.decision,
+        example="edit user_coffee --content 'likes soy milk'",
     ),
-    Operation(
-        "delete", "Forget a memory through the controller.", on.delete,
-        taking("filename", filename=FILENAME, **SELECTOR, idempotency_key=_KEY, dry_run=DRY_RUN), _DECIDED,
-        "agh__memory_propose", "DELETE /api/memory/{filename}", ("filename",), True,
-        example="memdeck curated delete user_coffee",
+    CuratedOperation(
+        "delete", "Forget a memory through the controller.", memories.delete, (FILENAME, *SELECTOR, KEY, DRY_RUN),
+        "agh__memory_propose", "DELETE /api/memory/{filename}", writes=True, example="delete user_coffee",
+        lines=lines.decision,
     ),
-    Operation(
-        "search", "Find memories by a question, with every term of their score.", on.search,
-        taking("query_text", query_text=_QUERY, **SELECTOR, top_k=number("How many at most, up to 20.", 1),
-               raw_candidates=number("How many each index gives.", 1),
-               already_surfaced=texts("The id of a memory that was shown already."),
-               include_already_surfaced=flag("Show those again."),
-               skip_trivial=flag("Skip a query of fewer than two meaningful words."), session_id=_SESSION,
-               turn_seq=_TURN, include_system=SYSTEM),
-        giving("results", "recall", rows="results"), "agh__memory_search", "POST /api/memory/search", ("query_text",),
-        example="memdeck curated search 'what did we decide about the deploy window?'",
+    CuratedOperation(
+        "search", "Find memories by a question, with every term of their score.", memories.search,
+        (_QUERY, *SELECTOR, number("top_k", "How many at most, up to 20.", 1),
+         number("raw_candidates", "How many each index gives.", 1),
+         texts("already_surfaced", "The id of a memory that was shown already."),
+         flag("include_already_surfaced", "Show those again."),
+         flag("skip_trivial", "Skip a query of fewer than two meaningful words."),
+         text("session_id", "The session that asks."), _TURN, SYSTEM),
+        "agh__memory_search", "POST /api/memory/search", rows="results", lines=lines.results,
+        example="search 'what did we decide about the deploy window?'",
     ),
-    Operation(
-        "note", "Write an ad-hoc note, which no recall returns by itself.", on.note,
-        taking("content", content=_CONTENT, **SELECTOR, slug=text("The name of the note."), tags=texts("A tag.")),
-        giving("path", "accepted", "created_at"), "agh__memory_note", "POST /api/memory/ad-hoc", writes=True,
-        example="memdeck curated note --content 'ask Ada about the port'",
+    CuratedOperation(
+        "note", "Write an ad-hoc note, which no recall returns by itself.", memories.note,
+        (content("The text of the memory"), *SELECTOR, text("slug", "The name of the note."), texts("tags", "A tag.")),
+        "agh__memory_note", "POST /api/memory/ad-hoc", writes=True, example="note --content 'ask Ada about the port'",
     ),
-    Operation(
-        "promote", "Copy a memory to another scope; the source stays.", on.promote,
-        taking("filename", "from", "to",
-               **{"filename": FILENAME, "from": text("The scope it is in: scope or agent:tier."),
-                  "to": text("The scope it goes to: scope or agent:tier."), "agent_name": SELECTOR["agent_name"],
-                  "idempotency_key": _KEY, "dry_run": DRY_RUN}),
-        _DECIDED, "agh__memory_promote", "POST /api/memory/promote", ("filename",), True,
-        example="memdeck curated promote project_port --from workspace --to global",
+    CuratedOperation(
+        "promote", "Copy a memory to another scope; the source stays.", memories.promote,
+        (FILENAME, text("from", "The scope it is in: scope or agent:tier.", required=True),
+         text("to", "The scope it goes to: scope or agent:tier.", required=True), AGENT, KEY, DRY_RUN),
+        "agh__memory_promote", "POST /api/memory/promote", writes=True, lines=lines.decision,
+        example="promote project_port --from workspace --to global",
     ),
-    Operation(
-        "decisions list", "List the decisions of the controller, the newest first.", of.decisions_list,
-        taking(**SELECTOR, op=choice("What was decided.", ("noop", "add", "update", "delete", "reject")),
-               since=text("Since a time, or for a span such as 24h."), reason=text("A part of the reason."),
-               filename=text("The file it is about."), limit=number("How many at most, up to 200.", 1)),
-        giving("decisions", rows="decisions"), "agh__memory_decisions_list", "GET /api/memory/decisions",
-        example="memdeck curated decisions list --op reject --since 24h",
+    # -- decisions, recall, databases
+    CuratedOperation(
+        "decisions list", "List the decisions of the controller, the newest first.", records.decisions_list,
+        (*SELECTOR, text("op", "What was decided.", kind=OneOf(("noop", "add", "update", "delete", "reject"))), _SINCE,
+         text("reason", "A part of the reason."), text("filename", "The file it is about."),
+         number("limit", "How many at most, up to 200.", 1)),
+        "agh__memory_decisions_list", "GET /api/memory/decisions", rows="decisions", lines=lines.decisions,
+        example="decisions list --op reject --since 24h",
     ),
-    Operation(
-        "decisions show", "Show a decision with the rules that led to it.", of.decisions_show, taking("id", id=_ID),
-        giving("decision"), "agh__memory_decisions_show", "GET /api/memory/decisions/{decision_id}", ("id",),
-        example="memdeck curated decisions show dec_3fa94c1",
+    CuratedOperation(
+        "decisions show", "Show a decision with the rules that led to it.", records.decisions_show, (_ID,),
+        "agh__memory_decisions_show", "GET /api/memory/decisions/{decision_id}", lines=lines.decision,
+        example="decisions show dec_3fa94c1",
     ),
-    Operation(
-        "decisions revert", "Take a decision back while its file is as it left it.", of.decisions_revert,
-        taking("id", id=_ID, reason=text("Why."), dry_run=DRY_RUN), giving("decision", "reverted", "dry_run"),
-        "agh__memory_decisions_revert", "POST /api/memory/decisions/{decision_id}/revert", ("id",), True,
-        example="memdeck curated decisions revert dec_3fa94c1 --dry-run",
+    CuratedOperation(
+        "decisions revert", "Take a decision back while its file is as it left it.", records.decisions_revert,
+        (_ID, _REASON, DRY_RUN), "agh__memory_decisions_revert", "POST /api/memory/decisions/{decision_id}/revert",
+        writes=True, example="decisions revert dec_3fa94c1 --dry-run",
+        lines=lambda done: ["the decision can be taken back" if done["dry_run"] else
+                            f"took back {done['decision']['id']}"],
     ),
-    Operation(
-        "recall trace", "Show how the recall of a turn came about.", of.recall_trace,
-        taking("session_id", "turn_seq", session_id=_SESSION, turn_seq=_TURN), giving("trace"),
+    CuratedOperation(
+        "recall trace", "Show how the recall of a turn came about.", records.recall_trace, (SESSION, _AT_TURN),
         "agh__memory_recall_trace", "GET /api/memory/recall-traces/{session_id}/{turn_seq}",
-        ("session_id", "turn_seq"), example="memdeck curated recall trace s1 3",
+        example="recall trace s1 3",
     ),
-    Operation(
-        "recall block", "Print the memories that go in front of a message.", of.recall_block,
-        taking("query_text", query_text=_QUERY, agent_name=SELECTOR["agent_name"], session_id=_SESSION, turn_seq=_TURN),
-        giving("text", "skipped_reason"), "agh__memory_recall_block", "POST /api/memory/recall-block",
-        ("query_text",), example="memdeck curated recall block 'when do we deploy?' --session s1 --turn 3",
+    CuratedOperation(
+        "recall block", "Print the memories that go in front of a message.", records.recall_block,
+        (_QUERY, AGENT, text("session_id", "The session that asks."), _TURN), "agh__memory_recall_block",
+        "POST /api/memory/recall-block", example="recall block 'when do we deploy?' --session s1 --turn 3",
+        lines=lines.text,
     ),
-    Operation(
-        "snapshot", "Print the frozen snapshot of a session.", of.snapshot,
-        taking("session_id", session_id=_SESSION, agent_name=SELECTOR["agent_name"],
-               parent_session_id=text("The session whose snapshot it inherits."),
-               query_text=text("What the session is about.")),
-        giving("snapshot"), "agh__memory_snapshot", "POST /api/memory/snapshot", ("session_id",),
-        example="memdeck curated snapshot s1",
+    CuratedOperation(
+        "snapshot", "Print the frozen snapshot of a session.", records.snapshot,
+        (SESSION, AGENT, text("parent_session_id", "The session whose snapshot it inherits."),
+         text("query_text", "What the session is about.")),
+        "agh__memory_snapshot", "POST /api/memory/snapshot", example="snapshot s1",
+        lines=lambda done: lines.text(done["snapshot"]),
     ),
-    Operation(
-        "reload", "Make all snapshots outdated.", of.reload, taking(), giving("reloaded_at", "generation"),
-        "agh__memory_reload", "POST /api/memory/reload", example="memdeck curated reload",
+    CuratedOperation(
+        "reload", "Make all snapshots outdated.", records.reload, (), "agh__memory_reload", "POST /api/memory/reload",
+        example="reload",
     ),
-    Operation(
-        "reindex", "Make the catalogue anew from the files.", of.reindex, taking(**SELECTOR),
-        giving("indexed_files", "completed_at"), "agh__memory_reindex", "POST /api/memory/reindex",
-        example="memdeck curated reindex",
+    CuratedOperation(
+        "reindex", "Make the catalogue anew from the files.", records.reindex, SELECTOR, "agh__memory_reindex",
+        "POST /api/memory/reindex", example="reindex",
     ),
-    Operation(
-        "reset", "Throw the catalogue away and make it anew; files, decisions and signals stay.", of.reset,
-        taking(**SELECTOR, derived_only={**flag("Only what is derived."), "default": True},
-               confirm=flag("Really do it."), dry_run=DRY_RUN),
-        giving("reset_at", "derived_only", "deleted_rows", "deleted_files"), "agh__memory_reset",
-        "POST /api/memory/reset", example="memdeck curated reset --confirm",
+    CuratedOperation(
+        "reset", "Throw the catalogue away and make it anew; files, decisions and signals stay.", records.reset,
+        (*SELECTOR, flag("derived_only", "Only what is derived."), flag("confirm", "Really do it."), DRY_RUN),
+        "agh__memory_reset", "POST /api/memory/reset", example="reset --confirm",
     ),
-    Operation(
-        "scope-show", "Show which folders count, in the order of precedence.", of.scope_show, taking(**SELECTOR),
-        giving("selector", "precedence", "roots"), "agh__memory_scope_show", "GET /api/memory/scope-show",
-        example="memdeck curated scope-show --agent reviewer",
+    CuratedOperation(
+        "scope-show", "Show which folders count, in the order of precedence.", records.scope_show, SELECTOR,
+        "agh__memory_scope_show", "GET /api/memory/scope-show", example="scope-show --agent reviewer",
     ),
-    Operation(
-        "history", "List what was done to memory, the newest first.", of.history,
-        taking(scope=SELECTOR["scope"], operation=text("One operation, such as memory.write."),
-               since=text("Since a time, or for a span such as 24h."), limit=number("How many at most, up to 100.", 1)),
-        giving("operations", rows="operations"), "agh__memory_admin_history", "GET /api/memory/history",
-        example="memdeck curated history --since 24h",
+    CuratedOperation(
+        "history", "List what was done to memory, the newest first.", records.history,
+        (SCOPE, text("operation", "One operation, such as memory.write."), _SINCE,
+         number("limit", "How many at most, up to 100.", 1)),
+        "agh__memory_admin_history", "GET /api/memory/history", rows="operations", example="history --since 24h",
+        lines=lines.history,
     ),
-    Operation(
-        "health", "Say how memory stands: files, what is wrong, what waits.", of.health, taking(),
-        giving("status", "enabled", "global_files", "workspace_files", "provider"), "agh__memory_health",
-        "GET /api/memory/health", example="memdeck curated health",
+    CuratedOperation(
+        "health", "Say how memory stands: files, what is wrong, what waits.", records.health, (),
+        "agh__memory_health", "GET /api/memory/health", example="health",
     ),
-    Operation(
-        "config", "List every setting with its value, default and source.", of.config,
-        taking(key=text("One key, or the beginning of some.")), giving("config", "mutable_paths", "locked_paths",
-                                                                      rows="config"),
-        "agh__memory_config", "GET /api/memory/config", ("key",), example="memdeck curated config recall.weights",
+    CuratedOperation(
+        "config", "List every setting with its value, default and source.", records.config,
+        (place("key", "One key, or the beginning of some.", required=False),), "agh__memory_config",
+        "GET /api/memory/config", rows="config", example="config recall.weights", lines=lines.settings,
     ),
-    *DREAMS,
-    *EXTRACTOR,
-    *SESSIONS,
-    *DAILY,
-    *PROVIDERS,
+    # -- dreams
+    CuratedOperation(
+        "dream trigger", "Gather what was recalled most into one memory, if the gates of dreaming are open.",
+        dreams.trigger, (ONE_SCOPE, flag("force", "Open all gates but the lock."), DRY_RUN),
+        "agh__memory_dream_trigger", "POST /api/memory/dreams/trigger", writes=True, lines=lines.dreamt,
+        example="dream trigger --dry-run",
+    ),
+    CuratedOperation(
+        "dream status", "Say how far each gate of dreaming is.", dreams.status, (ONE_SCOPE,),
+        "agh__memory_dream_status", "GET /api/memory/dreams/status", example="dream status", lines=lines.gates,
+    ),
+    CuratedOperation(
+        "dream list", "List the runs of dreaming, the newest first.", dreams.dreams,
+        (ONE_SCOPE, text("state", "What became of it.", kind=OneOf(("running", "promoted", "skipped", "failed"))),
+         number("limit", "How many at most, up to 200.", 1)),
+        "agh__memory_dream_list", "GET /api/memory/dreams", rows="dreams", example="dream list --state failed",
+        lines=lines.dreams,
+    ),
+    CuratedOperation(
+        "dream show", "Show a run of dreaming with its artefact.", dreams.show, (_RUN,), "agh__memory_dream_show",
+        "GET /api/memory/dreams/{dream_id}", example="dream show 2026-01-15", lines=lines.dream,
+    ),
+    CuratedOperation(
+        "dream retry", "Gather the memories of a run again that failed.", dreams.retry,
+        (_RUN, flag("force", "Also of a run that promoted something.")), "agh__memory_dream_retry",
+        "POST /api/memory/dreams/{dream_id}/retry", writes=True, example="dream retry 2026-01-15",
+        lines=lambda done: [lines.run_line(done["dream"]) if done["retried"] else done["reason"]],
+    ),
+    # -- extractor
+    CuratedOperation(
+        "extractor feed", "Give the extractor a turn of a session.", extractor.fed,
+        (text("session_id", "The session.", required=True), content("The text of the turn"),
+         text("role", "Who said it (default: assistant).", kind=OneOf(("user", "assistant"))),
+         number("turn_seq", "The number of the turn.")),
+        "agh__memory_extractor_feed", "POST /api/memory/extractor/feed", writes=True,
+        example="extractor feed --session s1 --content 'remember: deploy on Tuesdays'",
+    ),
+    CuratedOperation(
+        "extractor status", "Say what waits for the extractor, what it dropped, and how much failed.",
+        extractor.status, (IN_SESSION,), "agh__memory_extractor_status", "GET /api/memory/extractor/status",
+        example="extractor status",
+    ),
+    CuratedOperation(
+        "extractor list-pending", "List the candidates that failed, with the reason.", extractor.list_failures,
+        (IN_SESSION,), "agh__memory_extractor_failures", "GET /api/memory/extractor/failures", rows="failures",
+        example="extractor list-pending",
+        lines=lambda done: [f"{one['id']}  {one['session_id']}  {one['reason']}" for one in done["failures"]] or
+                           ["nothing failed"],
+    ),
+    CuratedOperation(
+        "extractor replay", "Put candidates that failed back into the inbox.", extractor.replay,
+        (IN_SESSION, text("failure_id", "One failure, by its id.")), "agh__memory_extractor_retry",
+        "POST /api/memory/extractor/retry", writes=True, example="extractor replay --session s1",
+    ),
+    CuratedOperation(
+        "extractor drain", "Look at all turns and decide on all candidates that wait.", extractor.drain,
+        (IN_SESSION, text("timeout", "How long at most, such as 60s.")), "agh__memory_extractor_drain",
+        "POST /api/memory/extractor/drain", writes=True, example="extractor drain --timeout 60s",
+    ),
+    # -- sessions
+    CuratedOperation(
+        "session append", "Add events to a session that runs, one JSON object a line.", sessions.appended,
+        (SESSION, content("The events"), text("agent_name", "The agent of the session, with its first events."),
+         text("parent_session_id", "The session that began it, with its first events."),
+         text("session_type", "What it is (default: user).", kind=OneOf(("user", "subagent", "system")))),
+        "agh__memory_session_append", "POST /api/memory/sessions/append", writes=True,
+        example="session append s1 --content '{\"event_type\": \"user_message\", \"content\": \"hi\"}'",
+    ),
+    CuratedOperation(
+        "session end", "End a session: make the ledger of its events.", sessions.ended, (SESSION,),
+        "agh__memory_session_end", "POST /api/memory/sessions/end", writes=True, example="session end s1",
+    ),
+    CuratedOperation(
+        "session ledger", "Show the ledger of a session.", sessions.ledger, (SESSION, _WORKSPACE),
+        "agh__memory_session_ledger", f"GET {_LEDGER}/ledger", rows="events", example="session ledger s1",
+        lines=lines.events,
+    ),
+    CuratedOperation(
+        "session replay", "List the events of a session in their order.", sessions.replay,
+        (SESSION, _WORKSPACE, flag("include_tool_events", "Include the events of tools."),
+         flag("include_memory", "Include the events of memory.")),
+        "agh__memory_session_replay", f"POST {_LEDGER}/replay", rows="events", lines=lines.events,
+        example="session replay s1 --include-tool-events",
+    ),
+    CuratedOperation(
+        "session prune", "Remove sessions that ended long ago; the change log keeps their bytes.", sessions.pruned,
+        (number("older_than_hours", "How many hours ago.", 1, required=True), DRY_RUN), "agh__memory_sessions_prune",
+        "POST /api/memory/sessions/prune", writes=True, example="session prune --older-than-hours 720 --dry-run",
+    ),
+    CuratedOperation(
+        "session repair", "Make ledgers anew that are damaged or missing.", sessions.repaired, (DRY_RUN,),
+        "agh__memory_sessions_repair", "POST /api/memory/sessions/repair", writes=True,
+        example="session repair --dry-run",
+    ),
+    # -- daily logs
+    CuratedOperation(
+        "daily ls", "List the days on which something was done to memory, with their logs.", daily.ls,
+        (ONE_SCOPE, text("date", "A day such as 2026-01-15."), number("limit", "How many at most, up to 200.", 1)),
+        "agh__memory_daily_list", "GET /api/memory/daily", rows="logs", example="daily ls",
+    ),
+    CuratedOperation(
+        "daily show", "Show the log of a day.", daily.show, (_DAY, ONE_SCOPE), "agh__memory_daily_show",
+        "GET /api/memory/daily/{date}", example="daily show 2026-01-15", lines=lines.text,
+    ),
+    CuratedOperation(
+        "daily sweep", "Write the logs of the last days, archive old ones and purge the archive.", daily.swept,
+        (ONE_SCOPE, DRY_RUN), "agh__memory_daily_sweep", "POST /api/memory/daily/sweep", writes=True,
+        example="daily sweep --dry-run",
+    ),
+    CuratedOperation(
+        "daily restore", "Bring the archived log of a day back, until the next sweep.", daily.restored,
+        (_DAY, ONE_SCOPE), "agh__memory_daily_restore", "POST /api/memory/daily/{date}/restore", writes=True,
+        example="daily restore 2026-01-15",
+    ),
+    CuratedOperation(
+        "daily purge", "Remove archived logs; the change log keeps their bytes.", daily.purged,
+        (ONE_SCOPE, DRY_RUN, number("older_than_days", "How many days ago.", 1, 36_500, required=True)),
+        "agh__memory_daily_purge", "POST /api/memory/daily/purge", writes=True,
+        example="daily purge --older-than-days 365 --dry-run",
+    ),
+    # -- providers
+    CuratedOperation(
+        "provider list", "List the providers of memories, and those that cannot be used.", providers.listed, (),
+        "agh__memory_provider_list", "GET /api/memory/providers", rows="providers", example="provider list",
+    ),
+    CuratedOperation(
+        "provider show", "Show one provider.", providers.show, (_PROVIDER,), "agh__memory_provider_get",
+        "GET /api/memory/providers/{provider_name}", example="provider show local",
+    ),
+    CuratedOperation(
+        "provider select", "Make a provider the active one.", providers.select, (_PROVIDER,),
+        "agh__memory_provider_select", "POST /api/memory/providers/select", writes=True,
+        example="provider select local",
+    ),
+    CuratedOperation(
+        "provider enable", "Enable a provider.", providers.enable, (_PROVIDER, _REASON), "agh__memory_provider_enable",
+        "POST /api/memory/providers/{provider_name}/enable", writes=True, example="provider enable NAME",
+    ),
+    CuratedOperation(
+        "provider disable", "Disable a provider.", providers.disable, (_PROVIDER, _REASON),
+        "agh__memory_provider_disable", "POST /api/memory/providers/{provider_name}/disable", writes=True,
+        example="provider disable NAME",
+    ),
+    CuratedOperation(
+        "provider pre-compress", "Ask the provider what is to survive when a session is shortened.",
+        providers.pre_compress, (text("session_id", "The session.", required=True),
+                                 content("What is to be shortened", required=False)),
+        "agh__memory_provider_pre_compress", "POST /api/memory/providers/pre-compress",
+        example="provider pre-compress --session s1",
+    ),
 )  # fmt: skip
 """All operations, in the order in which help lists them."""
 
-BY_NAME = {one.name: one for one in OPERATIONS}
+BY_NAME = {one.words: one for one in OPERATIONS}

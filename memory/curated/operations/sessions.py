@@ -13,7 +13,7 @@ from memory.curated.sessions.places import EVENTS, LEDGER, SessionFolder, find_s
 from memory.curated.sessions.upkeep import prune, repair
 from memory.errors import MemdeckError
 
-from .operation import DRY_RUN, Operation, OperationCall, choice, flag, giving, number, taking, text
+from .operation import OperationCall
 
 
 def appended(curated: Curated, args: Json, call: OperationCall) -> Json:
@@ -87,54 +87,3 @@ def pruned(curated: Curated, args: Json, call: OperationCall) -> Json:
 def repaired(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Rebuild damaged or missing ledgers."""
     return repair(curated, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
-
-
-_SESSION = text("The session.")
-_WORKSPACE = text("The id of its workspace (default: this one, else wherever it is).")
-_BASE = "/api/workspaces/{workspace_id}/memory/sessions/{session_id}"
-
-SESSIONS: tuple[Operation, ...] = (
-    Operation(
-        "session append", "Add events to a session that runs, one JSON object a line.", appended,
-        taking("session_id", "content", session_id=_SESSION,
-               content=text("The events; @FILE reads a file, - standard input.", **{"x-content": True}),
-               agent_name=text("The agent of the session, with its first events."),
-               parent_session_id=text("The session that began it, with its first events."),
-               session_type=choice("What it is (default: user).", ("user", "subagent", "system"))),
-        giving("session_id", "appended", "events"), "agh__memory_session_append", "POST /api/memory/sessions/append",
-        ("session_id",), True,
-        example="memdeck curated session append s1 --content '{\"event_type\": \"user_message\", \"content\": \"hi\"}'",
-    ),
-    Operation(
-        "session end", "End a session: make the ledger of its events.", ended,
-        taking("session_id", session_id=_SESSION), giving("ledger"), "agh__memory_session_end",
-        "POST /api/memory/sessions/end", ("session_id",), True, example="memdeck curated session end s1",
-    ),
-    Operation(
-        "session ledger", "Show the ledger of a session.", ledger,
-        taking("session_id", session_id=_SESSION, workspace_id=_WORKSPACE), giving("meta", "events", rows="events"),
-        "agh__memory_session_ledger", f"GET {_BASE}/ledger", ("session_id",),
-        example="memdeck curated session ledger s1",
-    ),
-    Operation(
-        "session replay", "List the events of a session in their order.", replay,
-        taking("session_id", session_id=_SESSION, workspace_id=_WORKSPACE,
-               include_tool_events=flag("Include the events of tools."),
-               include_memory=flag("Include the events of memory.")),
-        giving("session_id", "events", rows="events"), "agh__memory_session_replay", f"POST {_BASE}/replay",
-        ("session_id",), example="memdeck curated session replay s1 --include-tool-events",
-    ),
-    Operation(
-        "session prune", "Remove sessions that ended long ago; the change log keeps their bytes.", pruned,
-        taking("older_than_hours", older_than_hours=number("How many hours ago.", 1), dry_run=DRY_RUN),
-        giving("pruned_sessions", "pruned_events", "dry_run"), "agh__memory_sessions_prune",
-        "POST /api/memory/sessions/prune", writes=True,
-        example="memdeck curated session prune --older-than-hours 720 --dry-run",
-    ),
-    Operation(
-        "session repair", "Make ledgers anew that are damaged or missing.", repaired, taking(dry_run=DRY_RUN),
-        giving("checked_sessions", "repaired_sessions", "problems", "dry_run"), "agh__memory_sessions_repair",
-        "POST /api/memory/sessions/repair", writes=True, example="memdeck curated session repair --dry-run",
-    ),
-)  # fmt: skip
-"""The operations on sessions."""

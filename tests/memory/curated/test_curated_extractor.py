@@ -15,8 +15,7 @@ from memory.curated.curated import Curated
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.curated.models import ModelError
-from memory.curated.operations.operation import OperationCall
-from memory.curated.operations.registry import BY_NAME
+from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.errors import MemdeckError
 from tests.memory.curated.conftest import Den, forget, tree, write
 

@@ -9,8 +9,7 @@ import pytest
 
 from memory.curated.files.names import filename, slug
 from memory.curated.identity import find_root, read_identity
-from memory.curated.operations.operation import OperationCall
-from memory.curated.operations.registry import BY_NAME
+from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.settings import KEYS, settings_of
 from memory.errors import AmbiguousError, ConfigError, MemdeckError, NotFoundError, UsageError
 from tests.memory.curated.conftest import Den, ask, write

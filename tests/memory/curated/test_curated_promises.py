@@ -9,8 +9,7 @@ import pytest
 
 from memory.curated.curated import Curated
 from memory.curated.model import Json
-from memory.curated.operations.operation import OperationCall
-from memory.curated.operations.registry import BY_NAME
+from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.errors import ConflictError
 from tests.memory.curated.conftest import Den, tree
 

@@ -10,8 +10,7 @@ import pytest
 
 from memory.curated.curated import Curated
 from memory.curated.model import Json
-from memory.curated.operations.operation import OperationCall
-from memory.curated.operations.registry import BY_NAME
+from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.recall.snapshot import capture
 from memory.errors import NotFoundError
 from tests.memory.curated.conftest import NOW, Den, forget, write

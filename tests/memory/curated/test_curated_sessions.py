@@ -13,8 +13,7 @@ from memory.curated.curated import Curated
 from memory.curated.dreaming.gates import sessions_since
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
-from memory.curated.operations.operation import OperationCall
-from memory.curated.operations.registry import BY_NAME
+from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.sessions.ledger import checksum
 from memory.curated.sessions.upkeep import sweep
 from memory.errors import MemdeckError

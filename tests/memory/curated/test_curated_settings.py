@@ -13,8 +13,7 @@ from memory.curated.curated import Curated
 from memory.curated.dreaming.gates import weighed
 from memory.curated.dreaming.run import failed_lately, is_looked_at
 from memory.curated.model import Json
-from memory.curated.operations.operation import OperationCall
-from memory.curated.operations.registry import BY_NAME
+from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.recall.snapshot import capture
 from memory.curated.sessions.upkeep import sweep
 from memory.errors import ConfigError, MemdeckError

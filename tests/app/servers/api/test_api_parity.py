@@ -13,7 +13,6 @@ from urllib.parse import quote
 import pytest
 
 from app.cli.verbs import _OWN
-from app.cli.verbs.curated.verbs import _OPTIONS
 from app.servers.api.routes import curated_routes, method_of, operations, path_of
 from app.servers.mcp.curated_tools import PROPOSE
 from memory.curated.operations.registry import OPERATIONS
@@ -324,8 +323,8 @@ def test_verbs_answer_alike(places: Places) -> None:
 
 def test_operations_on_curated_memory_answer_alike(places: Places) -> None:
     """Each operation of the registry has one answer at the prompt, the port, the socket and as a tool."""
-    known = {one.name: one for one in OPERATIONS}
-    paths = {one.operation.name: one for one in curated_routes()}
+    known = {one.words: one for one in OPERATIONS}
+    paths = {one.operation.words: one for one in curated_routes()}
     places.tool.hello()
     places.admin.hello()
     for name, values in CURATED:
@@ -364,12 +363,13 @@ def _alike(found: Any, expected: Any, root: Path, what: object) -> None:
 
 def _options(operation: Operation, values: Json) -> Json:
     """Return the inputs under the names that the command line has for them."""
-    return {key if key in operation.first else _OPTIONS.get(key, key): value for key, value in values.items()}
+    names = {one.name: one.sent_as for one in operation.parameters}
+    return {names.get(key, key): value for key, value in values.items()}
 
 
 def test_every_operation_is_compared() -> None:
     """No operation of the registry is left out of the comparison, but those that take what another one made."""
-    assert {one.name for one in OPERATIONS} - {name for name, _ in CURATED} == LEFT_OUT
+    assert {one.words for one in OPERATIONS} - {name for name, _ in CURATED} == LEFT_OUT
 
 
 def test_both_ways_write_the_same_log(places: Places) -> None:

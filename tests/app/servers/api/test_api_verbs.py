@@ -60,10 +60,10 @@ def test_pairs_can_be_an_object() -> None:
 def test_each_operation_on_curated_memory_has_its_route() -> None:
     """The registry is the list: no operation is missing, and each name in a path is one of its inputs."""
     found = curated_routes()
-    assert {route.operation.name for route in found} == {one.name for one in OPERATIONS}
+    assert {route.operation.words for route in found} == {one.words for one in OPERATIONS}
     for route in found:
-        inputs = route.operation.input["properties"]
-        assert {key for key in route.keys.values() if not key.startswith("workspace")} <= set(inputs), route.path
+        inputs = {one.name for one in route.operation.parameters}
+        assert {key for key in route.keys.values() if not key.startswith("workspace")} <= inputs, route.path
         assert route.method in ("GET", "POST", "PATCH", "DELETE")
 
 

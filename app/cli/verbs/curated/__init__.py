@@ -1,3 +1,0 @@
-"""The verbs on curated memory."""
-
-from __future__ import annotations

@@ -1,0 +1,145 @@
+"""The results of the operations for people; those without a form of their own are shown value by value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+Json = dict[str, Any]
+
+
+def plain(done: Json, indent: str = "") -> Iterator[str]:
+    """Yield each value of a result with its name; things in lists get a line each."""
+    for key, value in done.items():
+        name = f"{indent}{key.replace('_', ' ')}:"
+        if isinstance(value, dict):
+            yield name
+            yield from plain(value, indent + "  ")
+        elif isinstance(value, list):
+            yield f"{name} {len(value)}"
+            for one in value:
+                parts = [f"{inner} {text}" for inner, text in one.items() if text] if isinstance(one, dict) else [one]
+                yield f"{indent}  {', '.join(map(str, parts))}"
+        else:
+            yield f"{name} {'' if value is None else value}".rstrip()
+
+
+def text(done: Json) -> Iterator[str]:
+    """Yield the lines of a text."""
+    yield from done["text"].splitlines()
+
+
+def scope_of(memory: Json) -> str:
+    """Return the scope of a memory with its agent."""
+    return " ".join(part for part in (memory["scope"], memory["agent_name"], memory["agent_tier"]) if part)
+
+
+def memories(done: Json) -> Iterator[str]:
+    """Yield the memories of a list, then what is hidden and what is no memory."""
+    for one in done["memories"]:
+        shadow = f"  shadowed by {scope_of(one['shadowed_by'])}" if one.get("shadowed_by") else ""
+        yield f"[{scope_of(one)}]  {one['filename']}  {one['description'] or ''}{shadow}".rstrip()
+    for one in done["shadowed"]:
+        yield f"hidden: [{scope_of(one)}] {one['filename']} by that of [{scope_of(one['shadowed_by'])}]"
+    for one in done["invalid"]:
+        yield f"no memory: [{scope_of(one)}] {one['filename']}:{one['line']}: {one['reason']}"
+    if not done["memories"] and not done["invalid"]:
+        yield "no memories"
+
+
+def memory(done: Json) -> Iterator[str]:
+    """Yield a memory with its whole text."""
+    one = done["memory"]
+    yield f"{one['name'] or one['filename']}  [{scope_of(one)}]  {one['filename']}"
+    yield from filter(None, (one["description"], one["staleness_banner"]))
+    yield ""
+    yield from one["content"].splitlines()
+
+
+def decision(done: Json) -> Iterator[str]:
+    """Yield a decision; with its traces where it is shown alone, or nothing was written."""
+    one, dry = done["decision"], done.get("dry_run", False)
+    words = {"add": "remembered", "update": "renewed", "delete": "forgot", "noop": "nothing to do",
+             "reject": "rejected"}  # fmt: skip
+    head = f"would be: {one['op']}" if dry else words[one["op"]]
+    yield f"{head}  {one['target_filename']}  [{scope_of(one)}]: {one['reason']}"
+    for trace in one["rule_trace"] if dry or "applied" not in done or one["op"] in ("noop", "reject") else ():
+        details = f" ({trace['details']})" if trace["details"] else ""
+        yield f"  {'passed' if trace['passed'] else 'failed'}  {trace['name']}: {trace['reason']}{details}"
+
+
+def decisions(done: Json) -> Iterator[str]:
+    """Yield decisions, one a line."""
+    for one in done["decisions"]:
+        yield f"{one['id']}  {one['decided_at']}  {one['op']}  {one['target_filename'] or '-'}  {one['reason']}"
+    if not done["decisions"]:
+        yield "no decisions"
+
+
+def results(done: Json) -> Iterator[str]:
+    """Yield what a search found, with the terms of each score."""
+    for one in done["results"]:
+        found = one["memory"]
+        yield f"{one['score']:.3f}  [{scope_of(found)}]  {found['filename']}  {found['name']}"
+        below = (one["snippet"], " ".join(one["why_recalled"]), found["staleness_banner"])
+        yield from (f"       {line}" for line in below if line)
+    if not done["results"]:
+        yield "nothing found"
+
+
+def history(done: Json) -> Iterator[str]:
+    """Yield events of memory, one a line."""
+    for one in done["operations"]:
+        yield f"{one['timestamp']}  {one['operation']}  {one['filename'] or ''}  {one['summary']}".rstrip()
+    if not done["operations"]:
+        yield "nothing yet"
+
+
+def settings(done: Json) -> Iterator[str]:
+    """Yield settings, one a line."""
+    for one in done["config"]:
+        yield f"{one['key']} = {one['value']}  ({one['source']}; default {one['default']})"
+
+
+def events(done: Json) -> Iterator[str]:
+    """Yield the events of a session, one a line."""
+    for one in done["events"]:
+        yield f"{one['sequence']}  {one['emitted_at']}  {one['event_type']}  {one['payload'] or ''}".rstrip()
+
+
+def run_line(one: Json) -> str:
+    """Return a run of dreaming in a line."""
+    words = {
+        "promoted": f"{one['promoted_count']} of {one['input_count']} memories in {one['target_filename']}",
+        "failed": one["error"],
+        "skipped": one["reason"] or "nothing promoted",
+    }
+    return f"{one['started_at']}  {one['id']}  {one['state']}  {words.get(one['state'], '')}".rstrip()
+
+
+def dreamt(done: Json) -> Iterator[str]:
+    """Yield what came of dreaming on each side."""
+    for scope in done["scopes"]:
+        yield f"{scope['scope']}: {run_line(scope['dream']) if scope['triggered'] else scope['reason']}"
+        if done["dry_run"]:
+            yield from (f"  {one['score']:.3f}  {one['filename']}" for one in scope["candidates"])
+
+
+def gates(done: Json) -> Iterator[str]:
+    """Yield the gates of each side, then the newest runs."""
+    for scope in done["scopes"]:
+        yield f"{scope['scope']}: {'the gates are open' if scope['open'] else 'not yet'}"
+        for gate in scope["gates"]:
+            yield f"  {'open  ' if gate['open'] else 'closed'}  {gate['words']}"
+    yield from map(run_line, done["dreams"])
+
+
+def dreams(done: Json) -> Iterator[str]:
+    """Yield the runs of dreaming, one a line."""
+    yield from map(run_line, done["dreams"]) if done["dreams"] else ["no dreams yet"]
+
+
+def dream(done: Json) -> Iterator[str]:
+    """Yield a run of dreaming with its artefact."""
+    yield run_line(done["dream"])
+    yield from ("", *(done["dream"]["artifact"] or "").splitlines())
