@@ -218,7 +218,6 @@ class MemdeckApp(Shell):
             "fleet": lambda: self.fleet.source,
             "inbox": lambda: self.proposals,
             "monitors": lambda: self.schedule.pictures,
-            "plans": lambda: self.outside_changes.log.past,
             "prompt": lambda: self.prompts,
         }
         pane_type, source = name.load(), sources.get(name.id)

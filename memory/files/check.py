@@ -22,7 +22,7 @@ from . import ARCHIVE_KINDS, MEMORY_FILES
 from .config import meant_key, unknown_key_words
 from .config import value_problem as config_problem
 from .edit import secret_problems
-from .links.index import link_problems
+from .links import link_problems
 from .monitors import SECTION as MONITORS
 from .monitors import value_problem as monitor_problem
 from .plain import line_findings

@@ -158,7 +158,7 @@ class PaneOverrides(Widget):
 
     def links(self, item: Any) -> Sequence[Link]:
         """Links below the detail; each target is `(file, ref)`. Runs in a thread, when the cursor rests."""
-        from memory.files.links.links import links_of
+        from memory.files.links import links_of
         from widgets.text.words import short_date
 
         def when(text: str) -> str:

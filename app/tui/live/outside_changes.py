@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING
 from app.tui.commands.context import ACTOR
 from app.tui.shell import Part, ThreadReport
 from memory.errors import MemdeckError
-from memory.files.plans.model import Plan
 from memory.history.changes import file_name, views_of
 from memory.history.outside import LostFile, OutsideRemoval, lost_files, outside_removals
-from memory.history.versions import versions_of
 from memory.review import undo_redo
 from memory.storage.changes import ChangeRecord
 from memory.storage.log.history import unturned
@@ -183,7 +181,6 @@ class LogSource(Part):
     def __init__(self, app: MemdeckApp) -> None:
         """Nothing is read yet."""
         super().__init__(app)
-        self._past: tuple[object, Sequence[tuple[datetime, str | None]]] = (None, ())
 
     def newest(self, limit: int) -> Sequence[LoggedChange]:
         """Return the newest changes, the newest first."""
@@ -199,20 +196,6 @@ class LogSource(Part):
         """Return what a change did, entry by entry."""
         workspace = self.app.workspace
         return () if workspace is None else views_of(workspace, workspace.store.history.get(ref))
-
-    def past(self, plan: Plan) -> Sequence[tuple[datetime, str | None]]:
-        """Return the versions of a plan's entry, the oldest first; empty if the log cannot be read."""
-        workspace = self.app.workspace
-        if workspace is None:
-            return ()
-        with suppress(MemdeckError, OSError):
-            key, known = (plan.ref, self.stamp()), self._past
-            if known[0] != key:
-                versions = versions_of(workspace, plan.ref)
-                # Another thread may cache another plan's versions meanwhile.
-                known = self._past = (key, [(one.record.time, one.source) for one in reversed(versions)])
-            return known[1]
-        return ()
 
 
 def logged(record: ChangeRecord) -> LoggedChange:

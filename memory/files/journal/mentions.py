@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from memory.files.links.index import quoted
-from memory.files.links.links import journal_naming
+from memory.files.links import journal_naming, quoted
 from memory.files.refs import fits
 
 if TYPE_CHECKING:
@@ -19,8 +18,8 @@ _DIGITS = re.compile(r"[0-9a-f]{7,}")
 
 
 def mentions(snapshot: Snapshot, title: str) -> tuple[JournalEntry, ...]:
-    """Return the entries of journal.md that quote a title, in file order; found without reading all entries."""
-    return tuple(place.item for place in journal_naming(snapshot, title))
+    """Return the entries of journal.md that quote a title, the newest first."""
+    return tuple(journal_naming(snapshot, title))
 
 
 def digits_of(ref: str) -> str:

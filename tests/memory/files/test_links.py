@@ -6,7 +6,7 @@ import pytest
 
 from memory.files.contacts.model import find_contact
 from memory.files.journal.model import find_entry
-from memory.files.links.links import links_of
+from memory.files.links import links_of
 from memory.files.monitors import find_monitor
 from memory.files.plans.model import find_plan
 from memory.files.tasks.model import find_task

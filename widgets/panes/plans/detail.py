@@ -1,13 +1,12 @@
-"""A plan in short and in full: the signs of its states, its progress now and over time, its phases."""
+"""A plan in short and in full: the signs of its states, its progress, its phases."""
 
 from __future__ import annotations
 
-from datetime import date, datetime, tzinfo
+from datetime import datetime, tzinfo
 
 from memory.files.plans.critical_path import critical_path
 from memory.files.plans.model import Plan
 from memory.files.plans.parts import PlanTask
-from memory.files.plans.progress import PlanProgress
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, Tone, line
@@ -48,10 +47,8 @@ def phase_words(tasks: tuple[PlanTask, ...]) -> str:
     return f"{sum(map(is_done, tasks))} of {len(tasks)}"
 
 
-def plan_detail(
-    plan: Plan, now: datetime, zone: tzinfo, glyphs: Glyphs, progress: PlanProgress | None = None
-) -> list[DetailLine]:
-    """Title, state and progress, dates, one bar per phase, progress over time, and what is wrong with the plan."""
+def plan_detail(plan: Plan, now: datetime, zone: tzinfo, glyphs: Glyphs) -> list[DetailLine]:
+    """Title, state and progress, dates, one bar per phase, the critical path, and what is wrong with the plan."""
     status = plan.status or "no status"
     first: Line = line(state_sign(plan.status, glyphs), " ", Piece(status, STATE_TONES.get(status, "plain")))
     state: tuple[Line, ...] = (first,)
@@ -76,8 +73,6 @@ def plan_detail(
             Labelled(phase_name(phase.name), line(progress_line(share(phase.tasks), glyphs, 12)))
             for phase in plan.phases
         ]
-    if progress is not None:
-        parts += history_lines(progress, now.astimezone(zone).date(), glyphs)
     parts += _path(plan, glyphs)
     if any(problem.level != "note" for problem in plan.problems):
         parts += [Spacer(), Caption("PROBLEMS")]
@@ -136,60 +131,3 @@ def share(tasks: tuple[PlanTask, ...]) -> int:
         weights = [1] * len(tasks)
     done = sum(weight * task.share for weight, task in zip(weights, tasks, strict=True))
     return round(done / sum(weights)) if tasks else 0
-
-
-# Progress over time
-
-
-def level(done: int, total: int, glyphs: Glyphs) -> str:
-    """The cell for `done` of `total`: the lowest only for none, the highest only for all."""
-    top = len(glyphs.spark) - 1
-    if done <= 0 or total <= 0:
-        return glyphs.spark[0]
-    if done >= total:
-        return glyphs.spark[top]
-    return glyphs.spark[min(top - 1, max(1, round(top * done / total)))]
-
-
-def history_lines(progress: PlanProgress, today: date, glyphs: Glyphs) -> list[DetailLine]:
-    """Phases and tasks done by day or by week, and where these days come from."""
-    parts: list[DetailLine] = [Spacer(), Caption(f"DONE BY {progress.unit.upper()}")]
-    if progress.phases > 1:
-        bar = "".join(level(one.phases, progress.phases, glyphs) for one in progress.stretches)
-        parts.append(Labelled("phases", _row(bar, progress.phases_done, progress.phases)))
-    bar = "".join(level(one.tasks, progress.total, glyphs) for one in progress.stretches)
-    parts.append(Labelled("tasks", _row(bar, progress.done, progress.total)))
-    first, last = progress.stretches[0].first, progress.stretches[-1].last
-    last = min(last, max(today, first))
-    since = "" if first == last else f"{day_words(first, today)} to "
-    parts.append(Labelled("time", f"{since}{day_words(last, today)}"))
-    day, task = progress.latest
-    parts.append(Labelled("last done", f"{task.title or task.id}, {day_words(day, today)}"))
-    parts.append(Prose(known_words(progress), tone="muted"))
-    return parts
-
-
-def _row(bar: str, done: int, total: int) -> Line:
-    return line(Piece(bar, "accent"), f"  {done} of {total} done")
-
-
-def day_words(day: date, today: date) -> str:
-    """A day in few words: `today`, `14 Jan`, with the year if it is another one."""
-    if day == today:
-        return "today"
-    return f"{day.day} {day:%b}" if day.year == today.year else f"{day.day} {day:%b} {day.year}"
-
-
-def known_words(progress: PlanProgress) -> str:
-    """Where the days come from, and how many done tasks have no known day."""
-    if progress.logged == progress.dated:
-        source = "Seen in the change log."
-    elif not progress.logged:
-        source = "By the dates of tasks."
-    else:
-        source = f"{progress.logged} seen in the change log, {progress.dated - progress.logged} by the dates of tasks."
-    if not progress.undated:
-        return source
-    return (
-        f"{source} When {'1 more was' if progress.undated == 1 else f'{progress.undated} more were'} done is not known."
-    )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 from memory.files.plans.model import Plan
 from memory.files.plans.parts import PlanTask
-from memory.files.plans.progress import PlanProgress, done_by_dates, done_in_log, plan_progress
 from memory.files.snapshot import Snapshot
 from widgets.detail import DetailLine, Labelled, Lines, Link, Spacer, Title
 from widgets.list.line_list import LineList
@@ -17,15 +16,11 @@ from widgets.list.outline import INDENT, Branch, OutlinePane
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge
 from widgets.pane.rows import RowKey
-from widgets.panes.telling import TellingPane
 from widgets.panes.titled_row import TitledRow
 from widgets.text.styled_text import Column, Columns, Line, Piece, line, line_width
 from widgets.text.words import progress_line
 
 from .detail import STATE_TONES, is_done, phase_name, phase_words, plan_detail, state_sign
-
-Past: TypeAlias = "Iterable[tuple[datetime, str | None]]"
-"""Versions of an entry: the time of each, and its text (None: no longer stored, or the entry did not exist)."""
 
 SECTIONS = (("active", "ACTIVE"), ("completed", "COMPLETED"))
 """The sections of orchestration.md and their names here."""
@@ -42,7 +37,7 @@ class PlanRow(TitledRow):
     task: PlanTask
 
 
-class PlansPane(OutlinePane, TellingPane):
+class PlansPane(OutlinePane):
     """Plans with their phases and tasks, active ones first; agents write them, this pane only shows them."""
 
     pane_id: ClassVar[str] = "plans"
@@ -62,11 +57,6 @@ class PlansPane(OutlinePane, TellingPane):
         & > .pane--detail-frame { width: 9fr; }
     }
     """
-
-    def __init__(self, past: Callable[[Plan], Past] | None = None) -> None:
-        """`past` returns the versions of a plan's entry in the change log, the oldest first; called in a worker."""
-        super().__init__()
-        self._past = past
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
         """Active plans, then completed ones, each with its phases and their tasks."""
@@ -192,8 +182,7 @@ class PlansPane(OutlinePane, TellingPane):
         if isinstance(item, Branch):
             return [Title(item.title), Spacer(), Labelled("done", item.note)]
         if not isinstance(item, PlanRow):
-            progress = self.told(item, lambda: self._progress_of(item))
-            return plan_detail(item, self.now, self.zone, self.glyphs, progress)
+            return plan_detail(item, self.now, self.zone, self.glyphs)
         task = item.task
         status = (task.status or "").casefold()
         sign = line(
@@ -228,17 +217,6 @@ class PlansPane(OutlinePane, TellingPane):
     def links(self, item: Any) -> Sequence[Link]:
         """A task of a plan is linked as its plan is."""
         return () if isinstance(item, Branch) else super().links(item.plan if isinstance(item, PlanRow) else item)
-
-    def told_key(self, item: Any) -> Hashable:
-        """The progress of a plan is found anew for each look at the files."""
-        return (self.ref(item), id(self.snapshot))
-
-    def _progress_of(self, plan: Plan) -> PlanProgress | None:
-        assert self.snapshot is not None
-        zone = self.snapshot.zone
-        logged = {} if self._past is None else done_in_log(self._past(plan), zone)
-        dated = done_by_dates(self.snapshot, plan)
-        return plan_progress(plan, logged, dated, self.now.astimezone(zone).date(), zone)
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
         """Fold a plan on Enter; where its detail has little room, open the detail instead, which scrolls there."""

@@ -1,0 +1,246 @@
+"""Links between entries: the ids, names and quoted titles that join the memory files, and those that lead nowhere."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memory.base.problems import Problem
+from memory.base.values import folded, is_absent
+from memory.document.nodes import field_line
+from memory.files.config import FILE as CONFIG
+from memory.files.config import Setting
+from memory.files.contacts.model import Channel, Person, Route
+from memory.files.journal.model import JournalEntry
+from memory.files.monitors import Monitor
+from memory.files.plans.model import Plan
+from memory.files.tasks.model import Task
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+
+MAX_LINKS = 200
+LONGEST_NAME = 80
+"""Characters behind an `@` that may be a name."""
+CHANNEL_KEYS = ("channelId", "primaryChannel", "secondaryChannel")
+_MUTUAL = ("cron job", "project")
+"""Links that join all items with the same id; the others join an item that is called so with those that name it."""
+_QUOTED = re.compile(r'"([^"\r\n]{3,200})"|“([^”\r\n]{3,200})”')
+_CALL = re.compile(r"(?<![\w@.])@(?=\w)")
+_END_OF_WORD = re.compile(r"(?<=\w)(?!\w)")
+
+
+class EntryLink(NamedTuple):
+    """One jump: what joins the two (`plan`, `cron job`, …), and the target; `line` from 0, ref None for settings.
+
+    `when` is the day of the target, and its time where it has one.
+    """
+
+    label: str
+    file: str
+    ref: str | None
+    title: str
+    line: int
+    when: str = ""
+
+
+class _End(NamedTuple):
+    """One end of a link: what joins, the id or name, the item, and whether the item is called so itself."""
+
+    link: str
+    key: str
+    item: Any
+    called: bool = False
+
+
+def _ends_of(item: Any) -> Iterator[_End]:
+    """Yield the ends of an item; what is absent joins nothing."""
+    found: tuple[_End, ...] = ()
+    if isinstance(item, Task):
+        found = (
+            _End("plan", item.orchestration_id or "", item),
+            _End("cron job", item.cron_job_id or "", item),
+            _End("assigned", folded(item.assigned or ""), item),
+        )
+    elif isinstance(item, Plan):
+        found = (_End("plan", item.plan_id or "", item, called=True),)
+    elif isinstance(item, Monitor):
+        found = (_End("cron job", item.cron_job_id or "", item), _End("monitor", folded(item.name), item, called=True))
+    elif isinstance(item, Channel):
+        found = (
+            _End("channel", folded(item.name), item, called=True),
+            _End("channel id", item.id, item, called=True),
+        )
+    elif isinstance(item, Route):
+        found = (_End("channel", folded(item.channel), item), _End("project", item.project, item))
+    elif isinstance(item, Person):
+        found = (_End("assigned", folded(item.name), item, called=True),)
+    elif isinstance(item, Setting):
+        link = {"cronJobId": "cron job", "projectId": "project", **dict.fromkeys(CHANNEL_KEYS, "channel id")}
+        found = (_End(link.get(item.key, ""), item.value, item),)
+    return (end for end in found if end.link and not is_absent(end.key))
+
+
+def _items(snapshot: Snapshot, *, tasks: bool) -> Iterator[Any]:
+    """Yield the items of all files that may be an end of a link, journal entries left out."""
+    if tasks:
+        yield from snapshot.tasks.tasks
+    yield from snapshot.plans.plans
+    for plans in snapshot.archived_plans():
+        yield from plans.plans
+    yield from snapshot.monitors.monitors
+    yield from snapshot.contacts.all()
+    yield from snapshot.config.settings
+
+
+def links_of(snapshot: Snapshot, item: Any) -> tuple[EntryLink, ...]:
+    """Return where one can go from an item, a task, entry, plan, monitor, contact or setting, at most `MAX_LINKS`."""
+    found: dict[tuple[str, int], EntryLink] = {}
+    own = _place(item)
+    for label, other in islice(_linked(snapshot, item), 10 * MAX_LINKS):
+        place = _place(other)
+        if place != own and place not in found and len(found) < MAX_LINKS:
+            ref = None if isinstance(other, Setting) else str(other.ref)
+            title = f"{other.section}: {other.key}" if isinstance(other, Setting) else str(other.title)
+            found[place] = EntryLink(label, place[0], ref, title, place[1], _when(other))
+    return tuple(found.values())
+
+
+def _place(item: Any) -> tuple[str, int]:
+    return (CONFIG if isinstance(item, Setting) else str(item.file), int(item.line))
+
+
+def _when(item: Any) -> str:
+    """Return the day an item is about: when it was written, else when it was done or is due."""
+    if day := getattr(item, "date", None):
+        return f"{day} {getattr(item, 'time', None) or ''}".strip()
+    return str(getattr(item, "completed", None) or getattr(item, "due", None) or "")
+
+
+def _linked(snapshot: Snapshot, item: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the items that an item is linked with, each with what joins them."""
+    ends = list(_ends_of(item))
+    # Tasks are called nothing themselves, and there may be thousands of them.
+    tasks = any(end.called or end.link == "cron job" for end in ends)
+    others = [end for one in _items(snapshot, tasks=tasks) for end in _ends_of(one)] if ends else []
+    for mine in ends:
+        for other in others:
+            joined = mine.link in _MUTUAL or mine.called != other.called
+            if joined and (other.link, other.key) == mine[:2] and not _is_done(mine, other):
+                named = mine.link in (*_MUTUAL, "assigned")
+                yield (mine.link if named else _noun(other.item)), other.item
+    if isinstance(item, JournalEntry):
+        text = item.entry.text
+        names = set(quoted(text))
+        titled = (*snapshot.tasks.tasks, *snapshot.plans.plans, *snapshot.monitors.monitors) if names else ()
+        yield from ((_noun(one), one) for one in titled if one.title in names)
+        yield from (("contact", one) for one in _called(snapshot, text))
+    elif isinstance(item, Task | Plan | Monitor):
+        yield from (("journal", entry) for entry in journal_naming(snapshot, item.title))
+    elif isinstance(item, Person):
+        text = folded(item.text)
+        yield from (("channel", one) for one in snapshot.contacts.channels if one.name and folded(one.name) in text)
+        # The name may go on, and a longer one may be another person's.
+        sign, name = f"@{folded(item.name)}", folded(item.name)
+        for entry in snapshot.journal.entries():
+            if sign in folded(entry.raw.text) and any(
+                folded(one.name) == name for one in _called(snapshot, entry.raw.text)
+            ):
+                yield "journal", entry
+
+
+def _is_done(mine: _End, other: _End) -> bool:
+    """Return whether a person is linked with a task that is completed: of those only the open ones are shown."""
+    return mine.link == "assigned" and mine.called and other.item.section == "completed"
+
+
+def _noun(item: Any) -> str:
+    return "setting" if isinstance(item, Setting) else type(item).__name__.lower()
+
+
+def journal_naming(snapshot: Snapshot, title: str) -> Iterator[JournalEntry]:
+    """Yield the entries of journal.md that have a title in quotation marks."""
+    if len(title) >= 3:
+        for entry in snapshot.journal.entries():
+            text = entry.raw.text
+            if title in text and (f'"{title}"' in text or f"“{title}”" in text):
+                yield entry
+
+
+def quoted(text: str) -> Iterator[str]:
+    """Yield what stands in quotation marks, as journal entries name tasks."""
+    for found in _QUOTED.finditer(text):
+        yield found[1] or found[2]
+
+
+def _called(snapshot: Snapshot, text: str) -> Iterator[Person]:
+    """Yield the people whose whole name stands behind an `@`, in any case: `@Bob`, `@Dev Team`."""
+    for found in islice(_CALL.finditer(text), MAX_LINKS):
+        words = text[found.end() : found.end() + LONGEST_NAME]
+        names = [folded(words[: boundary.start()]) for boundary in _END_OF_WORD.finditer(words)]
+        people = [one for one in snapshot.contacts.people if folded(one.name) in names]
+        longest = max((len(one.name) for one in people), default=0)
+        yield from (one for one in people if len(one.name) == longest)
+
+
+# -- links that lead nowhere, stand twice, or are never used ---------------------------------------------------------
+
+_FIELDS = {"plan": "planId", "cron job": "cronJobId"}
+_UNIQUE = {
+    "cron job": "cronJobId",
+    "plan": "planId",
+    "channel id": "channel id",
+    "channel": "channel name",
+    "assigned": "person",
+    "monitor": "monitor",
+}
+"""The links of which one item may have each id or name, and their words."""
+
+
+def link_problems(snapshot: Snapshot) -> Iterator[Problem]:
+    """Yield warnings for dangling and duplicate links, notes for channels and plans that nothing refers to."""
+    ends = [end for item in _items(snapshot, tasks=True) for end in _ends_of(item)]
+    called = {(end.link, end.key) for end in ends if end.called}
+    channels = {folded(one.id) for one in snapshot.contacts.channels}
+    used = {(end.link, end.key) for end in ends if not end.called}
+    twice: dict[tuple[str, str], list[Any]] = defaultdict(list)
+    for link, key, item, is_called in ends:
+        if link in _UNIQUE and (is_called or link == "cron job") and not getattr(item, "archived", False):
+            twice[link, key].append(item)
+        if is_called or link in (*_MUTUAL, "assigned") or (link, key) in called:
+            continue
+        if link != "channel" or key not in channels:
+            named = item.channel if isinstance(item, Route) else key
+            words = "has the id" if link == "channel id" else "is called"
+            line = _line(item, "orchestrationId" if link == "plan" else "")
+            message = f"no {link.removesuffix(' id')} {words} {named[:40]!r}"
+            yield Problem("warning", _place(item)[0], line, "link.dangling", message)
+    for (link, key), items in twice.items():
+        yield from _twice(link, key, items)
+    for plan in snapshot.plans.plans:
+        if plan.section == "active" and not is_absent(plan.plan_id or "") and ("plan", plan.plan_id) not in used:
+            message = f"no task carries the plan {(plan.plan_id or '')[:40]!r}"
+            yield Problem("note", plan.file, plan.line + 1, "link.unused", message)
+    for channel in snapshot.contacts.channels:
+        if ("channel id", channel.id) not in used and ("channel", folded(channel.name)) not in used:
+            message = f"nothing refers to the channel {channel.title[:40]!r}"
+            yield Problem("note", channel.file, channel.line + 1, "link.unused", message)
+
+
+def _twice(link: str, key: str, items: Iterable[Any]) -> Iterator[Problem]:
+    """Yield a warning for each item with an id or name but the first."""
+    first, *others = items
+    field = _FIELDS.get(link, "")
+    for item in others:
+        where = f"{_place(first)[0]}:{_line(first, field)}"
+        message = f"the {_UNIQUE[link]} {key[:40]!r} stands in {where} too"
+        yield Problem("warning", _place(item)[0], _line(item, field), "link.twice", message)
+
+
+def _line(item: Any, key: str) -> int:
+    """Return the line (from 1) of the field `key` of an entry, else that of the item itself."""
+    entry = getattr(item, "entry", None)
+    return field_line(entry, key, item.line + 1) if key and entry is not None else int(item.line) + 1

@@ -1,3 +1,0 @@
-"""Links between entries of the memory files."""
-
-from __future__ import annotations
