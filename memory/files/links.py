@@ -135,7 +135,9 @@ def _linked(snapshot: Snapshot, item: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(item, JournalEntry):
         text = item.entry.text
         names = set(quoted(text))
-        titled = (*snapshot.tasks.tasks, *snapshot.plans.plans, *snapshot.monitors.monitors) if names else ()
+        titled: tuple[Task | Plan | Monitor, ...] = (
+            (*snapshot.tasks.tasks, *snapshot.plans.plans, *snapshot.monitors.monitors) if names else ()
+        )
         yield from ((_noun(one), one) for one in titled if one.title in names)
         yield from (("contact", one) for one in _called(snapshot, text))
     elif isinstance(item, Task | Plan | Monitor):

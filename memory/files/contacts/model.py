@@ -13,6 +13,7 @@ from memory.document import Document, Section
 from memory.document.lines import encode, insert_line, newline_of, read_bullets, split_lines
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import UsageError
+from memory.files.bullets import add_bullet, replace_bullet
 from memory.files.dress import LineFinding, loose_lines, plain_bullets, unread, visible_lines
 from memory.files.edit import Edit, one_line, started_document, with_end
 from memory.files.item_refs import NamedItem, name_all
@@ -37,85 +38,74 @@ _PERSON = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Channel(NamedItem):
-    """One row of Channels; missing cells are empty. `at` is (section index, number of the table, of the row)."""
+class _Contact(NamedItem):
+    """A contact; `at` is (section index, number of the table, of the row or the bullet)."""
 
     at: tuple[int, int, int]
+    kind: ClassVar[str] = ""
+    keys: ClassVar[tuple[str, ...]] = ()
+
+    def json(self) -> dict[str, Any]:
+        """Return the contact under the keys of the interface; lines count from 1."""
+        values = {key: getattr(self, key) for key in self.keys}
+        return {"ref": self.ref, **values, "line": self.line + 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Channel(_Contact):
+    """One row of Channels; missing cells are empty."""
+
     name: str
     id: str
     type: str
     status: str
     extra: Mapping[str, str]
     kind: ClassVar[str] = "channel"
+    keys: ClassVar[tuple[str, ...]] = (*COLUMNS["channel"], "extra")
 
     @property
     def title(self) -> str:
         """The name, under which it is looked up."""
         return self.name or self.id
 
-    def json(self) -> dict[str, Any]:
-        """Return the channel under the keys of the interface; lines count from 1."""
-        return _json(self, name=self.name, id=self.id, type=self.type, status=self.status, extra=dict(self.extra))
-
 
 @dataclass(frozen=True, slots=True)
-class Route(NamedItem):
-    """One row of Message Routes; missing cells are empty. `at` as in `Channel`."""
+class Route(_Contact):
+    """One row of Message Routes; missing cells are empty."""
 
-    at: tuple[int, int, int]
     channel: str
     project: str
     prefix: str
     terminal: str
     extra: Mapping[str, str]
     kind: ClassVar[str] = "route"
+    keys: ClassVar[tuple[str, ...]] = (*COLUMNS["route"], "extra")
 
     @property
     def title(self) -> str:
         """Channel, project and prefix, under which it is looked up."""
         return " ".join(part for part in (self.channel, self.project, self.prefix) if part)
 
-    def json(self) -> dict[str, Any]:
-        """Return the route under the keys of the interface; lines count from 1."""
-        return _json(
-            self,
-            channel=self.channel,
-            project=self.project,
-            prefix=self.prefix,
-            terminal=self.terminal,
-            extra=dict(self.extra),
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class Person(NamedItem):
-    """One bullet of People, `**Name** (Role): text`; `at` is (section index, 0, number of the bullet).
+class Person(_Contact):
+    """One bullet of People, `**Name** (Role): text`; one of another form has its whole text as name, and is `plain`."""
 
-    A bullet of another form has its whole text as name and `plain` set.
-    """
-
-    at: tuple[int, int, int]
     name: str
     role: str | None
     text: str
     plain: bool = False
     kind: ClassVar[str] = "person"
+    keys: ClassVar[tuple[str, ...]] = PERSON_KEYS
 
     @property
     def title(self) -> str:
         """The name, under which the person is looked up."""
         return self.name
 
-    def json(self) -> dict[str, Any]:
-        """Return the person under the keys of the interface; lines count from 1."""
-        return _json(self, name=self.name, role=self.role, text=self.text)
-
 
 Contact: TypeAlias = Channel | Route | Person
-
-
-def _json(contact: Contact, **values: Any) -> dict[str, Any]:
-    return {"ref": contact.ref, **values, "line": contact.line + 1}
+_IDENTITY = {"channel": ("name",), "route": ("channel", "project", "prefix"), "person": ("name",)}
 
 
 class Contacts:
@@ -125,38 +115,29 @@ class Contacts:
         """Read tables and bullets; never fails."""
         self.file = file
         self.document = document
-        rows = {kind: list(_rows(document, kind)) for kind in COLUMNS}
-        people = list(_people(document))
-        known = [(kind, *list(values.values())[:3]) for kind in COLUMNS for *_, values, _ in rows[kind]]
-        known = [part[:2] if part[0] == "channel" else part for part in known]
-        known += [("person", name) for _, _, name, _, _, _ in people]
-        said = [(*values.values(), *extra.values()) for kind in COLUMNS for *_, values, extra in rows[kind]]
-        said += [(role or "", text) for _, _, _, role, text, _ in people]
-        names = iter(name_all(KIND, known, [encode("\0".join(one)) for one in said]))
-        self.channels: tuple[Channel, ...] = tuple(
-            Channel(*next(names), file, line, at, v["name"], v["id"], v["type"], v["status"], extra)
-            for at, line, v, extra in rows["channel"]
+        rows = [*_rows(document, Channel), *_rows(document, Route), *_people(document)]
+        known = [(kind.kind, *(values[key] or "" for key in _IDENTITY[kind.kind])) for kind, _, _, values in rows]
+        marks = [encode("\0".join(map(_flat, values.values()))) for *_, values in rows]
+        self._all: tuple[Contact, ...] = tuple(
+            kind(*name, file, line, at, **values)
+            for name, (kind, at, line, values) in zip(name_all(KIND, known, marks), rows, strict=True)
         )
-        self.routes: tuple[Route, ...] = tuple(
-            Route(*next(names), file, line, at, v["channel"], v["project"], v["prefix"], v["terminal"], extra)
-            for at, line, v, extra in rows["route"]
-        )
-        self.people: tuple[Person, ...] = tuple(
-            Person(*next(names), file, line, at, name, role, text, plain)
-            for at, line, name, role, text, plain in people
-        )
+        self.channels = tuple(one for one in self._all if isinstance(one, Channel))
+        self.routes = tuple(one for one in self._all if isinstance(one, Route))
+        self.people = tuple(one for one in self._all if isinstance(one, Person))
 
     def all(self) -> tuple[Contact, ...]:
         """Return channels, then routes, then people."""
-        return (*self.channels, *self.routes, *self.people)
+        return self._all
 
     def json(self) -> dict[str, Any]:
         """Return `channels`, `routes` and `people` as lists."""
-        return {
-            "channels": [channel.json() for channel in self.channels],
-            "routes": [route.json() for route in self.routes],
-            "people": [person.json() for person in self.people],
-        }
+        parts = {"channels": self.channels, "routes": self.routes, "people": self.people}
+        return {name: [one.json() for one in found] for name, found in parts.items()}
+
+
+def _flat(value: Any) -> str:
+    return "\0".join(value.values()) if isinstance(value, Mapping) else str(value or "")
 
 
 def places_of(document: Document, kind: str) -> list[int]:
@@ -194,28 +175,29 @@ def _is_table(table: Table, kind: str) -> bool:
     return table.column(next(iter(COLUMNS[kind].values()))) is not None
 
 
-def _rows(
-    document: Document, kind: str
-) -> Iterator[tuple[tuple[int, int, int], int, dict[str, str], Mapping[str, str]]]:
-    columns = COLUMNS[kind]
-    for index in places_of(document, kind):
+_Read: TypeAlias = "tuple[type[Any], tuple[int, int, int], int, dict[str, Any]]"
+"""A contact as it is read: its class, place, line and values."""
+
+
+def _rows(document: Document, kind: type[Channel | Route]) -> Iterator[_Read]:
+    columns = COLUMNS[kind.kind]
+    for index in places_of(document, kind.kind):
         top = document.line_of(index) + 1
         for number, table in enumerate(document.sections[index].tables):
-            if not _is_table(table, kind):
-                continue
             places = {key: table.column(title) for key, title in columns.items()}
             others = [(at, title) for at, title in enumerate(table.header) if at not in places.values() and title]
-            for place, row in enumerate(table.rows):
-                values = {key: "" if at is None else row.text(at) for key, at in places.items()}
-                extra = {title: row.text(at) for at, title in others}
-                yield (index, number, place), top + row.line, values, extra
+            for place, row in enumerate(table.rows if _is_table(table, kind.kind) else ()):
+                values: dict[str, Any] = {key: "" if at is None else row.text(at) for key, at in places.items()}
+                values["extra"] = {title: row.text(at) for at, title in others}
+                yield kind, (index, number, place), top + row.line, values
 
 
-def _people(document: Document) -> Iterator[tuple[tuple[int, int, int], int, str, str | None, str, bool]]:
+def _people(document: Document) -> Iterator[_Read]:
     for index in places_of(document, "person"):
         top = document.line_of(index) + 1
         for number, bullet in enumerate(read_bullets(plain_bullets(document.sections[index].body).body)):
-            yield (index, 0, number), top + bullet.line, *_read_person(bullet.text)
+            values = zip(("name", "role", "text", "plain"), _read_person(bullet.text), strict=True)
+            yield Person, (index, 0, number), top + bullet.line, dict(values)
 
 
 def _read_person(text: str) -> tuple[str, str | None, str, bool]:
@@ -283,7 +265,7 @@ def add_contact(snapshot: Files, kind: str, values: Mapping[str, str], *, source
         places = [at]
     source = source.rstrip("\r\n")
     body, index, place = (
-        _added_person(document, places, given, source)
+        (_added_person(document, places[0], given, source), places[0], 0)
         if kind == "person"
         else _added_row(document, places, kind, given, source)
     )
@@ -341,17 +323,14 @@ def _with_row(body: str, number: int, kind: str, given: Mapping[str, str], sourc
     return add_row(body, table, values)
 
 
-def _added_person(document: Document, places: list[int], given: Mapping[str, str], source: str) -> tuple[str, int, int]:
-    index = places[0]
+def _added_person(document: Document, index: int, given: Mapping[str, str], source: str) -> str:
     body = document.sections[index].body
     bullets = read_bullets(body)
     wanted = (given.get("name", ""), given.get("role") or None, given.get("text", ""))
-    if [_read_person(one.text)[:3] for one in read_bullets(source)] != [wanted]:
-        source = _bullet(_compose_person(given), "\n", f"{bullets[-1].marker} " if bullets else "- ")
-    if not bullets:
-        return with_end(body, source, document, index), index, 0
+    if not bullets or [_read_person(one.text)[:3] for one in read_bullets(source)] != [wanted]:
+        return add_bullet(body, _compose_person(given), document, index, None, "contact.value")
     written = document.newline.join(line for line, _ in split_lines(source))
-    return insert_line(body, bullets[-1].end, written, document.newline), index, 0
+    return insert_line(body, bullets[-1].end, written, document.newline)
 
 
 def _compose_person(values: Mapping[str, str]) -> str:
@@ -372,11 +351,6 @@ def _compose_person(values: Mapping[str, str]) -> str:
     return raw
 
 
-def _bullet(raw: str, newline: str, prefix: str) -> str:
-    first, *rest = [line for line, _ in split_lines(raw)]
-    return newline.join([prefix + first, *("  " + line if line.strip() else "" for line in rest)])
-
-
 def edit_contact(snapshot: Files, ref: str, set: Mapping[str, str], *, now: datetime) -> Edit:  # noqa: A002, ARG001
     """Set cells of a row, or name, role and text of a person; only what is set changes.
 
@@ -387,7 +361,8 @@ def edit_contact(snapshot: Files, ref: str, set: Mapping[str, str], *, now: date
     index, number, place = contact.at
     body = _body(document, index, contact)
     if isinstance(contact, Person):
-        body = _with_person(body, contact, set)
+        old = {"name": contact.name, "role": contact.role or "", "text": contact.text}
+        body = replace_bullet(body, place, _compose_person({**old, **set}), document.newline, "contact.value")
     else:
         for key, value in set.items():
             table = find_tables(body)[number]
@@ -407,24 +382,6 @@ def edit_contact(snapshot: Files, ref: str, set: Mapping[str, str], *, now: date
     return Edit({FILE: document}, f"changed the {contact.kind} {contact.title[:60]}", found.ref)
 
 
-def _with_person(body: str, person: Person, changes: Mapping[str, str]) -> str:
-    old = {"name": person.name, "role": person.role or "", "text": person.text}
-    new = _compose_person({**old, **changes})
-    bullets = read_bullets(body)
-    bullet = bullets[person.at[2]]
-    source = body[bullet.start : bullet.end]
-    if new == bullet.text:
-        return body
-    ending = source[len(source.rstrip("\r\n")) :]
-    newline = ending if ending in ("\r\n", "\r", "\n") else "\n"
-    space = source[1 : len(source) - len(source[1:].lstrip(" \t"))] or " "
-    changed = body[: bullet.start] + _bullet(new, newline, bullet.marker + space) + ending + body[bullet.end :]
-    after = read_bullets(changed)
-    if len(after) != len(bullets) or after[person.at[2]].text.split() != new.split():
-        raise _unreadable("person")
-    return changed
-
-
 def remove_contact(snapshot: Files, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
     """Take a row or a person out; the table and the section stay."""
     contact = find_contact(snapshot, ref)
@@ -432,8 +389,7 @@ def remove_contact(snapshot: Files, ref: str, *, now: datetime) -> Edit:  # noqa
     index, number, place = contact.at
     body = _body(document, index, contact)
     if isinstance(contact, Person):
-        bullet = read_bullets(body)[place]
-        body = body[: bullet.start] + body[bullet.end :]
+        body = replace_bullet(body, place, None, document.newline, "contact.value")
     else:
         body = remove_row(body, find_tables(body)[number], place)
     document = document.with_section(index, document.sections[index].with_body(body))

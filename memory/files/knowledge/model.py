@@ -9,14 +9,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memory.base.clock import read_moment
-from memory.base.values import split_remark
+from memory.base.values import folded, split_remark
 from memory.document import Bullet, Document, Entry, Section
-from memory.document.lines import insert_line, read_bullets, split_lines
+from memory.document.lines import read_bullets, split_lines
 from memory.errors import UsageError
+from memory.files.bullets import add_bullet, replace_bullet
 from memory.files.dress import LineFinding, loose_lines, plain_bullets
-from memory.files.edit import Edit, one_line, started_document, with_end
+from memory.files.edit import Edit, one_line, started_document
 from memory.files.item_refs import NamedItem, name_all
-from memory.files.refs import look_up
+from memory.files.refs import look_up, short
 
 if TYPE_CHECKING:
     from typing import Any, Literal
@@ -27,7 +28,6 @@ FILE = "knowledge.md"
 KIND = "knowledge"
 DECISIONS = "Decisions Made"
 _DECISION = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}):[ \t]+(\S[\s\S]*)", re.ASCII)
-_PREFIX = re.compile(r"[-*+](?: {1,4}|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +181,9 @@ def add_knowledge(
         date = now.astimezone(snapshot.zone).date().isoformat() if _DECISION.fullmatch(text.strip()) is None else None
     raw = compose(text, date, reason)
     document = with_bullets(started_document(snapshot, FILE, now), title, topic, [raw])
-    _, index, number = _place(document, title, topic)
-    return _edit(document, (index, number), -1, raw, "added")
+    _, *place = _place(document, title, topic)
+    items = [item for item in Knowledge(FILE, document).items if [*item.at[:2]] == place]
+    return Edit({FILE: document}, f"added {short(raw)}", items[-1].ref)
 
 
 def _place(document: Document, section: str, topic: str | None) -> tuple[Document, int, int | None]:
@@ -190,13 +191,17 @@ def _place(document: Document, section: str, topic: str | None) -> tuple[Documen
     title = one_line("knowledge.section", "the name of a section", section)
     places = document.find(title)
     if not places:
-        new = Section.compose(title, newline=document.newline)
-        document = document.insert_section(len(document.sections), new)
-        places = document.find(title)
+        places = [len(document.sections)]
+        document = document.insert_section(places[0], Section.compose(title, newline=document.newline))
     if topic is None:
         return document, places[0], None
-    index, number, document = _topic(document, places, one_line("knowledge.section", "the name of a topic", topic))
-    return document, index, number
+    name = one_line("knowledge.section", "the name of a topic", topic)
+    for index in places:
+        for number, entry in enumerate(document.section(index).entries):
+            if folded(entry.title) == folded(name):
+                return document, index, number
+    index, number = places[0], len(document.section(places[0]))
+    return document.insert_entry(index, number, Entry.compose(name, newline=document.newline)), index, number
 
 
 def with_bullets(document: Document, section: str, topic: str | None, raws: Sequence[str]) -> Document:
@@ -205,17 +210,11 @@ def with_bullets(document: Document, section: str, topic: str | None, raws: Sequ
     `raws` are sources as `raw` of an item. UsageError `knowledge.text` where one would not stay one bullet.
     """
     document, index, number = _place(document, section, topic)
-    block = document.block(index, number)
-    body = _with_bullet(block.body, raws[0], document, index, number)
-    before = read_bullets(body)
-    if raws[1:]:
-        prefix = _prefix(body[before[-1].start : before[-1].end])
-        written = document.newline.join(_written(prefix, raw, document.newline) for raw in raws[1:])
-        body = insert_line(body, before[-1].end, written, document.newline)
-        found = [bullet.text.split() for bullet in read_bullets(body)]
-        if found != [bullet.text.split() for bullet in before] + [raw.split() for raw in raws[1:]]:
-            raise _no_bullet()
-    return document.with_block(index, number, block.with_body(body))
+    for raw in raws:
+        block = document.block(index, number)
+        body = add_bullet(block.body, raw, document, index, number, "knowledge.text")
+        document = document.with_block(index, number, block.with_body(body))
+    return document
 
 
 def edit_knowledge(
@@ -261,88 +260,17 @@ def compose(text: str, date: str | None, reason: str | None) -> str:
     return raw
 
 
-def _written(prefix: str, raw: str, newline: str) -> str:
-    first, *rest = raw.split("\n")
-    indent = " " * max(2, len(prefix))
-    return newline.join([prefix + first, *(indent + line if line.strip() else "" for line in rest)])
-
-
-def _with_bullet(body: str, raw: str, document: Document, index: int, number: int | None) -> str:
-    bullets = read_bullets(body)
-    if bullets:
-        last = bullets[-1]
-        prefix = _prefix(body[last.start : last.end])
-        new = insert_line(body, last.end, _written(prefix, raw, document.newline), document.newline)
-    else:
-        new = with_end(body, _written("- ", raw, "\n"), document, index, number)
-    if not _reads(body, new, len(bullets), raw):
-        raise _no_bullet()
-    return new
-
-
-def _prefix(source: str) -> str:
-    found = _PREFIX.match(source)
-    prefix = found[0] if found else "- "
-    return prefix if prefix.endswith(" ") else prefix + " "
-
-
-def _reads(old: str, new: str, at: int, raw: str | None) -> bool:
-    """Return whether the new body reads as the old one with one bullet put in, replaced or (None) taken out."""
-    before = [bullet.text for bullet in read_bullets(old)]
-    after = [bullet.text for bullet in read_bullets(new)]
-    if raw is not None:
-        if at >= len(after) or after[at].split() != raw.split():
-            return False
-        del after[at]
-    del before[at : at + 1]
-    return before == after
-
-
-def _no_bullet() -> UsageError:
-    return UsageError(
-        "knowledge.text", "the text would not stay one bullet", "leave out HTML and code fences that stay open"
-    )
-
-
-def _topic(document: Document, places: list[int], title: str) -> tuple[int, int, Document]:
-    for index in places:
-        for number, entry in enumerate(document.section(index).entries):
-            if entry.title.casefold() == title.casefold():
-                return index, number, document
-    index = places[0]
-    number = len(document.section(index))
-    return index, number, document.insert_entry(index, number, Entry.compose(title, newline=document.newline))
-
-
 def _replaced(snapshot: Files, item: KnowledgeItem, raw: str | None, done: str) -> Edit:
     document = snapshot.document(FILE)
-    index, number, place = item.at
+    index, number, _ = item.at
     block = document.block(index, number)
     body = plain_bullets(block.body).body
-    bullet = read_bullets(body)[place]
-    source = body[bullet.start : bullet.end]
-    if raw == bullet.text:
+    new = replace_bullet(body, item.at[2], raw, document.newline, "knowledge.text")
+    if new == body:
         return Edit({}, "nothing changed", item.ref)
-    written = ""
-    if raw is not None:
-        ending = source[len(source.rstrip("\r\n")) :]
-        written = _written(_prefix(source), raw, document.newline) + ending
-    changed = body[: bullet.start] + written + body[bullet.end :]
-    if not _reads(body, changed, place, raw):
-        if raw is not None:
-            raise _no_bullet()
-        raise UsageError("knowledge.text", "without this bullet others would read differently", "use an editor")
-    document = document.with_block(index, number, block.with_body(changed))
-    return _edit(document, (index, number), place if raw is not None else None, raw or item.text, done)
-
-
-def _edit(document: Document, place: tuple[int, int | None], bullet: int | None, raw: str, done: str) -> Edit:
-    first = raw.split("\n", 1)[0]
-    summary = f"{done} {first if len(first) <= 60 else first[:59] + '…'}"
-    if bullet is None:
-        return Edit({FILE: document}, summary)
-    there = [item for item in Knowledge(FILE, document).items if item.at[:2] == place]
-    return Edit({FILE: document}, summary, there[bullet].ref)
+    document = document.with_block(index, number, block.with_body(new))
+    found = None if raw is None else next(one for one in Knowledge(FILE, document).items if one.at == item.at)
+    return Edit({FILE: document}, f"{done} {short(raw or item.text)}", None if found is None else found.ref)
 
 
 def plain_knowledge(document: Document) -> Document:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
-from threading import current_thread, main_thread
 from typing import Any, ClassVar
 
 from memory.files.knowledge.hints import KnowledgeHints, hints_of
@@ -53,8 +52,7 @@ class KnowledgePane(OutlinePane):
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Read the rows, and find what is stale or said twice."""
-        # Before the first frame the application's main thread reads, quickly; a worker reads again right after.
-        self._hints = hints_of(snapshot, now, quick=current_thread() is main_thread())
+        self._hints = hints_of(snapshot, now)
         return super().read(snapshot, now)
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
