@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import BadMoment, read_moment
 from memory.base.problems import Level, Problem
+from memory.base.sync_copies import copy_problem, original_of
 from memory.base.values import split_field
 from memory.document import Document, Section
 from memory.document.check import structure_problems
@@ -28,7 +29,6 @@ from .monitors import value_problem as monitor_problem
 from .plain import line_findings
 from .plans.model import SECTIONS as PLAN_SECTIONS
 from .plans.model import STATUSES, Plans
-from .sync_copies import original_of
 from .tasks.check import journal_problems, task_problems
 from .unread import unread_contacts, unread_settings
 
@@ -313,7 +313,7 @@ def neighbour_problems(snapshot: Snapshot) -> Iterator[Problem]:
     for name in folder.archive:
         shown, original = f"archive/{name}", original_of(name, _ARCHIVE.fullmatch)
         if original is not None:
-            yield _copy(shown, f"archive/{original}")
+            yield copy_problem(shown, f"archive/{original}")
         elif name.endswith(".md") and name[0] != "." and not _ARCHIVE.fullmatch(name):
             message = "no name of an archive, which is such as tasks-2024-01.md: nothing is ever moved into it"
             yield Problem("warning", shown, 0, "file.archive_name", message)
@@ -323,7 +323,7 @@ def _beside(name: str) -> Iterator[Problem]:
     """Yield what is wrong with another file in the memory folder than the seven."""
     original = original_of(name, lambda one: one.lower() in MEMORY_FILES)
     if original is not None:
-        yield _copy(name, original)
+        yield copy_problem(name, original)
     elif (found := _EVICTED.fullmatch(name)) is not None and found["name"] in MEMORY_FILES:
         message = f"{found['name']} was moved into the cloud; this is what is left of it here"
         yield Problem("error", name, 0, "file.evicted", message)
@@ -334,8 +334,3 @@ def _beside(name: str) -> Iterator[Problem]:
     elif name.strip().casefold() in MEMORY_FILES:
         message = f"not {name.strip().casefold()}, whose name differs in case or blanks: nothing reads it"
         yield Problem("warning", name, 0, "file.similar_name", message)
-
-
-def _copy(name: str, original: str) -> Problem:
-    message = f"a copy of {original} that another program left: nothing reads it; move what differs, then delete it"
-    return Problem("warning", name, 0, "file.conflicted_copy", message)

@@ -27,8 +27,6 @@ PROCEDURAL, EPISODIC = "memory/procedural", "memory/episodic"
 """The folders of those memories where the Aidefile names none."""
 _KEYS = ("compact_after", "core_files", "procedural_dir", "episodic_dir")
 _LONGEST_PATH = 4096
-_MOST_PROBLEMS = 20
-"""The most warnings about one Aidefile; a reader of twenty lines does not need the next hundred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
     toml = read_toml(data or b"", NAME)
     values = toml.values
     for name, value in values.items():
-        if name not in SECTIONS and isinstance(value, Mapping | list):
+        if name not in SECTIONS and _is_section(value):
             raise config_error(
                 "typed.section",
                 f"[{name[:60]}] is no section of an Aidefile",
@@ -113,21 +111,19 @@ def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
 
 
 def _problems(toml: Toml) -> tuple[Problem, ...]:
-    """Return what is unusual without being wrong; of many findings only the first, and how many more there are."""
-    found = [
-        (toml.line_of(name), f"{name[:60]} stands outside of a section, and nobody reads it")
-        for name, value in toml.values.items()
-        if name not in SECTIONS and not isinstance(value, Mapping | list)
-    ]
+    """Return what is unusual without being wrong."""
+    outside = [name for name, value in toml.values.items() if name not in SECTIONS and not _is_section(value)]
+    unknown = [name for name in toml.values.get("memory", {}) if name not in _KEYS]
+    found = [(toml.line_of(name), f"{name[:60]} is outside of a section and is not read") for name in outside]
     found += [
         (toml.line_of("memory", name), f"[memory] has no key {name[:60]}; it has {', '.join(_KEYS)}")
-        for name in toml.values.get("memory", {})
-        if name not in _KEYS
+        for name in unknown
     ]
-    if len(found) > _MOST_PROBLEMS:
-        more = f"{len(found) - _MOST_PROBLEMS} more keys that nobody reads"
-        found[_MOST_PROBLEMS:] = [(found[_MOST_PROBLEMS][0], more)]
     return tuple(Problem("warning", NAME, line, "typed.key", text) for line, text in found)
+
+
+def _is_section(value: object) -> bool:
+    return isinstance(value, Mapping | list)
 
 
 def inside(top: str, path: str) -> str:

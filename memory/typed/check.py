@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from memory.base.problems import Problem
 from memory.base.secrets import secret_lines
+from memory.base.sync_copies import copy_problem
 from memory.errors import ConfigError, MemdeckError
 
 from .aidefile import NAME
-from .files import LOCK, MemoryFile
-from .reading import SEARCHED, read_text
+from .failures import FILE
+from .files import LOCK
+from .reading import SEARCHED, no_failures, read_text
 from .registry import REGISTRY, read_registry
 from .status import AgentLook
 
@@ -31,15 +33,8 @@ def registry_problems(home: Path | None, *, parsing: bool = False) -> tuple[Prob
     )
 
 
-Known = MutableMapping[str, tuple[tuple[int, int], tuple[tuple[int, str], ...]]]
-"""By path: the stamp that identifies a file's version, and the lines (from 0) in it that hold secrets."""
-
-
-def agent_problems(look: AgentLook, shown: str, known: Known) -> Iterator[Problem]:
-    """Yield the problems of one agent; `shown` is the prefix of the paths of its files.
-
-    `known` caches what was found in each file, so that only changed files are read again.
-    """
+def agent_problems(look: AgentLook, shown: str) -> Iterator[Problem]:
+    """Yield the problems of one agent; `shown` is the prefix of the paths of its files."""
     if look.error is not None:
         yield _problem(look.error, shown + NAME)
         return
@@ -54,26 +49,17 @@ def agent_problems(look: AgentLook, shown: str, known: Known) -> Iterator[Proble
         if holder.dead:
             words = f"the lock is stale: {holder.text()}; `memdeck typed unlock` takes it away"
             yield Problem("warning", shown + holder.path + LOCK, 0, "typed.stale_lock", words)
-    yield from _secrets(look, shown, known)
-
-
-def _secrets(look: AgentLook, shown: str, known: Known) -> Iterator[Problem]:
-    """Yield the lines that hold a secret; files that the next prune deletes are checked as well."""
+    yield from (copy_problem(shown + path, original) for path, original in look.found.copies)
     for file in look.found.files:
-        if file.size > SEARCHED:
-            continue
-        path, stamp = shown + file.path, (file.mtime_ns, file.size)
-        found = known.get(path)
-        if found is None or found[0] != stamp:
-            found = known[path] = (stamp, _secrets_in(look, file))
-        for line, kind in found[1]:
-            yield Problem("warning", path, line + 1, "typed.secret", f"this looks like a secret: {kind}")
-
-
-def _secrets_in(look: AgentLook, file: MemoryFile) -> tuple[tuple[int, str], ...]:
-
-    text = read_text(look.agent.folder, file.path)
-    return () if text is None or "\0" in text else secret_lines(text)
+        text = read_text(look.agent.folder, file.path) if file.size <= SEARCHED else None
+        for line, kind in () if text is None or "\0" in text else secret_lines(text):
+            words = f"this looks like a secret: {kind}"
+            yield Problem("warning", shown + file.path, line + 1, "typed.secret", words)
+    for line, title in no_failures(look):
+        words = (
+            f"{title[:60]!r} is read by nothing: a note of a failed run is a block with a line `- **Why it failed**: …`"
+        )
+        yield Problem("warning", f"{shown}{look.aidefile.procedural_real}/{FILE}", line + 1, "line.unread", words)
 
 
 def _problem(error: MemdeckError, file: str) -> Problem:

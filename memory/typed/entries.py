@@ -23,6 +23,7 @@ from memory.search.entries import (
 )
 from memory.search.records import Record, derived_ref
 from memory.systems import system_of
+from memory.typed.exchange import agent_for, behind
 from memory.typed.status import AgentLook
 from memory.typed.stores import path_in
 from memory.typed.system import TypedMemory
@@ -66,7 +67,7 @@ class TypedBlocks:
         among its procedural files), `agent` if there are several.
         """
         refuse_unknown(fields, ("agent", "path"), "a block")
-        look = self._agent(call, fields.get("agent"))
+        look = _agent(call, fields.get("agent"))
         heading = one_line("typed.title", "the title of a block", title)
         store = _system(call).store(look.agent)
         assert look.aidefile is not None
@@ -81,10 +82,8 @@ class TypedBlocks:
         block = f"## {heading}\n" + (f"\n{body}\n" if body else "")
 
         def build(data: bytes) -> bytes:
-            new = encode(block) if not data.strip() else _behind(data, block)
-            if [name for name, _ in _pieces(new)].count(heading) != [name for name, _ in _pieces(data)].count(
-                heading
-            ) + 1:
+            new = behind(data, [encode(block)])
+            if _titles(new).count(heading) != _titles(data).count(heading) + 1:
                 raise RefusedError(
                     "typed.unclosed", f"what is left open in {path} would swallow the block", "close it first"
                 )
@@ -135,7 +134,7 @@ class TypedBlocks:
         """Replace the bytes of one block, which is located under the lock."""
         record = self.find(call, ref)
         check(item_of(record))
-        look = self._agent(call, record.item.agent)
+        look = _agent(call, record.item.agent)
         store = _system(call).store(look.agent)
         path = record.file.removeprefix(store.prefix).lstrip("/")
         if record.title == path.rpartition("/")[2]:
@@ -161,24 +160,17 @@ class TypedBlocks:
         found = [one for one in _system(call).records() if one.file == record.file and one.title == wanted]
         return Made(item_of(found[0]) if found else None, change.id if change.files else None, change.summary)
 
-    def _agent(self, call: EntryCall, name: Any) -> AgentLook:
-        looks = [look for look in _system(call).look().agents if look.aidefile is not None]
-        found = [look for look in looks if name in (None, look.agent.name)]
-        if len(found) == 1:
-            return found[0]
-        known = ", ".join(look.agent.name for look in looks) or "none"
-        if name is None and found:
-            raise UsageError("typed.agent", f"there are several agents: {known[:200]}", "name one in the field agent")
-        raise NotFoundError("typed.agent", f"there is no agent {str(name)[:40]!r}", f"there is {known[:200]}")
+
+def _agent(call: EntryCall, name: Any) -> AgentLook:
+    return agent_for(_system(call).look().agents, "" if name is None else str(name))
 
 
 def _system(call: EntryCall) -> TypedMemory:
     return system_of(call.workspace, "typed", TypedMemory)
 
 
-def _behind(data: bytes, block: str) -> bytes:
-    newline = newline_of(data)
-    return data.rstrip(b"\r\n") + encode((newline * 2) + block.replace("\n", newline))
+def _titles(data: bytes) -> list[str]:
+    return [title for title, _ in _pieces(data)]
 
 
 def _pieces(data: bytes) -> list[tuple[str, bytes]]:

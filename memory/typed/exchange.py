@@ -42,7 +42,9 @@ def agent_for(looks: Sequence[AgentLook], name: str) -> AgentLook:
         return found[0]
     known = ", ".join(look.agent.name for look in usable)[:200] or "none"
     if not name and found:
-        raise UsageError("typed.agent", f"there are several agents: {known}", "name one with --into")
+        raise UsageError(
+            "typed.agent", f"there are several agents: {known}", "name one, with --into or in the field agent"
+        )
     raise NotFoundError("typed.agent", f"there is no agent {name[:40]!r}", f"there is {known}")
 
 
@@ -68,7 +70,7 @@ def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, no
 
     def commit() -> Committed:
         def build(data: bytes) -> bytes:
-            return _behind(data, [block_of(item) for item in converted])
+            return behind(data, [block_of(item) for item in converted])
 
         if not converted:
             return Committed(())
@@ -95,7 +97,7 @@ def block_of(item: Item) -> bytes:
     return raw
 
 
-def _behind(data: bytes, blocks: Sequence[bytes]) -> bytes:
+def behind(data: bytes, blocks: Sequence[bytes]) -> bytes:
     """Return a file with blocks appended, a blank line before each, with the file's own line ends."""
     newline = newline_of(data).encode() if data else b"\n"
     text = b"\n".join(blocks)

@@ -1,15 +1,17 @@
-"""The failure log of an agent: write, read, count and group notes about failed runs, and propose a lesson."""
+"""The failure log of an agent: write, read, count and group notes about failed runs."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from memory.base.clock import read_utc
+from memory.base.words import overlap, tokens
 from memory.document import Section, parse
 from memory.document.lines import blank_end, ends_line, newline_of
 
@@ -21,7 +23,6 @@ FILE = "failures.md"
 SNIPPET = 200
 """How many characters of the task a note keeps."""
 _LINE_ENDS = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-_WORD = re.compile(r"[^\W_]{2,}")
 _SIMILAR = 0.5
 
 
@@ -57,17 +58,9 @@ class Failure:
 
     def json(self) -> dict[str, Any]:
         """Return the note for programs; `line` counts from 1."""
-        return {
-            "agent": self.agent,
-            "time": self.at,
-            "week": self.week,
-            "issue": self.issue,
-            "task": self.snippet,
-            "tokens": self.tokens,
-            "reason": self.reason,
-            "file": self.file,
-            "line": self.line + 1,
-        }
+        about = {"issue": self.issue, "task": self.snippet, "tokens": self.tokens, "reason": self.reason}
+        place = {"file": self.file, "line": self.line + 1}
+        return {"agent": self.agent, "time": self.at, "week": self.week, **about, **place}
 
 
 def note_of(status: str, task: str, tokens: int, issue: str, now: datetime) -> str:
@@ -99,10 +92,21 @@ def with_note(existing: bytes, note: str) -> bytes:
 
 def read_failures(data: bytes, *, agent: str = "", file: str = FILE) -> tuple[Failure, ...]:
     """Return the notes of a failure log in file order; sections that are not notes are left out."""
+    return tuple(one for one in _sections(data, agent, file) if isinstance(one, Failure))
+
+
+def unread_blocks(data: bytes) -> tuple[tuple[int, str], ...]:
+    """Return the blocks of a failure log that are no notes: the line (from 0) of each, and its title."""
+    return tuple(one for one in _sections(data, "", "") if not isinstance(one, Failure))
+
+
+def _sections(data: bytes, agent: str, file: str) -> Iterator[Failure | tuple[int, str]]:
     document = parse(data)
-    sections = enumerate(document.sections)
-    found = (_failure(section, agent, file, document.line_of(index)) for index, section in sections)
-    return tuple(failure for failure in found if failure is not None)
+    for index, section in enumerate(document.sections):
+        line = document.line_of(index)
+        found = _failure(section, agent, file, line)
+        if found is not None or section.level == 2:
+            yield found or (line, section.title)
 
 
 def _failure(section: Section, agent: str, file: str, line: int) -> Failure | None:
@@ -133,8 +137,7 @@ def _pairs(body: str) -> Iterable[tuple[str, str]]:
 # -- looking at many --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class FailureGroup:
+class FailureGroup(NamedTuple):
     """Failures with similar tasks, newest first; `words` are those that most of the tasks share."""
 
     failures: tuple[Failure, ...]
@@ -160,8 +163,7 @@ class FailureGroup:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(NamedTuple):
     """Failures counted by reason, by issue and by week, and groups of similar ones, the largest first."""
 
     failures: tuple[Failure, ...]
@@ -172,31 +174,19 @@ class Summary:
 
     def json(self) -> dict[str, Any]:
         """Return the summary for programs."""
-        return {
-            "total": len(self.failures),
-            "tokens": sum(one.tokens or 0 for one in self.failures),
-            "by_reason": self.by_reason,
-            "by_issue": self.by_issue,
-            "by_week": self.by_week,
-            "groups": [group.json() for group in self.groups],
-        }
+        counts = {"by_reason": self.by_reason, "by_issue": self.by_issue, "by_week": self.by_week}
+        tokens = sum(one.tokens or 0 for one in self.failures)
+        groups = [group.json() for group in self.groups]
+        return {"total": len(self.failures), "tokens": tokens, **counts, "groups": groups}
 
 
 def summarise(failures: Iterable[Failure]) -> Summary:
     """Count failures and group similar ones; weeks are in order of time, all else is by frequency."""
-    found = tuple(sorted(failures, key=_when, reverse=True))
-    weeks = Counter(one.week for one in found)
-    return Summary(
-        found,
-        dict(Counter(one.reason for one in found).most_common()),
-        dict(Counter(one.issue for one in found).most_common()),
-        {week: weeks[week] for week in sorted(weeks)},
-        grouped(found),
-    )
-
-
-def _when(failure: Failure) -> tuple[bool, datetime]:
-    return failure.time is not None, failure.time or datetime.min.replace(tzinfo=UTC)
+    nothing = datetime.min.replace(tzinfo=UTC)
+    found = tuple(sorted(failures, key=lambda one: one.time or nothing, reverse=True))
+    reasons, issues = (dict(Counter(map(attrgetter(key), found)).most_common()) for key in ("reason", "issue"))
+    weeks = dict(sorted(Counter(one.week for one in found).items()))
+    return Summary(found, reasons, issues, weeks, grouped(found))
 
 
 def grouped(failures: Sequence[Failure]) -> tuple[FailureGroup, ...]:
@@ -205,68 +195,20 @@ def grouped(failures: Sequence[Failure]) -> tuple[FailureGroup, ...]:
     Each goes to the most similar group that shares a word with it. The largest groups come first; of equally large
     ones, the one with the newest failure.
     """
-    groups: list[tuple[frozenset[str], list[Failure]]] = []
+    groups: list[list[Failure]] = []
     for failure in failures:
-        words = frozenset(_words(failure.snippet))
-        scored = ((len(words & known) / len(words | known or "-"), -at) for at, (known, _) in enumerate(groups))
+        scored = ((overlap(failure.snippet, group[0].snippet), -at) for at, group in enumerate(groups))
         best, at = max(scored, default=(0.0, 0))
         if best >= _SIMILAR:
-            groups[-at][1].append(failure)
+            groups[-at].append(failure)
         else:
-            groups.append((words, [failure]))
-    made = [FailureGroup(tuple(members), _shared_words(members)) for _, members in groups]
-    return tuple(sorted(made, key=lambda group: -len(group.failures)))
-
-
-def _words(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
+            groups.append([failure])
+    groups.sort(key=len, reverse=True)
+    return tuple(FailureGroup(tuple(members), _shared_words(members)) for members in groups)
 
 
 def _shared_words(members: Sequence[Failure]) -> tuple[str, ...]:
     """Return the words that more than half of the tasks have, in the order of the first task."""
-    counts = Counter(word for one in members for word in set(_words(one.snippet)))
-    usual = [word for word in dict.fromkeys(_words(members[0].snippet)) if counts[word] * 2 > len(members)]
+    counts = Counter(word for one in members for word in set(tokens(one.snippet)))
+    usual = [word for word in dict.fromkeys(tokens(members[0].snippet)) if counts[word] * 2 > len(members)]
     return tuple(usual[:12])
-
-
-# -- a proposal -------------------------------------------------------------------------------------------------
-
-LESSONS = "lessons.md"
-"""The procedural file that a distillation proposes to write."""
-LEAST = 2
-"""How many similar failures make a lesson."""
-
-
-def lesson_title(group: FailureGroup) -> str:
-    """Return the heading of a lesson: words of the task, on one line."""
-    text = " ".join(group.words) or group.failures[0].snippet or "failures without a task"
-    return text[:80].strip().strip("#").strip()
-
-
-def propose(summary: Summary, *, least: int = LEAST) -> str:
-    """Return a procedural note about repeated failures, empty where there are none.
-
-    One `##` block for each group: how often, why, when, at which cost, the newest tasks, and a line for a person to
-    fill in. Merged with `section_replace`, a later proposal replaces the blocks about the same tasks.
-    """
-    parts = []
-    titles: set[str] = set()
-    for group in summary.groups:
-        title = lesson_title(group)
-        if len(group.failures) < least or title in titles:
-            continue
-        titles.add(title)
-        reasons = ", ".join(f"{reason} {count}×" for reason, count in group.reasons.items())
-        newest, oldest = group.failures[0], group.failures[-1]
-        tasks = list(dict.fromkeys(one.snippet for one in group.failures))[:3]
-        known = [one.tokens for one in group.failures if one.tokens is not None]
-        cost = f"- **Tokens**: {sum(known)} in total, {max(known)} at most\n" if known else ""
-        parts.append(
-            f"## {title}\n- **Failed**: {len(group.failures)}× ({reasons})\n"
-            + f"- **Between**: {oldest.at} and {newest.at}\n"
-            + f"- **Issues**: {', '.join(sorted({one.issue for one in group.failures}))}\n"
-            + cost
-            + "".join(f"- **Task**: {task}\n" for task in tasks)
-            + "- **Next time**: split the task, or give it more time; say here what helped\n"
-        )
-    return "\n".join(parts)

@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Literal, get_args
 
+from memory.base.sync_copies import original_of
 from memory.errors import RefusedError, file_kind
 from memory.storage import safe_open as beneath
 
@@ -69,7 +70,8 @@ class LeftOut:
 class AgentFiles:
     """All memory files of an agent by type and path; what was skipped, and what failed.
 
-    `sentinels` are the `.lock` files, `missing` the listed core files that do not exist.
+    `sentinels` are the `.lock` files, `missing` the listed core files that do not exist, `copies` the files that
+    another program left beside the one they are a copy of, each with that: they are no memory.
     """
 
     files: tuple[MemoryFile, ...]
@@ -77,6 +79,7 @@ class AgentFiles:
     failed: tuple[LeftOut, ...] = ()
     sentinels: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    copies: tuple[tuple[str, str], ...] = ()
 
     def of(self, kind: Type) -> tuple[MemoryFile, ...]:
         """Return the files of one type."""
@@ -156,8 +159,19 @@ def look(folder: Path, aidefile: Aidefile) -> AgentFiles:
         for path, status in _below(top, real, (), [], []):
             if st.S_ISREG(status.st_mode) and path not in found and not path.endswith(LOCK):
                 found[path] = _file(top, path, "core", status)
+    copies = [(path, original) for path in found if (original := _original(path, found))]
+    for path, original in copies:
+        del found[path]
+        passed.append(LeftOut(path, f"it is a copy of {original} that another program left"))
     files = sorted(found.values(), key=lambda file: (TYPES.index(file.type), file.path))
-    return AgentFiles(tuple(files), tuple(passed), tuple(failed), tuple(sentinels), tuple(missing))
+    return AgentFiles(tuple(files), tuple(passed), tuple(failed), tuple(sentinels), tuple(missing), tuple(copies))
+
+
+def _original(path: str, known: Collection[str]) -> str | None:
+    """Return the file beside a file that it is a copy of, by its name."""
+    folder, slash, name = path.rpartition("/")
+    original = original_of(name, lambda one: folder + slash + one in known)
+    return None if original is None else folder + slash + original
 
 
 def _file(top: str, path: str, kind: Type, status: os.stat_result) -> MemoryFile:

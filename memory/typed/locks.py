@@ -7,6 +7,7 @@ writes. The content of the sentinel is for people; only its existence counts.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,9 +15,10 @@ from typing import Any
 
 from memory.base.programs import is_alive
 from memory.base.safe_text import visible
-from memory.errors import BusyError
+from memory.errors import BusyError, UsageError, write_failed
+from memory.storage import Store, fsio
 
-from .files import LOCK
+from .files import LOCK, refuse_foreign
 
 _SHOWN = 400
 
@@ -51,12 +53,6 @@ class Holder:
 def host_name() -> str:
     """Return the name of this machine as sentinels name it."""
     return os.uname().nodename
-
-
-def sentinel_text(now: datetime, pid: int) -> bytes:
-    """Return the content of a sentinel: `pid host time`."""
-    time = now.astimezone(UTC).replace(microsecond=0).isoformat()
-    return f"{pid} {host_name()} {time}\n".encode()
 
 
 def holder_of(folder: Path | str, path: str) -> Holder | None:
@@ -98,3 +94,47 @@ def held(holder: Holder) -> BusyError:
     """Return the error for a lock that another process holds."""
     hint = "unlock it if that is so" if holder.dead else "wait until it is unlocked"
     return BusyError("typed.locked", f"{visible(holder.path)} is locked by {holder.text()}", hint, **holder.json())
+
+
+def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = None) -> Holder:
+    """Make the sentinel of a file, which need not exist; BusyError `typed.locked` names the holder.
+
+    The sentinel is made in one step that only one caller can win. It is not a change of memory, so no history has it.
+    """
+    if path.endswith(LOCK):
+        raise UsageError("typed.lock", f"{path} is a lock itself", "lock the file that it belongs to")
+    pid = os.getpid() if owner is None else owner
+    time = now.astimezone(UTC).replace(microsecond=0).isoformat()
+    text = f"{pid} {host_name()} {time}\n".encode()
+    try:
+        _beside(store, path, lambda name, folder: fsio.create(name, folder, text), made=[])
+    except FileExistsError:
+        raise held(holder_of(store.root, path) or Holder(path, None, "", "")) from None
+    except OSError as error:
+        raise write_failed(error, store.shown(path) + LOCK) from error
+    return holder_of(store.root, path) or Holder(path, pid, "", "")
+
+
+def unlock_file(store: Store, path: str) -> bool:
+    """Remove the sentinel of a file, whoever made it; return whether there was one. Calling it twice is fine."""
+    if not os.path.lexists(store.root / (path + LOCK)):
+        return False
+    try:
+        _beside(store, path, fsio.remove)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise write_failed(error, store.shown(path) + LOCK) from error
+    return True
+
+
+def _beside(store: Store, path: str, act: Callable[[str, int], object], made: list[str] | None = None) -> None:
+    """Do something with the sentinel of a file: `act` gets its name and its open folder."""
+    refuse_foreign(store.root, path)
+    store.check_path(path)
+    *parents, name = store.shown(path).split("/")
+    folder = fsio.open_folder(parents, store.workspace, made=made)
+    try:
+        act(name + LOCK, folder)
+    finally:
+        os.close(folder)

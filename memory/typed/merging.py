@@ -8,20 +8,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from memory.document.lines import (
-    LINE_END,
-    decode,
-    encode,
-    ends_line,
-    heading_end,
-    heading_title,
-    newline_of,
-    scan,
-)
+from memory.document.lines import LINE_END, decode, encode, ends_line, heading_end, heading_title, newline_of, scan
 from memory.document.model import BOM, front_end
 from memory.errors import MemdeckError, UsageError
+
+_HTML_ENDS = (b"-->", b"</script>", b"</pre>", b"</style>", b"</textarea>", b"?>", b"]]>", b">")
 
 
 def merged(existing: bytes, content: str, dedupe: str) -> bytes:
@@ -33,15 +26,14 @@ def merged(existing: bytes, content: str, dedupe: str) -> bytes:
     if merge is None:
         raise UsageError("typed.dedupe", f"there is no way to merge called {dedupe!r}", f"use {', '.join(_MODES)}")
     newline = "\r\n" if newline_of(existing, newline_of(encode(content))) == "\r\n" else "\n"
-    content = content.replace("\r\n", "\n").replace("\n", newline)
-    return merge(existing, content, newline)
+    return merge(existing, content.replace("\r\n", "\n").replace("\n", newline), newline)
 
 
 def appended(existing: bytes, content: str, newline: str) -> bytes:
     """Append content after exactly one newline: the file's own, or a new one where its last line has none.
 
-    The file's bytes stay as they are, including blank lines at its end; newlines at the start of the content are
-    dropped. Nothing is put between where the file is empty, and content of newlines alone changes nothing.
+    The file's bytes stay as they are; newlines at the start of the content are dropped, and content of newlines alone
+    changes nothing.
     """
     text = encode(content)
     bare = text.lstrip(b"\r\n")
@@ -56,8 +48,7 @@ def lines_added(existing: bytes, content: str, newline: str) -> bytes:
     """Append the lines whose exact text is not yet in the file and not earlier in the same content.
 
     Blank lines separate the kept lines. One with nothing left to separate is dropped; where lines between blank lines
-    were left out, only one blank line stays; where the file and the content meet there are never two in a row. The
-    file's own lines stay as they are.
+    were left out, only one blank line stays; where the file and the content meet there are never two in a row.
     """
     lines = _lines(decode(existing))
     known = set(lines)
@@ -71,10 +62,9 @@ def lines_added(existing: bytes, content: str, newline: str) -> bytes:
         elif line in known:
             skipped = True
         else:
-            if blank:
-                if not added:
-                    blank = 0 if blank_end else 1
-                added += [""] * (min(blank, 1) if skipped else blank)
+            if blank and not added:
+                blank = 0 if blank_end else 1
+            added += [""] * (min(blank, 1) if skipped else blank)
             added.append(line)
             known.add(line)
             blank, skipped = 0, False
@@ -91,8 +81,7 @@ def _lines(text: str) -> list[str]:
 # -- blocks -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(NamedTuple):
     """A piece of a file: the text before the first `##` (level 0), a `##` block, or a `#` part after one."""
 
     level: int
@@ -106,33 +95,34 @@ def blocks_replaced(existing: bytes, content: str, newline: str) -> bytes:
     A block ends at the next heading of level 1 or 2. Headings in code fences and HTML blocks do not count, and titles
     are compared trimmed and with case. Of several equal headings in the file the first is replaced and the rest are
     removed. Text before the first `##` of the content is added to the file's own, unless it is there already. A fence
-    that the content leaves open is closed.
+    that a block leaves open is closed.
 
     Raises UsageError `typed.headings` for a heading that occurs twice in the content, because it is unclear which block
     counts; and MemdeckError `typed.merge` where the result would not have the expected headings.
     """
-    blocks = _split(existing)
-    head, *coming = _split(encode(content))
+    end = newline.encode()
+    head, *blocks = _split(existing)
+    preamble, *coming = _split(encode(content))
     _refuse_equal(coming)
-    blocks[0] = _with_text(blocks[0], head.raw, newline, last=len(blocks) == 1)
+    result = [_with_text(head, _trimmed(preamble.raw), end, last=not blocks)]
     newest = {block.title: block for block in coming if block.level == 2}
     placed: set[str] = set()
-    result: list[_Block] = []
     for block in blocks:
         if block.level != 2 or block.title not in newest:
             result.append(block)
         elif block.title not in placed:
             placed.add(block.title)
-            result.append(_in_place(block, newest[block.title], newline))
+            result.append(block._replace(raw=_sealed(newest[block.title].raw, _tail(block.raw), end)))
     for block in coming:
-        if block.level == 2:
-            if block.title in placed:
-                continue
-            placed.add(block.title)
-        elif _contains(b"".join(one.raw for one in result), block.raw):
+        is_there = _contains(b"".join(one.raw for one in result), block.raw) if block.level == 1 else False
+        if is_there or (block.level == 2 and block.title in placed):
             continue
-        result[-1] = _followed(result[-1], newline)
-        result.append(_in_place(_Block(2, "", newline.encode()), block, newline))
+        before = result[-1].raw
+        if before.removeprefix(BOM).strip():
+            tail = _tail(before)
+            tail = tail if len(LINE_END.findall(tail)) > 1 else end + end
+            result[-1] = result[-1]._replace(raw=_sealed(before, tail, end))
+        result.append(block._replace(raw=_sealed(block.raw, end, end)))
     made = b"".join(block.raw for block in result)
     if _split(made) != result:
         raise MemdeckError(
@@ -148,10 +138,9 @@ def _refuse_equal(coming: Sequence[_Block]) -> None:
     counts = Counter(block.title for block in coming if block.level == 2)
     twice = [title for title, count in counts.items() if count > 1]
     if twice:
-        shown = twice[0] if len(twice[0]) <= 60 else twice[0][:59] + "…"
         raise UsageError(
             "typed.headings",
-            f"the content has the heading {'## ' + shown!r} {counts[twice[0]]} times",
+            f"the content has the heading {'## ' + twice[0][:60]!r} {counts[twice[0]]} times",
             "write one block of each heading, or append with the mode none",
             headings=twice,
         )
@@ -159,96 +148,72 @@ def _refuse_equal(coming: Sequence[_Block]) -> None:
 
 def _split(data: bytes) -> list[_Block]:
     """Return the text before the first `##`, then the blocks; joined they are the original bytes."""
-    start = front_end(data, len(BOM) if data.startswith(BOM) else 0)
-    outline = scan(data, start)
+    outline = scan(data, _start(data))
     marks = [(at, level) for at, level in zip(outline.starts, outline.levels, strict=True) if level <= 2]
     while marks and marks[0][1] == 1:
         del marks[0]
-    ends = [*(at for at, _ in marks[1:]), len(data)][: len(marks)]
-    blocks = [_Block(0, "", data[: marks[0][0] if marks else len(data)])]
-    for (at, level), end in zip(marks, ends, strict=True):
+    ends = [*(at for at, _ in marks), len(data)]
+    blocks = [_Block(0, "", data[: ends[0]])]
+    for (at, level), end in zip(marks, ends[1:], strict=True):
         raw = data[at:end]
         blocks.append(_Block(level, heading_title(decode(raw[: heading_end(raw)]).rstrip("\r\n")), raw))
     return blocks
 
 
-def _with_text(head: _Block, text: bytes, newline: str, *, last: bool) -> _Block:
+def _start(data: bytes) -> int:
+    return front_end(data, len(BOM) if data.startswith(BOM) else 0)
+
+
+def _with_text(head: _Block, text: bytes, end: bytes, *, last: bool) -> _Block:
     """Return the text before the first block with more text appended, unless it contains that already."""
-    while (bare := _trimmed(text).removeprefix(BOM)) != text:
-        text = bare
+    text = _trimmed(text.removeprefix(BOM))
     if not text or _contains(head.raw, text):
         return head
-    body, tail = _cut(head.raw)
-    end = newline.encode()
-    if body.removeprefix(BOM):
-        body = _closed(body, end, newline) + end + end
+    tail = _tail(head.raw)
+    if head.raw.removeprefix(BOM).strip():
+        raw = _sealed(head.raw, b"", end) + end + end + text
     else:
-        body, tail = head.raw + (b"" if ends_line(head.raw.removeprefix(BOM)) else end), b""
-    raw = body + text
-    tail = tail if tail.count(b"\n") + tail.count(b"\r") > (0 if last else 1) else end if last else end + end
-    return replace(head, raw=_closed(raw, tail, newline) + tail)
+        raw, tail = head.raw + (b"" if ends_line(head.raw.removeprefix(BOM)) else end) + text, b""
+    if len(LINE_END.findall(tail)) <= (not last):
+        tail = end if last else end + end
+    return head._replace(raw=_sealed(raw, tail, end))
 
 
-def _in_place(old: _Block, new: _Block, newline: str) -> _Block:
-    """Return a new block with the blank lines at the end of the old one."""
-    tail = _cut(old.raw)[1]
-    body = _trimmed(new.raw)
-    if not tail and _is_open(body):
-        tail = newline.encode()
-    return replace(new, raw=_closed(body, tail, newline) + tail)
+def _tail(raw: bytes) -> bytes:
+    """Return the last line end of a source and the blank lines behind it."""
+    return raw[len(_cut(raw)) :]
 
 
-def _followed(block: _Block, newline: str) -> _Block:
-    """Return a block after which a heading can follow: nothing is open, and it ends with a blank line."""
-    body, tail = _cut(block.raw)
-    if not body.removeprefix(BOM):
-        return block
-    end = newline.encode()
-    if len(LINE_END.findall(tail)) < 2:
-        tail = end + end
-    return replace(block, raw=_closed(body, tail, newline) + tail)
-
-
-def _cut(raw: bytes) -> tuple[bytes, bytes]:
-    """Return a source without its last line end and blank lines, and those as the second part."""
+def _cut(raw: bytes) -> bytes:
+    """Return a source without its last line end and the blank lines behind it."""
     stripped = raw.rstrip(b" \t\r\n")
     found = LINE_END.search(raw, len(stripped))
-    at = found.start() if found else len(raw)
-    if not stripped:
-        return b"", raw
-    return raw[:at], raw[at:]
+    return raw[: found.start()] if stripped and found else raw if stripped else b""
 
 
 def _trimmed(raw: bytes) -> bytes:
     """Return a source without blank lines at its start and end; the last line has no line end."""
-    body = _cut(raw)[0]
-    return re.sub(rb"\A(?:[ \t]*(?:\r\n|\n|\r))+", b"", body)
+    return re.sub(rb"\A(?:[ \t]*(?:\r\n|\n|\r))+", b"", _cut(raw))
 
 
-def _closed(body: bytes, tail: bytes, newline: str) -> bytes:
-    """Return a body with the end of a fence or HTML block added where it would still be open before the tail."""
+def _sealed(raw: bytes, tail: bytes, end: bytes) -> bytes:
+    """Return a source with other blank lines at its end, and with what closes a fence or HTML block left open there."""
+    body = _cut(raw) if raw.strip() else raw
     if not _is_open(body + tail):
-        return body
-    end = newline.encode()
+        return body + tail
+    tail = tail or end
     longest = {mark: max(map(len, re.findall(mark + b"{3,}", body)), default=3) for mark in (b"`", b"~")}
     closers = (b"", *(mark * length for mark, length in longest.items()), *_HTML_ENDS)
-    for closer in closers:
-        closed = body + end + closer
-        if not _is_open(closed + tail):
-            return closed
-    return body
+    return next((one for mark in closers if not _is_open(one := body + end + mark + tail)), body + tail)
 
 
 def close_end(data: bytes, newline: str) -> bytes:
     """Return a source to which a heading can be appended: a fence or HTML block open at its end is closed."""
-    return _closed(data, b"", newline) + newline.encode() if _is_open(data) else data
+    return data if not _is_open(data) else _sealed(data, _tail(data) or newline.encode(), newline.encode())
 
 
 def _is_open(raw: bytes) -> bool:
-    return scan(raw, front_end(raw, len(BOM) if raw.startswith(BOM) else 0)).open_end
-
-
-_HTML_ENDS = (b"-->", b"</script>", b"</pre>", b"</style>", b"</textarea>", b"?>", b"]]>", b">")
+    return scan(raw, _start(raw)).open_end
 
 
 def _contains(data: bytes, text: bytes) -> bool:

@@ -16,8 +16,9 @@ from memory.storage import Change, Store
 from memory.storage.own_folders import home, state_home
 
 from .consent import may_prune
-from .failures import LESSONS, Summary, propose, summarise
+from .failures import Summary, summarise
 from .files import TYPES, aidefile_of, look
+from .locks import lock_file, unlock_file
 from .ops import agent_folder, write_failure
 from .prune import prune as run
 from .reading import failures_of
@@ -25,7 +26,7 @@ from .registry import Agent, find_agent, read_registry
 from .sizes import age_text, bytes_text, nanoseconds, read_age
 from .status import AgentPrune, AgentStatus, look_at, status_of
 from .stores import path_in, store_of
-from .writes import AgentWriter, lock_file, unlock_file
+from .writes import AgentWriter
 
 typed = Group(
     "typed",
@@ -228,7 +229,7 @@ def fail(context: Context, agent: str, status_: str, task: str, tokens: int, iss
     (one,) = _agents(context, agent)
     try:
         path = write_failure(
-            one, status_, task, tokens, issue, context.now, store=_store(context, one), actor=context.actor
+            one, status_, task, tokens, issue, now=context.now, store=_store(context, one), actor=context.actor
         )
     except (MemdeckError, OSError) as error:
         context.tell(f"the failure was not noted: {error}")
@@ -272,34 +273,6 @@ def _failure_lines(paint: Paint, found: Summary) -> Iterator[str]:
         rows.append((f"{len(one.failures):>5,}", newest.at[:10], reasons, newest.snippet))
     yield from paint.columns(rows)
     yield from more(len(found.groups))
-
-
-@under(typed, "distill", serves="change", examples=("memdeck typed distill ada", "memdeck typed distill ada --accept"))
-@argument("agent", metavar="AGENT")
-@option("--least", type=Whole(least=1), default=2, metavar="N", show_default=True, help="Similar failures.")
-@option("--to", "target", metavar="PATH", help="The note, from the agent's folder on (default: lessons.md).")
-@option("--accept", is_flag=True, help="Write the proposal to that note; blocks of the same heading are replaced.")
-def distill(context: Context, agent: str, least: int, target: str | None, accept: bool) -> Result:
-    """Propose a procedural note about what failed repeatedly, for a person to read and accept."""
-    (one,) = _agents(context, agent)
-    note = propose(summarise(failures_of(look_at(one))), least=least)
-    store = _store(context, one)
-    path = path_in(store, target or f"{aidefile_of(one.folder).procedural_real}/{LESSONS}")
-    change = None
-    if accept and note:
-        change = AgentWriter(store, context.now, context.actor).merge(path, note, "section_replace")
-        context.made = f"written to {path}"
-    document = {"agent": one.name, "path": path, "note": note, "accepted": change is not None}
-
-    def lines(paint: Paint) -> Iterator[str]:
-        if not note:
-            yield "nothing failed repeatedly"
-            return
-        yield from (paint.line(line) for line in note.splitlines())
-        yield ""
-        yield paint.line(f"written to {path}" if change else f"--accept writes this to {path}")
-
-    return Result(lambda: document, lines)
 
 
 _force = option("--force", is_flag=True, help="Replace a file that stands at the new place.")

@@ -3,7 +3,7 @@
 For agents that call them from Python with only a path. Therefore this module alone fills in what the rest of `memory`
 accepts as arguments: the time, the store and the actor. A path is absolute or relative to the current folder. It
 belongs to the agent in the nearest folder upwards with an Aidefile; UsageError `typed.no_agent_here` where there is
-none. Pass `now` (aware), `store` or `actor` to override them; `ignore_lock` writes in spite of another's lock.
+none. Each takes the keywords of `How`.
 """
 
 from __future__ import annotations
@@ -12,106 +12,72 @@ import os
 from datetime import UTC, datetime, timedelta
 from logging import getLogger
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.storage import Store
 from memory.storage.own_folders import home, state_home
 
-from . import failures, writes
+from . import failures, locks
 from .aidefile import NAME
 from .files import aidefile_of
 from .locks import Holder
 from .registry import Agent, find_agent, read_registry
 from .sizes import read_age
 from .stores import path_in, store_of
+from .writes import AgentWriter
 
 AnyPath = str | os.PathLike[str]
 
 
-def merge(
-    path: AnyPath,
-    content: str,
-    dedupe: str = "none",
-    *,
-    now: datetime | None = None,
-    store: Store | None = None,
-    actor: str | None = None,
-    ignore_lock: bool = False,
-) -> bool:
+class How(TypedDict, total=False):
+    """The time (aware), the store and the actor of a call; `ignore_lock` writes in spite of another's lock."""
+
+    now: datetime | None
+    store: Store | None
+    actor: str | None
+    ignore_lock: bool
+
+
+def merge(path: AnyPath, content: str, dedupe: str = "none", **how: Unpack[How]) -> bool:
     """Append content to a file, leaving out what is there already, and return whether the file changed.
 
     `dedupe` is `none`, `line_hash` or `section_replace`; see `memory.typed.merging`. The file and its folders are made
     where they are missing. UsageError `typed.dedupe`, BusyError `typed.locked`, and what a transaction raises.
     """
-    store, inside = _place(path, store)
-    return bool(_writer(store, now, actor, ignore_lock=ignore_lock).merge(inside, content, dedupe).files)
+    store, inside = _place(path, how.get("store"))
+    return bool(_writer(store, how).merge(inside, content, dedupe).files)
 
 
-def promote(
-    src: AnyPath,
-    dst: AnyPath,
-    *,
-    force: bool = False,
-    now: datetime | None = None,
-    store: Store | None = None,
-    actor: str | None = None,
-    ignore_lock: bool = False,
-) -> Path:
+def promote(src: AnyPath, dst: AnyPath, *, force: bool = False, **how: Unpack[How]) -> Path:
     """Move a file up, typically from episodic to core, and return its new path; all or nothing, with its mode and time.
 
     Folders are made. NotFoundError `typed.no_file` for a missing source, RefusedError `typed.exists` for a destination
     that exists, unless `force`. The Aidefile is not changed: `memdeck typed promote --core` does that too.
     """
-    return _move(src, dst, "typed.promote", force, now, store, actor, ignore_lock)
+    return _move("typed.promote", src, dst, force, how)
 
 
-def demote(
-    src: AnyPath,
-    dst: AnyPath,
-    *,
-    force: bool = False,
-    now: datetime | None = None,
-    store: Store | None = None,
-    actor: str | None = None,
-    ignore_lock: bool = False,
-) -> Path:
+def demote(src: AnyPath, dst: AnyPath, *, force: bool = False, **how: Unpack[How]) -> Path:
     """Move a file down, the opposite of `promote`; arguments and errors are the same.
 
     It keeps its time, so the next prune may delete a file that was not changed for long.
     """
-    return _move(src, dst, "typed.demote", force, now, store, actor, ignore_lock)
+    return _move("typed.demote", src, dst, force, how)
 
 
-def _move(
-    src: AnyPath,
-    dst: AnyPath,
-    operation: str,
-    force: bool,
-    now: datetime | None,
-    store: Store | None,
-    actor: str | None,
-    ignore_lock: bool,
-) -> Path:
-    store, source = _place(src, store)
+def _move(operation: str, src: AnyPath, dst: AnyPath, force: bool, how: How) -> Path:
+    store, source = _place(src, how.get("store"))
     target = path_in(store, os.path.abspath(dst))
-    _writer(store, now, actor, ignore_lock=ignore_lock).move(source, target, operation, force=force)
+    _writer(store, how).move(source, target, operation, force=force)
     return store.root / target
 
 
-def expire(
-    path: AnyPath,
-    max_age: timedelta | float | str,
-    *,
-    now: datetime | None = None,
-    store: Store | None = None,
-    actor: str | None = None,
-    ignore_lock: bool = False,
-) -> bool:
+def expire(path: AnyPath, max_age: timedelta | float | str, **how: Unpack[How]) -> bool:
     """Delete a file that was last changed longer ago than `max_age`, and return whether it was deleted.
 
-    `max_age` is a timedelta, a number of seconds, or text such as `7d`; UsageError `typed.age` for anything else, even
-    where the file does not exist. A missing file is no error, a folder is RefusedError `file.not_regular`. The bytes go
-    to the change log, so that `memdeck undo` restores them.
+    `max_age` is a timedelta, a number of seconds, or text such as `7d`; UsageError `typed.age` for anything else. A
+    missing file is no error, a folder is RefusedError `file.not_regular`. `memdeck undo` restores the bytes.
     """
     try:
         age = read_age(max_age)
@@ -119,8 +85,8 @@ def expire(
         raise UsageError("typed.age", str(error), "write an age such as 7d, or a number of seconds") from None
     if not os.path.lexists(path):
         return False
-    store, inside = _place(path, store)
-    return _writer(store, now, actor, ignore_lock=ignore_lock).expire(inside, age)
+    store, inside = _place(path, how.get("store"))
+    return _writer(store, how).expire(inside, age)
 
 
 def lock(path: AnyPath, *, now: datetime | None = None, store: Store | None = None, owner: int | None = None) -> Holder:
@@ -129,13 +95,12 @@ def lock(path: AnyPath, *, now: datetime | None = None, store: Store | None = No
     The path itself need not exist. `owner` is the process that holds it (default: this one).
     """
     store, inside = _place(path, store)
-    return writes.lock_file(store, inside, now=_now(now), owner=owner)
+    return locks.lock_file(store, inside, now=_now(now), owner=owner)
 
 
 def unlock(path: AnyPath, *, store: Store | None = None) -> bool:
     """Remove `<path>.lock` and return whether it existed; unlocking twice is fine."""
-    store, inside = _place(path, store)
-    return writes.unlock_file(store, inside)
+    return locks.unlock_file(*_place(path, store))
 
 
 def record_failure(
@@ -156,22 +121,15 @@ def record_failure(
     `memory.typed.ops`. Other statuses are not failures, and nothing is written.
     """
     try:
-        return write_failure(agent, status, task, tokens, issue, now, store=store, actor=actor) is not None
+        how = How(now=now, store=store, actor=actor)
+        return write_failure(agent, status, task, tokens, issue, **how) is not None
     except Exception as error:
         getLogger(__name__).warning("no failure was noted: %s", error)
         return False
 
 
 def write_failure(
-    agent: Agent | AnyPath,
-    status: str,
-    task: str,
-    tokens: int,
-    issue: str = "local",
-    now: datetime | None = None,
-    *,
-    store: Store | None = None,
-    actor: str | None = None,
+    agent: Agent | AnyPath, status: str, task: str, tokens: int, issue: str = "local", **how: Unpack[How]
 ) -> str | None:
     """Do what `record_failure` does, and return the log's path from the agent's folder on; this function raises.
 
@@ -183,11 +141,10 @@ def write_failure(
     folder = _agent_folder(agent)
     if not folder.is_dir():
         raise NotFoundError("typed.no_folder", f"{folder} is no folder", "name the agent's folder")
-    store = store_of(folder, state_home(os.environ), home(os.environ)) if store is None else store
-    moment = _now(now)
+    store = how.get("store") or store_of(folder, state_home(os.environ), home(os.environ))
     path = f"{aidefile_of(folder).procedural_real}/{failures.FILE}"
-    note = failures.note_of(status, str(task), int(tokens), str(issue), moment)
-    _writer(store, moment, actor).note_failure(path, note)
+    note = failures.note_of(status, str(task), int(tokens), str(issue), _now(how.get("now")))
+    _writer(store, how).note_failure(path, note)
     return path
 
 
@@ -220,14 +177,12 @@ def agent_folder(path: str) -> str | None:
 
 
 def _now(now: datetime | None) -> datetime:
-    if now is None:
-        return datetime.now(UTC)
-    if now.tzinfo is None:
+    if now is not None and now.tzinfo is None:
         raise MemdeckError("typed.naive_time", "the time has no zone", "pass an aware datetime")
-    return now
+    return now or datetime.now(UTC)
 
 
-def _writer(store: Store, now: datetime | None, actor: str | None, *, ignore_lock: bool = False) -> writes.AgentWriter:
-    """Return the writer; its actor is `actor`, else MEMDECK_ACTOR, else the agent itself."""
-    name = actor or os.environ.get("MEMDECK_ACTOR") or f"agent:{store.root.name}"
-    return writes.AgentWriter(store, _now(now), name, ignore_lock=ignore_lock)
+def _writer(store: Store, how: How) -> AgentWriter:
+    """Return the writer; its actor is the given one, else MEMDECK_ACTOR, else the agent itself."""
+    name = how.get("actor") or os.environ.get("MEMDECK_ACTOR") or f"agent:{store.root.name}"
+    return AgentWriter(store, _now(how.get("now")), name, ignore_lock=how.get("ignore_lock", False))

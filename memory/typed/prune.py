@@ -6,7 +6,6 @@ What a run deletes is what its plan names (`status.plan_prune`), so that a dry r
 from __future__ import annotations
 
 import os
-import resource
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -20,7 +19,7 @@ from .sizes import nanoseconds
 from .status import AgentPrune, May, look_at, plan_prune
 
 OPERATION = "typed.prune"
-_BATCH_FILES, _BATCH_BYTES = 1000, 16_000_000
+_BATCH_FILES, _BATCH_BYTES = 100, 16_000_000
 
 
 def prune(
@@ -64,21 +63,13 @@ def prune(
 def _batches(files: Sequence[MemoryFile]) -> Iterator[list[MemoryFile]]:
     """Yield files in batches that can be held in memory and open at once."""
     batch: list[MemoryFile] = []
-    size, most = 0, _most_files()
     for file in files:
-        if batch and (len(batch) >= most or size + file.size > _BATCH_BYTES):
+        if batch and (len(batch) >= _BATCH_FILES or sum(one.size for one in batch) + file.size > _BATCH_BYTES):
             yield batch
-            batch, size = [], 0
+            batch = []
         batch.append(file)
-        size += file.size
     if batch:
         yield batch
-
-
-def _most_files() -> int:
-    """Return how many files one transaction can hold open: it needs two descriptors for each."""
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return _BATCH_FILES if limit in (-1, resource.RLIM_INFINITY) else max(8, min(_BATCH_FILES, limit // 4))
 
 
 def _without(

@@ -14,7 +14,7 @@ from memory.document.lines import decode
 from memory.errors import MemdeckError
 from memory.storage import safe_open as beneath
 
-from .failures import FILE, Failure, read_failures
+from .failures import FILE, Failure, read_failures, unread_blocks
 from .files import MemoryFile
 from .status import AgentLook
 
@@ -97,12 +97,19 @@ def _pieces(agent: str, path: str, name: str, text: str, date: str) -> Iterator[
 
 def failures_of(look: AgentLook) -> tuple[Failure, ...]:
     """Return the failures in an agent's log, in its order, which is oldest first."""
-    if look.aidefile is None:
-        return ()
-
-    path = f"{look.aidefile.procedural_real}/{FILE}"
-    try:
-        data = beneath.read(path, look.agent.folder).data
-    except MemdeckError:
-        return ()
+    path, data = _log(look)
     return read_failures(data, agent=look.agent.name, file=path)
+
+
+def no_failures(look: AgentLook) -> tuple[tuple[int, str], ...]:
+    """Return the blocks of an agent's failure log that are no notes: the line (from 0) of each, and its title."""
+    return unread_blocks(_log(look)[1])
+
+
+def _log(look: AgentLook) -> tuple[str, bytes]:
+    """Return the path and the bytes of an agent's failure log; no bytes where it cannot be read."""
+    path = "" if look.aidefile is None else f"{look.aidefile.procedural_real}/{FILE}"
+    try:
+        return path, beneath.read(path, look.agent.folder).data if path else b""
+    except MemdeckError:
+        return path, b""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -58,11 +58,11 @@ class AgentPrune:
             "path": str(self.agent.folder),
             "deleted": len(self.deleted),
             "kept": self.kept,
-            "skipped": [{"path": one.path, "reason": one.reason} for one in self.skipped],
-            "errors": [{"path": one.path, "reason": one.reason} for one in self.errors],
+            "skipped": [asdict(one) for one in self.skipped],
+            "errors": [asdict(one) for one in self.errors],
             "bytes_freed": self.freed,
             "files": [{"path": file.path, "type": file.type, "size": file.size} for file in self.deleted],
-            "error": None if self.error is None else {"code": self.error.code, "message": self.error.message},
+            "error": _error(self.error),
             "changes": list(self.changes),
         }
 
@@ -117,7 +117,6 @@ class AgentStatus:
 
     def json(self) -> dict[str, Any]:
         """Return the status for programs; ages are in seconds."""
-        error = self.look.error
         return {
             "agent": self.agent.name,
             "path": str(self.agent.folder),
@@ -140,8 +139,12 @@ class AgentStatus:
             "not_pruned": None if self.prune.error is None else self.prune.error.message,
             "missing_core": list(self.found.missing),
             "locks": [holder.json() for holder in self.look.locks],
-            "error": None if error is None else {"code": error.code, "message": error.message},
+            "error": _error(self.look.error),
         }
+
+
+def _error(error: MemdeckError | None) -> dict[str, str] | None:
+    return None if error is None else {"code": error.code, "message": error.message}
 
 
 def plan_prune(look: AgentLook, now: datetime, may: May | None = None) -> AgentPrune:
@@ -166,17 +169,13 @@ def plan_prune(look: AgentLook, now: datetime, may: May | None = None) -> AgentP
         elif not file.path.casefold().endswith(MARKDOWN):
             skipped.append(LeftOut(file.path, "it is no Markdown"))
         elif file.locked:
-            skipped.append(_locked(agent, file))
+            holder = holder_of(agent.folder, file.path)
+            skipped.append(LeftOut(file.path, f"locked by {holder.text()}" if holder else "locked"))
         elif reason := _refusal(agent, file):
             errors.append(LeftOut(file.path, reason))
         else:
             deleted.append(file)
     return AgentPrune(agent, tuple(deleted), kept, tuple(skipped), tuple(errors))
-
-
-def _locked(agent: Agent, file: MemoryFile) -> LeftOut:
-    holder = holder_of(agent.folder, file.path)
-    return LeftOut(file.path, f"locked by {holder.text()}" if holder else "locked")
 
 
 def _refusal(agent: Agent, file: MemoryFile) -> str | None:
@@ -205,21 +204,21 @@ def folder_refusal(aidefile: Aidefile, found: AgentFiles) -> RefusedError | None
 
     A folder that the Aidefile chose must hold Markdown, or nothing: `src` is not memory, whatever a file calls it.
     """
-    for key, written, real, usual in (
+    folders = (
         ("procedural_dir", aidefile.procedural_dir, aidefile.procedural_real, PROCEDURAL),
         ("episodic_dir", aidefile.episodic_dir, aidefile.episodic_real, EPISODIC),
-    ):
+    )
+    for key, written, real, usual in folders:
         names = [part for part in (*written.split("/"), *real.split("/")) if part not in ("", ".", "..")]
-        if any(part.startswith(".") for part in names):
-            return _refused(f"{key} is {written[:80]!r}, and a folder whose name begins with a dot is never pruned")
         inside = [file.path for file in found.files if file.path.startswith(real + "/")]
-        if real != usual and inside and not any(path.casefold().endswith(MARKDOWN) for path in inside):
-            return _refused(f"{key} is {written[:80]!r}, which holds no Markdown, so it is no memory and is not pruned")
+        if any(part.startswith(".") for part in names):
+            why = "and a folder whose name begins with a dot is never pruned"
+        elif real != usual and inside and not any(path.casefold().endswith(MARKDOWN) for path in inside):
+            why = "which holds no Markdown, so it is no memory and is not pruned"
+        else:
+            continue
+        return RefusedError("typed.folder", f"{key} is {written[:80]!r}, {why}", "mend [memory] in the Aidefile")
     return None
-
-
-def _refused(message: str) -> RefusedError:
-    return RefusedError("typed.folder", message, "mend [memory] in the Aidefile")
 
 
 def look_at(agent: Agent) -> AgentLook:

@@ -25,14 +25,14 @@ from .consent import ask_of, may_prune
 from .exchange import agent_for, items_of, take
 from .failures import FILE, Failure
 from .files import MemoryFile
-from .locks import holder_of, refuse_locked
+from .locks import holder_of, lock_file, refuse_locked, unlock_file
 from .prune import prune
 from .reading import entries_of, failures_of, preview
 from .registry import Agent, agents_of
 from .sizes import bytes_text
 from .status import AgentLook, AgentPrune, AgentStatus, look_at
 from .stores import TypedReading, path_in
-from .writes import AgentWriter, lock_file, unlock_file
+from .writes import AgentWriter
 
 RULE = "prune-typed-memory"
 KIND = "typed"
@@ -76,7 +76,6 @@ class TypedMemory(System):
         self._workspace = workspace
         self._stores: dict[str, Store] = {}
         self._last: TypedLook | None = None
-        self._secrets: check.Known = {}
 
     # -- which agents -------------------------------------------------------------------------------------------
 
@@ -156,7 +155,7 @@ class TypedMemory(System):
         """Return the problems of the registry, the Aidefiles, core files and locks, and lines with secrets."""
         found = [] if names is not None else list(check.registry_problems(self._workspace.home))
         for look in self.look().agents:
-            found += check.agent_problems(look, self._shown(look.agent), self._secrets)
+            found += check.agent_problems(look, self._shown(look.agent))
         return tuple(problem for problem in found if names is None or problem.file in names)
 
     def records(

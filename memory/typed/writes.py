@@ -1,4 +1,4 @@
-"""Changes to an agent's files, each one transaction of its store: merge, move, expire, note a failure; and locks.
+"""Changes to an agent's files, each one transaction of its store: merge, move, expire, note a failure.
 
 Paths are relative to the agent's folder, and RefusedError `typed.not_memory` is raised for each that is not a file of
 its memory (`memory.typed.files.refuse_foreign`). `owner` is the process that makes the change (default: this one).
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memory.base.retry import retry
-from memory.errors import NotFoundError, RefusedError, UsageError, write_failed
-from memory.storage import Change, Store, fsio
+from memory.errors import NotFoundError, RefusedError, UsageError
+from memory.storage import Change, Store
 from memory.storage.transaction import Transaction
 
 from .aidefile import NAME, with_core_file
 from .failures import with_note
-from .files import LOCK, refuse_foreign
-from .locks import Holder, held, holder_of, refuse_locked, sentinel_text
+from .files import refuse_foreign
+from .locks import refuse_locked
 from .merging import merged
 from .sizes import nanoseconds, span_ns
 
@@ -134,47 +134,3 @@ def _list(transaction: Transaction, source: str, target: str, core: str) -> None
         changed = with_core_file(changed, target, add=True)
     if changed != data:
         transaction.write(NAME, changed, base=stored.base)
-
-
-def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = None) -> Holder:
-    """Make the sentinel of a file, which need not exist; BusyError `typed.locked` names the holder.
-
-    The sentinel is made in one step that only one caller can win. It is not a change of memory, so no history has it.
-    """
-    if path.endswith(LOCK):
-        raise UsageError("typed.lock", f"{path} is a lock itself", "lock the file that it belongs to")
-    refuse_foreign(store.root, path)
-    *parents, name = store.shown(path).split("/")
-    store.check_path(path)
-    pid = os.getpid() if owner is None else owner
-    try:
-        folder = fsio.open_folder(parents, store.workspace, made=[])
-        try:
-            fsio.create(name + LOCK, folder, sentinel_text(now, pid))
-        except FileExistsError:
-            raise held(holder_of(store.root, path) or Holder(path, None, "", "")) from None
-        finally:
-            os.close(folder)
-    except OSError as error:
-        raise write_failed(error, store.shown(path) + LOCK) from error
-    return holder_of(store.root, path) or Holder(path, pid, "", "")
-
-
-def unlock_file(store: Store, path: str) -> bool:
-    """Remove the sentinel of a file, whoever made it; return whether there was one. Calling it twice is fine."""
-    refuse_foreign(store.root, path)
-    if not os.path.lexists(store.root / (path + LOCK)):
-        return False
-    *parents, name = store.shown(path).split("/")
-    store.check_path(path)
-    try:
-        folder = fsio.open_folder(parents, store.workspace)
-        try:
-            fsio.remove(name + LOCK, folder)
-        finally:
-            os.close(folder)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise write_failed(error, store.shown(path) + LOCK) from error
-    return True

@@ -125,7 +125,6 @@ def test_http_reaches_no_agent_outside_of_the_workspace(agent: Place) -> None:
                 ("lock", {"path": "scratch/find.md"}),
                 ("prune", {}),
                 ("fail", {"status": "timeout", "task": "t", "tokens": 1, "issue": "i"}),
-                ("distill", {}),
             ):
                 status, found = api.ask("POST", f"/api/v1/typed/{verb}", {**values, "agent": named})
                 assert (status, found["error"]["code"]) == (404, "typed.no_agent"), (verb, found)

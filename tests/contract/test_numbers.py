@@ -99,7 +99,6 @@ def test_a_count_on_the_command_line_has_bounds(filled: Place) -> None:
         ("fleet", "search", "x", "--limit"),
         ("fleet", "agent", "--jobs"),
         ("fleet", "serve", "--port"),
-        ("typed", "distill", "--least"),
         ("merge", "a", "b", "c", "--marker"),
         ("tasks", "progress", "Deploy"),
     ],

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from memory.errors import MemdeckError
 from memory.typed import ops
-from memory.typed.failures import Failure, note_of, propose, read_failures, summarise, with_note
-from memory.typed.merging import merged
+from memory.typed.failures import Failure, note_of, read_failures, summarise, with_note
 from tests.examples import examples
 from tests.memory.typed.conftest import NOW, Den
 
@@ -117,19 +116,6 @@ def test_failures_are_summed_up() -> None:
     assert [len(group.failures) for group in found.groups] == [3, 1]
     assert found.groups[0].words == ("migrate", "the", "database")
     assert found.json()["total"] == 4
-
-
-def test_a_proposal_is_a_note_that_can_be_merged_again() -> None:
-    """What failed repeatedly becomes one block each; merging a later proposal replaces it; single ones propose none."""
-    notes = [_failure("migrate the orders database"), _failure("migrate the users database", days=3)]
-    note = propose(summarise(notes))
-    assert note.startswith("## migrate the database\n- **Failed**: 2× (partial 2×)\n")
-    later = propose(summarise([*notes, _failure("migrate the old database", days=4)]))
-    once = merged(b"# Lessons\n", note, "section_replace")
-    twice = merged(once, later, "section_replace")
-    assert twice.decode().count("## migrate the database") == 1
-    assert "**Failed**: 3×" in twice.decode()
-    assert propose(summarise(notes[:1])) == ""
 
 
 def test_notes_of_other_hands_are_read() -> None:

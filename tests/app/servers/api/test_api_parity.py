@@ -98,7 +98,6 @@ VERBS: tuple[tuple[str, Json], ...] = (
     ("typed expire", {"path": "memory/procedural/lessons.md", "max_age": "30d"}),
     ("typed promote", {"source": "memory/procedural/lessons.md", "target": "memory/core/"}),
     ("typed demote", {"source": "memory/core/lessons.md", "target": "memory/procedural/"}),
-    ("typed distill", {"agent": "shop"}),
     ("typed prune", {"dry_run": True}),
     ("state status", {}),
     ("state show", {"section": "current-focus"}),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from .problems import Problem
+
 # Dropbox, Nextcloud, a second download; iCloud and file managers; Syncthing; Resilio; OneDrive's name of the machine;
 # Synology; the sides of a merge.
 _INSIDE = re.compile(
@@ -28,3 +30,9 @@ def original_of(name: str, known: Callable[[str], object]) -> str | None:
             if known(original):
                 return original
     return None
+
+
+def copy_problem(name: str, original: str) -> Problem:
+    """Return the warning about a copy of a file, which nothing reads."""
+    message = f"a copy of {original} that another program left: nothing reads it; move what differs, then delete it"
+    return Problem("warning", name, 0, "file.conflicted_copy", message)
