@@ -103,6 +103,7 @@ def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = Non
     """
     if path.endswith(LOCK):
         raise UsageError("typed.lock", f"{path} is a lock itself", "lock the file that it belongs to")
+    refuse_foreign(store.root, path)
     pid = os.getpid() if owner is None else owner
     time = now.astimezone(UTC).replace(microsecond=0).isoformat()
     text = f"{pid} {host_name()} {time}\n".encode()
@@ -117,6 +118,7 @@ def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = Non
 
 def unlock_file(store: Store, path: str) -> bool:
     """Remove the sentinel of a file, whoever made it; return whether there was one. Calling it twice is fine."""
+    refuse_foreign(store.root, path)
     if not os.path.lexists(store.root / (path + LOCK)):
         return False
     try:
@@ -130,7 +132,6 @@ def unlock_file(store: Store, path: str) -> bool:
 
 def _beside(store: Store, path: str, act: Callable[[str, int], object], made: list[str] | None = None) -> None:
     """Do something with the sentinel of a file: `act` gets its name and its open folder."""
-    refuse_foreign(store.root, path)
     store.check_path(path)
     *parents, name = store.shown(path).split("/")
     folder = fsio.open_folder(parents, store.workspace, made=made)

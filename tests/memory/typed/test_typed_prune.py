@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from memory.errors import ConfigError
+from memory.typed.locks import lock_file
 from memory.typed.prune import plan_prune, prune
 from memory.typed.status import look_at
-from memory.typed.locks import lock_file
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put
 
