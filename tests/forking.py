@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO
 
 from tests.clock import stand
+from tests.examples import WHOLE
 from tests.patience import PATIENCE
 
 HOUSE = Path(__file__).parents[1]
@@ -35,6 +36,10 @@ TOOLS = f"""{VERBS}
 import app.cli.verbs.servers.mcp, app.servers.mcp.calls, app.servers.mcp.stdio
 """
 """What a server of tools loads, in its way."""
+REQUESTS = f"""{VERBS}
+import app.cli.verbs.servers.api, app.servers.api.application, app.servers.api.server
+"""
+"""What a server of requests loads."""
 
 _SERVE = """
 import sys
@@ -109,9 +114,34 @@ class Forked:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
     def kill(self) -> None:
         """End it at once."""
         self.send_signal(signal.SIGKILL)
+
+
+def start(
+    words: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str | os.PathLike[str] | None = None,
+    loaded: str = VERBS,
+    clock: str | None = None,
+) -> Forked | subprocess.Popen[bytes]:
+    """Start memdeck with a pipe for each stream: forked, but as a new process where all examples were asked for."""
+    if not WHOLE and possible(env):
+        return Forked(words, env=env, cwd=cwd, loaded=loaded, clock=clock)
+    return subprocess.Popen(
+        [sys.executable, "-m", *(["tests.clock", clock] if clock else ["app.main"]), *words],
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def run(

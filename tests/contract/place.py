@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from tests import commands
+from tests import commands, forking
 from tests.patience import PATIENCE, line_of
 
 HOUSE = Path(__file__).parents[2]
@@ -165,20 +165,19 @@ class Place:
     @contextmanager
     def api(self, *options: str, environ: dict[str, str] | None = None) -> Iterator[Api]:
         """Run `memdeck api` on a free port until the end of the block."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "app.main", "api", "-o", "json", "--port", "0", *options],
+        process = forking.start(
+            ["api", "-o", "json", "--port", "0", *options],
             cwd=self.work,
             env={**self.environment, **(environ or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            loaded=forking.REQUESTS,
         )
-        with process, process.stdout or open(os.devnull, "rb") as said:
-            try:
-                told = json.loads(line_of(said))
-                yield Api(told["address"], told["token"])
-            finally:
-                process.terminate()
+        try:
+            told = json.loads(line_of(process.stdout))
+            assert "address" in told, told
+            yield Api(told["address"], told["token"])
+        finally:
+            process.terminate()
+            _close(process)
 
     def mcp(self, *calls: tuple[str, dict[str, Any]], actor: str = "", now: str = "") -> list[Any]:
         """Call tools of `memdeck mcp` one after another; return the structured content of each answer."""
@@ -190,24 +189,20 @@ class Place:
             for number, (name, given) in enumerate(calls, 1)
         ]
         found = []
-        with subprocess.Popen(
-            [
-                *(sys.executable, "-m", "app.main", "mcp"),
-                *(["--actor", actor] if actor else []),
-                *(["--now", now] if now else []),
-            ],
+        process = forking.start(
+            ["mcp", *(["--actor", actor] if actor else []), *(["--now", now] if now else [])],
             cwd=self.work,
             env=self.environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        ) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
+            loaded=forking.TOOLS,
+        )
+        try:
             for request in requests:
                 process.stdin.write(json.dumps({"jsonrpc": "2.0", **request}).encode() + b"\n")
                 process.stdin.flush()
                 if "id" in request:
                     found.append(json.loads(line_of(process.stdout))["result"])
+        finally:
+            _close(process)
         return [one["structuredContent"] for one in found[1:]]
 
     def write(self, path: str, content: str | bytes) -> Path:
@@ -220,6 +215,14 @@ class Place:
     def read(self, path: str) -> bytes:
         """Return the bytes of a file beneath the folder."""
         return (self.work / path).read_bytes()
+
+
+def _close(process: forking.Forked) -> None:
+    """Close the streams of a process and wait for its end."""
+    process.stdin.close()
+    process.wait(PATIENCE)
+    process.stdout.close()
+    process.stderr.close()
 
 
 class Api:

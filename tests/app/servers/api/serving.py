@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+from tests import forking
 from tests.patience import PATIENCE, line_of
 
 COMMAND = (sys.executable, "-m", "app.main")
@@ -62,7 +62,7 @@ class _SocketConnection(http.client.HTTPConnection):
 class Api:
     """One server, and requests to it."""
 
-    def __init__(self, root: Path, process: subprocess.Popen[bytes], told: Json) -> None:
+    def __init__(self, root: Path, process: forking.Forked, told: Json) -> None:
         """`told` is what it said at its start."""
         self.root = root
         self.process = process
@@ -123,16 +123,13 @@ def _word(value: Any) -> Any:
 def serving(root: Path, *options: str, now: str | None = NOW) -> Iterator[Api]:
     """Run a server until the end of the block; it has said where it is."""
     # An agent may not say `--now`: then the clock of the machine stands.
-    stands = [sys.executable, "-m", "tests.clock", now] if now and "--actor" in options else []
-    process = subprocess.Popen(
-        [
-            *(stands or COMMAND), "api", "-w", str(root), "-o", "json",
-            *(["--now", now] if now and not stands else []), *options,
-        ],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(root),
-    )  # fmt: skip
-    assert process.stdout is not None
-    assert process.stderr is not None
+    clock = now if "--actor" in options else None
+    process = forking.start(
+        ["api", "-w", str(root), "-o", "json", *(["--now", now] if now and not clock else []), *options],
+        env=environment(root),
+        loaded=forking.REQUESTS,
+        clock=clock,
+    )
     try:
         line = line_of(process.stdout)
         assert line, process.stderr.read().decode()
@@ -145,6 +142,7 @@ def serving(root: Path, *options: str, now: str | None = NOW) -> Iterator[Api]:
         if process.poll() is None:
             process.kill()
             process.wait(PATIENCE)
+        process.stdin.close()
         process.stdout.close()
         process.stderr.close()
 
