@@ -13,13 +13,13 @@ from typing import Literal
 
 from memory.base.secrets import mask
 from memory.curated.curated import Curated
-from memory.curated.extract.extraction import take_turn
+from memory.curated.extract.turns import take_turn
 from memory.curated.files.names import is_segment
-from memory.curated.providers.calls import call, safe_text
+from memory.curated.model import OperationCall
+from memory.curated.providers.calls import ask, safe_text
 from memory.curated.recall.recall import RecallOptions, recall, turn_block
 from memory.curated.recall.snapshot import capture
-from memory.curated.sessions.ledger import append, end, read
-from memory.curated.sessions.places import ARCHIVE, EVENTS, LEDGER, place_of
+from memory.curated.sessions import ARCHIVE, EVENTS, LEDGER, append, end, place_of, read
 from memory.curated.system import CuratedMemory
 from memory.storage.own_folders import config_home
 from memory.systems import system_of
@@ -73,7 +73,7 @@ class CuratedSession:
         self._curated = system.curated
         self._client = client
         # Not the actor of the agent's own changes: what a hook saves is not a change made by the session.
-        self._actor, self._now = f"hook:{client}", now
+        self._call, self._now = OperationCall(now, f"hook:{client}"), now
         self._begun = False
         self._id = _safe_id(session_id)
         self._on = "workspace" in self._curated.sides and self._curated.settings["enabled"]
@@ -114,7 +114,7 @@ class CuratedSession:
             return
         try:
             if self._curated.settings["extractor.enabled"]:
-                take_turn(self._begin(), self._id, role, said, turn, actor=self._actor, now=self._now)
+                take_turn(self._begin(), self._id, role, said, turn, self._call)
         finally:
             self._append(f"{role}_message", said, turn)
 
@@ -129,21 +129,21 @@ class CuratedSession:
         if events:
             self._append("session_compacted", None, None)
         said = "\n".join(f"{one['event_type']}: {one['content']}" for one in events if one.get("content"))
-        notes = call(self._begin(), "pre_compress", self._now, self._id, said[-LONGEST:])
+        notes = ask(self._begin(), "pre_compress", self._now, self._id, said[-LONGEST:])
         return safe_text(self._curated, notes, NOTES)
 
     def end(self) -> None:
         """Create the ledger of the session, if anything of it was saved."""
         name = self._running()
         if self._on and name and place_of(self._curated, name).data(EVENTS) is not None:
-            place = end(self._begin(), name, actor=self._actor, now=self._now)
-            call(self._curated, "session_end", self._now, place.id, place.workspace_id)
+            end(self._begin(), {"session_id": name}, self._call)
 
     def _append(self, kind: str, text: str | None, turn: int | None) -> None:
 
         event = {"event_type": kind, "content": text, "turn_id": None if turn is None else str(turn)}
         event = {key: value for key, value in event.items() if value is not None}
-        append(self._begin(), self._running(), [event], {"agent_name": self._client}, actor=self._actor, now=self._now)
+        given = {"session_id": self._running(), "events": [event], "agent_name": self._client}
+        append(self._begin(), given, self._call)
 
     def _running(self) -> str:
         """Return the current name of the session: one that is resumed after its end has a number."""

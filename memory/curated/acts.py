@@ -14,8 +14,9 @@ from .control.decide import changed_meanwhile
 from .control.propose import Proposed
 from .control.revert import revert
 from .curated import Curated
+from .dreaming.dream import trigger
+from .model import OperationCall
 from .operations import memories
-from .operations.registry import BY_NAME, OperationCall
 
 _CANDIDATES = {
     "write": memories.candidate_to_write,
@@ -34,7 +35,7 @@ def propose(
 
     If no file changes, RefusedError `memory.noop` or `memory.rejected`, with the rule that decided and its reason.
     """
-    arguments = BY_NAME[verb].taken(values)
+    arguments = dict(values)
     curated.finish_interrupted(now)
     if seen is not None:
         scope, agent, tier = (values.get(key) for key in ("scope", "agent_name", "agent_tier"))
@@ -70,7 +71,7 @@ def take_back(curated: Curated, decision_id: str, *, actor: str, now: datetime) 
 
 def dream(curated: Curated, *, force: bool, actor: str, now: datetime) -> Outcome:
     """Dream on each side whose gates are open; RefusedError `memory.dream.closed` with the gates if none is."""
-    found = BY_NAME["dream trigger"].call(curated, {"force": force}, OperationCall(now, actor))
+    found = trigger(curated, {"force": force}, OperationCall(now, actor))
     if not found["triggered"]:
         raise RefusedError("memory.dream.closed", f"no dream: {found['reason']}", "nothing was written")
     words = f"dreamt: {found['dream']['promoted_count']} memories gathered"

@@ -27,6 +27,14 @@ INBOX = "_inbox"
 Json: TypeAlias = "dict[str, Any]"
 
 
+class OperationCall(NamedTuple):
+    """The context of a call: the time, the actor, and the interface."""
+
+    now: datetime
+    actor: str = "cli"
+    origin: str = "cli"
+
+
 class Provenance(NamedTuple):
     """The origin of a memory; times are texts as in the file, None where missing."""
 

@@ -10,11 +10,13 @@ from memory.base.clock import format_utc
 from memory.errors import MemdeckError
 
 from .curated import Curated
+from .dreaming import dream
 from .extract.inbox import LARGEST, waiting
+from .extract.turns import list_failures
 from .index.records import UNAVAILABLE
-from .model import Invalid, Json, Memory
+from .model import Invalid, Json, Memory, OperationCall
 from .operations.memories import summaries
-from .operations.registry import BY_NAME, OperationCall
+from .operations.records import decisions_list, health
 
 DECISIONS = 200
 """The maximum number of decisions shown, the newest first."""
@@ -49,26 +51,22 @@ class CuratedOverview:
 def overview(curated: Curated, now: datetime) -> CuratedOverview:
     """Return a snapshot of everything; what changed memories without the controller gets its decisions first."""
     call = OperationCall(now)
-
-    def ask(name: str) -> Json:
-        return BY_NAME[name].work(curated, {}, call)
-
     try:
         curated.finish_interrupted(now)
         roots = curated.all_roots()
         memories = tuple(curated.memories(roots))
-        dreaming = ask("dream status")
+        rows = summaries(curated, list(memories), now)
         return CuratedOverview(
             memories,
             _shadows(curated),
-            {memory.key: row for memory, row in zip(memories, summaries(curated, list(memories), now), strict=True)},
+            {memory.key: row for memory, row in zip(memories, rows, strict=True)},
             tuple(curated.invalid(roots)),
-            ask("health"),
+            health(curated, {}, call),
             _decisions(curated, call),
-            tuple(dreaming["scopes"]),
-            tuple(ask("dream list")["dreams"]),
+            tuple(dream.status(curated, {}, call)["scopes"]),
+            tuple(dream.dreams(curated, {}, call)["dreams"]),
             tuple(_inbox(curated)),
-            tuple(ask("extractor list-pending")["failures"]),
+            tuple(list_failures(curated, {}, call)["failures"]),
         )
     except MemdeckError as error:
         return CuratedOverview(error=error)
@@ -77,7 +75,7 @@ def overview(curated: Curated, now: datetime) -> CuratedOverview:
 def _decisions(curated: Curated, call: OperationCall) -> tuple[Json, ...]:
     """Return the newest decisions; empty if the records cannot be read, which the health reports."""
     try:
-        return tuple(BY_NAME["decisions list"].work(curated, {"limit": DECISIONS}, call)["decisions"])
+        return tuple(decisions_list(curated, {"limit": DECISIONS}, call)["decisions"])
     except MemdeckError as error:
         if error.code != UNAVAILABLE:
             raise

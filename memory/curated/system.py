@@ -29,7 +29,7 @@ from .model_commands import model_asks, models_of
 from .overview import CuratedOverview, overview
 from .recall.find import RecallFound as RecallFound
 from .recall.find import find, find_about
-from .sessions.places import kept_sessions
+from .sessions import kept_sessions
 from .stores import CuratedReading, agent_root, agents_in, person_store, workspace_root
 from .upkeep import maintain
 

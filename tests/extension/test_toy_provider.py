@@ -16,7 +16,7 @@ import pytest
 from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
-from memory.curated.providers.found import providers
+from memory.curated.providers.calls import providers
 from memory.errors import MemdeckError
 from tests.app.hooks.client import Client
 from tests.extension.packages import install

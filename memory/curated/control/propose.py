@@ -12,7 +12,7 @@ from memory.curated.files.listing import digest
 from memory.curated.index.catalog import Catalog
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
-from memory.curated.providers.calls import call
+from memory.curated.providers.calls import ask
 from memory.curated.sides import Side
 from memory.errors import ConflictError, MemdeckError
 from memory.storage import Change
@@ -69,7 +69,7 @@ def propose(curated: Curated, candidate: Candidate, *, actor: str, now: datetime
     decided_on: dict[str, str] = {}
     done = retry(lambda: _attempt(curated, side, candidate, decided_on, actor, now))
     if done.applied:
-        call(curated, "on_write", now, done.decision.json())
+        ask(curated, "on_write", now, done.decision.json())
     return done
 
 

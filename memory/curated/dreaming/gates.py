@@ -6,31 +6,28 @@ were recalled.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 from memory.base.clock import say_span
 from memory.curated.curated import Curated
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json, Memory
-from memory.curated.sessions.upkeep import ended_since
+from memory.curated.sessions import ended_since
 from memory.curated.sides import Side
 
-from .lock import holder
-from .runs import DreamRun, runs
-
-_HOUR = 3_600_000
-_SESSIONS = (
-    "SELECT session_id FROM memory_events WHERE session_id IS NOT NULL AND ts_ms > ?1"
-    " UNION SELECT session_id FROM memory_recall_traces WHERE executed_at > ?1"
-    " UNION SELECT session_id FROM memory_snapshots WHERE captured_at > ?1"
-)
+from .runs import DreamRun, holder, runs
 
 MOST = 20
 """How many memories one run promotes at most."""
 ENOUGH = 2
 """How many recalls count as often."""
-_DAY = 86_400_000
+_HOUR, _DAY = 3_600_000, 86_400_000
+_SESSIONS = (
+    "SELECT session_id FROM memory_events WHERE session_id IS NOT NULL AND ts_ms > ?1"
+    " UNION SELECT session_id FROM memory_recall_traces WHERE executed_at > ?1"
+    " UNION SELECT session_id FROM memory_snapshots WHERE captured_at > ?1"
+)
 _ROWS = (
     "SELECT chunk_id, recall_count, recall_score, last_recalled_at, freshness_started_at, promotion_run_id"
     " FROM memory_recall_signals WHERE recall_count > 0"
@@ -38,12 +35,11 @@ _ROWS = (
 _TERMS = ("frequency", "relevance", "recency", "freshness")
 
 
-@dataclass(frozen=True, slots=True)
-class Weighed:
+class Weighed(NamedTuple):
     """A memory that was not promoted yet: how often it was recalled, and its score with the terms of the sum."""
 
     memory: Memory
-    count: int
+    recalls: int
     score: float
     terms: tuple[tuple[str, float], ...]
 
@@ -52,7 +48,7 @@ class Weighed:
         memory = self.memory
         return {
             "id": memory.id, "filename": memory.filename, "name": memory.header.name, **memory.root.json(),
-            "recall_count": self.count, "score": round(self.score, 4),
+            "recall_count": self.recalls, "score": round(self.score, 4),
             "terms": {name: round(value, 4) for name, value in self.terms},
         }  # fmt: skip
 
@@ -63,17 +59,17 @@ def weighed(curated: Curated, side: Side, now: datetime, *, force: bool = False)
     Memories that dreaming wrote itself, or that another memory has replaced, are left out. With `force`, memories count
     again whose dream was deleted or taken back.
     """
-    found_rows: list[tuple[str, int, float, int, int, str | None]] = []
-    found_rows = side.records.look(lambda db: db.execute(_ROWS).fetchall(), found_rows)
-    free = {None, *(_gone(side) if force else ())}
+    free: set[str | None] = {None}
+    if force:
+        folder = side.store.root / side.root(side.name).folder
+        done = runs(side, "status = 'completed'")
+        free |= {one.id for one in done if not (folder / str(one.facts["target_filename"])).exists()}
+    found_rows = side.records.look(lambda db: db.execute(_ROWS).fetchall(), list[Any]())
     rows = {row[0]: row[1:5] for row in found_rows if row[5] in free}
-    if not rows:
-        return []
     settings = curated.settings
     at, half = milliseconds(now), settings["dream.scoring.recency_half_life_days"] * _DAY
-    weights = {name: settings[f"dream.scoring.weights.{name}"] for name in _TERMS}
     found = []
-    for memory in curated.memories([root for root in curated.all_roots() if root.side == side.name]):
+    for memory in curated.memories([root for root in curated.all_roots() if root.side == side.name]) if rows else ():
         if memory.id not in rows or memory.is_dream or memory.header.provenance.superseded_by:
             continue
         count, signal, last, first = rows[memory.id]
@@ -83,29 +79,13 @@ def weighed(curated: Curated, side: Side, now: datetime, *, force: bool = False)
             0.5 ** (max(at - (last or at), 0) / half),
             0.5 ** (max(at - (first or at), 0) / half),
         )
-        terms = tuple((name, weights[name] * value) for name, value in zip(_TERMS, values, strict=True))
+        weights = (settings[f"dream.scoring.weights.{name}"] for name in _TERMS)
+        terms = tuple((name, one * value) for name, one, value in zip(_TERMS, weights, values, strict=True))
         found.append(Weighed(memory, count, sum(value for _, value in terms), terms))
     return sorted(found, key=lambda one: (-one.score, one.memory.id))
 
 
-def _gone(side: Side) -> set[str]:
-    """Return the runs whose memory does not exist any more."""
-    folder = side.store.root / side.root(side.name).folder
-    return {
-        one.id
-        for one in runs(side, "status = 'completed'")
-        if not (folder / str(one.facts["target_filename"])).exists()
-    }
-
-
-def candidates(curated: Curated, found: list[Weighed]) -> list[Weighed]:
-    """Return the memories that were recalled often and well enough to be promoted."""
-    count, least = curated.settings["dream.gates.min_recall_count"], curated.settings["dream.gates.min_score"]
-    return [one for one in found if one.count >= count and one.score >= least]
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(NamedTuple):
     """One gate: its progress, also in words such as `2 of 3 sessions`. `forced` tells that `--force` opens it."""
 
     name: str
@@ -120,8 +100,7 @@ class Gate:
         return {"gate": self.name, "open": self.is_open, "have": self.have, "need": self.need, "words": self.words}
 
 
-@dataclass(frozen=True, slots=True)
-class Gates:
+class Gates(NamedTuple):
     """All gates of one side at one time, the waiting memories, and the last completed run."""
 
     side: str
@@ -152,18 +131,15 @@ def gates_of(curated: Curated, side: Side, now: datetime, *, own: str = "", forc
     With `force` all memories that were recalled and not promoted yet are waiting.
     """
     settings = curated.settings
-    done = runs(side, "status = 'completed'", limit=1)
-    last = done[0] if done else None
+    last = next(iter(runs(side, "status = 'completed'", limit=1)), None)
     since = 0 if last is None else last.started_at
-    hours = (milliseconds(now) - since) / _HOUR
-    need = settings["dream.min_hours"]
-    passed = last is None or hours >= need
+    hours, need = (milliseconds(now) - since) / _HOUR, settings["dream.min_hours"]
     span = say_span(max(hours, 0) * 3600)
     ago = "no run yet" if last is None else f"the last run was {f'{span} ago' if span else 'just now'}"
-    seen = len(sessions_since(curated, since))
-    most = settings["dream.min_sessions"]
+    seen, most = len(sessions_since(curated, since)), settings["dream.min_sessions"]
     found = weighed(curated, side, now, force=force)
-    good = candidates(curated, found)
+    count, least = settings["dream.gates.min_recall_count"], settings["dream.gates.min_score"]
+    good = [one for one in found if one.recalls >= count and one.score >= least]
     enough = settings["dream.gates.min_unpromoted"]
     other = holder(side, now)
     free = other is None or other.get("run_id") == own
@@ -173,7 +149,9 @@ def gates_of(curated: Curated, side: Side, now: datetime, *, own: str = "", forc
         side.name,
         (
             Gate("enabled", enabled, int(enabled), 1, "dreaming is on" if enabled else "dreaming is off", False),
-            Gate("time", passed, round(min(hours, need), 2), need, f"{ago}, {need} h are needed"),
+            Gate(
+                "time", last is None or hours >= need, round(min(hours, need), 2), need, f"{ago}, {need} h are needed"
+            ),
             Gate("sessions", seen >= most, seen, most, f"{seen} of {most} sessions"),
             Gate("lock", free, int(free), 1, held, False),
             Gate("candidates", len(good) >= enough, len(good), enough, f"{len(good)} of {enough} candidates"),

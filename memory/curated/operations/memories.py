@@ -12,14 +12,12 @@ from memory.curated.control.propose import Proposed, propose
 from memory.curated.curated import Curated
 from memory.curated.files.listing import LARGEST, system_files
 from memory.curated.index.records import time_of
-from memory.curated.model import DEFAULT_SCOPE, Header, Json, Memory, Provenance, Root
+from memory.curated.model import DEFAULT_SCOPE, Header, Json, Memory, OperationCall, Provenance, Root
 from memory.curated.recall.recall import RecallOptions, banner, mod_time, recall
 from memory.curated.settings import seconds_of
 from memory.curated.stores import check_selector
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.search.rank import Text, rank
-
-from .operation import OperationCall
 
 
 def selector(args: Json) -> tuple[str | None, str | None, str | None]:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from memory.base.counts import MOST
 from memory.curated.curated import Curated
 from memory.curated.identity import find_root
-from memory.curated.model import SCOPES, TIERS, TYPES, Json
+from memory.curated.model import SCOPES, TIERS, TYPES, Json, OperationCall
 from memory.errors import MemdeckError, UsageError
 from memory.operations import Choice, Context, Group, Kind, Operation, Parameter, Result, Whole, argument, option, shows
 from memory.storage.own_folders import agh_home, config_home, home, state_home
@@ -25,7 +23,7 @@ from .lines import plain
 if TYPE_CHECKING:
     from memory.curated.system import CuratedMemory
 
-Run = Callable[[Curated, Json, "OperationCall"], Json]
+Run = Callable[[Curated, Json, OperationCall], Json]
 _LARGEST = 1_000_000
 
 curated = Group(
@@ -45,15 +43,6 @@ _GROUPS = {
     "daily": "What was done to memory, day by day.",
     "provider": "Programs of other packages that add to memory.",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class OperationCall:
-    """The context of a call: the actor, the time, and the interface."""
-
-    now: datetime
-    actor: str = "cli"
-    origin: str = "cli"
 
 
 class CuratedOperation(Operation):

@@ -12,15 +12,14 @@ from memory.curated.control.revert import find, revert
 from memory.curated.curated import Curated
 from memory.curated.dreaming.gates import gates_of
 from memory.curated.index.records import milliseconds, time_of
-from memory.curated.model import Json
+from memory.curated.model import Json, OperationCall
 from memory.curated.providers.calls import active, status_of
 from memory.curated.recall.recall import RecallOptions, recall, turn_block
 from memory.curated.recall.snapshot import capture
-from memory.curated.sessions.places import kept_sessions
+from memory.curated.sessions import kept_sessions
 from memory.errors import NotFoundError, UsageError
 
 from .memories import selector, when
-from .operation import OperationCall
 
 _HISTORY = {
     "memory.recall.executed": "memory.search",

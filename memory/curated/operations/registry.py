@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from memory.curated import daily, sessions
+from memory.curated.dreaming import dream as dreams
+from memory.curated.extract import turns as extractor
+from memory.curated.model import OperationCall
+from memory.curated.providers import calls as providers
 from memory.operations import Whole
 
-from . import daily, dreams, extractor, lines, memories, providers, records, sessions
+from . import lines, memories, records
 from .operation import (
     AGENT,
     DRY_RUN,
@@ -19,7 +24,6 @@ from .operation import (
     TYPE,
     CuratedOperation,
     OneOf,
-    OperationCall,
     content,
     curated,
     flag,
@@ -204,7 +208,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
     ),
     # -- extractor
     CuratedOperation(
-        "extractor feed", "Give the extractor a turn of a session.", extractor.fed,
+        "extractor feed", "Give the extractor a turn of a session.", extractor.feed,
         (text("session_id", "The session.", required=True), content("The text of the turn"),
          text("role", "Who said it (default: assistant).", kind=OneOf(("user", "assistant"))),
          number("turn_seq", "The number of the turn.")),
@@ -235,7 +239,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
     ),
     # -- sessions
     CuratedOperation(
-        "session append", "Add events to a session that runs, one JSON object a line.", sessions.appended,
+        "session append", "Add events to a session that runs, one JSON object a line.", sessions.append,
         (SESSION, content("The events"), text("agent_name", "The agent of the session, with its first events."),
          text("parent_session_id", "The session that began it, with its first events."),
          text("session_type", "What it is (default: user).", kind=OneOf(("user", "subagent", "system")))),
@@ -243,7 +247,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         example="session append s1 --content '{\"event_type\": \"user_message\", \"content\": \"hi\"}'",
     ),
     CuratedOperation(
-        "session end", "End a session: make the ledger of its events.", sessions.ended, (SESSION,),
+        "session end", "End a session: make the ledger of its events.", sessions.end, (SESSION,),
         "agh__memory_session_end", "POST /api/memory/sessions/end", writes=True, example="session end s1",
     ),
     CuratedOperation(
@@ -259,12 +263,12 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         example="session replay s1 --include-tool-events",
     ),
     CuratedOperation(
-        "session prune", "Remove sessions that ended long ago; the change log keeps their bytes.", sessions.pruned,
+        "session prune", "Remove sessions that ended long ago; the change log keeps their bytes.", sessions.prune,
         (number("older_than_hours", "How many hours ago.", 1, required=True), DRY_RUN), "agh__memory_sessions_prune",
         "POST /api/memory/sessions/prune", writes=True, example="session prune --older-than-hours 720 --dry-run",
     ),
     CuratedOperation(
-        "session repair", "Make ledgers anew that are damaged or missing.", sessions.repaired, (DRY_RUN,),
+        "session repair", "Make ledgers anew that are damaged or missing.", sessions.repair, (DRY_RUN,),
         "agh__memory_sessions_repair", "POST /api/memory/sessions/repair", writes=True,
         example="session repair --dry-run",
     ),
@@ -279,17 +283,17 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         "GET /api/memory/daily/{date}", example="daily show 2026-01-15", lines=lines.text,
     ),
     CuratedOperation(
-        "daily sweep", "Write the logs of the last days, archive old ones and purge the archive.", daily.swept,
+        "daily sweep", "Write the logs of the last days, archive old ones and purge the archive.", daily.sweep_all,
         (ONE_SCOPE, DRY_RUN), "agh__memory_daily_sweep", "POST /api/memory/daily/sweep", writes=True,
         example="daily sweep --dry-run",
     ),
     CuratedOperation(
-        "daily restore", "Bring the archived log of a day back, until the next sweep.", daily.restored,
+        "daily restore", "Bring the archived log of a day back, until the next sweep.", daily.restore,
         (_DAY, ONE_SCOPE), "agh__memory_daily_restore", "POST /api/memory/daily/{date}/restore", writes=True,
         example="daily restore 2026-01-15",
     ),
     CuratedOperation(
-        "daily purge", "Remove archived logs; the change log keeps their bytes.", daily.purged,
+        "daily purge", "Remove archived logs; the change log keeps their bytes.", daily.purge,
         (ONE_SCOPE, DRY_RUN, number("older_than_days", "How many days ago.", 1, 36_500, required=True)),
         "agh__memory_daily_purge", "POST /api/memory/daily/purge", writes=True,
         example="daily purge --older-than-days 365 --dry-run",

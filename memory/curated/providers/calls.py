@@ -1,23 +1,86 @@
-"""Calls of the active provider: limited in time, behind a breaker, and never a reason for memdeck to fail."""
+"""The providers of memories: which there are, the active one, and calls of it.
+
+A call is limited in time, behind a breaker, and never a reason for memdeck to fail.
+"""
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from memory.base.scan import scan
 from memory.curated.curated import Curated
 from memory.curated.index.records import milliseconds, time_of
-from memory.curated.model import Json
+from memory.curated.model import Json, OperationCall
 from memory.curated.sides import Side
-from memory.errors import MemdeckError
+from memory.errors import MemdeckError, NotFoundError, RefusedError
+from memory.registry import entries
 
-from . import NotHandled
-from .found import LOCAL, KnownProvider, providers
+from . import NotHandled, Provider
 
-_NONE: Any = object()
+GROUP = "memdeck.curated_providers"
+RESERVED = "agh__memory"
+"""The prefix of the names of memdeck's own tools."""
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+
+
+class KnownProvider(NamedTuple):
+    """A provider that can be selected, with the package that provides it (None: memdeck itself)."""
+
+    provider: Provider
+    name: str
+    tools: tuple[str, ...]
+    package: str | None
+
+
+LOCAL = KnownProvider(Provider(), "local", (), None)
+"""The built-in provider: memdeck itself, which handles everything."""
+
+
+@cache
+def providers() -> tuple[tuple[KnownProvider, ...], tuple[Json, ...]]:
+    """Return the usable providers, and the unusable ones with the reason; searched once per process."""
+    known, bad = [LOCAL], list[Json]()
+    for entry, package, load in entries(GROUP):
+        collision: Sequence[str | None]
+        try:
+            found: Any = load()
+            if not isinstance(found, Provider):
+                raise TypeError(f"it is no Provider but {type(found).__name__}")
+            name, tools = str(found.name).lower(), tuple(str(tool) for tool in found.tools)
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"{name[:40]!r} is no name: small letters, digits, - and _")
+            collision = _collision(name, tools, known)
+        except (Exception, SystemExit) as error:
+            name, collision = entry, ("not_loaded", f"{type(error).__name__}: {error}"[:300], None, None)
+        if not collision:
+            known.append(KnownProvider(found, name, tools, package))
+            continue
+        reason, words, existing, tool = collision
+        bad.append({"provider": name, "incoming_extension": package, "existing_extension": existing, "reason": reason,
+                    "tool_name": tool, "message": words})  # fmt: skip
+    return tuple(known), tuple(bad)
+
+
+def _collision(name: str, tools: Sequence[str], known: Sequence[KnownProvider]) -> Sequence[str | None]:
+    """Return why a provider cannot be used: reason, words, the other package, the tool; empty where it can."""
+    for other in known:
+        if other.name == name:
+            return "provider_name", f"there is a provider {name} already", other.package, None
+    for tool in tools:
+        if tool.casefold().startswith(RESERVED):
+            return "reserved_tool_name", f"{tool} is a name of memdeck's own", None, tool
+        for other in known:
+            if tool in other.tools:
+                return "tool_name", f"{tool} is a tool of {other.name}", other.package, tool
+    return ()
+
+
+# -- the active one -------------------------------------------------------------------------------------------------
 
 
 def read_state(side: Side | None) -> Json:
@@ -29,7 +92,7 @@ def _whole(values: Json) -> Json:
     return {"active": None, "disabled": [], "breakers": {}, "session": None, **values}
 
 
-def change_state(side: Side, now: datetime, change: Callable[[Json], None]) -> None:
+def change_state(side: Side, now: datetime, change: Callable[[Json], object]) -> None:
     """Let `change` alter a side's stored state; MemdeckError `memory.provider.no_state` where nothing can be stored."""
 
     def work(values: Json) -> Json:
@@ -54,20 +117,20 @@ def _other(curated: Curated) -> KnownProvider | None:
     # Other packages are searched only where one of them is selected.
     if name == "local" or any(name in state["disabled"] for state in states):
         return None
+    return next((one for one in providers()[0] if one.name == name and one.package is not None), None)
 
-    found = {one.name: one for one in providers()[0]}.get(name)
-    return None if found is None or found.package is None else found
+
+def _disabled(curated: Curated, name: str) -> bool:
+    return any(name in read_state(side)["disabled"] for side in (curated.home, curated.sides.get("global")))
 
 
 def status_of(curated: Curated, one: KnownProvider, now: datetime) -> Json:
     """Return a provider for programs."""
-    state = read_state(curated.home)
-    person = read_state(curated.sides.get("global"))
-    breaker = state["breakers"].get(one.name, {})
+    breaker = read_state(curated.home)["breakers"].get(one.name, {})
     until = breaker.get("until")
     is_active = active(curated).name == one.name
     cooling = until is not None and until > milliseconds(now)
-    off = one.name in (*state["disabled"], *person["disabled"])
+    off = _disabled(curated, one.name)
     return {
         "name": one.name,
         "status": "disabled" if off else "cooling_down" if cooling else "active" if is_active else "standby",
@@ -77,7 +140,7 @@ def status_of(curated: Curated, one: KnownProvider, now: datetime) -> Json:
     }  # fmt: skip
 
 
-def call(curated: Curated, method: str, now: datetime, /, *arguments: object) -> Any:
+def ask(curated: Curated, method: str, now: datetime, /, *arguments: object) -> Any:
     """Return the answer of the active provider, None where memdeck does the work itself.
 
     That is so where no provider is selected or it does not handle the call, its breaker is open, it fails, or it does
@@ -92,62 +155,54 @@ def call(curated: Curated, method: str, now: datetime, /, *arguments: object) ->
     if until is not None and until > milliseconds(now):
         return None
     answer, code = _ask(one, method, arguments, settings.seconds("provider.timeout"))
-    if code is None:
-        if breaker:
-            _note(side, now, one.name, None)
-        return None if answer is _NONE else answer
-    failures = breaker.get("failures", 0) + 1
-    opened = None
-    if failures >= settings["provider.failure_threshold"]:
-        opened = milliseconds(now) + round(settings.seconds("provider.cooldown") * 1000)
-    _note(side, now, one.name, {"failures": failures, "until": opened, "code": code})
-    return None
+    noted = None
+    if code is not None:
+        failures, until = breaker.get("failures", 0) + 1, None
+        if failures >= settings["provider.failure_threshold"]:
+            until = milliseconds(now) + round(settings.seconds("provider.cooldown") * 1000)
+        noted = {"failures": failures, "until": until, "code": code}
+
+    def change(values: Json) -> None:
+        values["breakers"].pop(one.name, None)
+        if noted is not None:
+            values["breakers"][one.name] = noted
+
+    if noted is not None or breaker:
+        try:
+            change_state(side, now, change)
+        except MemdeckError:
+            return answer  # a breaker that cannot be stored is no reason to fail
+    return answer
 
 
 def _ask(one: KnownProvider, method: str, arguments: tuple[object, ...], seconds: float) -> tuple[Any, str | None]:
-    """Return the answer, or the code of the error."""
+    """Return the answer, or None and the code of the error."""
     box: list[tuple[Any, str | None]] = []
 
     def work() -> None:
         try:
             box.append((getattr(one.provider, method)(*arguments), None))
         except NotHandled:
-            box.append((_NONE, None))
+            box.append((None, None))
         except BaseException as error:
-            box.append((_NONE, f"memory.provider.failed: {type(error).__name__}"))
+            box.append((None, f"memory.provider.failed: {type(error).__name__}"))
 
     thread = threading.Thread(target=work, name=f"provider {one.name}", daemon=True)
     thread.start()
     thread.join(seconds)
-    return box[0] if box else (_NONE, "memory.provider.timeout")
-
-
-def _note(side: Side, now: datetime, name: str, breaker: Json | None) -> None:
-    def change(values: Json) -> None:
-        if breaker is None:
-            values["breakers"].pop(name, None)
-        else:
-            values["breakers"][name] = breaker
-
-    try:
-        change_state(side, now, change)
-    except MemdeckError:
-        return  # a breaker that cannot be stored is no reason to fail
+    return box[0] if box else (None, "memory.provider.timeout")
 
 
 def safe_text(curated: Curated, text: object, longest: int) -> str:
     """Return a text of a provider; empty for what is not text or what the content scan rejects."""
-    if not isinstance(text, str) or not text.strip():
-        return ""
-    cut = text.strip()[:longest]
-
+    cut = text.strip()[:longest] if isinstance(text, str) else ""
     rejected = any(hit.action == "reject" for hit in scan((cut,), curated.settings["controller.scan_profile"]))
     return "" if rejected else cut
 
 
 def recalled(curated: Curated, query: str, limit: int, now: datetime) -> list[Json]:
     """Return what the provider adds to a recall: `title` and `body` of each, scanned and cut."""
-    found = call(curated, "recall", now, query, limit, curated.workspace_id())
+    found = ask(curated, "recall", now, query, limit, curated.workspace_id())
     rows = []
     for one in found[:limit] if isinstance(found, list) else []:
         if isinstance(one, dict):
@@ -161,7 +216,7 @@ def prompt_block(curated: Curated, agent: str | None, now: datetime) -> str:
     """Return the provider's addition to a snapshot, with its heading; empty for none."""
     number = curated.workspace_id()
     scope = "workspace" if number else "global"
-    text = safe_text(curated, call(curated, "prompt_block", now, scope, agent, number), 4096)
+    text = safe_text(curated, ask(curated, "prompt_block", now, scope, agent, number), 4096)
     return f"## Provider {active(curated).name}\n\n{text}" if text else ""
 
 
@@ -173,20 +228,80 @@ def session_began(curated: Curated, session: str, query: str | None, now: dateti
     before = read_state(side).get("session")
     if before != session:
         if before:
-            call(curated, "session_switch", now, before, session)
+            ask(curated, "session_switch", now, before, session)
         change_state(side, now, lambda values: values.update(session=session))
     if query:
-        call(curated, "prefetch", now, query, session, curated.workspace_id())
+        ask(curated, "prefetch", now, query, session, curated.workspace_id())
 
 
-def note_collisions(curated: Curated, now: datetime) -> None:
-    """Record the providers that collide as events, each once."""
-    bad = providers()[1]
-    if not bad:
-        return
-    side = curated.home
-    rows = side.records.events(ops=("memory.provider.collision",), limit=1000)
-    known = [(row["metadata"].get("provider"), row["metadata"].get("message")) for row in rows]
+# -- operations -----------------------------------------------------------------------------------------------------
+
+
+def _find(name: str) -> KnownProvider:
+    for one in providers()[0]:
+        if one.name == name.lower():
+            return one
+    raise NotFoundError("memory.not_found", f"there is no provider {name[:40]!r}", "`memdeck curated provider list`")
+
+
+def listed(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
+    """Return the providers, and the reasons for those that cannot be used, each of which is an event once."""
+    known, bad = providers()
+    records = curated.home.records
+    rows = records.events(ops=("memory.provider.collision",), limit=1000) if bad else []
+    told = [(row["metadata"].get("provider"), row["metadata"].get("message")) for row in rows]
     for one in bad:
-        if (one.name, one.words) not in known:
-            side.records.event("memory.provider.collision", now, **one.json())
+        if (one["provider"], one["message"]) not in told:
+            records.event("memory.provider.collision", call.now, **one)
+    return {"providers": [status_of(curated, one, call.now) for one in known], "collisions": list(bad)}
+
+
+def show(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Return one provider."""
+    return {"provider": status_of(curated, _find(args["name"]), call.now)}
+
+
+def select(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Make a provider the active one of this workspace, or of the person where there is no workspace."""
+    one = _find(args["name"])
+    if _disabled(curated, one.name):
+        hint = f"`memdeck curated provider enable {one.name}`"
+        raise RefusedError("memory.provider.disabled", f"{one.name} is disabled", hint)
+    change_state(curated.home, call.now, lambda values: values.update(active=one.name))
+    return {"provider": status_of(curated, one, call.now)}
+
+
+def enable(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Enable a provider and close its breaker."""
+    return _switch(curated, args, call, on=True)
+
+
+def disable(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Disable a provider: while it is selected, memdeck does everything itself."""
+    return _switch(curated, args, call, on=False)
+
+
+def _switch(curated: Curated, args: Json, call: OperationCall, *, on: bool) -> Json:
+    one = _find(args["name"])
+    if one.package is None:
+        raise RefusedError("memory.provider.builtin", f"{one.name} is memdeck itself, always there", "select another")
+    side, changed = curated.home, list[bool]()
+
+    def change(values: Json) -> None:
+        off = set(values["disabled"])
+        changed.append((one.name in off) == on)
+        values["disabled"] = sorted(off - {one.name} if on else off | {one.name})
+        if on:
+            values["breakers"].pop(one.name, None)
+
+    change_state(side, call.now, change)
+    if changed[0]:
+        op = f"memory.provider.{'enabled' if on else 'disabled'}"
+        side.records.event(op, call.now, target_id=one.name, reason=args.get("reason", ""))
+    return {"provider": status_of(curated, one, call.now), "changed": changed[0]}
+
+
+def pre_compress(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Return the provider's notes that must survive when a client shortens a session."""
+    notes = ask(curated, "pre_compress", call.now, args["session_id"], args.get("content", ""))
+    return {"session_id": args["session_id"], "notes": safe_text(curated, notes, 4096)}

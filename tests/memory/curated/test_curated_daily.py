@@ -74,21 +74,21 @@ def test_old_logs_are_archived_restored_and_purged(den: Den) -> None:
     run(curated, "daily sweep")
     first = logs(den)["2026-01-15.md"]
     later = NOW + timedelta(days=31)
-    assert sweep(curated, side, actor="maintain", now=later, dry_run=True)["archived"] == 1
-    assert sweep(curated, side, actor="maintain", now=later)["archived"] == 1
+    assert sweep(curated, side, OperationCall(later, "maintain"), dry_run=True)["archived"] == 1
+    assert sweep(curated, side, OperationCall(later, "maintain"))["archived"] == 1
     assert (logs(den), logs(den, "archive/daily")) == ({}, {"2026-01-15.md": first})
     (row,) = run(curated, "daily ls", date="2026-01-15")["logs"]
     assert row["archived"]
     assert run(curated, "daily restore", later, date="2026-01-15")["restored"] == ["2026-01-15.md"]
     assert logs(den) == {"2026-01-15.md": first}
-    assert sweep(curated, side, actor="maintain", now=later)["archived"] == 1
+    assert sweep(curated, side, OperationCall(later, "maintain"))["archived"] == 1
     assert run(curated, "daily purge", later, older_than_days=60)["purged"] == 0
     assert run(curated, "daily purge", later, older_than_days=30, dry_run=True)["purged"] == 1
-    assert sweep(curated, side, actor="maintain", now=NOW + timedelta(days=61))["purged"] == 1
+    assert sweep(curated, side, OperationCall(NOW + timedelta(days=61), "maintain"))["purged"] == 1
     assert logs(den, "archive/daily") == {}
     ops = {row["op"] for row in side.records.events(limit=100) if row["op"].startswith("memory.daily")}
     assert ops == {"memory.daily.archived", "memory.daily.restored", "memory.daily.purged"}
-    assert sweep(curated, side, actor="maintain", now=NOW + timedelta(days=61))["written"] == 0
+    assert sweep(curated, side, OperationCall(NOW + timedelta(days=61), "maintain"))["written"] == 0
 
 
 def test_the_archive_has_a_size(den: Den) -> None:
@@ -99,7 +99,7 @@ def test_the_archive_has_a_size(den: Den) -> None:
         at = NOW + timedelta(days=day)
         write(den, curated, "project", f"Thing {day}", f"thing {day} is kept here", scope="workspace", now=at)
     for days in (3, 40, 41):
-        sweep(curated, curated.sides["workspace"], actor="maintain", now=NOW + timedelta(days=days))
+        sweep(curated, curated.sides["workspace"], OperationCall(NOW + timedelta(days=days), "maintain"))
     left = logs(den, "archive/daily")
     assert 0 < len(left) < 3
     assert "2026-01-17.md" in left
@@ -111,7 +111,7 @@ def test_maintenance_sweeps_once_a_day(den: Den) -> None:
     side = curated.sides["workspace"]
     write(den, curated, "project", "Coffee", "likes oat milk", scope="workspace")
     assert is_due(curated, side, NOW)
-    sweep(curated, side, actor="maintain", now=NOW)
+    sweep(curated, side, OperationCall(NOW, "maintain"))
     assert not is_due(curated, side, NOW + timedelta(hours=14, minutes=59))
     assert is_due(curated, side, NOW + timedelta(hours=15, minutes=1))
 

@@ -12,9 +12,8 @@ import pytest
 
 from memory.base.told import Gate, key_of
 from memory.curated.curated import Curated
-from memory.curated.dreaming.lock import give, holder, take
-from memory.curated.dreaming.run import Dreamt, dream
-from memory.curated.dreaming.runs import DreamRun, begin, runs, settle
+from memory.curated.dreaming.dream import Dreamt, dream
+from memory.curated.dreaming.runs import DreamRun, give, holder, record, runs, settle, take
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json, Memory
 from memory.curated.models import ModelError
@@ -47,7 +46,7 @@ def run(curated: Curated, name: str, /, now: Any = NOW + timedelta(hours=1), **v
 
 def slept(den: Den, curated: Curated, **more: Any) -> Dreamt:
     """Dream on the side of the workspace."""
-    return dream(curated, curated.sides["workspace"], actor="cli", now=den.now() + timedelta(minutes=30), **more)
+    return dream(curated, curated.sides["workspace"], OperationCall(den.now() + timedelta(minutes=30)), **more)
 
 
 def synthesis(curated: Curated, day: str = "2026-01-15") -> Memory:
@@ -119,7 +118,7 @@ def test_the_time_gate_opens_after_a_day(den: Den) -> None:
     den.settings("[memory.dream]\ngates.min_unpromoted = 1\nmin_sessions = 1\n")
     curated = den.open()
     recalled(den, curated)
-    assert slept(den, curated).triggered
+    assert slept(den, curated).run
     write(den, curated, "project", "Backup key", "the backup key lies in the vault", scope="workspace")
     for turn in (1, 2):
         ask(den, curated, "where does the backup key lie", session="s9", turn=turn)
@@ -142,10 +141,10 @@ def test_force_opens_all_gates_but_the_lock(den: Den) -> None:
     """One recall of one memory is enough; a second run of the day keeps what the first one gathered."""
     curated = den.open()
     write(den, curated, "project", "Deploy window", _THINGS["Deploy window"], scope="workspace")
-    assert not slept(den, curated, force=True).triggered
+    assert not slept(den, curated, force=True).run
     ask(den, curated, _THINGS["Deploy window"])
-    assert not slept(den, curated).triggered
-    assert slept(den, curated, force=True).triggered
+    assert not slept(den, curated).run
+    assert slept(den, curated, force=True).run
     write(den, curated, "project", "Staging host", _THINGS["Staging host"], scope="workspace")
     ask(den, curated, _THINGS["Staging host"])
     done = slept(den, curated, force=True)
@@ -164,7 +163,7 @@ def test_the_lock_is_that_of_one_process(den: Den) -> None:
     side = curated.sides["workspace"]
     assert take(side, "dream-other", NOW) is None
     done = slept(den, curated, force=True)
-    assert not done.triggered
+    assert done.run is None
     assert done.reason == f"process {os.getpid()} dreams"
     assert holder(side, NOW + timedelta(minutes=59)) is not None
     assert holder(side, NOW + timedelta(minutes=61)) is None
@@ -176,7 +175,7 @@ def test_the_lock_is_that_of_one_process(den: Den) -> None:
     os.waitpid(dead, 0)
     gone = json.dumps({"pid": dead, "run_id": "dream-other", "since": milliseconds(NOW)}).encode()
     record.update(lambda _: gone, command="test", now=NOW)
-    assert slept(den, curated).triggered
+    assert slept(den, curated).run
     assert holder(side, NOW) is None
     give(side, "dream-other", NOW)
 
@@ -289,10 +288,11 @@ def test_a_run_whose_process_is_gone_ends(den: Den) -> None:
     recalled(den, curated)
     side = curated.sides["workspace"]
     left = DreamRun("dream-x", side.workspace_id, "workspace", milliseconds(NOW), None, "running", 1, 0, None, {})
-    begin(side, left, curated.root("workspace"), NOW)
+    record(side, left, "started", NOW, {})
     assert take(side, "dream-x", NOW) is None
-    assert settle(side, NOW) == 0
+    settle(side, NOW)
+    assert runs(side)[0].status == "running"
     give(side, "dream-x", NOW)
-    assert settle(side, NOW) == 1
+    settle(side, NOW)
     assert runs(side)[0].state == "failed"
-    assert slept(den, curated).triggered
+    assert slept(den, curated).run

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memory.curated.curated import Curated
-from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.curated.models import ModelError
 from memory.curated.operations.registry import BY_NAME, OperationCall
@@ -247,30 +244,6 @@ def test_a_model_names_candidates(den: Den, curated: Curated) -> None:
     assert run(den, curated, "extractor status")["extractor"]["failure_count"] == 2
     run(den, curated, "extractor drain")
     assert len(model.questions) == 1
-
-
-def test_what_is_asked_just_now_is_in_flight(den: Den, curated: Curated) -> None:
-    """While a model is asked the status of every process names its session; a process that is gone asks nothing."""
-    seen: list[Json] = []
-
-    class Looking(_Says):
-        def ask(self, question: Json, *, seconds: float, limit: int, now: Any) -> str:
-            seen.append(run(den, den.open(), "extractor status")["extractor"])
-            return super().ask(question, seconds=seconds, limit=limit, now=now)
-
-    curated.models["extractor"] = Looking(json.dumps({"candidates": []}))
-    run(den, curated, "extractor feed", session_id="s1", role="user", content="words")
-    run(den, curated, "extractor drain")
-    keys = ("status", "in_flight_sessions", "active_provider_sessions")
-    assert [tuple(one[key] for key in keys) for one in seen] == [("running", 1, 1)]
-    after = run(den, curated, "extractor status")["extractor"]
-    assert tuple(after[key] for key in keys) == ("idle", 0, 0)
-    record = curated.home.record("asking")
-    assert record is not None
-    dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-    left = json.dumps({"s2": {"pid": int(dead.stdout), "since": milliseconds(den.now())}}).encode()
-    record.update(lambda _: left, command="test", now=den.now())
-    assert run(den, curated, "extractor status")["extractor"]["in_flight_sessions"] == 0
 
 
 def test_a_completed_file_says_how_many_candidates_it_had(den: Den, curated: Curated) -> None:

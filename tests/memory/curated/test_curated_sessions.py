@@ -14,8 +14,7 @@ from memory.curated.dreaming.gates import sessions_since
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
-from memory.curated.sessions.ledger import checksum
-from memory.curated.sessions.upkeep import sweep
+from memory.curated.sessions import checksum, sweep
 from memory.errors import MemdeckError
 from memory.workspace import Workspace
 from tests.memory.curated.conftest import NOW, Den, tree, write
@@ -177,7 +176,7 @@ def test_maintenance_puts_ledgers_away(den: Den) -> None:
     data = (place / "ledger.jsonl").read_bytes()
 
     def swept(days: int, *, dry_run: bool = False) -> dict[str, int]:
-        return sweep(curated, actor="maintain", now=NOW + timedelta(days=days), dry_run=dry_run)
+        return sweep(curated, OperationCall(NOW + timedelta(days=days), "maintain"), dry_run=dry_run)
 
     assert swept(2) == {"sessions": 1, "archived": 0, "cleared": 0}
     assert sorted(tree(place)) == ["ledger.jsonl"]
@@ -200,8 +199,8 @@ def test_the_archive_has_a_size(den: Den) -> None:
         begin(curated, session, NOW + timedelta(hours=number))
         run(curated, "session end", NOW + timedelta(hours=number), session_id=session)
     later = NOW + timedelta(days=40)
-    assert sweep(curated, actor="maintain", now=later)["archived"] == 3
-    assert sweep(curated, actor="maintain", now=later)["cleared"] == 2
+    assert sweep(curated, OperationCall(later, "maintain"))["archived"] == 3
+    assert sweep(curated, OperationCall(later, "maintain"))["cleared"] == 2
     assert [path.name for path in (den.person / "sessions/_archive/_unbound").iterdir()] == ["c"]
 
 
@@ -218,7 +217,7 @@ def test_no_session_is_deleted_by_its_age_unless_the_settings_say_so(den: Den, c
     begin(curated)
     run(curated, "session end", session_id="s1")
     for day in range(0, 3650, 50):
-        sweep(curated, actor="maintain", now=NOW + timedelta(days=day))
+        sweep(curated, OperationCall(NOW + timedelta(days=day), "maintain"))
     kept = run(curated, "health")["sessions"]
     assert (kept["count"], kept["bytes"] > 0) == (1, True)
     assert kept["kept"] == "none is deleted by its age, the oldest archived ones beyond 10 GiB"
@@ -230,5 +229,5 @@ def test_no_session_is_deleted_by_its_age_unless_the_settings_say_so(den: Den, c
     den.settings("[memory.session]\nhard_delete_days = 90\n")
     other = den.open()
     assert run(other, "health")["sessions"]["kept"].startswith("deleted 90 days after their end")
-    sweep(other, actor="maintain", now=NOW + timedelta(days=3650))
+    sweep(other, OperationCall(NOW + timedelta(days=3650), "maintain"))
     assert run(other, "health")["sessions"]["count"] == 0

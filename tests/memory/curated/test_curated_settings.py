@@ -10,12 +10,12 @@ import pytest
 
 from memory.curated.control.decision import prune, select
 from memory.curated.curated import Curated
+from memory.curated.dreaming.dream import is_due
 from memory.curated.dreaming.gates import weighed
-from memory.curated.dreaming.run import failed_lately, is_looked_at
 from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.recall.snapshot import capture
-from memory.curated.sessions.upkeep import sweep
+from memory.curated.sessions import sweep
 from memory.errors import ConfigError, MemdeckError
 from tests.memory.curated.conftest import NOW, Den, ask, write
 
@@ -274,7 +274,7 @@ def test_a_dream_waits_so_long(den: Den) -> None:
 
 def test_maintenance_waits_after_a_failure(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
     """`dream.debounce`: a run that failed is not tried again within it."""
-    from memory.curated.dreaming import run as running
+    from memory.curated.dreaming import dream as running
 
     curated = _recalled(den, f'{_DREAM}debounce = "1h"\n')
 
@@ -285,8 +285,8 @@ def test_maintenance_waits_after_a_failure(den: Den, monkeypatch: pytest.MonkeyP
     with pytest.raises(MemdeckError):
         run(curated, "dream trigger", NOW + timedelta(minutes=9), scope="global")
     side = curated.sides["global"]
-    assert failed_lately(curated, side, NOW + timedelta(minutes=60))
-    assert not failed_lately(curated, side, NOW + timedelta(minutes=70))
+    assert not is_due(curated, side, NOW + timedelta(minutes=60))
+    assert is_due(curated, side, NOW + timedelta(minutes=70))
 
 
 def test_maintenance_looks_at_the_gates_so_often(den: Den) -> None:
@@ -294,7 +294,7 @@ def test_maintenance_looks_at_the_gates_so_often(den: Den) -> None:
     curated = _recalled(den, f'{_DREAM}check_interval = "2h"\n')
     side = curated.sides["global"]
     seen = [
-        is_looked_at(curated, side, NOW + timedelta(minutes=minutes), dry_run=dry)
+        is_due(curated, side, NOW + timedelta(minutes=minutes), dry_run=dry)
         for minutes, dry in ((0, True), (1, False), (60, False), (120, False), (122, True), (122, False), (0, False))
     ]
     assert seen == [True, True, False, False, True, True, True]
@@ -322,11 +322,11 @@ def test_ledgers_are_kept_as_the_settings_say(den: Den) -> None:
     run(curated, "session append", session_id="s1", content=json.dumps({"event_type": "user_message", "content": "x"}))
     run(curated, "session end", session_id="s1")
     folder = den.person / "talks/_none/s1"
-    sweep(curated, actor="maintain", now=NOW + timedelta(hours=1))
+    sweep(curated, OperationCall(NOW + timedelta(hours=1), "maintain"))
     assert sorted(path.name for path in folder.iterdir()) == ["events.jsonl", "ledger.jsonl"]
-    sweep(curated, actor="maintain", now=NOW + timedelta(hours=3))
+    sweep(curated, OperationCall(NOW + timedelta(hours=3), "maintain"))
     assert [path.name for path in folder.iterdir()] == ["ledger.jsonl"]
-    sweep(curated, actor="maintain", now=NOW + timedelta(days=4))
+    sweep(curated, OperationCall(NOW + timedelta(days=4), "maintain"))
     assert (den.person / "talks/_archive/_none/s1/ledger.jsonl").exists()
 
 

@@ -1,0 +1,351 @@
+"""One run of dreaming: gates, lock, artefact, proposal through the controller, promotion marks; and its operations."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from memory.base.clock import format_utc
+from memory.base.scan import scan
+from memory.curated.control.candidate import Candidate
+from memory.curated.control.propose import propose
+from memory.curated.curated import Curated
+from memory.curated.daily import days_before
+from memory.curated.files.listing import read_file
+from memory.curated.files.names import free_path, slug
+from memory.curated.index.records import milliseconds, read_number, utc_day, write_number
+from memory.curated.model import DREAM, Header, Json, Memory, OperationCall, Root
+from memory.curated.models import ModelError, read_value
+from memory.curated.settings import CuratedSettings
+from memory.curated.sides import Side
+from memory.errors import MemdeckError, RefusedError
+from memory.storage.changes import new_id
+from memory.storage.transaction import Transaction
+
+from .gates import Gates, Weighed, gates_of
+from .runs import DreamRun, fail, find_run, finish, give, record, runs, take
+
+FOLDER, FAILURES = "_system/dreaming", "_system/dreaming/failures"
+LONGEST = 220
+"""How many characters of one memory go into a synthesis."""
+INTRO = "What was recalled most, gathered from single memories; they stay as they are."
+_HEAD = 200
+"""Characters of the head of a synthesis at most."""
+
+
+class Dreamt(NamedTuple):
+    """The result of a trigger: the run, or why there was none."""
+
+    gates: Gates
+    run: DreamRun | None
+    reason: str
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        run = None if self.run is None else self.run.json()
+        return {**self.gates.json(), "triggered": self.run is not None, "reason": self.reason, "dream": run}
+
+
+def dream(
+    curated: Curated,
+    side: Side,
+    call: OperationCall,
+    *,
+    force: bool = False,
+    retries: DreamRun | None = None,
+    dry_run: bool = False,
+) -> Dreamt:
+    """Dream on one side if its gates are open; `force` opens all but the lock, `dry_run` only checks.
+
+    `retries` is a failed run: its gates were open, and its memories are gathered again. A run that fails is recorded
+    and returned; MemdeckError where it cannot be recorded.
+    """
+    now, forced = call.now, force or retries is not None
+    wanted = None if retries is None else {one["id"] for one in retries.facts.get("candidates", [])}
+
+    def look(own: str = "") -> tuple[Gates, list[Weighed], str]:
+        """Return the gates, the memories to gather, and why a run may not begin."""
+        found = gates_of(curated, side, now, own=own, force=forced)
+        waiting = [one for one in found.waiting if wanted is None or one.memory.id in wanted]
+        reason = "; ".join(gate.words for gate in found.closed(force=forced))
+        return found, waiting, reason or ("" if waiting else "no memory was recalled that is not promoted yet")
+
+    found, waiting, reason = look()
+    if reason or dry_run:
+        return Dreamt(found, None, reason or f"would gather {len(waiting)} memories")
+    side.prepare(actor=call.actor, now=now)
+    run_id = f"dream-{new_id(now)}"
+    other = take(side, run_id, now)
+    if other is not None:
+        return Dreamt(found, None, f"process {other['pid']} dreams")
+    try:
+        # A run interrupted by a crash may have left a file with the name that this one would choose.
+        side.store.recover()
+        # Another process may have dreamed between the check and the lock.
+        found, waiting, reason = look(run_id)
+        run = None if reason else _run(curated, side, run_id, waiting, call, forced, retries)
+        return Dreamt(found, run, reason)
+    finally:
+        give(side, run_id, now)
+
+
+def _run(
+    curated: Curated,
+    side: Side,
+    run_id: str,
+    waiting: list[Weighed],
+    call: OperationCall,
+    forced: bool,
+    retries: DreamRun | None,
+) -> DreamRun:
+    root, settings, now = curated.root(side.name), curated.settings, call.now
+    day = utc_day(now)
+    target = f"{DREAM}{day}.md"
+    known = read_file(side.store, root, target)
+    there = {one.header.name for one in curated.memories([one for one in curated.all_roots() if one.side == side.name])}
+    room = settings["controller.policy.max_content_chars"] - _HEAD
+    made = gather(waiting, known.body if isinstance(known, Memory) else "", there, settings, room)
+    artefact = free_path(
+        f"{FOLDER}/{day}-{slug(settings['dream.agent'])}",
+        lambda path: side.store.read(f"{root.folder}/{path}").exists,
+    )
+    facts: Json = {
+        "candidates": [one.json() for one in waiting], "promotes": [one.memory.id for one in made.taken],
+        "left_out": made.left_out, "forced": forced, "prompt_version": f"dream.{settings['dream.prompt_version']}",
+        "target_filename": target, "artifact_path": artefact, "retries": None if retries is None else retries.id,
+    }  # fmt: skip
+    begun = milliseconds(now)
+    run = DreamRun(run_id, side.workspace_id, side.name, begun, None, "running", len(waiting), 0, None, facts)
+    things = "memory" if len(waiting) == 1 else "memories"
+    noted = {"input_count": len(waiting), "summary": f"{len(waiting)} {things} to gather"}
+    record(side, run, "started", now, noted)
+    try:
+        if not made.taken:
+            raise MemdeckError("memory.dream.nothing", "the content scan rejects all of them", "see `dream show`")
+        written, asked = _written(curated, made, room, now)
+        run = run._replace(facts={**run.facts, **asked})
+        days = days_before(side, now, settings["daily.dreaming_window"])
+        body = _body(run_id, artefact.rpartition("/")[2], made.lines, written)
+        _keep(side, root, artefact, _artefact(run.json(), waiting, made, body, days), call)
+        header = Header(f"Dreaming {day}", f"What was recalled most until {day}", "project", root.scope)
+        metadata = {"target_filename": target, "run_id": run_id, "artifact_path": artefact}
+        candidate = Candidate(root, "dreaming", header, body, "dreaming synthesis", day, metadata, run.key)
+        propose(curated, candidate, actor=call.actor, now=now)
+        finish(side, run, now)
+    except MemdeckError as error:
+        _failed(side, root, run, error, call)
+    return runs(side, "id = ?", [run_id])[0]
+
+
+def _written(curated: Curated, made: Gathered, room: int, now: datetime) -> tuple[str, Json]:
+    """Return the model's text and notes about it; the text is empty without a model or an answer."""
+    model, settings = curated.models.get("dream"), curated.settings
+    if model is None:
+        return "", {"source": "rule"}
+    limit = room - sum(len(line) + 1 for line in made.lines) - 2
+    question: Json = {
+        "version": settings["dream.prompt_version"],
+        "task": "Say in a few sentences what these memories have in common and what follows from them.",
+        "memories": [
+            {"id": one.memory.id, "title": one.memory.header.name, "type": one.memory.header.type,
+             "description": one.memory.header.description, "text": one.memory.body[:1000]}
+            for one in made.taken
+        ],
+        "answer": {"text": f"at most {limit} characters"},
+    }  # fmt: skip
+    try:
+        if limit < 1:
+            raise ModelError("the memories themselves fill the synthesis")
+        answer = model.ask(question, seconds=settings.seconds("dream.timeout"), limit=limit * 4 + 64, now=now)
+        text = read_value(answer, "text", limit * 4 + 64)
+        if not isinstance(text, str) or not text.strip() or len(text.strip()) > limit:
+            raise ModelError(f"the text is empty or longer than {limit} characters")
+        if any(hit.action == "reject" for hit in scan((text,), settings["controller.scan_profile"])):
+            raise ModelError("the content scan rejects the text")
+    except ModelError as error:
+        return "", {"source": "rule", "llm_error": str(error)[:240]}
+    return text.strip(), {"source": "llm"}
+
+
+def _keep(side: Side, root: Root, path: str, text: str, call: OperationCall) -> None:
+    """Write a new file of the system folder."""
+
+    def plan(transaction: Transaction) -> str:
+        transaction.write(f"{root.folder}/{path}", text.encode("utf-8", "replace"), base=None)
+        return f"wrote {path} ({root.label})"
+
+    side.change("curated.dream", plan, actor=call.actor, now=call.now)
+
+
+def _failed(side: Side, root: Root, run: DreamRun, error: MemdeckError, call: OperationCall) -> None:
+    """Record that a run has failed, in the records and as a file."""
+    words, path = f"{error.code}: {error.message}"[:1000], f"{FAILURES}/{run.id}.json"
+    failure = {
+        "run_id": run.id, "workspace_id": run.workspace_id or None, "prompt_version": run.facts["prompt_version"],
+        "failed_at": format_utc(call.now), "error": words, "candidate_count": run.input_count,
+        "candidate_ids": [one["id"] for one in run.facts["candidates"]],
+    }  # fmt: skip
+    try:
+        _keep(side, root, path, json.dumps(failure, ensure_ascii=False, indent=2) + "\n", call)
+    except MemdeckError:
+        path = ""
+    fail(side, run, words, call.now, failure_path=path or None)
+
+
+# -- texts ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Gathered:
+    """The content of a synthesis: its lines, the memories they come from, and those left out with the reason."""
+
+    lines: list[str] = field(default_factory=list)
+    taken: list[Weighed] = field(default_factory=list)
+    left_out: list[Json] = field(default_factory=list)
+
+
+def gather(found: Sequence[Weighed], earlier: str, names: set[str], settings: CuratedSettings, room: int) -> Gathered:
+    """Return the lines of a synthesis in at most `room` characters.
+
+    The lines of the `earlier` one of the day come first whose memories still exist, by their names. What the content
+    scan rejects is left out with its rules; what does not fit waits for the next run.
+    """
+    starts = tuple(f"- {name}: " for name in names)
+    made = Gathered([line for line in earlier.splitlines() if line.startswith(starts)])
+    used = sum(len(line) + 1 for line in made.lines)
+    for one in found:
+        memory = one.memory
+        text = " ".join(memory.body.split())
+        hits = scan((memory.header.name, text), settings["controller.scan_profile"])
+        rules = sorted({f"memory_scan.{hit.rule}" for hit in hits if hit.action == "reject"})
+        text = text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
+        line = f"- {memory.header.name}: {text}"
+        if rules or used + len(line) + 1 > room:
+            reason = ", ".join(rules) or "no room: it waits for the next run"
+            made.left_out.append({"filename": memory.filename, "reason": reason})
+            continue
+        used += len(line) + 1
+        made.lines.append(line)
+        made.taken.append(one)
+    return made
+
+
+def _body(run_id: str, artefact: str, lines: Sequence[str], written: str) -> str:
+    """Return the body of the memory that a run proposes; `written` is the text of a model, if one wrote it."""
+    head = f"{INTRO}\n\nRun: {run_id}\nArtifact: {artefact}\n\n"
+    return head + (f"{written.strip()}\n\n" if written else "") + "\n".join(lines) + "\n"
+
+
+def _artefact(run: Json, found: Sequence[Weighed], made: Gathered, body: str, days: Sequence[str]) -> str:
+    """Return the artefact of a run in Markdown; `days` are lines about recent changes to memory."""
+    lines = [f"# Dream of {run['started_at'][:10]}", ""]
+    for key in ("run_id", "scope", "workspace_id", "prompt_version", "source", "started_at", "forced"):
+        lines.append(f"- {key}: {'' if run[key] is None else run[key]}")
+    lines += ["", "## Candidates", ""]
+    out = {one["filename"]: one["reason"] for one in made.left_out}
+    for one in found:
+        terms = " + ".join(f"{name} {value:.3f}" for name, value in one.terms)
+        name = one.memory.filename if one.memory.filename in out else one.memory.header.name
+        lines.append(f"- {name}: {one.score:.3f} = {terms}; recalled {one.recalls} times")
+    if out:
+        lines += ["", "## Left out", "", *(f"- {name}: {reason}" for name, reason in out.items())]
+    if days:
+        lines += ["", "## Days before", "", *days]
+    return "\n".join([*lines, "", "## Synthesis", "", body.rstrip(), ""])
+
+
+# -- maintenance and operations -------------------------------------------------------------------------------------
+
+
+def is_due(curated: Curated, side: Side, now: datetime, *, dry_run: bool = False) -> bool:
+    """Return whether maintenance looks at the gates of a side now, and record that it did.
+
+    It waits after a run that failed (`dream.debounce`), and between two looks (`dream.check_interval`).
+    """
+    at, settings = milliseconds(now), curated.settings
+    since = at - round(settings.seconds("dream.debounce") * 1000)
+    if runs(side, "status = 'failed' AND started_at > ?", [since], limit=1):
+        return False
+
+    def look(db: sqlite3.Connection) -> bool:
+        last = read_number(db, "dream_checked")
+        due = last is None or not 0 <= at - last < round(settings.seconds("dream.check_interval") * 1000)
+        if due and not dry_run:
+            write_number(db, "dream_checked", at)
+        return due
+
+    return side.records.look(look, True)
+
+
+def _sides(curated: Curated, args: Json) -> list[Side]:
+    """Return the sides that a call means, the workspace first."""
+    return curated.sides_of(args.get("scope"))[::-1]
+
+
+def _runs(curated: Curated, args: Json) -> list[DreamRun]:
+    """Return the newest runs of each side that a call means, the newest first."""
+    found = [run for side in _sides(curated, args) for run in runs(side)]
+    return sorted(found, key=lambda run: (run.started_at, run.id), reverse=True)
+
+
+def _raise_failed(done: Dreamt) -> None:
+    if done.run is not None and done.run.status == "failed":
+        words, hint = f"the dream failed: {done.run.error}", "`memdeck curated dream retry` tries again"
+        raise MemdeckError("memory.dream.failed", words, hint, dream=done.run.json())
+
+
+def trigger(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Dream on each side whose gates are open, and return for the others why not."""
+    curated.refuse_disabled()
+    dry, force = args.get("dry_run", False), args.get("force", False)
+    made = [dream(curated, side, call, force=force, dry_run=dry) for side in _sides(curated, args)]
+    for one in made:
+        _raise_failed(one)
+    best = next((one for one in made if one.run is not None), made[0]).json()
+    shown = {key: best[key] for key in ("dream", "triggered", "reason")}
+    return {**shown, "dry_run": dry, "scopes": [one.json() for one in made]}
+
+
+def retry(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Gather the memories of a run that failed or promoted nothing again; `force` also allows another one."""
+    curated.refuse_disabled()
+    side, run = find_run(curated.sides.values(), args["run_id"])
+    if run.state == "running":
+        raise RefusedError("memory.dream.running", f"{run.id} is still at work", "wait for its end")
+    if run.state == "promoted" and not args.get("force"):
+        words, hint = f"{run.id} promoted its memories", "`dream trigger` makes a new run"
+        raise RefusedError("memory.dream.not_failed", words, hint)
+    done = dream(curated, side, call, retries=run)
+    _raise_failed(done)
+    made = done.json()
+    return {"dream": made["dream"], "retried": made["triggered"], "reason": done.reason}
+
+
+def status(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Return the gates of each side, and the last runs."""
+    found = [gates_of(curated, side, call.now) for side in _sides(curated, args)]
+    return {
+        "enabled": curated.settings["dream.enabled"],
+        "open": any(not one.closed() for one in found),
+        "scopes": [one.json() for one in found],
+        "dreams": [run.json() for run in _runs(curated, args)[:5]],
+    }
+
+
+def dreams(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
+    """Return the runs, the newest first."""
+    rows = [run for run in _runs(curated, args) if args.get("state") in (None, run.state)]
+    return {"dreams": [run.json() for run in rows[: min(args.get("limit", 25), 200)]]}
+
+
+def show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
+    """Return one run with its artefact, by its id or its day."""
+    side, run = find_run(curated.sides.values(), args["run_id"])
+    path, artefact = run.facts.get("artifact_path"), ""
+    if path:
+        artefact = side.store.read(f"{curated.root(side.name).folder}/{path}").data.decode("utf-8", "replace")
+    return {"dream": {**run.json(), "artifact": artefact or None}}

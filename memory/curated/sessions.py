@@ -1,0 +1,480 @@
+"""Sessions: their events while they run, and at the end one ledger with a checksum, which is never overwritten.
+
+Each has the folder `<ledger root>/<workspace id or _unbound>/<session>/` in the person's folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from memory.base.clock import format_utc
+from memory.base.json_objects import read_object
+from memory.base.retry import retry
+from memory.base.secrets import masked
+from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.storage.fsio import remove_empty
+from memory.storage.transaction import Transaction
+
+from .curated import Curated
+from .files.listing import listed_names
+from .files.names import check_session, is_segment
+from .model import Json, OperationCall
+from .providers.calls import ask
+from .settings import CuratedSettings
+from .sides import Side, archive
+
+EVENTS, LEDGER, DAMAGED = "events.jsonl", "ledger.jsonl", "ledger.damaged.jsonl"
+ARCHIVE = "_archive"
+"""The folder of archived ledgers, beside those of the workspaces."""
+_META = ("agent_name", "session_type", "spawn_parent_id", "root_session_id", "spawn_depth")
+_KEYS = frozenset({"event_type", "content", "event_id", "turn_id", "agent_name", "timestamp"})
+
+
+class SessionFolder(NamedTuple):
+    """The folder of one session; `folder` is relative to the root of the person's store."""
+
+    side: Side
+    workspace_id: str
+    id: str
+    folder: str
+    archived: bool = False
+
+    def path(self, name: str) -> str:
+        """Return one of its files, relative to the root of the store."""
+        return f"{self.folder}/{name}"
+
+    def data(self, name: str) -> bytes | None:
+        """Return the bytes of one of its files, None where it has none."""
+        try:
+            return self.side.store.read(self.path(name)).base
+        finally:
+            self.side.store.remember(self.path(name), None)  # Otherwise thousands of ledgers would stay in memory.
+
+
+class SessionLedger(NamedTuple):
+    """The content of a session file; `fault` says why it is unreliable, empty where it is sound."""
+
+    meta: Json
+    events: tuple[Json, ...]
+    fault: str = ""
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When the session ended: the time in its ledger, else that of its last event."""
+        text = self.meta.get("ended_at") or (self.events[-1].get("timestamp") if self.events else None)
+        try:
+            moment = datetime.fromisoformat(str(text or self.meta.get("started_at")))
+        except ValueError:
+            return None
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+# -- folders --------------------------------------------------------------------------------------------------------
+
+
+def place_of(curated: Curated, session: str, workspace_id: str | None = None) -> SessionFolder:
+    """Return the folder of a session of this workspace, or of the one named; it need not exist.
+
+    UsageError `memory.scope.workspace_required` without a home folder.
+    """
+    number = workspace_id or curated.workspace_id() or curated.settings["session.unbound_partition"]
+    folder = f"{curated.settings['session.ledger_root']}/{check_session(number)}/{check_session(session)}"
+    return SessionFolder(curated.side_of(curated.root("global")), number, session, folder)
+
+
+def find_session(curated: Curated, session: str, workspace_id: str | None = None) -> SessionFolder:
+    """Return the folder of an existing session, wherever it is; NotFoundError `memory.not_found`."""
+    place = place_of(curated, session, workspace_id)
+    if place.data(LEDGER) is not None or place.data(EVENTS) is not None:
+        return place
+    for one in sessions(curated, archived=True):
+        if one.id == session and workspace_id in (None, one.workspace_id):
+            return one
+    words = f"there is no session {session[:80]!r}"
+    raise NotFoundError("memory.not_found", words, "`curated session append` begins one")
+
+
+def sessions(curated: Curated, *, archived: bool = False) -> list[SessionFolder]:
+    """Return all sessions that have a folder, none without a home folder; with `archived` also the archived ones."""
+    side = curated.sides.get("global")
+    if side is None:
+        return []
+    top = curated.settings["session.ledger_root"]
+
+    def beneath(folder: str, kept: bool) -> list[SessionFolder]:
+        return [
+            SessionFolder(side, number, one, f"{folder}/{number}/{one}", kept)
+            for number in listed_names(side.store, folder, stat.S_ISDIR, is_segment)
+            if number != ARCHIVE
+            for one in listed_names(side.store, f"{folder}/{number}", stat.S_ISDIR, is_segment)
+        ]
+
+    return beneath(top, False) + (beneath(f"{top}/{ARCHIVE}", True) if archived else [])
+
+
+def ended_since(curated: Curated, since: datetime) -> set[str]:
+    """Return the sessions whose ledger names an end after a time."""
+    found = set()
+    for one in sessions(curated):
+        data = one.data(LEDGER)
+        moment = None if data is None else SessionLedger(read(data.partition(b"\n")[0]).meta, ()).ended_at
+        if moment is not None and moment > since:
+            found.add(one.id)
+    return found
+
+
+class KeptSessions(NamedTuple):
+    """The number of kept sessions, the bytes of their files, and how long they are kept, in words."""
+
+    sessions: int
+    size: int
+    words: str
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {"count": self.sessions, "bytes": self.size, "kept": self.words}
+
+
+def kept_sessions(curated: Curated, workspace_id: str | None = None) -> KeptSessions:
+    """Return the statistics of all sessions, or of those of one workspace."""
+    found = [one for one in sessions(curated, archived=True) if workspace_id in (None, one.workspace_id)]
+    size = 0
+    for path in (one.side.store.root / one.path(name) for one in found for name in (EVENTS, LEDGER)):
+        size += os.lstat(path).st_size if path.exists() else 0
+    return KeptSessions(len(found), size, keeping(curated.settings))
+
+
+def keeping(settings: CuratedSettings) -> str:
+    """Return in words until when sessions are kept: without a setting none is deleted by its age."""
+    days, most = settings["session.hard_delete_days"], settings["session.max_archive_bytes"]
+    aged = f"deleted {days:,} days after their end" if days else "none is deleted by its age"
+    room = f"{most / 2**30:.3g} GiB" if most >= 2**27 else f"{most:,} bytes"
+    return f"{aged}, the oldest archived ones beyond {room}"
+
+
+# -- reading and writing --------------------------------------------------------------------------------------------
+
+
+def _line(values: Json) -> bytes:
+    return json.dumps(values, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace") + b"\n"
+
+
+def read(data: bytes) -> SessionLedger:
+    """Read a ledger or a file of events; bad lines make it faulty, and the remaining lines count."""
+    meta: Json = {}
+    events: list[Json] = []
+    faults: list[str] = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        values = read_object(line)
+        kind = values.get("type")
+        if kind in ("ledger_meta", "session_meta") and number == 1:
+            meta = values
+        elif kind == "session_event" and isinstance(values.get("sequence"), int):
+            events.append(values)
+        else:
+            faults.append(f"line {number} is no event")
+    if not meta:
+        faults.append("the first line does not describe the session")
+    if meta.get("type") == "ledger_meta" and meta.get("checksum") != checksum(data):
+        faults.append("the checksum is another one")
+    return SessionLedger(meta, tuple(sorted(events, key=lambda one: one["sequence"])), "; ".join(faults[:3]))
+
+
+def checksum(data: bytes) -> str:
+    """Return the SHA-256 of the events of a ledger: of all bytes after its first line."""
+    return str(sha256(data.partition(b"\n")[2]).hexdigest())
+
+
+def ledger_of(data: bytes, place: SessionFolder, ended: str) -> bytes:
+    """Return the ledger made of the events of a session, their secrets masked."""
+    found = read(data)
+    lines = b"".join(_line({**one, "content": masked(one.get("content"))}) for one in found.events)
+    meta = {
+        "type": "ledger_meta", "version": 1, "session_id": place.id, "workspace_id": place.workspace_id,
+        **{key: found.meta.get(key) for key in _META}, "started_at": found.meta.get("started_at"), "ended_at": ended,
+        "checksum": sha256(lines).hexdigest(), "event_count": len(found.events),
+    }  # fmt: skip
+    return _line(meta) + lines
+
+
+def _meta_of(place: SessionFolder, given: Mapping[str, Any], curated: Curated, now: datetime) -> Json:
+    """Return the description of a session for its first line."""
+    parent = given.get("parent_session_id")
+    root, depth = parent or place.id, 1 if parent else 0
+    if parent:
+        above = place_of(curated, parent, place.workspace_id)
+        meta = read(above.data(LEDGER) or above.data(EVENTS) or b"").meta
+        root, depth = meta.get("root_session_id") or root, int(meta.get("spawn_depth") or 0) + 1
+    return {
+        "type": "session_meta", "version": 1, "session_id": place.id, "workspace_id": place.workspace_id,
+        "agent_name": given.get("agent_name"), "session_type": given.get("session_type", "user"),
+        "spawn_parent_id": parent, "root_session_id": root, "spawn_depth": depth, "started_at": format_utc(now),
+    }  # fmt: skip
+
+
+def _events_of(text: str) -> list[Json]:
+    """Return the events of JSON lines; UsageError `memory.session.event` with the line of an invalid one."""
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        values = read_object(line)
+        if not set(values) <= _KEYS or not isinstance(values.get("event_type"), str):
+            keys = f"keys: {', '.join(sorted(_KEYS))}"
+            words = f"line {number} is no event: JSON with event_type"
+            raise UsageError("memory.session.event", words, keys, line=number)
+        found.append(values)
+    if not found:
+        raise UsageError("memory.session.event", "there is no event", "one JSON object a line", line=0)
+    return found
+
+
+def append(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Add events, their secrets masked, to a running session, which the first event starts.
+
+    RefusedError `memory.session.ended` for one whose ledger exists.
+    """
+    session, rows = args["session_id"], args.get("events") or _events_of(args["content"])
+    place = place_of(curated, session)
+    place.side.prepare(actor=call.actor, now=call.now)
+
+    def attempt() -> int:
+        with place.side.store.transaction("curated.session", actor=call.actor, now=call.now) as transaction:
+            if transaction.read(place.path(LEDGER)).exists:
+                raise RefusedError("memory.session.ended", f"{session} has ended", "events go to a session that runs")
+            stored = transaction.read(place.path(EVENTS))
+            number = max((int(one["sequence"]) for one in read(stored.data).events), default=0)
+            lines = b""
+            for sequence, row in enumerate(rows, number + 1):
+                event: Json = {
+                    "type": "session_event", "version": 1, "session_id": session, "sequence": sequence,
+                    "event_id": row.get("event_id") or f"{session}-{sequence}", "turn_id": row.get("turn_id"),
+                    "event_type": masked(row["event_type"]), "agent_name": masked(row.get("agent_name")),
+                    "content": masked(row.get("content")), "timestamp": row.get("timestamp") or format_utc(call.now),
+                }  # fmt: skip
+                lines += _line(event)
+            if stored.base is None:
+                lines = _line(_meta_of(place, args, curated, call.now)) + lines
+                transaction.write(place.path(EVENTS), lines, base=None)
+            else:
+                transaction.append(place.path(EVENTS), lines, base=stored.base)
+            transaction.commit(f"noted {len(rows)} events of session {session}")
+            return number + len(rows)
+
+    return {"session_id": session, "appended": len(rows), "events": retry(attempt)}
+
+
+def end(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Make the ledger of a session from its events, once; a second end with the same events changes nothing.
+
+    NotFoundError `memory.not_found`, ConflictError `memory.ledger.exists` where the ledger has other content.
+    """
+    place = find_session(curated, args["session_id"])
+
+    def plan(transaction: Transaction) -> str:
+        stored = transaction.read(place.path(LEDGER))
+        events = transaction.read(place.path(EVENTS))
+        if events.base is None:
+            return ""
+        made = ledger_of(events.data, place, format_utc(call.now))
+        if stored.base is None:
+            transaction.write(place.path(LEDGER), made, base=None)
+            return f"made the ledger of session {place.id}"
+        if stored.data.partition(b"\n")[2] != made.partition(b"\n")[2]:
+            words = f"{place.id} has a ledger with other events"
+            hint = "`memdeck curated session repair` looks at it"
+            raise ConflictError("memory.ledger.exists", words, hint, file=place.path(LEDGER))
+        return ""
+
+    place.side.change("curated.session", plan, actor=call.actor, now=call.now)
+    ask(curated, "session_end", call.now, place.id, place.workspace_id)
+    return {"ledger": _shown(place)[0]}
+
+
+def _shown(place: SessionFolder) -> tuple[Json, SessionLedger]:
+    """Return the description of a session for programs, and its content."""
+    data = place.data(LEDGER)
+    running = data is None
+    data = data if data is not None else place.data(EVENTS) or b""
+    found = read(data)
+    meta = found.meta
+    return {
+        "version": 1, "session_id": place.id, "workspace_id": place.workspace_id,
+        "root_session_id": meta.get("root_session_id"), "parent_session_id": meta.get("spawn_parent_id"),
+        "spawn_depth": meta.get("spawn_depth"), "agent_name": meta.get("agent_name"),
+        "session_type": meta.get("session_type"), "state": "running" if running else "ended",
+        "path": str(place.side.store.root / place.path(EVENTS if running else LEDGER)), "archived": place.archived,
+        "checksum": None if running else sha256(data).hexdigest(), "events_checksum": meta.get("checksum"),
+        "created_at": meta.get("started_at"), "stopped_at": meta.get("ended_at"), "event_count": len(found.events),
+    }, found  # fmt: skip
+
+
+def ledger(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
+    """Return the ledger of a session; MemdeckError `memory.ledger.damaged` for an unreliable one."""
+    place = find_session(curated, args["session_id"], args.get("workspace_id"))
+    meta, found = _shown(place)
+    if found.fault and meta["state"] == "ended":
+        words = f"the ledger of {place.id} is damaged: {found.fault}"
+        hint = "`memdeck curated session repair`"
+        raise MemdeckError("memory.ledger.damaged", words, hint, file=place.path(LEDGER))
+    events = [
+        {"sequence": one["sequence"], "event_type": one.get("event_type"), "emitted_at": one.get("timestamp"),
+         "turn_id": one.get("turn_id"), "agent_name": one.get("agent_name"), "payload": masked(one.get("content"))}
+        for one in found.events
+    ]  # fmt: skip
+    return {"meta": meta, "events": events}
+
+
+def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Return the events of a session in their order, without those of tools and of memory unless asked for."""
+    hidden = [
+        word for word, key in (("tool", "include_tool_events"), ("memory", "include_memory")) if not args.get(key)
+    ]
+    events = [
+        one
+        for one in ledger(curated, args, call)["events"]
+        if not any(word in str(one["event_type"]) for word in hidden)
+    ]
+    return {"session_id": args["session_id"], "events": events}
+
+
+# -- upkeep ---------------------------------------------------------------------------------------------------------
+
+
+def _change(
+    one: SessionFolder, verb: str, work: Callable[[Transaction, SessionFolder], object], call: OperationCall
+) -> bool:
+    """Change the files of a session, and remove folders that are empty then; return False where nothing was to do."""
+
+    def plan(transaction: Transaction) -> str:
+        return f"{verb} session {one.id}" if work(transaction, one) else ""
+
+    done = one.side.change("curated.session", plan, actor=call.actor, now=call.now, recorded=True)
+    folder = one.side.store.root / one.folder
+    remove_empty([folder, folder.parent])
+    return done
+
+
+def _remove(transaction: Transaction, one: SessionFolder, names: Sequence[str] = (EVENTS, LEDGER, DAMAGED)) -> bool:
+    for name in names:
+        stored = transaction.read(one.path(name))
+        if stored.base is not None:
+            transaction.remove(one.path(name), base=stored.base)
+    return True
+
+
+def _drop_events(transaction: Transaction, one: SessionFolder) -> bool:
+    held = transaction.read(one.path(LEDGER))
+    if held.base is None:
+        return False
+    transaction.hold(one.path(LEDGER), base=held.base)
+    return _remove(transaction, one, (EVENTS,))
+
+
+def _archive(transaction: Transaction, one: SessionFolder, target: str) -> bool:
+    return archive(transaction, one.path(LEDGER), target) and _remove(transaction, one, (EVENTS, DAMAGED))
+
+
+def prune(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Remove sessions with a sound ledger that ended longer ago than `hours`; the change log keeps their bytes.
+
+    A session that has not ended, or whose ledger is damaged, stays.
+    """
+    dry, gone, events = args.get("dry_run", False), 0, 0
+    for one in sessions(curated):
+        found = read(one.data(LEDGER) or b"")
+        moment = None if found.fault else found.ended_at
+        if moment is None or call.now - moment <= timedelta(hours=args["older_than_hours"]):
+            continue
+        if dry or _change(one, "pruned", _remove, call):
+            gone += 1
+            events += len(found.events)
+    return {"pruned_sessions": gone, "pruned_events": events, "dry_run": dry}
+
+
+def repair(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Rebuild damaged or missing ledgers from the events where these still exist.
+
+    A damaged ledger is kept as `ledger.damaged.jsonl`. A session without new events for `session.events_purge_grace`
+    counts as ended, even without a call to end it. What cannot be repaired is reported and stays.
+    """
+    grace = timedelta(seconds=curated.settings.seconds("session.events_purge_grace"))
+    dry, repaired, problems = args.get("dry_run", False), list[str](), list[Json]()
+    found = sessions(curated)
+    for one in found:
+        data, events = one.data(LEDGER), one.data(EVENTS)
+        source = read(events or data or b"")
+        moment = source.ended_at
+        if data is not None and not read(data).fault:
+            continue
+        if source.fault:
+            problems.append({"session_id": one.id, "workspace_id": one.workspace_id, "reason": source.fault})
+        early = data is None and (moment is None or call.now - moment < grace)
+        if events is None or not source.events or early:
+            continue
+        made = ledger_of(events, one, format_utc(moment or call.now))
+
+        def renew(transaction: Transaction, one: SessionFolder, made: bytes = made) -> bool:
+            stored = transaction.read(one.path(LEDGER))
+            if stored.base is not None and stored.data != made:
+                before = transaction.read(one.path(DAMAGED))
+                transaction.write(one.path(DAMAGED), stored.data, base=before.base)
+            transaction.write(one.path(LEDGER), made, base=stored.base)
+            return True
+
+        if not dry:
+            _change(one, "repaired", renew, call)
+        repaired.append(one.id)
+    return {
+        "checked_sessions": len(found), "repaired_sessions": len(repaired), "repaired": repaired,
+        "problems": problems, "dry_run": dry,
+    }  # fmt: skip
+
+
+def sweep(curated: Curated, call: OperationCall, *, dry_run: bool = False) -> dict[str, int]:
+    """Clean up by the settings: drop events of ended sessions, archive old ledgers, purge the oldest archived ones.
+
+    Return the number of sessions, how many were archived, and how many left the archive.
+    """
+    settings = curated.settings
+    grace = timedelta(seconds=settings.seconds("session.events_purge_grace"))
+    cold, hard = (timedelta(days=settings[f"session.{key}"]) for key in ("cold_archive_days", "hard_delete_days"))
+    tally = {"sessions": 0, "archived": 0, "cleared": 0}
+    kept: list[tuple[datetime, SessionFolder, int]] = []
+
+    def change(one: SessionFolder, verb: str, work: Callable[[Transaction, SessionFolder], object]) -> None:
+        if not dry_run:
+            _change(one, verb, work, call)
+
+    for one in sessions(curated, archived=True):
+        tally["sessions"] += 1
+        data = one.data(LEDGER) or b""
+        found = read(data)
+        moment = None if found.fault else found.ended_at
+        if moment is None:
+            continue
+        age = call.now - moment
+        if one.archived:
+            kept.append((moment, one, len(data)))
+        elif age > cold:
+            tally["archived"] += 1
+            target = f"{settings['session.ledger_root']}/{ARCHIVE}/{one.workspace_id}/{one.id}/{LEDGER}"
+            change(one, "archived", partial(_archive, target=target))
+        elif age > grace and one.data(EVENTS) is not None:
+            change(one, "put away the events of", _drop_events)
+    size = 0
+    for moment, one, length in sorted(kept, key=lambda row: row[0], reverse=True):
+        size += length
+        if (hard and call.now - moment > hard) or size > settings["session.max_archive_bytes"]:
+            tally["cleared"] += 1
+            change(one, "cleared", _remove)
+    return tally
