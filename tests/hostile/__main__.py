@@ -1,6 +1,6 @@
-"""Prints docs/hostile.md, or with names (or --all) what memdeck does with cases (--no-screen: by verbs only).
+"""Lists the cases, or with names (or --all) plays them and prints what was wrong (--no-screen: commands only).
 
-`python -m tests.hostile > docs/hostile.md`; `python -m tests.hostile file/editor text`.
+`python -m tests.hostile file/editor text` plays some.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ import shutil
 import sys
 import time
 
-from .catalogue import CASES, page
+from .catalogue import CASES, listing
 from .client import Client
 from .expect import missing
 
 
 def main(names: list[str]) -> int:
-    """Print the page, or play the cases whose names begin with one of `names`; 1 if anything was wrong."""
+    """List the cases, or play the cases whose names begin with one of `names`; 1 if anything was wrong."""
     if not names:
-        print(page(), end="")
+        print(listing(), end="")
         return 0
     strace = shutil.which("strace")
     if strace is None:

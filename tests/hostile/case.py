@@ -17,7 +17,7 @@ FILES = Path(__file__).parent / "files"
 class Case:
     """One hostile workspace; no two with the same mechanism.
 
-    `name` is `group/name`, `says` its line in docs/hostile.md, `build` makes it from the sample workspace. `asks` are
+    `name` is `group/name`, `says` what it does, `build` makes it from the sample workspace. `asks` are
     `STATE ROLE NAME` that `trust list` must show, which proves that what is hostile was read at all. `program` plays
     some verbs as programs of their own too, started in the workspace; `mounts` gives the case its own mounts.
     `sample` chooses it for every test run, `ends` is the exit code of `monitors check` where commands or addresses
