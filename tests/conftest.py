@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 
 from app.cli.marks import MARKS
 from memory.search.searcher import Searcher
-from memory.storage.log.database import LogFile
+from memory.storage.database import Database
 from memory.workspace import Workspace
 from tests.examples import WHOLE, examples
 from tests.temporary import PREFIX, place, session_folder
@@ -131,10 +131,10 @@ def databases_that_close() -> Iterator[None]:
 
     No test asks for it; a fixture of the same name in a module would take its place.
     """
-    made: deque[LogFile | Searcher] = deque()
+    made: deque[Database | Searcher] = deque()
 
     def noted(begin: Callable[..., None]) -> Callable[..., None]:
-        def start(self: LogFile | Searcher, *arguments: object, **options: object) -> None:
+        def start(self: Database | Searcher, *arguments: object, **options: object) -> None:
             begin(self, *arguments, **options)
             made.append(self)
             # What lives in memory would be gone.
@@ -145,7 +145,7 @@ def databases_that_close() -> Iterator[None]:
 
     # One of its own, for a test may undo what it patched.
     patch = pytest.MonkeyPatch()
-    for kind in (LogFile, Searcher):
+    for kind in (Database, Searcher):
         patch.setattr(kind, "__init__", noted(kind.__init__))
     workspaces: WeakSet[Workspace] = WeakSet()
     begin_workspace = Workspace.__init__

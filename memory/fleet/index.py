@@ -39,7 +39,6 @@ CREATE TABLE room (
 )
 """
 _KEPT_AT_ONCE = 100
-_MANY = 500  # Entries after which the space that indexing used is released.
 
 
 class _Room(NamedTuple):
@@ -141,10 +140,10 @@ class FleetIndex:
 
     def _load_looks(self, index: SearchIndex) -> dict[str, Look]:
         (version,) = index.connection.execute("PRAGMA data_version").fetchone()
-        if self._looked is None or self._looked[0] is not index or self._looked[1] != version:
+        if self._looked is None or self._looked[0] is not index.connection or self._looked[1] != version:
             rows = index.connection.execute("SELECT look FROM room WHERE look <> ''")
             looks = (Look.read(json.loads(words), self._local.host) for (words,) in rows)
-            self._looked = index, version, {str(one.overview.path): one for one in looks}
+            self._looked = index.connection, version, {str(one.overview.path): one for one in looks}
         return self._looked[2]
 
     # -- keeping up -------------------------------------------------------------------------------------------
@@ -161,19 +160,14 @@ class FleetIndex:
         self.forget([path for path in rooms if path not in wanted])
         left: dict[str, WorkspaceFailure | None] = {}
         changed = self.behind(paths)
-        indexed = 0
         for number, path in enumerate(changed, 1):
             done = self._index.write(partial(self._one, path=path, go_on=go_on)) if go_on() else None
-            if isinstance(done, int):
-                indexed += done
-            else:
+            if not isinstance(done, bool):
                 left[path] = done
             if isinstance(done, WorkspaceFailure) and done["code"] == "fleet.gone":
                 self.forget([path])
             if progress is not None:
                 progress(number, len(changed))
-        if indexed > _MANY:
-            self._index.write(self._index.tidy)
         if changed:
             # The database may have been damaged, and replaced, meanwhile.
             now = self._index.read(self._load) or {}
@@ -212,11 +206,11 @@ class FleetIndex:
         if rows:
             self._index.write(work)
 
-    def _one(self, index: SearchIndex, path: str, go_on: Callable[[], bool]) -> int | WorkspaceFailure | None:
+    def _one(self, index: SearchIndex, path: str, go_on: Callable[[], bool]) -> bool | WorkspaceFailure | None:
         return self._local.one(Path(path), lambda workspace: self._update(index, workspace, go_on), (sqlite3.Error,))
 
-    def _update(self, index: SearchIndex, workspace: Workspace, go_on: Callable[[], bool]) -> int | None:
-        """Index a workspace, and return the number of new entries; None: it is not in the index, because `go_on`
+    def _update(self, index: SearchIndex, workspace: Workspace, go_on: Callable[[], bool]) -> bool | None:
+        """Index a workspace, and return True; None: it is not in the index, because `go_on`
         stopped it or because other programs kept writing to it. The index always holds the files as of one moment:
         during such writing an earlier one, or nothing yet.
         """
@@ -245,14 +239,13 @@ class FleetIndex:
                 break
         else:
             self._unsettled[str(workspace.root)] = unsettled + 1
-            return None if last is None else 0
-        before = index.indexed
+            return None if last is None else True
         with suppress(_Stopped), Transaction(connection):
             if not index.update(sources, refused, go_on, room=room):
                 raise _Stopped
             words = "UPDATE room SET watched = ?, stamp = ? WHERE id = ?"
             connection.execute(words, (b"\0".join(map(os.fsencode, watched)), stamp, room))
-            return index.indexed - before
+            return True
         return None
 
     def forget(self, paths: Sequence[str]) -> None:
@@ -264,7 +257,6 @@ class FleetIndex:
                 if row is not None:
                     index.update((), {}, room=row[0])
                     index.connection.execute("DELETE FROM room WHERE id = ?", row)
-            self._index.tidy(index)
 
         if paths:
             self._index.write(work)
@@ -273,13 +265,13 @@ class FleetIndex:
         """Return the indexed workspaces; read again only if another process wrote since."""
         connection = index.connection
         (version,) = connection.execute("PRAGMA data_version").fetchone()
-        if self._loaded is None or self._loaded[0] is not index or self._loaded[1] != version:
+        if self._loaded is None or self._loaded[0] is not connection or self._loaded[1] != version:
             rows = connection.execute("SELECT path, id, watched, stamp FROM room")
             self._rooms = {
                 os.fsdecode(path): _Room(number, tuple(os.fsdecode(watched).split("\0")), stamp)
                 for path, number, watched, stamp in rows
             }
-            self._loaded = index, version
+            self._loaded = connection, version
         return self._rooms
 
 

@@ -72,8 +72,6 @@ class SearchIndex:
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Read nothing yet."""
         self.connection = connection
-        self.indexed = 0
-        """Entries that were indexed so far."""
         self._words = WordIndex(connection)
         connection.text_factory = readable
 
@@ -169,7 +167,6 @@ class SearchIndex:
         insert_rows(self.connection, "entry", rows)
         insert_rows(self.connection, "body", bodies)
         self._words.add(texts)
-        self.indexed += len(rows)
 
     def _take_out(self, numbers: Sequence[int]) -> None:
         db = self.connection

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Protocol, TypeVar
 
 from memory.errors import MemdeckError
+from memory.storage.database import Derived
 from memory.storage.own_folders import StateFolder
-from memory.storage.private.derived import Derived
 
 from .hits import SearchAnswer
 from .index import TABLES, VERSION, SearchIndex
@@ -30,88 +29,34 @@ class Searched(Protocol):
 
 
 class IndexDatabase:
-    """The database of an index, with one connection for reading and one for writing; safe to share between threads.
-
-    A damaged database is thrown away. Without a folder, or where no database can be written, it is in memory.
-    """
+    """The database of an index; safe to share between threads, of which some may read while another writes."""
 
     def __init__(self, folder: StateFolder | None, name: str, more: str = "") -> None:
-        """Open nothing yet. `more` are tables that the index has in addition to its own."""
-        self._derived = None if folder is None else Derived(folder, name, f"{VERSION}/{len(more)}", f"{TABLES};{more}")
-        self._more = more
-        self._locks = {"read": threading.RLock(), "write": threading.RLock()}
-        self._opened: dict[str, tuple[tuple[int, int] | None, SearchIndex]] = {}
+        """Open nothing yet. `more` are tables that the index has in addition to its own; without a folder it is in
+        memory.
+        """
+        self._database = Derived(folder, name, VERSION, f"{TABLES};{more}")
 
     def read(self, work: Callable[[SearchIndex], T]) -> T | None:
         """Return the result of `work` on the index as it is; None if there is none."""
-        return self._with("read", work)
+        with suppress(sqlite3.Error):
+            return self._database.read(lambda connection: work(SearchIndex(connection)))
+        return None
 
     def write(self, work: Callable[[SearchIndex], T]) -> T | None:
         """Return the result of `work`, run again on a new index if the old one is damaged; None while it is busy."""
-        return self._with("write", work)
-
-    def _with(self, use: str, work: Callable[[SearchIndex], T]) -> T | None:
-        if self._derived is None:
-            use = "write"
-        with self._locks[use]:
-            for _ in range(2):
-                try:
-                    index = self._index(use)
-                    return None if index is None else work(index)
-                except sqlite3.Error as error:
-                    self._close(use)
-                    if not _is_damage(error):
-                        return None
-                    if self._derived is not None:
-                        self._derived.discard()
+        with suppress(sqlite3.Error):
+            return self._database.write(lambda connection: work(SearchIndex(connection)))
         return None
-
-    def _index(self, use: str) -> SearchIndex | None:
-        identity = None if self._derived is None else self._derived.identity()
-        if use in self._opened and self._opened[use][0] == identity:
-            return self._opened[use][1]
-        self._close(use)
-        connection = None if self._derived is None else self._derived.open(make=use == "write")
-        if connection is None:
-            if use == "read":
-                return None
-            self._derived = None
-            connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-            connection.executescript(f"{TABLES};{self._more}")
-        identity = None if self._derived is None else self._derived.identity()
-        self._opened[use] = identity, SearchIndex(connection)
-        return self._opened[use][1]
-
-    def tidy(self, index: SearchIndex) -> None:
-        """Release the space that writing used; only inside `write`."""
-        if self._derived is not None:
-            self._derived.tidy(index.connection)
 
     @property
     def size(self) -> int:
         """Its bytes on disk."""
-        return 0 if self._derived is None else self._derived.size()
+        return self._database.size
 
     def close(self) -> None:
         """Close the connections; the next use opens them again."""
-        for use, lock in self._locks.items():
-            with lock:
-                self._close(use)
-
-    def _close(self, use: str) -> None:
-        _, index = self._opened.pop(use, (None, None))
-        if index is not None:
-            with suppress(sqlite3.Error):
-                index.connection.close()
-
-
-_PASSING = frozenset((5, 6, 8, 10, 13, 14))
-"""The codes of SQLite for: busy, locked, read-only, input and output, full, cannot open."""
-
-
-def _is_damage(error: sqlite3.Error) -> bool:
-    """Return whether a new database may help."""
-    return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF not in _PASSING
+        self._database.close()
 
 
 class Searcher:
@@ -168,11 +113,7 @@ class Searcher:
         refused: dict[str, MemdeckError] = {}
 
         def work(index: SearchIndex) -> bool:
-            before = index.connection.total_changes
-            done = index.update(self._by_file(refused), refused, go_on)
-            if index.connection.total_changes != before:
-                self._database.tidy(index)
-            return done
+            return index.update(self._by_file(refused), refused, go_on)
 
         done: bool | None = None
         for _ in range(_TRIES):

@@ -5,23 +5,20 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from threading import RLock
 from typing import TypeVar
 
 from memory.curated.files.listing import PASSING, ListedFile, read_file, seen_in
 from memory.curated.model import Invalid, Memory, Root
 from memory.storage import Store
+from memory.storage.database import Derived
 from memory.storage.own_folders import StateFolder
-from memory.storage.private.derived import Derived
 
-from .entries import CATALOG, CATALOG_VERSION, edited_at, known_files, make_tables, put_in, take_out
+from .entries import CATALOG, CATALOG_VERSION, edited_at, known_files, put_in, take_out
 
 T = TypeVar("T")
 
 _BATCH = 500
 """How many files are read before their rows are written."""
-_CHECKPOINT = 512
-"""Pages (8 MB) after which the write-ahead log goes into the database; with few pages each write waits for the disk."""
 
 
 class Catalog:
@@ -31,35 +28,27 @@ class Catalog:
         """Keep the places; nothing is opened or read yet."""
         self._store = store
         file = f"catalog{f'-{name}' if name else ''}.sqlite"
-        self._derived = None if folder is None else Derived(folder, file, CATALOG_VERSION, CATALOG)
-        self._connection: sqlite3.Connection | None = None
-        self._identity: tuple[int, int] | None = None
-        self._mutex = RLock()
+        self._database = Derived(folder, file, CATALOG_VERSION, CATALOG)
 
     def close(self) -> None:
         """Close the database; later queries open it again."""
-        with self._mutex:
-            connection, self._connection = self._connection, None
-            if connection is not None:
-                connection.close()
+        self._database.close()
 
     def read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T]) -> T:
         """Return `work(connection)` on a catalogue that is up to date for some folders: each is listed.
 
         A damaged database is thrown away; one that cannot be used now is replaced by one in memory.
         """
-        with self._mutex:
-            try:
-                return self._read(roots, work)
-            except sqlite3.Error as error:
-                self.close()
-                if self._derived is not None and not isinstance(error, sqlite3.OperationalError):
-                    self._derived.discard()
-                self._derived = None
-            return self._read(roots, work)
+        try:
+            return self._database.write(lambda connection: self._read(connection, roots, work))
+        except sqlite3.Error:
+            self._database.close()
+            self._database = Derived(None, "", CATALOG_VERSION, CATALOG)
+        return self._database.write(lambda connection: self._read(connection, roots, work))
 
-    def _read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T]) -> T:
-        connection = self._open()
+    def _read(
+        self, connection: sqlite3.Connection, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T]
+    ) -> T:
         for root in roots:
             self._sync(connection, root)
         return work(connection)
@@ -81,22 +70,6 @@ class Catalog:
         return self.read((), again)
 
     # -- keeping it up to date with the files --------------------------------------------------------------------------
-
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is not None and (self._derived is None or self._identity == self._derived.identity()):
-            return self._connection
-        self.close()
-        connection = None if self._derived is None else self._derived.open()
-        if connection is None:
-            self._derived = None
-            connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-            make_tables(connection)
-        else:
-            connection.execute("PRAGMA cache_size = -64000")
-            connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}")
-        self._connection = connection
-        self._identity = None if self._derived is None else self._derived.identity()
-        return connection
 
     @contextmanager
     def _writing(self, db: sqlite3.Connection) -> Iterator[None]:

@@ -27,12 +27,6 @@ CREATE INDEX entries_by_slug ON memory_catalog_entries (type, slug);
 COLUMNS = "id, root, filename, header, body, content_hash, mtime_ns, edited_ns"
 
 
-def make_tables(db: sqlite3.Connection) -> None:
-    """Make all tables of the catalogue."""
-    for statement in CATALOG.split(";"):
-        db.execute(statement)
-
-
 def memory_of(row: Sequence[object], roots: dict[str, Root]) -> Memory:
     """Return the memory of a row of `COLUMNS`."""
     header = header_of(json.loads(str(row[3])))

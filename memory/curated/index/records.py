@@ -13,7 +13,7 @@ from memory.base.clock import format_utc
 from memory.base.secrets import masked
 from memory.curated.model import Json, Root
 from memory.errors import MemdeckError
-from memory.storage.log.database import CONNECTION, DatabaseKind, LogFile
+from memory.storage.database import Database, DatabaseKind
 from memory.storage.own_folders import StateFolder
 
 from .signals import SignalQueue, read_signals
@@ -82,12 +82,11 @@ def _database(name: str) -> DatabaseKind:
     ending = f"-{name}" if name else ""
     return DatabaseKind(
         f"curated{ending}.sqlite",
-        f"curated{ending}.damaged.sqlite",
         "the record of decisions",
         _RECORDS,
         3,
-        CONNECTION.replace("synchronous = NORMAL", "synchronous = FULL"),
         {1: "", 2: "DROP TABLE IF EXISTS memory_recall_queue"},
+        durable=True,
     )
 
 
@@ -106,7 +105,7 @@ class Records:
 
     def __init__(self, folder: StateFolder | None, name: str = "", workspace_id: str = "") -> None:
         """Keep the place; nothing is opened yet."""
-        self._file = LogFile(folder, kind=_database(name))
+        self._file = Database(folder, _database(name))
         self.queue = SignalQueue(self._file, self._note_dropped)
         self.workspace_id = workspace_id
 
@@ -116,7 +115,7 @@ class Records:
         return self._file.warnings
 
     def damaged(self) -> tuple[Path, ...]:
-        """Return the damaged databases that were kept aside, the oldest first."""
+        """Return the damaged database that was moved aside last, if there is one."""
         return self._file.damaged()
 
     def close(self) -> None:

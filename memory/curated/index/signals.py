@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from memory.curated.settings import CuratedSettings
-from memory.storage.log.database import LogFile
+from memory.storage.database import Database
 
 _COUNT = """
 INSERT INTO memory_recall_signals VALUES (?1, 1, ?2, ?3, ?3, ?4 IS NOT NULL, ?4, NULL, NULL)
@@ -44,7 +44,7 @@ class SignalQueue:
     `dropped` is called in a transaction with a time in milliseconds and the number of lost recalls.
     """
 
-    def __init__(self, file: LogFile, dropped: Callable[[sqlite3.Connection, int, int], None]) -> None:
+    def __init__(self, file: Database, dropped: Callable[[sqlite3.Connection, int, int], None]) -> None:
         """Keep the place; nothing is opened yet."""
         self._file = file
         self._note_dropped = dropped

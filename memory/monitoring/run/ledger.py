@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar
 
 from memory.base.clock import format_utc
-from memory.storage.log.database import DatabaseKind, LogFile
+from memory.storage.database import Database, DatabaseKind
 from memory.storage.own_folders import StateFolder
 from memory.workspace import Workspace
 
@@ -75,14 +75,7 @@ INSERT INTO sent SELECT * FROM was_sent;
 DROP TABLE claim; DROP TABLE result; DROP TABLE hour; DROP TABLE alert; DROP TABLE mute; DROP TABLE ping;
 DROP TABLE remedy; DROP TABLE held; DROP TABLE was_sent; DROP TABLE unwritten; DROP TABLE note;
 """
-_CONNECTION = """
-PRAGMA journal_mode = WAL;
-PRAGMA synchronous = FULL;
-PRAGMA trusted_schema = OFF;
-PRAGMA temp_store = MEMORY;
-PRAGMA journal_size_limit = 4000000;
-"""
-_KIND = DatabaseKind(RECORD, "monitors.damaged.sqlite", "the record of monitors", _TABLES, 2, _CONNECTION, {1: _FROM_1})
+_KIND = DatabaseKind(RECORD, "the record of monitors", _TABLES, 2, {1: _FROM_1}, durable=True)
 Kept = Literal["alert", "mute", "ping", "note"]
 
 
@@ -136,7 +129,7 @@ class MonitorLedger:
 
     def __init__(self, folder: StateFolder | None) -> None:
         """Nothing is opened or created yet."""
-        self._file = LogFile(folder, kind=_KIND)
+        self._file = Database(folder, _KIND)
 
     @property
     def warnings(self) -> tuple[str, ...]:

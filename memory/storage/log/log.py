@@ -39,12 +39,12 @@ from memory.storage.changes import (
     new_id,
     touched_in,
 )
+from memory.storage.database import Database
 from memory.storage.files import StoreFiles, Stores
 from memory.storage.own_folders import StateFolder
 from memory.storage.safe_open import FileVersion, Stored, version_of
 
 from . import rows
-from .database import LogFile
 from .filters import listed, newer_name
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class ChangeLog:
 
     def __init__(self, folder: StateFolder, stores: Stores) -> None:
         """Nothing is opened yet."""
-        self.file = LogFile(folder, rows.CHANGES)
+        self.file = Database(folder, rows.CHANGES)
         self._stores = stores
         self.keep_bytes = KEEP_BYTES
         self._mutex = RLock()

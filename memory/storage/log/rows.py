@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 from memory.document.compare import Region, apply
 from memory.document.lines import decode, encode
 from memory.storage.changes import Change, ChangeRecord, RecordedFile, Touched
+from memory.storage.database import DatabaseKind
 from memory.storage.safe_open import FileVersion, digest
-
-from .database import DatabaseKind
 
 _TABLES = """
 CREATE TABLE change (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, time TEXT NOT NULL, actor TEXT NOT NULL,
@@ -35,7 +34,7 @@ CREATE INDEX touched_ref ON touched (ref) WHERE ref IS NOT NULL;
 CREATE TABLE seen (path TEXT PRIMARY KEY, size INTEGER, hash BLOB, dev INTEGER, ino INTEGER, mtime INTEGER,
     ctime INTEGER, data BLOB, since INTEGER) WITHOUT ROWID;
 """
-CHANGES = DatabaseKind("changes.sqlite", "changes.damaged.sqlite", "the change log", _TABLES, 8)
+CHANGES = DatabaseKind("changes.sqlite", "the change log", _TABLES, 8)
 """The change log."""
 MOST_TOUCHED = 100
 """How many entries of a change are listed with it."""

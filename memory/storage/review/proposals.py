@@ -21,7 +21,7 @@ from memory.document.compare import Region
 from memory.document.lines import encode
 from memory.errors import MemdeckError, RefusedError
 from memory.storage.changes import Change, FileChange, Touched, touched_in
-from memory.storage.log.database import CONNECTION, DatabaseKind, LogFile
+from memory.storage.database import Database, DatabaseKind
 from memory.storage.log.rows import key, plain_text, time_text
 from memory.storage.own_folders import StateFolder
 
@@ -46,14 +46,7 @@ CREATE TABLE proposal_file (seq INTEGER NOT NULL REFERENCES proposal ON DELETE C
 CREATE TABLE proposal_entry (seq INTEGER NOT NULL REFERENCES proposal ON DELETE CASCADE, n INTEGER NOT NULL,
     file TEXT NOT NULL, ref TEXT, title TEXT NOT NULL, kind TEXT NOT NULL, old_ref TEXT, PRIMARY KEY (seq, n));
 """
-PROPOSALS = DatabaseKind(
-    "proposals.sqlite",
-    "proposals.damaged.sqlite",
-    "the record of proposals",
-    _TABLES,
-    1,
-    CONNECTION.replace("synchronous = NORMAL", "synchronous = FULL"),
-)
+PROPOSALS = DatabaseKind("proposals.sqlite", "the record of proposals", _TABLES, 1, durable=True)
 _COLUMNS = (
     "seq, id, time, actor, operation, summary, kinds, folder, state, edited, undoes, redoes, decided_by, decided_at,"
     " note, change_id"
@@ -105,7 +98,7 @@ class Proposals:
     def __init__(self, folder: StateFolder) -> None:
         """Nothing is opened yet."""
         self._folder = folder
-        self._file = LogFile(folder, PROPOSALS)
+        self._file = Database(folder, PROPOSALS)
 
     @property
     def warnings(self) -> tuple[str, ...]:

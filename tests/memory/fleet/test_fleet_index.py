@@ -108,7 +108,7 @@ def test_it_is_derived(top: Path, fleet: EmbeddedFleet, index_file: Path) -> Non
     assert fleet.search("renew gamma", NOW) == before
     fleet.close()
     with sqlite3.connect(index_file) as connection:
-        connection.execute("UPDATE about SET version = 'old'")
+        connection.execute("PRAGMA user_version = 7")
     connection.close()
     assert fleet.search("renew gamma", NOW) == before
 

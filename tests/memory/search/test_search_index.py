@@ -107,7 +107,7 @@ def test_what_is_odd_is_thrown_away(workspace: Workspace) -> None:
         path.unlink,
         lambda: path.write_bytes(path.read_bytes()[:20000]),
         lambda: path.write_bytes(b"no database at all" * 1000),
-        lambda: run("UPDATE about SET version = 'older'"),
+        lambda: run("PRAGMA user_version = 7"),
         lambda: run("DROP TABLE entry"),
         lambda: run("DROP TABLE find_data"),
     )

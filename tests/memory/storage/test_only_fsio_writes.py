@@ -16,17 +16,14 @@ ALLOWED: dict[str, set[str]] = {
     "app/main.py": {"os.open"},  # /dev/null, in the place of a stream that was closed
     "app/cli/printing.py": {"open"},  # /dev/null, where a closed pipe's rest goes
     "app/servers/life.py": {"os.open"},  # /dev/null, in the place of a stream that is not there or not wanted
-    "memory/storage/log/database.py": {"connect"},  # SQLite's own file, made before by fsio in the private state folder
+    "memory/storage/database.py": {"connect"},  # SQLite's own file, made before by fsio in the private state folder
     "memory/storage/private/workspaces.py": {"connect"},  # the same, of the list of workspaces
-    "memory/storage/private/derived.py": {"connect"},  # the same, of databases that may be thrown away
     "memory/storage/private/run_folder.py": {
         "mkdtemp",
         "rmtree",
     },  # an empty folder for one command, outside workspaces
     "memory/search/rank.py": {"connect"},  # in memory
-    "memory/search/searcher.py": {"connect"},  # in memory, where the private state folder cannot be used
     "memory/state/analysis/manifests.py": {"link"},  # the address of a link in a README
-    "memory/curated/index/catalog.py": {"connect"},  # in memory, where the private state folder cannot be used
     "app/demo/agent.py": {"open", "truncate"},  # plays a program that knows nothing of memdeck, in the demo
     "app/tui/commands/filter_and_sort.py": {"open"},  # the filter bar
 }

@@ -15,7 +15,6 @@ import pytest
 
 from memory.errors import MemdeckError, NotFoundError, RefusedError
 from memory.storage import Change, PrivateState, Store
-from memory.storage.log.database import move_aside
 from memory.storage.log.rows import CHANGES
 from tests.patience import PATIENCE, reap
 from tests.reviewing import let_agents
@@ -102,7 +101,7 @@ def test_a_damaged_log_is_moved_aside(reopened, tasks: Path, now: datetime, cont
     assert tasks.read_bytes() == b"two"
     assert len(store.history.list()) == 1
     assert bool(store.history.warnings) == bool(content)
-    aside = log_path(store).with_name(CHANGES.damaged)
+    aside = log_path(store).with_name(CHANGES.aside)
     assert aside.exists() == bool(content)
     if content:
         assert aside.read_bytes() == content
@@ -148,7 +147,7 @@ def test_a_log_of_a_very_old_version_is_moved_aside(reopened, tasks: Path, now: 
     store = reopened()
     write(store, now, b"two")
     assert [record.summary for record in store.history.list()] == ["wrote memory/tasks.md"]
-    aside = log_path(store).with_name(CHANGES.damaged)
+    aside = log_path(store).with_name(CHANGES.aside)
     assert aside.exists()
     assert f"the old one is {aside}" in store.history.warnings[0]
 
@@ -422,14 +421,3 @@ def _die_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
             return super().execute(sql, *values)  # type: ignore[arg-type]
 
     monkeypatch.setattr(sqlite3, "connect", lambda *values, **named: real(*values, factory=Dying, **named))
-
-
-def test_what_a_crash_left_goes_with_a_damaged_database(tmp_path: Path) -> None:
-    """What would put a damaged database back as it was is kept with it, never laid over the one that begins anew."""
-    for name, data in (("a.sqlite", b"main"), ("a.sqlite-journal", b"before"), ("a.damaged.sqlite-journal", b"old")):
-        (tmp_path / name).write_bytes(data)
-    folder = os.open(tmp_path, os.O_RDONLY)
-    assert move_aside(folder, "a.sqlite", "a.damaged.sqlite") == "a.damaged.sqlite"
-    os.close(folder)
-    found = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert found == {"a.damaged.sqlite": b"main", "a.damaged.sqlite-journal": b"before"}

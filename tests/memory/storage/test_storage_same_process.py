@@ -14,10 +14,9 @@ import pytest
 
 from memory.errors import MemdeckError
 from memory.storage import fsio
-from memory.storage.log.database import LogFile
+from memory.storage.database import Database, Derived
 from memory.storage.log.rows import CHANGES
 from memory.storage.own_folders import StateFolder
-from memory.storage.private.derived import Derived
 
 ALONE = """
 import sqlite3, sys
@@ -46,7 +45,7 @@ def shared(path: Path) -> bool:
 
 def log_twice(folder: StateFolder) -> tuple[Path, list[object]]:
     """Open the change log twice."""
-    files = [LogFile(folder, CHANGES), LogFile(folder, CHANGES)]
+    files = [Database(folder, CHANGES), Database(folder, CHANGES)]
     for file in files:
         file.run(lambda db: None, None)
     return folder.path / files[0].kind.name, list(files)
@@ -54,8 +53,10 @@ def log_twice(folder: StateFolder) -> tuple[Path, list[object]]:
 
 def derived_twice(folder: StateFolder) -> tuple[Path, list[object]]:
     """Open a database twice that is made of the memory files."""
-    made = Derived(folder, "words.sqlite", "1", "CREATE TABLE word (word TEXT)")
-    return folder.path / "words.sqlite", [made.open(), made.open()]
+    made = [Derived(folder, "words.sqlite", "1", "CREATE TABLE word (word TEXT)") for _ in range(2)]
+    for one in made:
+        one.write(lambda db: None)
+    return folder.path / "words.sqlite", list(made)
 
 
 @pytest.mark.parametrize("opened", [log_twice, derived_twice])
@@ -72,7 +73,7 @@ def test_a_further_connection_leaves_the_first_its_lock(
 
 def test_commits_are_kept_when_another_process_closes(folder: StateFolder) -> None:
     """What a process commits after another one came and went is there, also where it has the log open twice."""
-    first, second = LogFile(folder, CHANGES), LogFile(folder, CHANGES)
+    first, second = Database(folder, CHANGES), Database(folder, CHANGES)
 
     def put(name: str) -> Callable[[sqlite3.Connection], None]:
         return lambda db: db.execute("INSERT INTO seen (path, data) VALUES (?, ?)", (name, b"bytes")) and None

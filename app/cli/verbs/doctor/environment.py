@@ -30,8 +30,6 @@ from memory.monitoring.run.schedule import overdue
 from memory.monitoring.words import plural
 from memory.review import Inbox
 from memory.storage import Store
-from memory.storage.log.database import damaged_files
-from memory.storage.log.rows import CHANGES
 from memory.storage.own_folders import config_home
 from memory.system import FAILED
 from memory.systems import approvals_of, check_all, failures_of, load_problems, waiting_in
@@ -364,7 +362,7 @@ def _history(workspace: Workspace) -> Iterator[DoctorFinding]:
     hint = "changes are made all the same, and listed later as ones from outside"
     for warning in history.warnings:
         yield DoctorFinding("history", "warning", warning, hint)
-    damaged = damaged_files(workspace.state.folder.path, CHANGES.damaged)
+    damaged = history.file.damaged()
     if damaged and not history.warnings:
         where = ", ".join(map(str, damaged))
         yield DoctorFinding("history", "note", f"an older history was damaged; it is {where}", "history began anew")

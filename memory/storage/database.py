@@ -1,0 +1,352 @@
+"""Databases of memdeck's own in a private folder: opened late, and begun anew when they are damaged.
+
+A `Database` holds records, such as the change log: a damaged one is moved aside. A `Derived` one is made of the memory
+files: it is thrown away as soon as anything about it is odd. A record that cannot be kept is never a reason to fail a
+change: what went wrong is collected in `warnings`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from threading import RLock
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
+
+from memory.errors import MemdeckError
+
+from . import fsio
+from .own_folders import StateFolder
+
+T = TypeVar("T")
+_PRAGMAS = (
+    "journal_mode = WAL",
+    "synchronous = NORMAL",
+    "foreign_keys = ON",
+    "trusted_schema = OFF",
+    "temp_store = MEMORY",
+    "cache_size = -4000",
+    "journal_size_limit = 4000000",
+)
+"""A commit is one write without a sync: after a power cut the newest rows may be missing, the files are there."""
+_ASIDE = ".damaged.sqlite"
+_BESIDE = ("-wal", "-journal", "-shm")
+"""The endings of the files that SQLite has beside a database."""
+_MOMENT = 50
+"""Milliseconds for which light work waits for other processes."""
+_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_PASSING = frozenset(
+    (
+        *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY),
+        *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN),
+    )
+)
+"""The errors that a new database would have as well."""
+
+
+class DatabaseKind(NamedTuple):
+    """What a database file is for: its name, how messages call it, its tables (with `;` between) and their version.
+
+    `upgrades` makes the tables of an older version those of the next one. With `durable` a commit is on the disk when
+    it returns.
+    """
+
+    name: str
+    called: str
+    tables: str
+    version: int
+    upgrades: Mapping[int, str] = MappingProxyType({})
+    durable: bool = False
+
+    @property
+    def aside(self) -> str:
+        """The name of a damaged database that was moved aside."""
+        return self.name.removesuffix(".sqlite") + _ASIDE
+
+
+class _Unfit(Exception):
+    """The database was made by another version."""
+
+
+class _Newer(_Unfit):
+    """The database was made by a newer version."""
+
+
+def _connect(folder: StateFolder | None, kind: DatabaseKind, timeout: float) -> sqlite3.Connection:
+    """Return a connection to a database with its tables, made where there is none; in memory without a folder."""
+    target = ":memory:"
+    if folder is not None:
+        with folder.opened() as opened:
+            fsio.make_database(kind.name, opened, str(folder.path / kind.name))
+        target = str(folder.path / kind.name)
+    connection = sqlite3.connect(target, timeout=timeout, isolation_level=None, check_same_thread=False)
+    try:
+        for pragma in (*_PRAGMAS, *(["synchronous = FULL"] if kind.durable else [])):
+            connection.execute(f"PRAGMA {pragma}")
+        _make_tables(connection, kind)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _make_tables(connection: sqlite3.Connection, kind: DatabaseKind) -> None:
+    if connection.execute("PRAGMA user_version").fetchone()[0] == kind.version:
+        return
+
+    def make(connection: sqlite3.Connection) -> None:
+        # Another process may have made the tables while we waited.
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > kind.version:
+            raise _Newer(f"{kind.called} was written by a newer memdeck (version {version}); it stays as it is")
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if version not in kind.upgrades and version != kind.version and (version or tables):
+            raise _Unfit(f"was written by an old memdeck (version {version})")
+        steps = [kind.tables] if version == 0 else [kind.upgrades[step] for step in range(version, kind.version)]
+        for statement in ";".join(steps).split(";"):
+            if statement.strip():
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {kind.version}")
+
+    in_transaction(connection, make)
+
+
+def in_transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+    """Return `work(connection)`, done in one transaction."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        result = work(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return result
+
+
+def _identity(folder: StateFolder | None, name: str) -> tuple[int, int] | None:
+    """Return which file a database is now, None where there is none; another program may remove or replace it."""
+    try:
+        found = None if folder is None else os.lstat(folder.path / name)
+    except OSError:
+        return None
+    return None if found is None else (found.st_dev, found.st_ino)
+
+
+def _code(error: Exception) -> int:
+    return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+
+
+class Database:
+    """Opens a database of records and runs work in transactions, one at a time: threads may share it.
+
+    SQLite ends the process where a connection is closed under a thread that works with it.
+    """
+
+    def __init__(self, folder: StateFolder | None, kind: DatabaseKind, timeout: float = 2.0) -> None:
+        """Without a folder it lives in memory, as long as the process; `timeout` is in seconds.
+
+        A change waits for it under the workspace's lock, for which others wait longer than that.
+        """
+        self.folder = folder
+        self.kind = kind
+        self.warnings: list[str] = []
+        self._timeout = timeout
+        self._connection: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+        self._mutex = RLock()
+
+    def run(self, work: Callable[[sqlite3.Connection], T], default: T, *, make: bool = True, light: bool = False) -> T:
+        """Return `work(connection)`, done in one transaction; `default`, with a warning, where it cannot be done.
+
+        A damaged database is moved aside, and work begins with an empty one. Without `make` a database that does not
+        exist is not made, and `default` returned. RefusedError `state.*` for a folder that must not be relied on.
+        `light` is for what may be tried again: it waits for other processes a moment only, and gives no warning where
+        these are at work.
+        """
+        with self._mutex:
+            for again in (True, False):
+                try:
+                    if not make and self.folder is not None and not self.exists():
+                        self.folder.check()
+                        return default
+                    connection = self._open()
+                    connection.execute(f"PRAGMA busy_timeout = {_MOMENT if light else round(self._timeout * 1000)}")
+                    return in_transaction(connection, work)
+                except _Newer as error:
+                    why = str(error)
+                except (sqlite3.Error, _Unfit) as error:
+                    if light and _code(error) == sqlite3.SQLITE_BUSY:
+                        return default
+                    self.close()
+                    unfit = isinstance(error, _Unfit)
+                    if again and (unfit or _code(error) in _DAMAGE or str(error).startswith("no such ")):
+                        self._move_aside(str(error) if unfit else f"was damaged ({error})")
+                        continue
+                    why = f"{self.kind.called} cannot be used: {error}"
+                except OSError as error:
+                    self.close()
+                    why = f"{self.kind.called} cannot be used: {error.strerror or error}"
+                except MemdeckError as error:
+                    self.close()
+                    if not error.code.startswith("file."):
+                        raise
+                    # Something else has its name, a folder or a link, or the disk is only to be read.
+                    why = f"{self.kind.called} cannot be used: {error.message}; {error.hint}"
+                self._warn(why)
+                break
+        return default
+
+    def exists(self) -> bool:
+        """Return whether a file or anything else has the database's name."""
+        return _identity(self.folder, self.kind.name) is not None
+
+    def damaged(self) -> tuple[Path, ...]:
+        """Return the damaged database that was moved aside last, if there is one."""
+        found = () if self.folder is None else (self.folder.path / self.kind.aside,)
+        return tuple(path for path in found if os.path.lexists(path))
+
+    def close(self) -> None:
+        """Close the database; the next work opens it again."""
+        with self._mutex:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                with suppress(sqlite3.Error):
+                    connection.close()
+
+    def _open(self) -> sqlite3.Connection:
+        """Return the connection, a new one where another program removed the file meanwhile."""
+        if self._connection is None or self._identity != _identity(self.folder, self.kind.name):
+            self.close()
+            self._identity = _identity(self.folder, self.kind.name)
+            self._connection = _connect(self.folder, self.kind, self._timeout)
+            self._identity = _identity(self.folder, self.kind.name)
+        return self._connection
+
+    def _move_aside(self, reason: str) -> None:
+        """Give a damaged database another name, in place of an older one; what it held is history only.
+
+        One that another process began anew meanwhile stays.
+        """
+        name, aside = self.kind.name, self.kind.aside
+        if self.folder is None or self._identity != _identity(self.folder, name):
+            return
+        try:
+            with self.folder.opened() as folder:
+                for ending in _BESIDE:  # What a crash left beside an older one would be read as part of this one.
+                    fsio.remove(aside + ending, folder)
+                fsio.rename(name, folder, aside, folder)
+                for ending in _BESIDE[:2]:  # Commits that are not in their place yet, or the bytes before one.
+                    with suppress(FileNotFoundError):
+                        fsio.rename(name + ending, folder, aside + ending, folder)
+                fsio.remove(f"{name}-shm", folder)
+        except (OSError, MemdeckError) as error:
+            self._warn(f"{self.kind.called} {reason} and cannot be moved aside: {error}")
+        else:
+            where = self.folder.path / aside
+            self._warn(f"{self.kind.called} {reason}; history begins anew, the old one is {where}")
+
+    def _warn(self, text: str) -> None:
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+
+class Derived:
+    """A database made of the memory files, in memory without a folder, or where no file can be had.
+
+    It has one connection for reading and one for writing, so that threads may read while another writes. Work makes its
+    own transactions. Nothing in it is worth keeping: one of another version or with other tables is removed and made
+    anew.
+    """
+
+    def __init__(self, folder: StateFolder | None, name: str, version: str, tables: str) -> None:
+        """Nothing is opened yet; `tables` are statements with `;` between them."""
+        self._folder = folder
+        self._kind = DatabaseKind(name, name, tables, zlib.crc32(f"{version};{tables}".encode()) >> 1)
+        self._locks = (RLock(), RLock())
+        self._opened: dict[bool, tuple[tuple[int, int] | None, sqlite3.Connection]] = {}
+
+    def read(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Return `work(connection)` on the database as it is, None where there is none of this version; errors as
+        `write`.
+        """
+        return self._run(work, write=False)
+
+    def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Return `work(connection)`, done once more on a new database where this one is damaged.
+
+        sqlite3.Error where that fails as well, or another process writes to it.
+        """
+        done = self._run(lambda connection: (work(connection),), write=True)
+        assert done is not None  # Where no file can be had, the database is in memory.
+        return done[0]
+
+    def _run(self, work: Callable[[sqlite3.Connection], T], *, write: bool) -> T | None:
+        write = write or self._folder is None
+        with self._locks[write]:
+            try:
+                connection = self._connection(write)
+                return None if connection is None else work(connection)
+            except sqlite3.Error as error:
+                self._close(write)
+                if _code(error) in _PASSING:
+                    raise
+                self._discard()
+            connection = self._connection(write)
+            return None if connection is None else work(connection)
+
+    def _connection(self, write: bool) -> sqlite3.Connection | None:
+        identity = _identity(self._folder, self._kind.name)
+        if write in self._opened and self._opened[write][0] == identity:
+            return self._opened[write][1]
+        self._close(write)
+        if not write and identity is None:
+            return None
+        try:
+            try:
+                connection = _connect(self._folder, self._kind, timeout=0.25)
+            except _Unfit:
+                if not write:
+                    return None
+                self._discard()
+                connection = _connect(self._folder, self._kind, timeout=0.25)
+        except (OSError, MemdeckError, sqlite3.OperationalError):
+            if not write:
+                return None
+            self._folder = None
+            connection = _connect(None, self._kind, timeout=0)
+        self._opened[write] = _identity(self._folder, self._kind.name), connection
+        return connection
+
+    @property
+    def size(self) -> int:
+        """Its bytes on disk, with those that SQLite keeps beside it; 0 where there is none."""
+        total = 0
+        for ending in ("", "-wal"):
+            with suppress(OSError):
+                if self._folder is not None:
+                    total += os.lstat(self._folder.path / (self._kind.name + ending)).st_size
+        return total
+
+    def close(self) -> None:
+        """Close the connections; the next use opens them again."""
+        for write in (False, True):
+            with self._locks[write]:
+                self._close(write)
+
+    def _close(self, write: bool) -> None:
+        _, connection = self._opened.pop(write, (None, None))
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+    def _discard(self) -> None:
+        """Remove the file; a reader that has it open goes on with the removed one, and notices it at the next work."""
+        if self._folder is not None:
+            with suppress(OSError, MemdeckError), self._folder.opened() as folder:
+                for ending in ("", *_BESIDE):
+                    fsio.remove(self._kind.name + ending, folder)
