@@ -109,7 +109,7 @@ class Session:
     @property
     def trust(self) -> Trust | None:
         """The user's decisions about what the workspace may run; None if it has no state folder."""
-        from memory.trust.consent import trust_of
+        from memory.systems import trust_of
 
         return trust_of(self.workspace, config_home(os.environ))
 

@@ -22,8 +22,7 @@ from memory.curated.recall.snapshot import capture
 from memory.curated.sessions import ARCHIVE, EVENTS, LEDGER, append, end, place_of, read
 from memory.curated.system import CuratedMemory
 from memory.storage.own_folders import config_home
-from memory.systems import system_of
-from memory.trust.consent import trust_of
+from memory.systems import system_of, trust_of
 from memory.workspace import Workspace
 
 LONGEST = 20_000

@@ -17,9 +17,9 @@ from memory.registry import holds_memory
 from memory.search.query import Query, read_day, read_query
 from memory.search.rank import day_number
 from memory.storage.own_folders import STATE
-from memory.systems import Approval, approvals_of, check_all, entrust, maintain_all, searcher_of, waiting_in
+from memory.systems import Approval, approvals_of, check_all, entrust, maintain_all, searcher_of, trust_of, waiting_in
 from memory.systems.at_rest import FileStamp, file_stamp
-from memory.trust.consent import FOLDER, NAME, trust_of
+from memory.trust.consent import FOLDER, NAME
 from memory.trust.settings import FILE
 from memory.workspace import Workspace
 

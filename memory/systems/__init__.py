@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from memory.base.problems import Problem
@@ -17,6 +18,7 @@ from memory.search.searcher import Searcher
 from memory.system import BriefLine, Contribution, System, problem_of
 from memory.trust.asks import Ask
 from memory.trust.consent import ConsentDecision, Trust
+from memory.trust.settings import read_settings
 from memory.workspace import Workspace
 
 from .at_rest import files_at_rest
@@ -91,6 +93,20 @@ def records_of_all(
     """Yield the searchable records of all systems; files that cannot be read go to `refused`, or raise without it."""
     for system in workspace.systems():
         yield from system.records(kinds, refused)
+
+
+def trust_of(workspace: Workspace, config_home: Path) -> Trust:
+    """Return the decisions about an open workspace, noted in its history.
+
+    `config_home` is `$XDG_CONFIG_HOME`: only the person's own settings there can widen trust.
+    """
+    return Trust(
+        workspace.state.folder.home,
+        workspace.root,
+        read_settings(config_home, workspace.root),
+        person=workspace.home,
+        note=lambda summary, who, now: workspace.store.history.note("trust", summary, actor=who, now=now),
+    )
 
 
 def entrust(workspace: Workspace, trust: Trust | None, environ: Mapping[str, str]) -> None:

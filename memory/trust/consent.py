@@ -20,7 +20,6 @@ from memory.errors import AmbiguousError, BlockedError, ConflictError, MemdeckEr
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.record import PrivateRecord
 from memory.storage.safe_open import FileVersion
-from memory.workspace import Workspace
 
 from .addresses import closed_reason, is_open_address
 from .asks import HTTP, TOLD, Ask, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
@@ -64,7 +63,6 @@ __all__ = [
     "read_settings",
     "remediations_of",
     "task_asks",
-    "trust_of",
 ]
 
 FOLDER, NAME = "trust", "approvals.json"
@@ -303,20 +301,6 @@ class Trust:
         settled = stored.version.exists and stored.version.settled(time.time_ns())
         self._known = (stored.version, book) if settled else None
         return book
-
-
-def trust_of(workspace: Workspace, config_home: Path) -> Trust:
-    """Return the decisions about an open workspace, noted in its history.
-
-    `config_home` is `$XDG_CONFIG_HOME`: only the person's own settings there can widen trust.
-    """
-    return Trust(
-        workspace.state.folder.home,
-        workspace.root,
-        read_settings(config_home, workspace.root),
-        person=workspace.home,
-        note=lambda summary, who, now: workspace.store.history.note("trust", summary, actor=who, now=now),
-    )
 
 
 def blocked_json(ask: Ask, decision: ConsentDecision) -> dict[str, Any]:

@@ -33,8 +33,8 @@ from memory.monitoring.run.report import Watch, WatchedMonitor
 from memory.monitoring.run.run import WatchServices, keep_watch
 from memory.monitoring.run.schedule import ACTOR, Ahead, look_ahead, maintain_if_due
 from memory.storage.own_folders import config_home
-from memory.systems import approvals_of, entrust, maintain_all
-from memory.trust.consent import Trust, trust_of
+from memory.systems import approvals_of, entrust, maintain_all, trust_of
+from memory.trust.consent import Trust
 from widgets.text.styled_text import Line, Piece, line
 
 if TYPE_CHECKING:

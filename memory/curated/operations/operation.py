@@ -15,7 +15,7 @@ from memory.curated.model import SCOPES, TIERS, TYPES, Json, OperationCall
 from memory.errors import MemdeckError, UsageError
 from memory.operations import Choice, Context, Group, Kind, Operation, Parameter, Result, Whole, argument, option, shows
 from memory.storage.own_folders import agh_home, config_home, home, state_home
-from memory.trust.consent import trust_of
+from memory.systems import trust_of
 from memory.workspace import Workspace
 
 from .lines import plain

@@ -13,8 +13,7 @@ import pytest
 
 from memory.fleet import EmbeddedFleet
 from memory.fleet.model import FleetHit
-from memory.systems import asks_of_all
-from memory.trust.consent import trust_of
+from memory.systems import asks_of_all, trust_of
 from memory.workspace import Workspace
 from tests.memory.fleet.fleets import NOW, make_workspace
 

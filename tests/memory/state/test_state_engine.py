@@ -14,8 +14,8 @@ from memory.errors import BlockedError, MemdeckError
 from memory.state import bundles
 from memory.state.commands import engine_ask, run_validation
 from memory.state.files.model import stamp
-from memory.systems import asks_of_all
-from memory.trust.consent import Trust, read_settings, trust_of
+from memory.systems import asks_of_all, trust_of
+from memory.trust.consent import Trust, read_settings
 
 from .states import ACTOR, Repository
 

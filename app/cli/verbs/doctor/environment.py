@@ -32,9 +32,8 @@ from memory.review import Inbox
 from memory.storage import Store
 from memory.storage.own_folders import config_home
 from memory.system import FAILED
-from memory.systems import approvals_of, check_all, failures_of, load_problems, waiting_in
+from memory.systems import approvals_of, check_all, failures_of, load_problems, trust_of, waiting_in
 from memory.systems.suspects import suspects_of
-from memory.trust.consent import trust_of
 from memory.workspace import Workspace
 
 from .timetable import executable
