@@ -369,7 +369,7 @@ def _bundle(data: bytes) -> bytes:
         bundle["currentFocus"].pop("validationSnapshot", None)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return data
-    return json.dumps(bundle).encode()
+    return json.dumps(bundle, indent=1).encode()
 
 
 # -- search ------------------------------------------------------------------------------------------------------

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from memory.document import parse
 from memory.document.compare import Region, lines_of
@@ -25,8 +24,8 @@ STATUS = frozenset({"progress", "started", "completed", "outcome", "lastupdate",
 _RULE = re.compile(rb"-{2,}")
 _UPDATED = re.compile(rb"updated[ \t]*:")
 _FIELD = re.compile(rb"[ \t]*[-*][ \t]+(?:\*\*)?([A-Za-z][A-Za-z ]*?)(?:\*\*)?[ \t]*:")
+_JSON = (b'"', b"[", b"]", b"{", b"}")
 _BOX = re.compile(rb"\[[ xX/~-]\]")
-_MOST_LEAVES = 20_000
 
 
 class ChangePart(NamedTuple):
@@ -93,7 +92,7 @@ def _without_moved(parts: list[ChangePart]) -> list[ChangePart]:
 
 
 def _lines(data: bytes) -> set[bytes]:
-    return {line.strip() for line in data.splitlines() if line.strip()}
+    return {_plain(line).strip() for line in data.splitlines() if line.strip()}
 
 
 def _is_next(part: ChangePart, copy: set[bytes]) -> bool:
@@ -109,9 +108,6 @@ def _parts(stores: Stores, history: History, file: FileChange) -> Iterator[Chang
     file = _authored(stores, file)
     if file.before == file.after:
         return
-    if path.endswith(".json") and file.before is not None and file.after is not None:
-        yield from _json_parts(file)
-        return
     regions = history.touched_by(file)
     for region in regions:
         if region.kind == "lines":
@@ -119,10 +115,10 @@ def _parts(stores: Stores, history: History, file: FileChange) -> Iterator[Chang
         elif region.kind in ("body", "top"):
             yield _text_part(path, region.before, region.after)
         elif region.kind == "bytes":
-            yield from _bytes_parts(file)
+            yield _text_part(path, file.before or b"", file.after or b"")
             return
         elif region.kind == "sections":
-            yield from _section_parts(path, region)
+            yield from _sections_part(path, region)
     for unit in units_of(regions):
         before = None if unit.before is None else stores.ref(path, unit.section, unit.before)
         yield _unit_part(path, unit, before)
@@ -166,9 +162,11 @@ def _text_kind(old: bytes, new: bytes, *, moved: bool = False) -> Kind:
 
 
 def _plain(line: bytes) -> bytes:
-    """Return a line without the spaces at its end; a row of a table without those that align its columns."""
+    """Return what a line says: without spaces at its end, without brackets and commas at that of a line of JSON, and of
+    a row of a table without what aligns its columns.
+    """
     if not line.lstrip().startswith(b"|"):
-        return line.rstrip()
+        return line.rstrip(b" \t\r\n,[]{}" if line.lstrip()[:1] in _JSON else None)
     return b"|".join(_RULE.sub(b"-", cell.strip()) for cell in line.strip().split(b"|"))
 
 
@@ -194,23 +192,16 @@ def _text_part(path: str, old: bytes, new: bytes) -> ChangePart:
     return ChangePart(kind, path, None, b"\n".join(gone.elements()), after)
 
 
-def _section_parts(path: str, region: Region) -> Iterator[ChangePart]:
-    """Yield the headings and own texts of sections that went; their entries are units.
+def _sections_part(path: str, region: Region) -> Iterator[ChangePart]:
+    """Yield what became of the headings and own texts of sections; their entries are units.
 
     A heading that goes with all the text below it is not a text of its own; one that others replace is.
     """
     new = parse(region.after).sections
-    left = Counter((part.heading.strip(), part.lead.strip()) for part in new)
-    for part in parse(region.before).sections:
-        key = part.heading.strip(), part.lead.strip()
-        if left[key]:
-            left[key] -= 1
-        elif part.lead.strip():
-            yield ChangePart("remove", path, None, part.heading + part.lead, b"")
-        elif new:
-            yield ChangePart("rewrite", path, None, part.heading, b"")
-    for part in new:
-        yield ChangePart("add", path, None, b"", part.heading + part.lead)
+    old = [part for part in parse(region.before).sections if new or part.lead.strip()]
+    if old or new:
+        before, after = (b"".join(part.heading + part.lead for part in parts) for parts in (old, new))
+        yield _text_part(path, before, after)
 
 
 def _line_parts(stores: Stores, path: str, region: Region) -> Iterator[ChangePart]:
@@ -226,48 +217,6 @@ def _line_parts(stores: Stores, path: str, region: Region) -> Iterator[ChangePar
         yield ChangePart("add", path, None, b"", line)
 
 
-def _bytes_parts(file: FileChange) -> Iterator[ChangePart]:
-    """Yield what became of a file that has no entries: line by line."""
-    if file.before is None:
-        yield ChangePart("add", file.path, None, b"", file.after or b"")
-    elif file.after is None:
-        yield ChangePart("remove", file.path, None, file.before, b"")
-    else:
-        yield _text_part(file.path, file.before, file.after)
-
-
-def _json_parts(file: FileChange) -> Iterator[ChangePart]:
-    """Yield what became of the values of a JSON file."""
-    try:
-        before, after = (Counter(_leaves(json.loads(data or b"null"))) for data in (file.before, file.after))
-    except (ValueError, RecursionError):
-        yield ChangePart("rewrite", file.path, None, file.before or b"", file.after or b"")
-        return
-    gone = before - after
-    if gone:
-        text = b"\n".join(leaf.encode() for leaf in gone.elements())
-        yield ChangePart("rewrite", file.path, None, text, b"json")
-    if after - before:
-        yield ChangePart("add", file.path, None, b"", b"")
-
-
-def _leaves(value: Any, where: str = "") -> Iterator[str]:
-    """Yield every value of a document as text, with the keys that lead to it; places in lists do not count."""
-    stack: list[tuple[str, Any]] = [(where, value)]
-    count = 0
-    while stack:
-        path, one = stack.pop()
-        count += 1
-        if count > _MOST_LEAVES:
-            raise ValueError("too many values")
-        if isinstance(one, dict):
-            stack += [(f"{path}/{key}", child) for key, child in one.items()]
-        elif isinstance(one, list):
-            stack += [(f"{path}/", child) for child in one]
-        elif one is not None:
-            yield f"{path}={json.dumps(one)}"
-
-
 def _is_own_place(stores: Stores, actor: str, path: str) -> bool:
     """Return whether a file belongs to the agent's own memory, where text of an unknown writer counts as its own."""
     found = stores.find(path)
@@ -276,15 +225,13 @@ def _is_own_place(stores: Stores, actor: str, path: str) -> bool:
 
 
 def _author_of_lines(stores: Stores, history: History, actor: str, file: FileChange, part: ChangePart) -> Author:
-    """Return whose the lines (or values of JSON) are that a part takes away: by the change with which each came."""
-    is_json = part.after == b"json"
+    """Return whose the lines are that a part takes away: by the change with which each came."""
     at_home = _is_own_place(stores, actor, part.path)
-    wanted = {line.strip() for line in part.before.splitlines() if line.strip()}
+    wanted = _lines(part.before)
     writers: set[Author] = set()
     for writer, before in versions(history, part.path, file.before or b""):
         written = _authored(stores, FileChange(part.path, before, before)).before
-        there = _texts(written or b"", is_json=is_json)
-        found = {line for line in wanted if line not in there}
+        found = wanted - _lines(written or b"")
         if found:
             writers.add("own" if at_home and writer == OUTSIDE else whose(actor, writer))
             wanted -= found
@@ -293,12 +240,3 @@ def _author_of_lines(stores: Stores, history: History, actor: str, file: FileCha
     if "person" in writers or ((wanted or not writers) and not at_home):
         return "person"
     return "agents" if "agents" in writers else "own"
-
-
-def _texts(data: bytes, *, is_json: bool) -> set[bytes]:
-    if not is_json:
-        return {line.strip() for line in data.splitlines()}
-    try:
-        return {leaf.encode() for leaf in _leaves(json.loads(data))} if data.strip() else set()
-    except (ValueError, RecursionError):
-        return set()

@@ -183,7 +183,7 @@ def test_another_heading_is_a_rewritten_text(workspace: Workspace) -> None:
         section = document.section(0).with_title("Rumours")
         return Edit({"knowledge.md": document.with_section(0, section)}, "renamed")
 
-    assert held(workspace, renamed).details["kinds"] == ["remove"]
+    assert held(workspace, renamed).details["kinds"] == ["rewrite"]
 
 
 def test_deny_refuses_and_apply_lets_go(workspace: Workspace) -> None:
