@@ -61,6 +61,8 @@ class SystemName(NamedTuple):
     file; that of a `listed` system always is. `beside` is a folder by which a workspace has the system also without its
     mark; it makes no workspace of a folder. `entries` is a mapping as `module:attribute` from its kinds to the objects
     by which agents find and change their entries (see `memory.search.entries.EntryKind`); the others they only read.
+    `asks` says that its files are mostly outside of workspaces: its `present` tells whether a workspace has it, and its
+    mark makes no workspace of a folder.
     """
 
     name: str
@@ -75,9 +77,12 @@ class SystemName(NamedTuple):
     outside: str = ""
     beside: str = ""
     entries: str = ""
+    asks: bool = False
 
     def marks(self, folder: str) -> bool:
         """Return whether a folder has the mark of the system."""
+        if self.asks:
+            return False
         place = f"{folder}/{self.mark}"
         return os.path.isfile(place) if self.listed or self.is_file else os.path.isdir(place)
 
@@ -204,6 +209,23 @@ REGISTRY: tuple[SystemName, ...] = (
             ),
         ),
         panes=(PaneEntry("curated", "Curated", _PANES + "curated.pane:CuratedPane", (".agh/",), letter="u"),),
+    ),
+    SystemName(
+        "clients",
+        "memories of clients",
+        ".claude/agent-memory",
+        "memory.clients.system:ClientMemories",
+        ("memory",),
+        outside="memory.clients.stores:outside",
+        entries="memory.clients.entries:KINDS",
+        asks=True,
+        verbs=(
+            VerbName(
+                "clients",
+                "memory.clients.operations:clients",
+                "The memories that Claude Code, Codex, Gemini CLI and VS Code keep themselves.",
+            ),
+        ),
     ),
 )
 """The built-in systems, in the order in which they are shown."""

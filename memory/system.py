@@ -93,6 +93,10 @@ class System:
         """Return the folders to watch while the application is open."""
         return ()
 
+    def notice(self, now: datetime) -> int:  # noqa: ARG002
+        """Log what other programs did to its files outside of the workspace; return the number of changes."""
+        return 0
+
     def owns(self, name: str) -> bool:
         """Return whether `check` covers a file; it is named as in problems."""
         return name in self.files()
@@ -105,6 +109,10 @@ class System:
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:  # noqa: ARG002
         """Return the problems in its files, or in those named, by file and line."""
+        return ()
+
+    def mend(self, names: Sequence[str] | None, *, actor: str, now: datetime, dry_run: bool) -> Sequence[Problem]:  # noqa: ARG002
+        """Mend what `check --fix` may mend in its files, or in those named; return the findings that this settles."""
         return ()
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
@@ -219,7 +227,12 @@ class Systems:
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the systems of this workspace; one is imported only where the home folder lists it."""
-        return tuple([one.name for one in registered() if self._is_marked(one) or self._is_listed(one)])
+        return tuple([one.name for one in registered() if self._is_here(one)])
+
+    def _is_here(self, system: SystemName) -> bool:
+        if system.asks:
+            return self.guarded(system.name).present()
+        return self._is_marked(system) or self._is_listed(system)
 
     def _is_marked(self, system: SystemName) -> bool:
         places = (system.mark, system.beside) if system.beside else (system.mark,)
@@ -290,6 +303,8 @@ def _instead(name: str, hook: str, error: MemdeckError, args: Sequence[Any], nam
             return True
         case "may_be_told":
             return False
+        case "notice":
+            return 0
         case "files" | "folders" | "contributions" | "wants" | "also_told":
             return ()
         case "adopt" | "close" | "entrust":
@@ -337,7 +352,9 @@ def problem_of(name: str, error: MemdeckError) -> Problem:
     )
 
 
-_MAY_RAISE = frozenset({"look", "check", "maintain", "records", "also_told", "items", "records_by_file", "status"})
+_MAY_RAISE = frozenset(
+    {"look", "check", "mend", "maintain", "records", "also_told", "items", "records_by_file", "status"}
+)
 """The methods that may raise a MemdeckError in normal use: a file cannot be read, or a setting is wrong."""
 
 
@@ -363,6 +380,7 @@ def failures(systems: Systems, name: str, now: datetime) -> Iterator[MemdeckErro
         hook: lambda hook=hook, given=given: getattr(system, hook)(*given)  # type: ignore[misc]
         for hook, given in arguments.items()
     }
+    asked["mend"] = lambda: system.mend(None, actor="doctor", now=now, dry_run=True)
     asked["maintain"] = lambda: system.maintain(now, actor="doctor", dry_run=True)
     for hook, ask in asked.items():
         try:

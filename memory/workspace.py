@@ -427,10 +427,11 @@ class Workspace:
         Only the change log outside the workspace is written. Files that cannot be read are left out.
         """
         history = self.store.history
-        of_systems = [name for system in self.systems() for name in system.files()]
+        systems = self.systems()
+        of_systems = [name for system in systems for name in system.files()]
         names = sorted({*of_systems, *history.to_look_at()})
         try:
-            return history.notice(names, now)
+            return history.notice(names, now) + sum(system.notice(now) for system in systems)
         finally:
             # The earlier documents are only needed for this comparison.
             self._earlier.clear()

@@ -202,7 +202,9 @@ def rooms_of(workspace: Workspace) -> tuple[Room, ...]:
     """Return the room of a workspace, and those of the stores outside it."""
     own = None if workspace.home is None else agh_home(os.environ, workspace.home)
     others = [
-        Room(store.together, str(store.root), store.prefix, own=store.root == own)
+        Room(
+            store.together, str(store.root), store.prefix, own=store.root == own or getattr(store.reading, "own", False)
+        )
         for store in workspace.outside()
         if store.state.folder.path != workspace.state.folder.path
     ]

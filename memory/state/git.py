@@ -79,6 +79,21 @@ def moves_of(root: str | os.PathLike[str]) -> list[tuple[int, str | None]]:
     return found
 
 
+def gone_paths(root: str | os.PathLike[str]) -> dict[str, str]:
+    """Return the files that the last commits removed, each with the name that a rename gave it, "" where it was
+    deleted; the newest counts. Files that exist again may be among them.
+    """
+    within = (f"--max-count={_MOST_COMMITS}", "--no-merges", "--find-renames", "--diff-filter=DR")
+    words = iter((_git(root, *_LOG, *within, "--format=", "--name-status", "-z") or "").split("\0"))
+    found: dict[str, str] = {}
+    for word in words:
+        status = word.strip()
+        if status:
+            path = next(words, "")
+            found.setdefault(path, next(words, "") if status.startswith("R") else "")
+    return found
+
+
 def blob_at(root: str | os.PathLike[str], commit: str, path: str) -> str | None:
     """Return the id of a file's content in a commit; `path` is relative to `root`. None where it is not in it."""
     said = _git(root, "rev-parse", "--verify", "--end-of-options", f"{commit}:./{path}")

@@ -82,6 +82,8 @@ def _fix(context: Context, names: Sequence[str] | None, *, dry_run: bool) -> Res
     ]
     if edit.documents and not dry_run:
         context.change("check.fix", lambda seen: write_plainly(seen, names))
+    for system in context.workspace.systems():
+        fixed += system.mend(names, actor=context.actor, now=context.now, dry_run=dry_run)
 
     def lines(paint: Paint) -> Iterator[str]:
         yield from (paint.line(f"{one.place}: {one.message}") for one in fixed)

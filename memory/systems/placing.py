@@ -124,7 +124,7 @@ def plain_kind(name: str) -> tuple[str, Mapping[str, str]]:
 def place_of(workspace: Workspace, name: str, title: str, text: str, fields: Mapping[str, Any]) -> Place:
     """Return where a new entry goes, by its kind or plain name; by what it says if that is `memory` or empty."""
     kind, implied = plain_kind(name or MEMORY)
-    chosen = kind == MEMORY
+    chosen = kind == MEMORY and "client" not in fields  # A client's own memory has the name of that kind.
     if chosen:
         plain = _use_of(title, text, fields)
         kind, implied = _PLAIN.get(plain, (plain, {}))

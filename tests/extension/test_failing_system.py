@@ -51,7 +51,7 @@ def test_a_hook_that_raises(
         searcher.update()
         searcher.close()
         problems = systems.check_all(workspace, now=NOW)
-        if isinstance(error, ZeroDivisionError) and hook not in ("adopt", "close", "entrust", "take"):
+        if isinstance(error, ZeroDivisionError) and hook not in ("adopt", "close", "entrust", "notice", "take"):
             assert {(one.file, one.code) for one in problems} == {(".notes", "system.failed")}
             assert all("ZeroDivisionError: toy" in one.message for one in problems)
             assert {name for name, _ in systems.failures_of(workspace, NOW)} == {"notes"}

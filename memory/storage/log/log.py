@@ -201,7 +201,9 @@ class ChangeLog:
         words = touched_in(new.touched)
         if data is None or seen.identity is None:
             words = "removed" if data is None else "created"
-        change = Change(new_id(now), now, OUTSIDE, "edit", f"{path.rpartition('/')[2]}: {words}", (file,))
+        store = self._stores.store_of(path)
+        writer = OUTSIDE if store is None else getattr(store.reading, "writer", OUTSIDE)
+        change = Change(new_id(now), now, writer, "edit", f"{path.rpartition('/')[2]}: {words}", (file,))
         rows.add(db, change, [new])
         rows.put_seen(db, path, None if lost else seen, data, version)
         return True

@@ -1,0 +1,122 @@
+"""What `check` says about the folders of clients: indexes that overflow, files nothing names, dead links, copies."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from memory.base.problems import Problem
+from memory.base.secrets import secret_lines
+from memory.base.values import alike
+from memory.search.records import Record
+
+from .folders import ClientFolder
+from .index import line_for, links_of, orphans
+from .memories import TYPES, ClientMemory
+from .sources import INDEX
+
+_FIX = "`memdeck check --fix`"
+_SHORTEST = 40
+"""Letters from which equal texts are copies of each other, not chance."""
+
+
+class Mend(NamedTuple):
+    """What mends one index: the lines to add, the files whose lines go, and the findings that this settles."""
+
+    folder: ClientFolder
+    path: str
+    lines: tuple[str, ...]
+    dead: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+
+def problems_in(folders: Sequence[ClientFolder], others: Sequence[Record]) -> Iterator[Problem]:
+    """Yield the findings about folders; `others` are the records of other systems, for copies."""
+    for folder in folders:
+        for path, error in folder.refused.items():
+            yield Problem("warning", folder.shown(path), 0, error.code, error.message)
+        for path, one in folder.gauges.items():
+            if one.state != "ok":
+                over = one.state == "over"
+                code = f"clients.index_{one.state}"
+                line = one.loaded + 1 if over else 0
+                yield Problem("warning" if over else "note", folder.shown(path), line, code, one.words())
+        for mend in mends_of(folder):
+            yield from mend.problems
+        for memory in folder.memories:
+            yield from _of_memory(folder, memory)
+    yield from _copies(folders, others)
+
+
+def mends_of(folder: ClientFolder) -> Iterator[Mend]:
+    """Yield what would mend the indexes of a folder, those that need it."""
+    tops = {path.rpartition("/")[0] for path in folder.files} if folder.source.indexed else set()
+    for top in sorted(tops | {path.rpartition("/")[0] for path in folder.indexes}):
+        index = f"{top}/{INDEX}" if top else INDEX
+        # The files of an inner folder without an index of its own are the business of the one above.
+        if index not in folder.indexes and top and not folder.source.agents:
+            continue
+        beside = folder.beside(index)
+        text = folder.indexes[index].text if index in folder.indexes else ""
+        shown, found = folder.shown(index), list[Problem]()
+        loose = orphans(beside, text, (one.body for one in beside.values()))
+        for name in loose:
+            words = f"{index} does not name it, so the client does not find it; {_FIX} adds the line"
+            found.append(Problem("warning", folder.shown(beside[name].path), 0, "clients.orphan", words))
+        dead = [link for link in links_of(text) if _is_dead(folder, index, link.file)]
+        for link in dead:
+            words = f"{link.file} is not there" + (f"; {_FIX} removes the line" if link.entry else "")
+            found.append(Problem("warning", shown, link.line + 1, "clients.dead_link", words))
+        if found:
+            lines = tuple(line_for(beside[name], name) for name in loose)
+            yield Mend(folder, index, lines, tuple(link.file for link in dead if link.entry), tuple(found))
+
+
+def _is_dead(folder: ClientFolder, index: str, file: str) -> bool:
+    """Return whether a link of an index leads nowhere; one that leads out of the folder is not looked at."""
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(index), file))
+    known = {*folder.files, *folder.indexes, *folder.refused}
+    return not path.startswith(("../", "/")) and path not in known and not (folder.source.root / path).exists()
+
+
+def _of_memory(folder: ClientFolder, memory: ClientMemory) -> Iterator[Problem]:
+    for line, kind in secret_lines(memory.text):
+        yield Problem("warning", memory.file, line + 1, "content.secret", f"it holds what looks like a {kind}")
+    if not folder.source.indexed:
+        return
+    top = memory.path.rpartition("/")[0]
+    names = {
+        _plain(name)
+        for path, one in folder.files.items()
+        for name in (path.rpartition("/")[2], one.title)
+        if path.rpartition("/")[0] == top
+    }
+    for name, line in memory.links:
+        if _plain(name) not in names:
+            words = f"[[{name[:60]}]] names no memory beside it"
+            yield Problem("note", memory.file, line + 1, "clients.dead_name", words)
+
+
+def _plain(name: str) -> str:
+    plain = re.sub(r"[^a-z0-9]+", "-", name.casefold().removesuffix(".md")).strip("-")
+    return re.sub(rf"^(?:{'|'.join(TYPES)})-", "", plain)
+
+
+def _copies(folders: Sequence[ClientFolder], others: Sequence[Record]) -> Iterator[Problem]:
+    """Yield the memories that say the same as an earlier one, of another folder or another system."""
+    known: dict[str, str] = {}
+    for record in others:
+        for said in (record.text, record.title):
+            if len(key := alike(said)) >= _SHORTEST:
+                known.setdefault(key, f"{record.file}:{record.line + 1}")
+    for folder in folders:
+        for memory in folder.memories:
+            key = alike(memory.body)
+            if len(key) < _SHORTEST:
+                continue
+            if key in known:
+                words = f"it says the same as {known[key]}"
+                yield Problem("note", memory.file, 0, "clients.copy", words)
+            known.setdefault(key, memory.file)

@@ -1,0 +1,162 @@
+"""What entries say about the repository, checked without a model: files that they name, and scripts that they run.
+
+`holds` is what is there, `changed` what has another name now, `gone` what the history shows was removed; all else is
+unknown. Only `changed` and `gone` are told: precision comes before recall.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pathspec import GitIgnoreSpec
+
+from memory.base.problems import Problem
+from memory.document.lines import decode
+from memory.errors import MemdeckError
+from memory.storage.safe_open import read
+
+from .claims import Text
+
+Band = Literal["holds", "changed", "gone", "unknown"]
+_MOST_LINES = 4_000
+_PATH = re.compile(
+    r"(?<![\w/.:@~$<>{}*%-])((?:\./)?(?:[\w@.+-]+/)+[\w@+-][\w@.+-]*\.[A-Za-z]\w{0,7})(?![\w/<{*-])(?!\.[\w/])"
+)
+_SCRIPT = re.compile(r"\b(?:npm|pnpm|yarn|bun) run ([a-z][\w:.-]*)")
+_TARGET = re.compile(r"(?:^|[`;&]\s*|\$ )(make|just) ([a-z][\w.-]*)")
+_ELSEWHERE = re.compile(r"\bcd |--prefix|--filter|--cwd|-[wCF] |--workspace|://")
+"""Words of a line that is about another folder."""
+_PAST = re.compile(
+    r"\b(?:remov|delet|renam|mov(?:ed|ing)|replac|drop(?:ped)?|no longer|former|previous|was|were|old|legacy|deprecat|"
+    r"migrat|until|instead of|used to|gone|historic|archiv|create|creat|will|new file|add(?:ed)?|e\.g|example|such as)",
+    re.IGNORECASE,
+)
+"""Words of a line that is about the past or the future."""
+_MADE = re.compile(r"^(?:dist|build|out|target|node_modules|coverage|tmp|\.next|\.git|vendor|venv|\.venv)/")
+_FENCE = re.compile(r"^\s*(```|~~~)")
+
+
+class Proof(NamedTuple):
+    """What became of something that an entry names: how it is, in a few words."""
+
+    band: Band
+    words: str = ""
+
+
+class Repository:
+    """The files and scripts of a repository now, and the files that it had; read when it is first asked."""
+
+    def __init__(self, root: Path, gone: Callable[[Path], Mapping[str, str]]) -> None:
+        """`gone` returns the files that commits removed, with their new names."""
+        self._root = root
+        self._find_gone = gone
+
+    @cached_property
+    def _gone(self) -> dict[str, str]:
+        return dict(self._find_gone(self._root))
+
+    @cached_property
+    def _ignored(self) -> GitIgnoreSpec:
+        """What git ignores: such a file is made here, so that the history does not tell whether it is there."""
+        try:
+            return GitIgnoreSpec.from_lines(decode(read(".gitignore", self._root).data).splitlines())
+        except (MemdeckError, ValueError):
+            return GitIgnoreSpec.from_lines(())
+
+    @cached_property
+    def _by_end(self) -> dict[str, list[str]]:
+        ends: dict[str, list[str]] = {}
+        for path in self._gone:
+            ends.setdefault(path.rpartition("/")[2], []).append(path)
+        return ends
+
+    def path(self, said: str) -> Proof:
+        """Return what became of a file; a path may begin at an inner folder of the repository."""
+        path = said.removeprefix("./")
+        if self._there(path):
+            return Proof("holds")
+        same = [path] if path in self._gone else []
+        if not same and path.count("/") > 1:
+            same = [one for one in self._by_end.get(path.rpartition("/")[2], ()) if one.endswith(f"/{path}")]
+        if len(same) != 1 or self._there(same[0]) or self._ignored.match_file(same[0]):
+            return Proof("unknown")
+        seen, now = {same[0]}, self._gone[same[0]]
+        while now and now not in seen and not self._there(now):
+            seen.add(now)
+            now = self._gone.get(now, "")
+        return (
+            Proof("changed", f"{said} is {now} now")
+            if now and now not in seen
+            else Proof("gone", f"{said} was removed")
+        )
+
+    def _there(self, path: str) -> bool:
+        return ".." not in path.split("/") and os.path.lexists(self._root / path)
+
+    @cached_property
+    def _scripts(self) -> frozenset[str] | None:
+        """The scripts of package.json; None where there is none, or where it has inner packages with their own."""
+        try:
+            found = json.loads(read("package.json", self._root).data or b"null")
+            plain = isinstance(found, dict) and "workspaces" not in found and not self._there("pnpm-workspace.yaml")
+            return frozenset(found["scripts"]) if plain else None
+        except (MemdeckError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+
+    def _targets(self, program: str) -> frozenset[str] | None:
+        """The targets of the Makefile or justfile; None where there is none, or where not all are in it."""
+        names = ("Makefile", "makefile", "GNUmakefile") if program == "make" else ("justfile", "Justfile", ".justfile")
+        for name in names:
+            try:
+                text = decode(read(name, self._root).data)
+            except MemdeckError:
+                continue
+            if text:
+                whole = not re.search(r"^-?s?include\b|^import\b|^mod\b|^[^\s#]*%[^:=]*:|^\$\(", text, re.MULTILINE)
+                form = r"^([\w./-][\w./ -]*?)\s*::?(?!=)" if program == "make" else r"^@?([\w-]+)[^:=\n]*:(?!=)"
+                heads = re.findall(form, text, re.MULTILINE)
+                return frozenset(word for head in heads for word in head.split()) if whole else None
+        return None
+
+    def script(self, program: str, name: str) -> Proof:
+        """Return whether there is a script, a target or a recipe of a name."""
+        known = self._targets(program) if program in ("make", "just") else self._scripts
+        if known is None:
+            return Proof("unknown")
+        kind = "package.json has no script" if program not in ("make", "just") else f"there is no target of {program}"
+        return Proof("holds") if name in known else Proof("gone", f"{kind} {name}")
+
+
+def proofs_of(text: Text, repository: Repository) -> Iterator[tuple[int, Proof]]:
+    """Yield what became of everything that a text names, with the line (from 0), the front matter's lines included."""
+    inside = False
+    for number, line in enumerate(text.text.split("\n")[:_MOST_LINES], text.line):
+        if _FENCE.match(line):
+            inside = not inside
+        if len(line) > 2_000 or _PAST.search(_PATH.sub(" ", line)):
+            continue
+        if not inside and "://" not in line:
+            for found in _PATH.finditer(line):
+                if not _MADE.match(found[1]):
+                    yield number, repository.path(found[1])
+        if not _ELSEWHERE.search(line) and (inside or "`" in line):
+            for found in _SCRIPT.finditer(line):
+                yield number, repository.script("npm", found[1])
+            for found in _TARGET.finditer(line):
+                yield number, repository.script(found[1], found[2])
+
+
+def stale_problems(texts: Iterable[Text], repository: Repository) -> Iterator[Problem]:
+    """Yield a warning for each entry that names something which is gone or has another name now."""
+    for text in texts:
+        told: set[str] = set()
+        for line, proof in proofs_of(text, repository):
+            if proof.band in ("changed", "gone") and proof.words not in told:
+                told.add(proof.words)
+                yield Problem("warning", text.file, line + 1, f"memory.{proof.band}", proof.words)

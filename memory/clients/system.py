@@ -1,0 +1,307 @@
+"""The memories that clients of agents keep themselves, as a system."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from memory.base.items import Item, Skipped
+from memory.base.problems import Problem
+from memory.errors import MemdeckError
+from memory.search.entries import path_of
+from memory.search.records import FileRecords, Record
+from memory.state.git import gone_paths
+from memory.storage import PrivateState
+from memory.storage.fsio import make_folder
+from memory.storage.safe_open import version_of
+from memory.system import Advice, BriefLine, System
+from memory.workspace import Workspace
+
+from .care import mends_of, problems_in
+from .claims import Text, contradictions
+from .folders import ClientFolder, FolderWriter, Lost, lost_of, notice, read_folder, record_of
+from .index import holds_text
+from .instructions import Instructions, instructions, with_memory
+from .memories import KIND, files_of, read_memory
+from .proof import Repository, stale_problems
+from .sources import INDEX, TITLES, Moved, Source, claude_folder, moved_from, sources
+from .stores import ClientStore
+
+_LASTING = ("knowledge", "contacts", "facts", "typed", "state", "curated")
+"""The kinds of other systems that say what holds: no tasks, and no history."""
+
+
+class ClientsLook(NamedTuple):
+    """A snapshot of the clients' folders."""
+
+    folders: tuple[ClientFolder, ...]
+
+
+class ClientMemories(System):
+    """The folders of memories that clients keep about a workspace; verbs and other programs use `folders`."""
+
+    name = "clients"
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Keep the workspace; nothing is read yet."""
+        self.workspace = workspace
+        self._stores: dict[Source, ClientStore] = {}
+        self._last: ClientsLook | None = None
+
+    # -- where ----------------------------------------------------------------------------------------------------
+
+    def sources(self) -> tuple[Source, ...]:
+        """Return the folders that exist."""
+        return sources(self.workspace.root, self.workspace.home, os.environ)
+
+    def present(self) -> bool:
+        """Return whether a client keeps memories about this workspace."""
+        found = self.sources()
+        for source in found:
+            if source.inside:
+                self._store(source)
+        return bool(found)
+
+    def stores(self) -> tuple[ClientStore, ...]:
+        """Return the stores of the folders that exist; those outside of the workspace have their own change logs."""
+        return tuple(map(self._store, self.sources()))
+
+    def _store(self, source: Source) -> ClientStore:
+        if source not in self._stores:
+            workspace = self.workspace
+            if not source.inside:
+                for one in workspace.outside():
+                    if isinstance(one, ClientStore):
+                        self._stores.setdefault(one.source, one)
+            if source not in self._stores:
+                state = None if workspace.state is None else workspace.state.folder.home
+                where = workspace.root if source.inside else source.root
+                together = workspace.together if source.inside else None
+                made = ClientStore(source, PrivateState(state, where, workspace.home), where, together)
+                if together is not None:
+                    together.add(made)
+                self._stores[source] = made
+        return self._stores[source]
+
+    def folders(self) -> Iterable[str]:
+        """Yield the folders in the workspace that are watched."""
+        for source in self.sources():
+            if source.inside:
+                yield source.shown
+                yield from sorted(
+                    {f"{source.shown}/{path.partition('/')[0]}" for path in files_of(source) if "/" in path}
+                )
+
+    def files(self) -> Iterable[str]:
+        """Yield the files in the workspace; those outside are looked at by `notice`."""
+        for source in self.sources():
+            if source.inside:
+                yield from (f"{source.shown}/{path}" for path in files_of(source))
+
+    def owns(self, name: str) -> bool:
+        """Return whether a file is in one of the folders."""
+        return any(name.startswith(f"{one.shown}/") for one in self.sources())
+
+    # -- looking --------------------------------------------------------------------------------------------------
+
+    def look(self) -> ClientsLook:
+        """Return a snapshot of the folders; the same object as long as no file changes."""
+        found = ClientsLook(tuple(map(read_folder, self.stores())))
+        if self._last is None or _facts(found) != _facts(self._last):
+            self._last = found
+        return self._last
+
+    def notice(self, now: datetime) -> int:
+        """Log what the clients did in their own folders, by their names."""
+        return sum(notice(store, now) for store in self.stores() if not store.source.inside)
+
+    def lost(self, now: datetime | None) -> tuple[Lost, ...]:
+        """Return the memories that clients deleted and that are still missing, newest first; see `lost_of`."""
+        found = [one for store in self.stores() for one in lost_of(store, now)]
+        return tuple(sorted(found, key=lambda one: (one.record.time, one.record.seq), reverse=True))
+
+    def moved(self) -> tuple[Moved, ...]:
+        """Return the memories of this project under an earlier path; none where Claude Code has a folder for it now."""
+        if any(one.client == "claude-code" and one.scope == "project" and not one.agents for one in self.sources()):
+            return ()
+        return moved_from(self.workspace.root, self.workspace.home, os.environ)
+
+    def rejoin(self, moved: Sequence[Moved], *, actor: str, now: datetime, dry_run: bool) -> tuple[str, int]:
+        """Copy the memories of earlier folders of this project to its present one; return its path and how many files.
+
+        A file that is in several is the newest's. Nothing is there yet, so nothing is overwritten.
+        """
+        home = self.workspace.home
+        if home is None or not moved:
+            return "", 0
+        root = claude_folder(self.workspace.root, home, os.environ)
+        files: dict[str, tuple[bytes | None, bytes]] = {}
+        for one in reversed(moved):
+            old = Source("claude-code", "project", one.root, str(one.root), indexed=True)
+            store = ClientStore(old, PrivateState(None, one.root, home), one.root)
+            files.update({path: (None, read_memory(store, path).stored.data) for path in files_of(old)})
+        shown = f"~/{root.relative_to(home)}" if root.is_relative_to(home) else str(root)
+        if not dry_run:
+            make_folder(root)
+            store = next(one for one in self.stores() if one.source.root == Path(os.path.realpath(root)))
+            store.allow(now)
+            was = ", ".join(one.was for one in moved)
+            FolderWriter(store, actor, now).write_all(files, "clients.rejoin", f"copied the memories of {was}")
+        return shown, len(files)
+
+    def instructions(self) -> tuple[Instructions, ...]:
+        """Return what each client loads: instruction files, and the beginning of its own memory."""
+        return with_memory(instructions(self.workspace.root, self.workspace.home, os.environ), self.look().folders)
+
+    def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
+        """Return the findings about the folders, what clients deleted, and contradictions with other texts."""
+        folders = self.look().folders
+        others = [
+            record
+            for system in self.workspace.systems()
+            if system.name != self.name
+            for record in system.records(_LASTING, {})
+        ]
+        files = {one.shown: one for one in instructions(self.workspace.root, self.workspace.home, os.environ)}
+        texts = [Text(one.shown, one.text) for one in files.values()]
+        texts += [Text(one.file, one.text, 0, one.date) for folder in folders for one in folder.memories]
+        texts += [Text(path_of(one.kind, one.file), one.text, one.line, one.date) for one in others]
+        repository = Repository(self.workspace.root, gone_paths)
+        found = [*self._deleted(), *problems_in(folders, others), *contradictions(texts)]
+        found += stale_problems(texts, repository)
+        return tuple(one for one in found if names is None or one.file in names)
+
+    def _deleted(self) -> Iterator[Problem]:
+        """Yield a finding for each folder from which its client deleted memories."""
+        for store in self.stores():
+            lost = lost_of(store)
+            if lost:
+                count = f"{len(lost):,} {'memory' if len(lost) == 1 else 'memories'}"
+                words = f"{TITLES[store.source.client]} deleted {count}, last {lost[0].path}"
+                back = "`memdeck clients restore` brings back, `--keep` leaves it so"
+                yield Problem("warning", store.source.shown, 0, "clients.deleted", f"{words}; {back}")
+
+    def mend(self, names: Sequence[str] | None, *, actor: str, now: datetime, dry_run: bool) -> tuple[Problem, ...]:
+        """Mend the indexes: lines for what they do not name, and no lines that lead nowhere; return what is settled."""
+        mended: list[Problem] = []
+        for folder in self.look().folders:
+            for mend in mends_of(folder):
+                if names is not None and folder.shown(mend.path) not in names:
+                    continue
+                if not folder.store.allowed:
+                    words = f"not mended before `memdeck clients allow {folder.source.name}`"
+                    mended.append(Problem("note", folder.shown(mend.path), 0, "clients.consent", words))
+                    continue
+                if not dry_run:
+                    FolderWriter(folder.store, actor, now).mend(mend.path, mend.lines, mend.dead)
+                mended += mend.problems
+        return tuple(mended)
+
+    def records(
+        self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
+    ) -> Iterator[Record]:
+        """Yield the memories, folder by folder; what cannot be read goes to `refused`, or raises."""
+        if kinds is not None and KIND not in kinds:
+            return
+        for folder in self.look().folders:
+            for path, error in folder.refused.items():
+                if refused is None:
+                    raise error
+                refused[folder.shown(path)] = error
+            yield from map(record_of, folder.memories)
+
+    def records_by_file(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[FileRecords]:
+        """Yield the records file by file, each with the stamp of its file; only changed files are read again."""
+        for store in self.stores():
+            source = store.source
+            for path in files_of(source):
+                version = version_of(path, source.root)
+                stamp = ".".join(map(str, version)) if version.exists else ""
+                yield FileRecords(f"{source.shown}/{path}", stamp, _reading(store, path, refused))
+
+    def may_be_told(self) -> bool:
+        """Return False: each client loads its own memory itself."""
+        return False
+
+    def items(self) -> Iterator[Item | Skipped]:
+        """Yield the memories for another memory, with their types and descriptions."""
+        for folder in self.look().folders:
+            for path, error in folder.refused.items():
+                yield Skipped(folder.shown(path), error.message)
+            for one in folder.memories:
+                fields = {key: value for key in ("type", "description") if (value := getattr(one, key))}
+                yield Item("memory", one.title, one.body.strip("\n"), one.file, one.date, fields=fields)
+
+    def status(self, now: datetime) -> Mapping[str, object]:
+        """Return how many memories there are by client, what they deleted, and how full the indexes are."""
+        look, lost = self.look(), self.lost(now)
+        counts: dict[str, int] = {"memories": sum(len(one.memories) for one in look.folders)}
+        for one in look.folders:
+            title = TITLES[one.source.client]
+            counts[title] = counts.get(title, 0) + len(one.memories)
+        if lost:
+            counts["deleted by clients"] = len(lost)
+        return {
+            "counts": counts,
+            "folders": [folder_json(one) for one in look.folders],
+            "deleted": [one.json() for one in lost],
+        }
+
+    def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
+        """Yield a line for each folder: how many memories it has, how full its index is, and what vanished."""
+        lost = self.lost(now)
+        for folder in self.look().folders:
+            count = len(folder.memories)
+            words = f"{count:,} {'memory' if count == 1 else 'memories'}"
+            gone = [one for one in lost if one.store is folder.store]
+            due = [f"{len(gone):,} deleted by {TITLES[folder.source.client]}"] if gone else []
+            due += [f"index {one.state}: {one.words()}" for one in folder.gauges.values() if one.state != "ok"]
+            target = folder.memories[0].file if folder.memories else ""
+            yield BriefLine(self.name, target, folder.source.title, words, ", ".join(due))
+
+    def doctor_lines(self) -> Iterable[Advice]:
+        """Yield the memories of this project that Claude Code no longer finds because the folder was renamed."""
+        for one in self.moved():
+            words = f"Claude Code keeps memories of {one.was}, which is gone; this may be the same project"
+            yield Advice(words, "`memdeck clients rejoin` copies them to where it looks now")
+
+
+def folder_json(folder: ClientFolder) -> dict[str, object]:
+    """Return a folder for programs."""
+    source = folder.source
+    return {
+        "name": source.name,
+        "client": source.client,
+        "scope": source.scope,
+        "folder": source.shown,
+        "memories": len(folder.memories),
+        "allowed": folder.store.allowed,
+        "off": source.off,
+        "index": {path: one.json() for path, one in folder.gauges.items()},
+    }
+
+
+def _reading(
+    store: ClientStore, path: str, refused: MutableMapping[str, MemdeckError]
+) -> Callable[[], Sequence[Record]]:
+    def read() -> Sequence[Record]:
+        try:
+            memory = read_memory(store, path)
+        except MemdeckError as error:
+            refused[f"{store.source.shown}/{path}"] = error
+            return []
+        index = store.source.indexed and path.rpartition("/")[2] == INDEX and not holds_text(memory.text)
+        return [] if index or not memory.stored.exists else [record_of(memory)]
+
+    return read
+
+
+def _facts(look: ClientsLook) -> object:
+    """Return what distinguishes two snapshots."""
+    return [
+        (one.source, [(m.path, m.stored) for m in (*one.memories, *one.indexes.values())], list(one.refused))
+        for one in look.folders
+    ]
