@@ -202,14 +202,22 @@ def _sealed(raw: bytes, tail: bytes, end: bytes) -> bytes:
     if not _is_open(body + tail):
         return body + tail
     tail = tail or end
+    return next((one for mark in _closers(body) if not _is_open(one := body + end + mark + tail)), body + tail)
+
+
+def _closers(body: bytes) -> tuple[bytes, ...]:
+    """Return what may close a fence or an HTML block that a source leaves open."""
     longest = {mark: max(map(len, re.findall(mark + b"{3,}", body)), default=3) for mark in (b"`", b"~")}
-    closers = (b"", *(mark * length for mark, length in longest.items()), *_HTML_ENDS)
-    return next((one for mark in closers if not _is_open(one := body + end + mark + tail)), body + tail)
+    return (b"", *(mark * length for mark, length in longest.items()), *_HTML_ENDS)
 
 
 def close_end(data: bytes, newline: str) -> bytes:
     """Return a source to which a heading can be appended: a fence or HTML block open at its end is closed."""
-    return data if not _is_open(data) else _sealed(data, _tail(data) or newline.encode(), newline.encode())
+    if not _is_open(data):
+        return data
+    end = newline.encode()
+    joint = b"" if ends_line(data) else end
+    return next((one for mark in _closers(data) if not _is_open(one := data + joint + mark + end)), data)
 
 
 def _is_open(raw: bytes) -> bool:
