@@ -100,12 +100,12 @@ class WorkspaceMemory(System):
         from .edit import Edit
         from .exchange.from_items import DraftDocuments
 
-        drafts = DraftDocuments.of(self._workspace.snapshot(), items, now)
+        drafts = DraftDocuments(self._workspace.snapshot(), items, now)
 
         def commit() -> Committed:
             def build(snapshot: Snapshot) -> Edit:
-                made = DraftDocuments.of(snapshot, items, now)
-                return Edit(made.documents(), f"converted {len(made.converted):,} entries")
+                made = DraftDocuments(snapshot, items, now)
+                return Edit(made.documents, f"converted {len(made.converted):,} entries")
 
             change = self._workspace.change("files.convert", build, actor=actor, now=now).change
             return Committed((change.id,) if change.files else ())

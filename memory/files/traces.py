@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 MOST = 200
 """The most changes of entries of one identity that are read."""
-_MOST_EQUAL = 12
-"""The most byte-equal entries among which one is still recognised by its ref."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,29 +60,41 @@ def trace(trail: Trail, kind: str, digits: str) -> RefTrace | None:
     has neither source nor ref.
     """
     steps = list(_steps(trail, kind, digits[:SHORT]))
-    if not steps:
-        return None
-    if len(digits) <= SHORT:
-        return _last(trail, kind, steps)
-    ends = [
-        _followed(trail, kind, bare(entry), steps[at:])
-        for at, step in enumerate(steps)
-        for entry in step.gone
-        if _names(digits, entry)
-    ]
-    if ends:
-        same = all((end.source, end.ref, end.gone) == (ends[0].source, ends[0].ref, ends[0].gone) for end in ends)
-        return ends[-1] if same else RefTrace(f"{ends[-1].words}, and so were others", ends[-1].title)
-    for step in reversed(steps):
-        for entry in step.moved:
-            if _names(digits, entry):
-                return _said(trail, kind, step.record, entry, source=bare(entry))
-        for entry in step.gone:
-            # One of several equal entries: it is not known which of them was removed.
-            for count in range(2, _MOST_EQUAL + 1):
-                if _names(digits, entry, count):
-                    return _said(trail, kind, step.record, entry, f"was one of {count} equal ones, of which one")
+    if steps and len(digits) <= SHORT:
+        entries = steps[-1].gone or steps[-1].moved
+        if len(entries) != 1 or steps[-1].come:
+            return None
+        return _said(trail, kind, steps[-1], entries[0])
+    for at, step in enumerate(steps):
+        for entry in (*step.gone, *step.moved):
+            if tell_apart(digits[:SHORT], [bare(entry)])[0].startswith(digits):
+                return _followed(trail, kind, entry, steps[at:])
     return None
+
+
+def _followed(trail: Trail, kind: str, entry: Entry, steps: Sequence[_Step]) -> RefTrace:
+    """Follow an entry from the first change that touched it to the last one."""
+    found = _said(trail, kind, steps[0], entry)
+    source = bare(entry)
+    for step in steps:
+        touched = next((one for one in (*step.gone, *step.moved) if bare(one) == source), None)
+        if touched is None:
+            if found.gone and [bare(one) for one in step.come] == [source]:  # It was restored unchanged.
+                found = _said(trail, kind, step, step.come[0], source)
+        elif touched in step.moved:
+            found = _said(trail, kind, step, touched, source)
+        elif len(step.gone) > 1:
+            return _said(trail, kind, step, touched)._replace(gone=False)
+        else:
+            # The completed run of a recurring task is another entry.
+            come = step.come if len(step.come) < 2 else [one for one in step.come if not one.fields.get("completed")]
+            if len(come) > 1 or (step.come and not come):
+                return _said(trail, kind, step, touched)._replace(gone=False)
+            source = bare(come[0]) if come else source
+            found = _said(trail, kind, step, come[0] if come else touched, source if come else None)
+            if found.ref is not None:
+                return found
+    return found
 
 
 def _steps(trail: Trail, kind: str, identity: str) -> Iterator[_Step]:
@@ -114,56 +124,6 @@ def _is(ref: str | None, kind: str, identity: str) -> bool:
     return ref is not None and ref.startswith(f"{kind}#{identity}")
 
 
-def _names(digits: str, entry: Entry, count: int = 1) -> bool:
-    """Return whether digits are those of an entry, or of one of `count` equal ones."""
-    return any(name.startswith(digits) for name in tell_apart(digits[:SHORT], [bare(entry)] * count))
-
-
-def _last(trail: Trail, kind: str, steps: Sequence[_Step]) -> RefTrace | None:
-    """Return what the newest change did to the one entry of an identity."""
-    step = steps[-1]
-    if step.moved and not step.gone:
-        return _said(trail, kind, step.record, step.moved[0])
-    if len(step.gone) != 1 or step.come:
-        return None
-    return _ended(trail, kind, step, step.gone[0])
-
-
-def _followed(trail: Trail, kind: str, source: bytes, steps: Sequence[_Step]) -> RefTrace:
-    """Follow an entry by its source, from the change that removed this source."""
-    found: RefTrace | None = None
-    for step in steps:
-        entry = next((one for one in step.gone if bare(one) == source), None)
-        if entry is None:
-            if found is not None and found.gone and [bare(one) for one in step.come] == [source]:
-                # It was restored unchanged.
-                found = _said(trail, kind, step.record, step.come[0], source=source)
-            continue
-        if len(step.gone) > 1 or source in step.renamed:
-            found = _ended(trail, kind, step, entry)
-            if found.ref is None or len(step.gone) > 1:
-                return _said(trail, kind, step.record, entry)
-            return found
-        # The completed run of a recurring task is another entry.
-        come = step.come if len(step.come) < 2 else [one for one in step.come if not one.fields.get("completed")]
-        if len(come) > 1 or (step.come and not come):
-            return _said(trail, kind, step.record, entry)
-        if come:
-            source = bare(come[0])
-            found = _said(trail, kind, step.record, come[0], source=source)
-        else:
-            found = _ended(trail, kind, step, entry)
-    assert found is not None  # the first step took it away
-    return found
-
-
-def _ended(trail: Trail, kind: str, step: _Step, entry: Entry) -> RefTrace:
-    ref = step.renamed.get(bare(entry))
-    if ref is not None:
-        return _said(trail, kind, step.record, entry, "got another name, as it", ref=ref)
-    return _said(trail, kind, step.record, entry, gone=True)
-
-
 _DONE = {
     "tasks.done": "completed",
     "tasks.remove": "removed",
@@ -176,21 +136,14 @@ _DONE = {
 }
 
 
-def _said(
-    trail: Trail,
-    kind: str,
-    record: ChangeRecord,
-    entry: Entry,
-    words: str = "",
-    *,
-    source: bytes | None = None,
-    ref: str | None = None,
-    gone: bool = False,
-) -> RefTrace:
+def _said(trail: Trail, kind: str, step: _Step, entry: Entry, source: bytes | None = None) -> RefTrace:
+    """Return what a change did to an entry: `source` is what is left of it, None where it was removed or renamed."""
+    record, ref = step.record, step.renamed.get(bare(entry))
+    gone = source is None and ref is None and not step.moved
     done = _DONE.get(record.operation, "removed" if gone else "changed")
     by = "another program" if record.actor == "outside" else record.actor
-    when = format_local(record.time, trail.zone())
-    said = f"{words} was {done} by {by} at {when}".strip()
+    words = "got another name, as it " if ref is not None else ""
+    said = f"{words}was {done} by {by} at {format_local(record.time, trail.zone())}"
     details = {"change": record.id, "time": record.time.isoformat().replace("+00:00", "Z"), "actor": record.actor}
     file = {"orchestration": "orchestration.md"}.get(kind, f"{kind}.md")
     return RefTrace(said, plain_title(file, entry.title), source, ref, gone, details)

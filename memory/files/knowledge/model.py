@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -180,7 +180,7 @@ def add_knowledge(
     if date is None and (reason is not None or title.casefold() == DECISIONS.casefold()):
         date = now.astimezone(snapshot.zone).date().isoformat() if _DECISION.fullmatch(text.strip()) is None else None
     raw = compose(text, date, reason)
-    document = with_bullets(started_document(snapshot, FILE, now), title, topic, [raw])
+    document = with_bullet(started_document(snapshot, FILE, now), title, topic, raw)
     _, *place = _place(document, title, topic)
     items = [item for item in Knowledge(FILE, document).items if [*item.at[:2]] == place]
     return Edit({FILE: document}, f"added {short(raw)}", items[-1].ref)
@@ -204,17 +204,15 @@ def _place(document: Document, section: str, topic: str | None) -> tuple[Documen
     return document.insert_entry(index, number, Entry.compose(name, newline=document.newline)), index, number
 
 
-def with_bullets(document: Document, section: str, topic: str | None, raws: Sequence[str]) -> Document:
-    """Return the document with bullets behind the last one of a section, or of a topic in it; missing ones are made.
+def with_bullet(document: Document, section: str, topic: str | None, raw: str) -> Document:
+    """Return the document with a bullet behind the last one of a section, or of a topic in it; missing ones are made.
 
-    `raws` are sources as `raw` of an item. UsageError `knowledge.text` where one would not stay one bullet.
+    `raw` is the source as `raw` of an item. UsageError `knowledge.text` where it would not stay one bullet.
     """
     document, index, number = _place(document, section, topic)
-    for raw in raws:
-        block = document.block(index, number)
-        body = add_bullet(block.body, raw, document, index, number, "knowledge.text")
-        document = document.with_block(index, number, block.with_body(body))
-    return document
+    block = document.block(index, number)
+    body = add_bullet(block.body, raw, document, index, number, "knowledge.text")
+    return document.with_block(index, number, block.with_body(body))
 
 
 def edit_knowledge(
