@@ -104,14 +104,18 @@ def check_field_value(block: B, key: str, value: str) -> B:
     Raises UsageError `field.key` for an invalid key, `field.value` for a value that would not read as written.
     """
     fields = block.fields
-    if fields.get(key) == value:
+    if key in fields and [line.strip() for line in fields[key].split("\n")] == [
+        line.strip() for line in value.replace("\r\n", "\n").split("\n")
+    ]:
         return block
     new = block.set_field(key, value)
     read = new.fields
     others = {name: text for name, text in read.items() if name != key}
     if (read.get(key) or "").split() != value.split() or others != {n: t for n, t in fields.items() if n != key}:
         raise UsageError(
-            "field.value", f"the value of {key} would not be read as it is written", "leave out code fences and HTML"
+            "field.value",
+            f"the value of {key} would not be read as it is written",
+            "leave out code fences and HTML, or write them into the entry's text",
         )
     return new
 
@@ -149,23 +153,23 @@ def with_changes(
     return entry
 
 
-def refuse_conflict(title: str, entry: Entry, base: Entry, changes: Mapping[str, str]) -> None:
-    """Raise ConflictError `document.conflict` where another writer changed a field of `changes` since `base`.
+def refuse_conflict(
+    title: str,
+    base: Entry,
+    entry: Entry,
+    ours: Mapping[str, str | None],
+    read: Callable[[Entry, str], str | None],
+    ref: str | None = None,
+) -> None:
+    """Raise ConflictError `document.conflict` where another writer changed a value of `ours` since `base`.
 
-    `title` or `name` is the heading; `fields` of the details lists those that both sides changed, `conflicts` the value
-    of each side. A field that both set to the same value is no conflict.
+    `read` returns the value of a key in an entry. `fields` of the details lists those that both sides changed,
+    `conflicts` the value of each side. A value that both set to the same is no conflict.
     """
-    both = []
-    for key, value in changes.items():
-        ours: str | None
-        if key in ("title", "name"):
-            key, old, theirs, ours = "title", base.title, entry.title, value.strip()
-        else:
-            old, theirs, ours = base.fields.get(key, ""), entry.fields.get(key, ""), value.strip()
-        if theirs not in (old, ours):
-            both.append(BodyClash("field", key, old or None, ours or None, theirs or None))
+    found = [BodyClash("field", key, read(base, key), mine, read(entry, key)) for key, mine in ours.items()]
+    both = [clash for clash in found if clash.theirs not in (clash.base, clash.ours)]
     if both:
-        raise edit_conflict(title, both)
+        raise edit_conflict(title, both, ref)
 
 
 def one_line(code: str, what: str, value: str) -> str:
@@ -228,7 +232,6 @@ def refuse_unwritable(name: str, document: Document) -> None:
 
 
 CODE = "secret.found"
-_ENTRY = b"\n###"  # without its blank: a pattern that ends in a rare character is found faster
 _ADVICE = "whoever reads the file has it: take it out and make a new one"
 
 
@@ -239,15 +242,15 @@ def secrets_in(edited: Iterable[tuple[str, Document, Sequence[Region]]]) -> tupl
     A secret that was in the old bytes of any region only moved and is not reported.
     """
     parts = list(edited)
-    if not _brings_any([region for _, _, regions in parts for region in regions]):
-        return ()
     known = {text for _, _, regions in parts for region in regions for _, _, text in _found(region.before)}
     said: dict[str, None] = {}
     for name, document, regions in parts:
-        for offset, region in _placed(regions):
+        shift = 0
+        for region in regions:
+            above = document.dump().count(b"\n", 0, region.start + shift)
+            shift += len(region.after) - len(region.before)
             for line, kind, text in _found(region.after):
                 if text not in known:
-                    above = document.dump().count(b"\n", 0, offset)
                     said[f"{name}:{above + line + 1} looks like it holds a secret ({kind}); {_ADVICE}"] = None
     return tuple(said)
 
@@ -256,33 +259,6 @@ def secret_problems(name: str, document: Document) -> Iterator[Problem]:
     """Yield a warning for each line of a file that looks like it holds a secret."""
     for line, kind in dict.fromkeys(secret_lines(decode(document.dump()))):
         yield Problem("warning", name, line + 1, CODE, f"this looks like a secret ({kind}); {_ADVICE}")
-
-
-def _brings_any(regions: Sequence[Region]) -> bool:
-    """Return whether the new text of the changed regions contains anything that looks like a secret.
-
-    A secret and the words that mark it are on one line. So an entry with the same bytes in the old regions adds none,
-    and the thousands of entries that maintenance moves need not be scanned.
-    """
-    before = {piece for region in regions for piece in _pieces(region.before)}
-    new = dict.fromkeys([piece for region in regions for piece in _pieces(region.after) if piece not in before])
-    return bool(new) and bool(_found(b"".join([_ENTRY + piece for piece in new])))
-
-
-def _pieces(data: bytes) -> list[bytes]:
-    """Split bytes at each `_ENTRY`, which the pieces leave out; the first piece begins with a line feed.
-
-    Equal pieces hold the same whole lines.
-    """
-    return (b"\n" + data).split(_ENTRY)
-
-
-def _placed(regions: Sequence[Region]) -> Iterator[tuple[int, Region]]:
-    """Yield each region with its offset in the new bytes."""
-    shift = 0
-    for region in regions:
-        yield region.start + shift, region
-        shift += len(region.after) - len(region.before)
 
 
 def _found(data: bytes) -> list[tuple[int, str, str]]:

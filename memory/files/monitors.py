@@ -259,10 +259,15 @@ def edit_monitor(
     monitor = find_monitor(snapshot, ref)
     changes = {**(set or {}), **dict.fromkeys(unset, "")}
     if base is not None and base.raw != monitor.entry.raw:
-        refuse_conflict(monitor.name, monitor.entry, base, changes)
+        ours = {"title" if key == "name" else key: value.strip() or None for key, value in changes.items()}
+        refuse_conflict(monitor.name, base, monitor.entry, ours, _reading)
     entry = with_changes(monitor.entry, changes, SCHEMA, _check_value, _TITLE)
     document = snapshot.document(FILE).replace_entry(*monitor.at, entry)
     return _edit(document, monitor.at, f"changed the monitor {monitor.name[:60]}")
+
+
+def _reading(entry: Entry, key: str) -> str | None:
+    return entry.title if key == "title" else entry.fields.get(key)
 
 
 def remove_monitor(snapshot: Files, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001

@@ -14,7 +14,7 @@ from memory.document.lines import split_lines
 from memory.document.merge.bodies import BodyClash, merge_bodies
 from memory.errors import UsageError
 from memory.files.dress import with_items
-from memory.files.edit import Edit, entry_of_text, started_document
+from memory.files.edit import Edit, entry_of_text, refuse_conflict, started_document
 from memory.files.merging import edit_conflict
 from memory.files.refs import short
 
@@ -89,7 +89,9 @@ def edit_entry(
     entry = entry_to_edit(snapshot, ref)
     old = entry.entry
     if base is not None and base.raw != old.raw:
-        _refuse_conflict(entry, base, title=title, time=time)
+        given = {"title": title, "time": time}
+        ours = {key: value.strip() or None for key, value in given.items() if value is not None}
+        refuse_conflict(entry.title, base, old, ours, _reading, entry.ref)
     new = old
     if title is not None or time is not None:
         new = new.with_title(_heading(entry, title, time))
@@ -259,16 +261,8 @@ def _merged_body(entry: Entry, lines: Sequence[str], base: Entry) -> str:
     return merged.text
 
 
-def _refuse_conflict(entry: JournalEntry, base: Entry, *, title: str | None, time: str | None) -> None:
-    """Raise ConflictError where theirs (the file) and ours both differ from base, and from each other."""
-    old_time, old_title = split_heading(base.title)
-    both = []
-    if title is not None and entry.title not in (old_title, title.strip()):
-        both.append(BodyClash("title", "title", old_title, title.strip(), entry.title))
-    if time is not None and entry.time not in (old_time, time.strip() or None):
-        both.append(BodyClash("field", "time", old_time, time.strip() or None, entry.time))
-    if both:
-        raise edit_conflict(entry.title, both, entry.ref)
+def _reading(entry: Entry, key: str) -> str | None:
+    return split_heading(entry.title)[key == "title"]
 
 
 def _replaced(entry: JournalEntry, new: Entry) -> Edit:

@@ -12,12 +12,10 @@ from memory.base.cron import check_cron
 from memory.base.values import is_absent
 from memory.document import Entry, Section
 from memory.document.lines import set_field
-from memory.document.merge.bodies import BodyClash
 from memory.errors import ConflictError, UsageError
 from memory.files.dress import plain_name, without_twins
-from memory.files.edit import Edit, entry_of_text, started_document
+from memory.files.edit import Edit, check_field_value, entry_of_text, refuse_conflict, started_document
 from memory.files.journal.edits import with_note
-from memory.files.merging import edit_conflict
 
 from .model import PRIORITIES, DueValue, Task, find_task, read_due, read_tasks, split_priority
 from .reading import SCHEMA, SECTIONS, plain_section, with_items_as_entries
@@ -98,8 +96,7 @@ def edit_task(
     task = task_to_edit(snapshot, ref)
     changes: dict[str, str | None] = {**(set or {}), **dict.fromkeys(unset)}
     section = _wanted_section(changes)
-    if base is not None and base.raw != task.entry.raw:
-        _refuse_conflict(task, base, changes, snapshot.zone)
+    _refuse_conflict(task, base, changes, snapshot.zone)
     finishes = section == "completed" and task.section != "completed"
     # The outcome belongs to what is completed, not to a recurring task that stays open.
     outcome = changes.pop("outcome") if finishes and changes.get("outcome") else None
@@ -140,8 +137,7 @@ def progress_task(
     """
     task = task_to_edit(snapshot, ref)
     number = read_percent(percent)
-    if base is not None and base.raw != task.entry.raw:
-        _refuse_conflict(task, base, {"progress": f"{number}%"}, snapshot.zone)
+    _refuse_conflict(task, base, {"progress": f"{number}%"}, snapshot.zone)
     entry = task.entry
     if task.section == "pending":
         entry = with_text(entry, "started", format_local(now, snapshot.zone))
@@ -376,16 +372,11 @@ def _wanted_section(changes: dict[str, str | None]) -> SectionName | None:
     return name
 
 
-def _refuse_conflict(task: Task, base: Entry, changes: Mapping[str, str | None], zone: tzinfo) -> None:
+def _refuse_conflict(task: Task, base: Entry | None, changes: Mapping[str, str | None], zone: tzinfo) -> None:
     """Raise ConflictError where theirs (the file) and ours (the changes) both differ from base, and from each other."""
-    both = []
-    for key, value in changes.items():
-        old, theirs = _reading(base, key), _reading(task.entry, key)
-        ours = _reading(with_value(task.entry, key, value, zone), key)
-        if theirs not in (old, ours):
-            both.append(BodyClash("field", key, old, ours, theirs))
-    if both:
-        raise edit_conflict(task.title, both, task.ref)
+    if base is not None and base.raw != task.entry.raw:
+        ours = {key: _reading(with_value(task.entry, key, value, zone), key) for key, value in changes.items()}
+        refuse_conflict(task.title, base, task.entry, ours, _reading, task.ref)
 
 
 def _reading(entry: Entry, key: str) -> str | None:
@@ -447,32 +438,9 @@ def with_text(entry: Entry, key: str, value: str | None) -> Entry:
     for a value that would not stay one.
     """
     entry = without_twins(entry, key, SCHEMA)
-    fields = entry.fields
     if value is None:
-        return entry.unset_field(key) if key in fields else entry
-    if _plain(fields.get(key)) == _plain(value) and fields.get(key) is not None:
-        return entry
-    new = entry.set_field(key, value)
-    read = new.fields
-    if _words(read.get(key)) != _words(value) or _others(read, key) != _others(fields, key):
-        raise UsageError(
-            "field.value",
-            f"the value of {key} would not be read as it is written",
-            "leave out code fences and HTML, or write them into the entry's text",
-        )
-    return new
-
-
-def _plain(value: str | None) -> list[str]:
-    return [] if value is None else [line.strip() for line in value.replace("\r\n", "\n").split("\n")]
-
-
-def _words(value: str | None) -> list[str] | None:
-    return None if value is None else value.split()
-
-
-def _others(fields: Mapping[str, str], key: str) -> list[tuple[str, str]]:
-    return [(other, value) for other, value in fields.items() if other != key]
+        return entry.unset_field(key) if key in entry.fields else entry
+    return check_field_value(entry, key, value)
 
 
 def heading(priority: str | None, title: str) -> str:

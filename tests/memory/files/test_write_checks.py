@@ -10,9 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from memory.base.secrets import find_secrets
-from memory.document import Document, parse
-from memory.document.compare import Region, compare
-from memory.document.lines import ESCAPES, decode
+from memory.document import parse
+from memory.document.compare import compare
 from memory.files.check import check_files
 from memory.files.edit import secrets_in
 from memory.files.tasks.edits import add_task, done_task
@@ -104,45 +103,6 @@ _PLAIN_LINES = ["", "### ", "### a", "## A", "## B", "- x: y", "```", "über", "
 _line = st.sampled_from([*_SECRET_LINES, *_PLAIN_LINES])
 _block = st.lists(st.tuples(_line, st.sampled_from(["\n", "\n", "\r\n", "\r"])), max_size=5)
 _blocks = st.lists(_block, min_size=1, max_size=5)
-
-
-def _told_plainly(edited: list[tuple[str, Document, tuple[Region, ...]]]) -> list[str]:
-    """Look at everything that changed: what stood there before, wherever, is left out."""
-    known = {
-        text[one.start : one.end]
-        for _, _, regions in edited
-        for region in regions
-        for text in [decode(region.before)]
-        for one in find_secrets(text)
-    }
-    said = []
-    for name, document, regions in edited:
-        shift = 0
-        for region in regions:
-            text = decode(region.after)
-            above = document.dump().count(b"\n", 0, region.start + shift)
-            for one in find_secrets(text):
-                if text[one.start : one.end] not in known:
-                    said.append(f"{name}:{above + text.count(chr(10), 0, one.start) + 1} ({one.kind})")
-            shift += len(region.after) - len(region.before)
-    return list(dict.fromkeys(said))
-
-
-@settings(max_examples=examples(300))
-@given(blocks=_blocks, data=st.data())
-def test_what_moved_need_not_be_looked_at(blocks: list[list[tuple[str, str]]], data: st.DataObject) -> None:
-    """Blocks of lines move within and between two files, some get new lines: the same is told as by a full look."""
-    pool = st.sampled_from(blocks) | _block
-    edited = []
-    for name in ("tasks.md", "journal.md"):
-        sides = []
-        for _ in "ba":
-            chosen = data.draw(st.lists(pool, max_size=6))
-            sides.append(parse("".join(text + end for block in chosen for text, end in block).encode("utf-8", ESCAPES)))
-        old, new = sides
-        edited.append((name, new, compare(old, new)))
-    told = [f"{one.split(' ')[0]} ({one.split('(')[1].split(')')[0]})" for one in secrets_in(edited)]
-    assert told == _told_plainly(edited)
 
 
 @settings(max_examples=examples(300))
