@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
-from memory.document.lines import split_lines
+from memory.document.lines import hidden_lines, split_lines
+
+from .parts import PlanTask
 
 MAX_CHARACTERS = 512 * 1024
 MAX_DEPTH = 32
@@ -19,32 +21,21 @@ _BRACKETS = re.compile(r"[\[\]{}]")
 
 
 @dataclass(frozen=True, slots=True)
-class JsonTask:
-    """One task of the plan; `minutes` is the estimate, None where there is none."""
-
-    id: str
-    project: str | None = None
-    title: str = ""
-    description: str | None = None
-    depends_on: tuple[str, ...] = ()
-    complexity: str | None = None
-    minutes: float | None = None
-    status: str | None = None
-    completed: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class JsonPlan:
-    """What the block says; `line` (from 0, in the entry's body) is where it begins."""
+    """What the block says; `line` (from 0, in the entry's body) is where it begins.
+
+    `phases` are the ids of their tasks, `problems` lines with a sentence each.
+    """
 
     line: int
     plan_id: str | None = None
-    summary: str | None = None
-    created: str | None = None
-    projects: tuple[str, ...] = ()
-    tasks: tuple[JsonTask, ...] = ()
+    tasks: tuple[PlanTask, ...] = ()
     phases: tuple[tuple[str, ...], ...] = ()
-    problems: tuple[tuple[int, str], ...] = field(default=())
+    problems: tuple[tuple[int, str], ...] = ()
+
+    def phase_of(self, name: str) -> str | None:
+        """Return the number of the first phase that names a task, None where none does."""
+        return next((str(number) for number, ids in enumerate(self.phases, 1) if name in ids), None)
 
 
 def read_plan_json(body: str) -> JsonPlan | None:
@@ -55,90 +46,81 @@ def read_plan_json(body: str) -> JsonPlan | None:
     if "```" not in body and "~~~" not in body:
         return None
     lines = [line for line, _ in split_lines(body)]
-    fence, start, wanted = "", 0, False
-    for number, line in enumerate(lines):
-        found = _FENCE.fullmatch(line)
-        if fence:
-            closing = line.strip(" \t")
-            if found and set(closing) == {fence[0]} and len(closing) >= len(fence):
-                if wanted:
-                    return _read("\n".join(lines[start + 1 : number]), start)
-                fence = ""
-        elif found:
-            fence, start = found[1], number
-            info = found[2].strip().casefold()
-            following = lines[number + 1].lstrip() if number + 1 < len(lines) else ""
-            wanted = info.split(" ")[0] in ("json", "jsonc") or (not info and following.startswith("{"))
+    hidden = hidden_lines(body)
+    number = 0
+    while number < len(lines):
+        fence = _FENCE.fullmatch(lines[number]) if hidden[number] else None
+        if fence is None:
+            number += 1
+            continue
+        stop = number + 1
+        while stop < len(lines) and not _closes(lines[stop], fence[1]):
+            stop += 1
+        info = fence[2].strip().casefold().split(" ")[0]
+        text = "\n".join(lines[number + 1 : stop])
+        if stop < len(lines) and (info in ("json", "jsonc") or (not info and text.lstrip().startswith("{"))):
+            return _read(text, number)
+        number = stop + 1
     return None
 
 
-def _read(text: str, line: int) -> JsonPlan:
-    if len(text) > MAX_CHARACTERS:
-        return JsonPlan(line, problems=((line, f"the JSON plan is longer than {MAX_CHARACTERS // 1024} KB"),))
-    if _depth(text) > MAX_DEPTH:
-        return JsonPlan(line, problems=((line, f"the JSON plan is nested deeper than {MAX_DEPTH}"),))
+def _closes(line: str, fence: str) -> bool:
+    closing = line.strip(" \t")
+    return len(closing) >= len(fence) and set(closing) == {fence[0]}
 
-    try:
-        data = json.loads(text, parse_constant=_refuse)
-    except json.JSONDecodeError as error:
-        return JsonPlan(line, problems=((line + error.lineno, f"the JSON plan does not parse: {error.msg}"),))
-    except (ValueError, RecursionError):
-        return JsonPlan(line, problems=((line, "the JSON plan holds a number that is none"),))
-    if not isinstance(data, dict):
-        return JsonPlan(line, problems=((line, "the JSON plan is not an object"),))
+
+def _read(text: str, line: int) -> JsonPlan:
+    depth = deepest = 0
+    for found in _BRACKETS.finditer(_STRINGS.sub("", text[: MAX_CHARACTERS + 1])):
+        depth += 1 if found[0] in "[{" else -1
+        deepest = max(deepest, depth)
+    data: Any = None
+    wrong, at = "", line
+    if len(text) > MAX_CHARACTERS:
+        wrong = f"is longer than {MAX_CHARACTERS // 1024} KB"
+    elif deepest > MAX_DEPTH:
+        wrong = f"is nested deeper than {MAX_DEPTH}"
+    else:
+        try:
+            data = json.loads(text, parse_constant=_refuse)
+            wrong = "" if isinstance(data, dict) else "is not an object"
+        except json.JSONDecodeError as error:
+            wrong, at = f"does not parse: {error.msg}", line + error.lineno
+        except (ValueError, RecursionError):
+            wrong = "holds a number that is none"
+    if wrong:
+        return JsonPlan(line, problems=((at, f"the JSON plan {wrong}"),))
+    phases = tuple(_phase(one) for one in _list(data.get("executionOrder"))[:MAX_TASKS])
+    plan = JsonPlan(line, _word(data.get("planId")), phases=phases)
     listed = [one for one in _list(data.get("tasks")) if isinstance(one, dict)]
-    problems = []
-    if len(listed) > MAX_TASKS:
-        problems.append((line, f"the JSON plan has more than {MAX_TASKS} tasks; the rest is not read"))
-    tasks = tuple(_task(one) for one in listed[:MAX_TASKS])
-    return JsonPlan(
-        line,
-        _word(data.get("planId")),
-        _word(data.get("summary")),
-        _word(data.get("createdAt")),
-        tuple(name for one in _list(data.get("projects")) if (name := _project(one))),
-        tasks,
-        tuple(_phase(one) for one in _list(data.get("executionOrder"))[:MAX_TASKS]),
-        tuple(problems),
-    )
+    tasks = tuple(_task(one, plan) for one in listed[:MAX_TASKS])
+    more = ((line, f"the JSON plan has more than {MAX_TASKS} tasks; the rest is not read"),)
+    return replace(plan, tasks=tasks, problems=more if len(listed) > MAX_TASKS else ())
 
 
 def _refuse(name: str) -> None:
     raise ValueError(name)
 
 
-def _depth(text: str) -> int:
-    deepest = depth = 0
-    for found in _BRACKETS.finditer(_STRINGS.sub("", text)):
-        depth += 1 if found[0] in "[{" else -1
-        deepest = max(deepest, depth)
-    return deepest
-
-
-def _task(data: Mapping[str, Any]) -> JsonTask:
+def _task(data: Mapping[str, Any], plan: JsonPlan) -> PlanTask:
     minutes = data.get("estimatedMinutes")
     usable = isinstance(minutes, int | float) and not isinstance(minutes, bool) and 0 < minutes < 1e9
-    return JsonTask(
-        _word(data.get("id")) or "",
+    name = _word(data.get("id")) or ""
+    return PlanTask(
+        name,
         _word(data.get("project")),
         _word(data.get("title")) or "",
-        _word(data.get("description")),
+        plan.phase_of(name),
         _words(data.get("dependsOn")),
-        _word(data.get("complexity")),
-        float(minutes) if usable and minutes is not None else None,
         _word(data.get("status")),
-        _word(data.get("completedAt")) or _word(data.get("completed")),
+        None,
+        float(minutes) if usable and minutes is not None else None,
+        -1,
     )
 
 
 def _phase(data: Any) -> tuple[str, ...]:
-    if isinstance(data, dict):
-        return _words(data.get("tasks", data.get("taskIds")))
-    return _words(data)
-
-
-def _project(data: Any) -> str | None:
-    return _word(data.get("name")) if isinstance(data, dict) else _word(data)
+    return _words(data.get("tasks", data.get("taskIds")) if isinstance(data, dict) else data)
 
 
 def _list(data: Any) -> Sequence[Any]:
@@ -146,9 +128,8 @@ def _list(data: Any) -> Sequence[Any]:
 
 
 def _words(data: Any) -> tuple[str, ...]:
-    if isinstance(data, str):
-        data = [data]
-    return tuple(word for one in _list(data) if (word := _word(one)))
+    found = map(_word, [data] if isinstance(data, str) else _list(data))
+    return tuple(word for word in found if word)
 
 
 def _word(data: Any) -> str | None:

@@ -14,7 +14,7 @@ from memory.files.dress import LineFinding, Schema, plain_entry
 from memory.files.item_refs import EntryItem, FieldText, Name, name_all
 from memory.files.refs import look_up
 
-from .json_block import JsonPlan, JsonTask, read_plan_json
+from .json_block import JsonPlan, read_plan_json
 from .parts import PlanPhase, PlanProblem, PlanTask, plan_problems
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ SCHEMA = Schema(
         "projects": ("project",),
     },
 )
-_COLUMNS = ("id", "project", "title", "phase", "dependsOn", "status", "progress", "completed")
+_COLUMNS = ("id", "project", "title", "phase", "dependsOn", "status", "progress")
 _PERCENT = re.compile(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
 _SEPARATOR = re.compile(r"[,;\s]+")
 
@@ -199,55 +199,32 @@ def tasks_of_plan(entry: Entry) -> tuple[PlanTask, ...]:
 
 
 def _read_tasks(entry: Entry, top: int, plan: JsonPlan | None) -> list[PlanTask]:
-    said = {task.id: task for task in plan.tasks if task.id} if plan else {}
-    phases = {name: str(at) for at, names in enumerate(plan.phases, 1) for name in reversed(names)} if plan else {}
-    tasks: list[PlanTask] = []
-    for table in entry.tables:
-        if table.column("id") is not None and table.column("title") is not None:
-            tasks.extend(_row_tasks(table, top, said, phases))
-            break
+    table = next((one for one in entry.tables if None not in (one.column("id"), one.column("title"))), None)
+    tasks = [] if table is None else list(_row_tasks(table, top, plan))
     seen = {task.id for task in tasks}
-    for task in plan.tasks if plan else ():
-        if task.id not in seen or not task.id:
-            tasks.append(
-                PlanTask(
-                    task.id,
-                    task.project,
-                    task.title,
-                    phases.get(task.id),
-                    task.depends_on,
-                    task.status,
-                    None,
-                    task.minutes,
-                    -1,
-                    task.completed,
-                )
-            )
-            seen.add(task.id)
-    return tasks
+    return [*tasks, *(task for task in (plan.tasks if plan else ()) if task.id not in seen or not task.id)]
 
 
-def _row_tasks(table: Table, top: int, said: dict[str, JsonTask], phases: dict[str, str]) -> Iterable[PlanTask]:
+def _row_tasks(table: Table, top: int, plan: JsonPlan | None) -> Iterator[PlanTask]:
+    said = {task.id: task for task in plan.tasks if task.id} if plan else {}
     columns = {key: table.column(key) for key in _COLUMNS}
     for row in table.rows:
         cells = {key: None if at is None or is_absent(row.text(at)) else row.text(at) for key, at in columns.items()}
         name = cells["id"] or ""
         other = said.get(name)
+        depends = tuple(part for part in _SEPARATOR.split(cells["dependsOn"] or "") if part)
         if columns["dependsOn"] is None and other is not None:
             depends = other.depends_on
-        else:
-            depends = tuple(part for part in _SEPARATOR.split(cells["dependsOn"] or "") if part)
         yield PlanTask(
             name,
             cells["project"],
             cells["title"] or "",
-            cells["phase"] or phases.get(name),
+            cells["phase"] or (plan.phase_of(name) if plan else None),
             depends,
             cells["status"],
             _percent(cells["progress"]),
             other.minutes if other else None,
             top + row.line,
-            cells["completed"] or (other.completed if other else None),
         )
 
 

@@ -5,7 +5,7 @@ Wrong are cycles, unknown dependencies, tasks of no phase, and JSON that does no
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,10 +17,7 @@ _DONE = frozenset({"completed", "done"})
 
 @dataclass(frozen=True, slots=True)
 class PlanTask:
-    """One task of a plan; `minutes` is the estimate, `line` (from 0) where its row stands, -1 if only in the JSON.
-
-    `completed` is when it was done, as its row or the JSON says it, mostly not at all.
-    """
+    """One task of a plan; `minutes` is the estimate, `line` (from 0) where its row stands, -1 if only in the JSON."""
 
     id: str
     project: str | None
@@ -31,7 +28,6 @@ class PlanTask:
     progress: int | None
     minutes: float | None
     line: int
-    completed: str | None = None
 
     @property
     def share(self) -> int:
@@ -75,62 +71,64 @@ def plan_problems(
 ) -> list[PlanProblem]:
     """Return the findings of one plan in line order; lines from 0 in the file, `title_line` that of its heading."""
     body = title_line + 1
+    json_line = body + plan.line if plan else title_line
     found: list[PlanProblem] = []
+
+    def add(line: int, level: Literal["error", "warning"], code: str, message: str) -> None:
+        found.append(PlanProblem(json_line if line < 0 else line, level, f"plan.{code}", message))
+
+    known = {task.id for task in tasks}
+    seen: set[str] = set()
     if plan is not None:
-        found += [PlanProblem(body + line, "error", "plan.json", message) for line, message in plan.problems]
+        for line, message in plan.problems:
+            add(body + line, "error", "json", message)
         if plan.plan_id and plan_id and plan.plan_id != plan_id:
             message = f"the JSON plan calls itself {plan.plan_id[:40]!r}, the field says {plan_id[:40]!r}"
-            found.append(PlanProblem(body + plan.line, "warning", "plan.id_differs", message))
-    json_line = body + plan.line if plan else title_line
-    known: dict[str, int] = {}
+            add(-1, "warning", "id_differs", message)
+        for at, names in enumerate(plan.phases, 1):
+            for name in names:
+                if name not in known:
+                    add(-1, "warning", "unknown_task", f"phase {at} names {name[:40]!r}, which is not in the plan")
     for task in tasks:
-        line = json_line if task.line < 0 else task.line
         if not task.id:
-            found.append(PlanProblem(line, "warning", "plan.task_id", f"the task {task.title[:60]!r} has no id"))
-        elif task.id in known:
-            message = f"the task {task.id[:40]!r} stands in the plan twice"
-            found.append(PlanProblem(line, "warning", "plan.task_twice", message))
-        known.setdefault(task.id, line)
-    for task in tasks:
-        line = json_line if task.line < 0 else task.line
+            add(task.line, "warning", "task_id", f"the task {task.title[:60]!r} has no id")
+        elif task.id in seen:
+            add(task.line, "warning", "task_twice", f"the task {task.id[:40]!r} stands in the plan twice")
+        seen.add(task.id)
         for name in task.depends_on:
             if name not in known:
                 message = f"{task.id[:40]!r} depends on {name[:40]!r}, which is not in the plan"
-                found.append(PlanProblem(line, "error", "plan.unknown_dependency", message))
+                add(task.line, "error", "unknown_dependency", message)
         if task.phase is None:
-            message = f"the task {task.id[:40]!r} is in no phase"
-            found.append(PlanProblem(line, "warning", "plan.no_phase", message))
-    for at, names in enumerate(plan.phases if plan else (), 1):
-        for name in names:
-            if name not in known:
-                message = f"phase {at} names {name[:40]!r}, which is not in the plan"
-                found.append(PlanProblem(json_line, "warning", "plan.unknown_task", message))
-    cycle = _in_cycles({task.id: task.depends_on for task in reversed(tasks)})
+            add(task.line, "warning", "no_phase", f"the task {task.id[:40]!r} is in no phase")
+    cycle = _in_cycles(tasks)
     if cycle:
-        circle = [task.id for task in tasks if task.id in cycle]
-        message = "these tasks wait for each other: " + ", ".join(name[:40] for name in circle[:8])
-        message += ", …" if len(circle) > 8 else ""
-        found.append(PlanProblem(known[circle[0]], "error", "plan.cycle", message))
+        words = ", ".join(task.id[:40] for task in cycle[:8]) + (", …" if len(cycle) > 8 else "")
+        add(cycle[0].line, "error", "cycle", f"these tasks wait for each other: {words}")
     return sorted(found, key=lambda one: one.line)
 
 
-def _in_cycles(needs: Mapping[str, Sequence[str]]) -> set[str]:
-    """Return the tasks that are part of a cycle, or stand between two of them."""
-    forward = {name: {one for one in wanted if one in needs} for name, wanted in needs.items()}
-    backward: dict[str, set[str]] = {name: set() for name in needs}
-    for name, wanted in forward.items():
-        for one in wanted:
-            backward[one].add(name)
-    left = set(needs)
-    for edges, other in ((forward, backward), (backward, forward)):
-        count = {name: len(edges[name] & left) for name in left}
-        ready = [name for name in left if not count[name]]
+def _in_cycles(tasks: Sequence[PlanTask]) -> list[PlanTask]:
+    """Return the tasks that are part of a cycle, or stand between two of them.
+
+    They are what is left when tasks that wait for none, and tasks for which none waits, are taken away.
+    """
+    needs = {task.id: set(task.depends_on) for task in reversed(tasks)}
+    needs = {name: wanted & needs.keys() for name, wanted in needs.items()}
+    for _ in range(2):
+        followers: dict[str, set[str]] = {name: set() for name in needs}
+        for name, wanted in needs.items():
+            for one in wanted:
+                followers[one].add(name)
+        ready = [name for name, wanted in needs.items() if not wanted]
+        left = {name: set(wanted) for name, wanted in needs.items()}
         while ready:
             name = ready.pop()
-            left.discard(name)
-            for behind in other[name]:
-                if behind in left and behind in count:
-                    count[behind] -= 1
-                    if not count[behind]:
-                        ready.append(behind)
-    return left
+            del left[name]
+            for one in followers[name] & left.keys():
+                left[one].discard(name)
+                if not left[one]:
+                    ready.append(one)
+        # The other way round: now a task needs those that wait for it.
+        needs = {name: followers[name] & left.keys() for name in left}
+    return [task for task in tasks if task.id in needs]
