@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memory.document.compare import Region
     from memory.document.nodes import B
 
+    from .item_refs import EntryItem
     from .reader import Files
 
 
@@ -170,6 +171,81 @@ def refuse_conflict(
     both = [clash for clash in found if clash.theirs not in (clash.base, clash.ours)]
     if both:
         raise edit_conflict(title, both, ref)
+
+
+class EntryEdits(NamedTuple):
+    """The edits of a file whose items are whole entries; `find` and `read` return items, `check` refuses a value."""
+
+    file: str
+    noun: str
+    find: Callable[[Files, str], EntryItem]
+    read: Callable[[str, Document], Sequence[EntryItem]]
+    schema: Schema
+    check: Callable[[str, str], None]
+    title: TitleRule
+
+    def changed(
+        self,
+        snapshot: Files,
+        ref: str,
+        set: Mapping[str, str] | None = None,  # noqa: A002 - the name of the option
+        unset: Iterable[str] = (),
+        *,
+        base: Entry | None = None,
+        now: datetime,  # noqa: ARG002 - edits are called alike
+    ) -> Edit:
+        """Set and unset fields and the title; an empty value removes a field.
+
+        ConflictError `document.conflict` with `fields` where another writer changed the same field since `base`.
+        """
+        item = self.find(snapshot, ref)
+        changes = {**(set or {}), **dict.fromkeys(unset, "")}
+        if base is not None and base.raw != item.entry.raw:
+            ours = {"title" if key in self.title.keys else key: one.strip() or None for key, one in changes.items()}
+            refuse_conflict(item.title, base, item.entry, ours, _reading)
+        entry = with_changes(item.entry, changes, self.schema, self.check, self.title)
+        return self.replaced(snapshot, item, entry)
+
+    def rewritten(
+        self,
+        snapshot: Files,
+        ref: str,
+        text: str,
+        *,
+        base: Entry | None = None,
+        now: datetime,  # noqa: ARG002
+    ) -> Edit:
+        """Replace the whole source of an item, as an editor returns it; see `entry_of_text`."""
+        item = self.find(snapshot, ref)
+        new = entry_of_text(text, item.entry, base, item.title)
+        return Edit({}, "nothing changed", item.ref) if new is None else self.replaced(snapshot, item, new)
+
+    def removed(self, snapshot: Files, ref: str, *, now: datetime) -> Edit:  # noqa: ARG002
+        """Remove an item from the file."""
+        item = self.find(snapshot, ref)
+        document = snapshot.document(self.file).remove_entry(*item.at)
+        return Edit({self.file: document}, f"removed the {self.noun} {item.title[:60]}")
+
+    def replaced(self, snapshot: Files, item: EntryItem, entry: Entry, words: str = "") -> Edit:
+        """Put another entry in the place of an item."""
+        document = snapshot.document(self.file).replace_entry(*item.at, entry)
+        return self.at(document, item.at, words or f"changed the {self.noun} {item.title[:60]}")
+
+    def added(self, document: Document, section: int, entry: Entry, words: str = "") -> Edit:
+        """Add an entry at the end of a section."""
+        place = (section, len(document.section(section)))
+        words = words or f"added the {self.noun} {entry.title[:60]}"
+        return self.at(document.insert_entry(*place, entry), place, words)
+
+    def at(self, document: Document, place: tuple[int, int], words: str) -> Edit:
+        """Return the edit that leaves a document with a changed item at a place."""
+        return Edit(
+            {self.file: document}, words, next(one.ref for one in self.read(self.file, document) if one.at == place)
+        )
+
+
+def _reading(entry: Entry, key: str) -> str | None:
+    return entry.title if key == "title" else entry.fields.get(key)
 
 
 def one_line(code: str, what: str, value: str) -> str:

@@ -5,7 +5,7 @@ Commands and addresses are text here; nothing is run or requested.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
@@ -19,16 +19,7 @@ from memory.document.nodes import bare
 from memory.errors import UsageError
 
 from .dress import LineFinding, Schema, plain_body
-from .edit import (
-    Edit,
-    TitleRule,
-    clean_values,
-    entry_of_text,
-    one_line,
-    refuse_conflict,
-    started_document,
-    with_changes,
-)
+from .edit import Edit, EntryEdits, TitleRule, clean_values, one_line, started_document, with_changes
 from .item_refs import EntryItem, FieldText, name_all
 from .refs import look_up
 
@@ -238,68 +229,7 @@ def add_monitor(snapshot: Files, name: str, values: Mapping[str, str], *, now: d
     section = document.find(SECTION)[0]
     entry = Entry.compose(title, newline=document.newline)
     entry = with_changes(entry, clean_values(values, FIELD_KEYS), SCHEMA, _check_value)
-    place = len(document.sections[section])
-    return _edit(document.insert_entry(section, place, entry), (section, place), f"added the monitor {title[:60]}")
-
-
-def edit_monitor(
-    snapshot: Files,
-    ref: str,
-    set: Mapping[str, str] | None = None,  # noqa: A002 - the name of the option
-    unset: Iterable[str] = (),
-    *,
-    base: Entry | None = None,
-    now: datetime,  # noqa: ARG001
-) -> Edit:
-    """Set and unset fields and `name`; an empty value removes a field.
-
-    A remark after a value is dropped when the value changes; see `changed_value`. ConflictError `document.conflict`
-    with `fields` where another writer changed the same field since `base`.
-    """
-    monitor = find_monitor(snapshot, ref)
-    changes = {**(set or {}), **dict.fromkeys(unset, "")}
-    if base is not None and base.raw != monitor.entry.raw:
-        ours = {"title" if key == "name" else key: value.strip() or None for key, value in changes.items()}
-        refuse_conflict(monitor.name, base, monitor.entry, ours, _reading)
-    entry = with_changes(monitor.entry, changes, SCHEMA, _check_value, _TITLE)
-    document = snapshot.document(FILE).replace_entry(*monitor.at, entry)
-    return _edit(document, monitor.at, f"changed the monitor {monitor.name[:60]}")
-
-
-def _reading(entry: Entry, key: str) -> str | None:
-    return entry.title if key == "title" else entry.fields.get(key)
-
-
-def remove_monitor(snapshot: Files, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
-    """Remove a monitor from the file."""
-    monitor = find_monitor(snapshot, ref)
-    document = snapshot.document(FILE).remove_entry(*monitor.at)
-    return Edit({FILE: document}, f"removed the monitor {monitor.name[:60]}")
-
-
-def replace_monitor_text(
-    snapshot: Files,
-    ref: str,
-    text: str,
-    *,
-    base: Entry | None = None,
-    now: datetime,  # noqa: ARG001
-) -> Edit:
-    """Replace the whole source of a monitor, as an editor returns it.
-
-    Changes by another writer since `base` are merged by fields and lines. Raises UsageError `document.structure` unless
-    the text is exactly one entry, ConflictError `document.conflict` where both changed the same part.
-    """
-    monitor = find_monitor(snapshot, ref)
-    new = entry_of_text(text, monitor.entry, base, monitor.name)
-    if new is None:
-        return Edit({}, "nothing changed", monitor.ref)
-    document = snapshot.document(FILE).replace_entry(*monitor.at, new)
-    return _edit(document, monitor.at, f"changed the monitor {monitor.name[:60]}")
-
-
-def _edit(document: Document, at: tuple[int, int], summary: str) -> Edit:
-    return Edit({FILE: document}, summary, next(one.ref for one in Monitors(FILE, document).monitors if one.at == at))
+    return _EDITS.added(document, section, entry)
 
 
 def value_problem(key: str, value: str) -> str | None:
@@ -326,6 +256,18 @@ def _check_plain(key: str, plain: str) -> None:
         read_moment(plain, UTC)
     elif key == "alertPriority" and plain.casefold() not in PRIORITIES:
         raise UsageError("monitor.priority", f"alertPriority is {plain[:40]!r}", "write low, normal or high")
+
+
+_EDITS = EntryEdits(
+    FILE,
+    "monitor",
+    find_monitor,
+    lambda file, document: Monitors(file, document).monitors,
+    SCHEMA,
+    _check_value,
+    _TITLE,
+)
+edit_monitor, remove_monitor, replace_monitor_text = _EDITS.changed, _EDITS.removed, _EDITS.rewritten
 
 
 def monitor_findings(document: Document) -> Iterator[LineFinding]:

@@ -12,6 +12,7 @@ from memory.document.tables import Table, add_row, compose_table, find_tables, r
 from memory.errors import ConflictError, NotFoundError, UsageError
 from memory.files.edit import (
     Edit,
+    EntryEdits,
     TitleRule,
     clean_values,
     entry_of_text,
@@ -58,8 +59,7 @@ def add_plan(snapshot: Snapshot, title: str, values: Mapping[str, str], text: st
         lines = "".join(line + newline for line in text.strip("\n").split("\n"))
         whole = entry.text.rstrip("\r\n") + newline * 2 + lines
         entry = entry_of_text(whole, entry, None, heading) or entry
-    place = len(document.sections[index])
-    return _edit(document.insert_entry(index, place, entry), (index, place), f"added the plan {heading[:60]}")
+    return _EDITS.added(document, index, entry)
 
 
 def edit_plan(
@@ -84,13 +84,10 @@ def edit_plan(
             changes.setdefault("completed", format_local(now, snapshot.zone))
         changes.setdefault("status", "completed")
     entry = with_changes(plan.entry, changes, SCHEMA, _check, _TITLE)
-    document = snapshot.document(FILE)
-    words = f"changed the plan {plan.title[:60]}"
     if not moves:
-        return _edit(document.replace_entry(*plan.at, entry), plan.at, words)
-    document, index = with_plan_section(document.remove_entry(*plan.at), section)
-    place = len(document.sections[index])
-    return _edit(document.insert_entry(index, place, entry), (index, place), words)
+        return _EDITS.replaced(snapshot, plan, entry)
+    document, index = with_plan_section(snapshot.document(FILE).remove_entry(*plan.at), section)
+    return _EDITS.added(document, index, entry, f"changed the plan {plan.title[:60]}")
 
 
 def start_plan(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
@@ -162,41 +159,37 @@ def edit_plan_task(
     changes = {key: value.strip() for key, value in values.items()}
     if "status" in changes:
         _check("status", changes["status"])
-    table = _task_table(plan)
+    entry, table = plan.entry, _task_table(plan.entry)
     if table is None:
         if any(task.id for task in plan.tasks):
             raise UsageError("plan.task", "the tasks of this plan are in its JSON", "change them with --text")
-        entry = _with_table(plan.entry)
+        entry = _with_table(entry)
         table = next(iter(entry.tables))
-    else:
-        entry = plan.entry
-    columns = {key: table.column(key) for key in (*TASK_KEYS, "completed")}
-    unknown = [key for key in changes if columns.get(key) is None]
-    if unknown:
-        known = ", ".join(key for key, column in columns.items() if column is not None)
+    columns = {key: at for key in (*TASK_KEYS, "completed") if (at := table.column(key)) is not None}
+    if unknown := [key for key in changes if key not in columns]:
+        known = ", ".join(columns)
         raise UsageError("plan.task", f"the table of tasks has no column {unknown[0]!r}", f"it has {known}")
-    body = entry.body
     row = _row_of(table, name)
+    body = entry.body
     if row is None:
         if not changes.get("title"):
             raise UsageError("plan.task", f"the plan has no task {name[:40]!r}", "give a title to add it")
-        changes = (
-            {"status": "planning", **changes, "id": name} if columns["status"] is not None else {**changes, "id": name}
-        )
-        cells = [""] * len(table.header)
-        for key, value in changes.items():
-            cells[columns[key] or 0] = value
-        body = add_row(body, table, cells)
+        cells = {
+            columns[key]: value
+            for key, value in {"status": "planning", **changes, "id": name}.items()
+            if key in columns
+        }
+        body = add_row(body, table, [cells.get(at, "") for at in range(len(table.header))])
     else:
         for key, value in changes.items():
             current = next(one for one in find_tables(body) if one.start == table.start)
-            body = set_cell(body, current, row, columns[key] or 0, value)
+            body = set_cell(body, current, row, columns[key], value)
     return _with_tasks(snapshot, plan, entry.with_body(body), f"changed task {name[:40]} of the plan {plan.title[:60]}")
 
 
 def complete_plan_task(snapshot: Snapshot, ref: str, name: str, *, now: datetime) -> Edit:
     """Complete a task of a plan: its status, and its progress and `completed` where the table has those columns."""
-    table = _task_table(find_plan(snapshot, ref))
+    table = _task_table(find_plan(snapshot, ref).entry)
     values = {"status": "completed", "progress": "100%", "completed": format_local(now, snapshot.zone)}
     known = {key: value for key, value in values.items() if table is None or table.column(key) is not None}
     return edit_plan_task(snapshot, ref, name, known, now=now)
@@ -205,7 +198,7 @@ def complete_plan_task(snapshot: Snapshot, ref: str, name: str, *, now: datetime
 def remove_plan_task(snapshot: Snapshot, ref: str, name: str, *, now: datetime) -> Edit:  # noqa: ARG001
     """Take the row of a plan's task out of its table; raises NotFoundError `plan.task` for an id without a row."""
     plan = find_plan(snapshot, ref)
-    table = _task_table(plan)
+    table = _task_table(plan.entry)
     row = None if table is None else _row_of(table, name)
     if table is None or row is None:
         raise NotFoundError(
@@ -215,9 +208,8 @@ def remove_plan_task(snapshot: Snapshot, ref: str, name: str, *, now: datetime) 
     return _with_tasks(snapshot, plan, entry, f"removed task {name[:40]} of the plan {plan.title[:60]}")
 
 
-def _task_table(plan: Plan) -> Table | None:
-    tables = plan.entry.tables
-    return next((one for one in tables if one.column("id") is not None and one.column("title") is not None), None)
+def _task_table(entry: Entry) -> Table | None:
+    return next((one for one in entry.tables if one.column("id") is not None and one.column("title") is not None), None)
 
 
 def _with_table(entry: Entry) -> Entry:
@@ -235,26 +227,7 @@ def _with_tasks(snapshot: Snapshot, plan: Plan, entry: Entry, summary: str) -> E
     done = progress_of(tasks_of_plan(entry))
     if plan.stated_progress is not None and done is not None and done != plan.stated_progress:
         entry = with_changes(entry, {"progress": f"{done}%"}, SCHEMA, _check)
-    return _edit(snapshot.document(FILE).replace_entry(*plan.at, entry), plan.at, summary)
-
-
-def remove_plan(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001 - edits are called alike
-    """Take a plan out of the file."""
-    plan = find_plan(snapshot, ref)
-    return Edit({FILE: snapshot.document(FILE).remove_entry(*plan.at)}, f"removed the plan {plan.title[:60]}")
-
-
-def replace_plan_text(snapshot: Snapshot, ref: str, text: str, *, now: datetime) -> Edit:  # noqa: ARG001
-    """Replace the whole source of a plan, as an editor returns it; raises UsageError `document.structure`."""
-    plan = find_plan(snapshot, ref)
-    new = entry_of_text(text, plan.entry, None, plan.title)
-    if new is None:
-        return Edit({}, "nothing changed", plan.ref)
-    return _edit(snapshot.document(FILE).replace_entry(*plan.at, new), plan.at, f"changed the plan {plan.title[:60]}")
-
-
-def _edit(document: Document, at: tuple[int, int], summary: str) -> Edit:
-    return Edit({FILE: document}, summary, next(one.ref for one in read_plans(FILE, document).plans if one.at == at))
+    return _EDITS.replaced(snapshot, plan, entry, summary)
 
 
 def with_plan_section(document: Document, name: PlanSection) -> tuple[Document, int]:
@@ -280,3 +253,9 @@ def _section_of(text: str) -> PlanSection:
 def _check(key: str, value: str) -> None:
     if key == "status" and value.split("(")[0].strip() not in STATUSES:
         raise UsageError("plan.status", f"status is {value[:40]!r}", f"write {', '.join(STATUSES)}")
+
+
+_EDITS = EntryEdits(
+    FILE, "plan", find_plan, lambda file, document: read_plans(file, document).plans, SCHEMA, _check, _TITLE
+)
+remove_plan, replace_plan_text = _EDITS.removed, _EDITS.rewritten
