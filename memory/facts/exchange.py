@@ -7,10 +7,9 @@ from datetime import datetime
 
 from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
 
-from .model import DEFAULT_SCOPE, MOST_TAGS, SCOPES, SHOWN, Fact, one_line
+from .model import DEFAULT_SCOPE, MOST_TAGS, SCOPES, SHOWN, Fact, one_line, refusal
 from .reading import time_key
-from .store import FactStore
-from .transfer import ImportRow, sort_out
+from .store import FactStore, NewFact
 
 _KNOWN = ("scope", "ts", "tags", "created")
 
@@ -37,37 +36,33 @@ def take(store: FactStore, items: Sequence[Item], *, actor: str, now: datetime) 
     The `id` of an item is lost: a fact gets the next number. What `store` refuses is skipped with its reason, and so is
     a text that exists already.
     """
-    rows, losses = [], []
-    for number, item in enumerate(items):
-        row, lost = _row(number, item)
-        rows.append(row)
-        losses.append(lost)
     reading, most = store.read(), store.settings.max_total
-    known = {fact.text for fact in reading.facts}
-    wanted, _, refused = sort_out(rows, reading)
-    reasons = dict(refused)
-    room = max(most - len(reading.facts), 0)
-    reasons.update((row.line, f"the {most:,} facts that max_total allows are there") for row in wanted[room:])
-    wanted = wanted[:room]
-    taken = {row.line for row in wanted}
-    skipped = [
-        Skipped(
-            item.what,
-            reasons.get(number) or ("it is there already" if rows[number].text in known else "it came along already"),
-        )
-        for number, item in enumerate(items)
-        if number not in taken
-    ]
+    known, new = {fact.text for fact in reading.facts}, dict[str, NewFact]()
+    converted: list[Item] = []
+    skipped: list[Skipped] = []
+    losses: list[Loss] = []
+    for item in items:
+        fact, lost = _fact(item)
+        why = refusal(fact.text, fact.tags, fact.scope)
+        if why is None and (fact.text in known or fact.text in new):
+            why = "it is there already" if fact.text in known else "it came along already"
+        if why is None and len(reading.facts) + len(new) >= most:
+            why = f"the {most:,} facts that max_total allows are there"
+        if why is not None:
+            skipped.append(Skipped(item.what, why))
+            continue
+        new[fact.text] = fact
+        converted.append(item)
+        losses += lost
 
     def commit() -> Committed:
-        done = store.take_in(wanted, actor=actor, now=now)
-        return Committed(() if done.change is None else (done.change,))
+        change = store.take_in(list(new.values()), actor=actor, now=now)
+        return Committed(() if change is None else (change.id,))
 
-    converted = [items[row.line] for row in wanted]
-    return Taken(converted, skipped, [loss for number in sorted(taken) for loss in losses[number]], commit)
+    return Taken(converted, skipped, losses, commit)
 
 
-def _row(number: int, item: Item) -> tuple[ImportRow, list[Loss]]:
+def _fact(item: Item) -> tuple[NewFact, list[Loss]]:
     """Return an item as a fact to be stored, and what it loses."""
     text = item.text if one_line(item.text) == item.title else f"{item.title}\n{item.text}" if item.text else item.title
     losses = losses_of(item, _KNOWN, "a fact has text, tags, scope and time")
@@ -81,6 +76,7 @@ def _row(number: int, item: Item) -> tuple[ImportRow, list[Loss]]:
     if ts and not time_key(ts):
         losses.append(Loss(item.what, "created", f"{ts[:40]!r} is no time with an offset"))
         ts = ""
+    key = time_key(ts) if ts else ""
     if len(item.tags) > MOST_TAGS:
         losses.append(Loss(item.what, "tags", f"a fact has at most {MOST_TAGS}: {', '.join(item.tags[MOST_TAGS:])}"))
-    return ImportRow(number, text, item.tags[:MOST_TAGS], scope, ts), losses
+    return NewFact(text, item.tags[:MOST_TAGS], scope, f"{key[:19]}Z" if key else ""), losses

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from memory.base.safe_text import visible
 from memory.errors import UsageError
-from memory.operations import Choice, Content, Context, Group, Input, SentFile, Whole, argument, option, under
-from memory.operations.result import Paint, Result, exported, problems_found, said
+from memory.operations import Context, Group, Input, Whole, argument, option, under
+from memory.operations.result import Paint, Result, problems_found, said
 from memory.systems import system_of
 
 from .inject import Injection
@@ -15,7 +15,6 @@ from .model import Fact, RefusedFact, found
 from .search import find_facts
 from .store import FactStore
 from .system import Facts
-from .transfer import Form, export, read_rows
 from .words import like
 
 REFUSED = 1
@@ -198,49 +197,3 @@ def check(context: Context) -> Result:
     Exit code 4 when there is an error; warnings and notes alone are none.
     """
     return problems_found(_facts(context).check())
-
-
-_form = option(
-    "--format", "form", type=Choice(("jsonl", "csv")), help="jsonl, or csv with a header (default: by the name)."
-)
-
-
-@under(
-    facts,
-    "import",
-    serves="change",
-    examples=("memdeck facts import notes.jsonl", "cat facts.csv | memdeck facts import - --format csv"),
-)
-@argument("file", metavar="FILE|-", type=Content("facts.import"))
-@_form
-def import_facts(context: Context, file: SentFile, form: Form | None) -> Result:
-    """Store facts from a JSONL or CSV file, in one change and under new ids; ts, scope and tags are kept.
-
-    Texts that are there already are left out. Each line passes the checks of `facts store`; refused lines are listed,
-    and the exit code is 1, but the others are stored.
-    """
-    rows = read_rows(file.data, form or ("csv" if file.name.endswith(".csv") else "jsonl"))
-    taken = _store(context).take_in(rows, actor=context.actor, now=context.now)
-    context.made = f"imported {len(taken.ids):,}" if taken.ids else None
-    context.warn()
-
-    def lines(paint: Paint) -> Iterator[str]:
-        yield f"imported {len(taken.ids):,}, {taken.skipped:,} were there already, {len(taken.refused):,} refused"
-        for line, error in taken.refused:
-            yield paint.line(f"line {line}: {error}", "  ")
-        yield from _let_go(paint, taken.pruned)
-
-    return Result(taken.json, lines, code=REFUSED if taken.refused else 0)
-
-
-@under(
-    facts,
-    "export",
-    serves="look",
-    examples=("memdeck facts export > ~/facts.jsonl", "memdeck facts export --format csv"),
-)
-@_form
-def export_facts(context: Context, form: Form | None) -> Result:
-    """Print all facts, the oldest first, as JSONL or CSV for `facts import`."""
-    ranked = _store(context).read().ranked
-    return exported(lambda: export(ranked, form or "jsonl"))

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from memory.base.retry import retry
 from memory.base.told import Gate
 from memory.document.compare import lines_of
-from memory.errors import ConfigError, UsageError
+from memory.errors import ConfigError
 from memory.storage import Change, Store
 from memory.storage.transaction import Transaction
 
@@ -32,7 +32,6 @@ from .model import (
 )
 from .reading import FactsOfFile, read_facts
 from .search import find_facts
-from .transfer import Import, ImportRow, sort_out
 
 R = TypeVar("R")
 
@@ -188,27 +187,18 @@ class FactStore:
 
         return self._change("facts.prune", build, actor, now)
 
-    def take_in(self, rows: Sequence[ImportRow], *, actor: str, now: datetime) -> Import:
-        """Store the rows of an import file in one change; see `memory.facts.transfer`."""
+    def take_in(self, facts: Sequence[NewFact], *, actor: str, now: datetime) -> Change | None:
+        """Store facts that were checked in one change, those left out that are there already; None for none."""
         most = self.settings.max_total
 
-        def build(transaction: Transaction) -> Import:
-            reading = self._read(transaction.read(FILE).data)
-            wanted, skipped, refused = sort_out(rows, reading)
-            lines = [NewFact(row.text, row.tags, row.scope, row.ts) for row in wanted]
-            if not lines:
-                return Import((), skipped, refused)
-            if len(lines) > most:
-                raise UsageError(
-                    "facts.import",
-                    f"{len(lines):,} facts are more than the {most:,} that max_total allows",
-                    "raise it in .aegis/agent.json, or import a part",
-                )
+        def build(transaction: Transaction) -> Change | None:
+            known = {fact.text for fact in self._read(transaction.read(FILE).data).facts}
+            lines = [one for one in facts if one.text not in known]
             noun = "fact" if len(lines) == 1 else "facts"
-            change, ids, pruned = self._add(transaction, lines, most, now, f"imported {len(lines):,} {noun}")
-            return Import(ids, skipped, refused, pruned, change.id)
+            words = f"converted {len(lines):,} {noun}"
+            return self._add(transaction, lines, most, now, words)[0] if lines else None
 
-        return self._change("facts.import", build, actor, now)
+        return self._change("facts.convert", build, actor, now)
 
     def _change(self, operation: str, build: Callable[[Transaction], R], actor: str, now: datetime) -> R:
         """Make a change; where another program wrote at the same moment, it is planned again on what that wrote."""

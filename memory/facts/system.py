@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
+from memory.base.sync_copies import copy_problem, original_of
 from memory.base.words import sounds_like_rule
+from memory.document.lines import decode
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.maintenance.report import Gone, Report, RuleReport
-from memory.search.records import Record
+from memory.search.records import Record, UnreadText
 from memory.storage.changes import PlainReading
 from memory.system import BriefLine, Contribution, System
 from memory.systems.suspects import gate_of
@@ -71,6 +74,11 @@ class Facts(System):
             found += problems_of(self.store.read(), self._files.read(MARK).base)
         except MemdeckError as error:
             found.append(Problem("error", SHOWN, 0, error.code, error.message))
+        folder = SHOWN.rpartition("/")[0]
+        beside = os.listdir(self._workspace.root / folder) if (self._workspace.root / folder).is_dir() else []
+        for name in beside:
+            if original := original_of(name, lambda one: f"{folder}/{one}" in (SHOWN, f"{FOLDER}/{MARK}")):
+                found.append(copy_problem(f"{folder}/{name}", f"{folder}/{original}"))
         return tuple(one for one in found if names is None or one.file in names)
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
@@ -101,18 +109,22 @@ class Facts(System):
     def records(
         self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
     ) -> Iterator[Record]:
-        """Yield the facts, the newest first."""
+        """Yield the facts, the newest first, then the lines that are none."""
         if kinds is not None and self.name not in kinds:
             return
         try:
-            facts = self.store.read().newest
+            reading = self.store.read()
         except MemdeckError as error:
             if refused is None:
                 raise
             refused[SHOWN] = error
             return
-        for fact in facts:
+        for fact in reading.newest:
             yield Record(self.name, SHOWN, fact.title, fact.whole, fact, fact.ts[:10], tuple(fact.tags))
+        lines = decode(reading.data).split("\n") if reading.unread else []
+        for unread in reading.unread:
+            text = lines[unread.line].strip()
+            yield Record(self.name, SHOWN, text[:200], text, UnreadText(unread.line, text))
 
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:  # noqa: ARG002
         """Yield how many facts there are, how many are over the limit, and how many cannot be read."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
-from math import ceil
 from typing import NamedTuple
 
+from memory.base import words
 from memory.base.words import overlap, tokens
 
 from .model import Fact
@@ -58,24 +57,13 @@ class Pair(NamedTuple):
 
 
 def alike(facts: Sequence[Fact], least: float = ALIKE) -> list[Pair]:
-    """Return each fact that is like an earlier one, paired with the most similar of those; of equal ones the first.
-
-    Facts of fewer than three words are alike only when their words are the same.
-    """
-    words = [set(tokens(fact.text)) for fact in facts]
-    counts = Counter(word for one in words for word in one)
-    seen: dict[str, list[int]] = {}
-    pairs = []
-    for number, mine in enumerate(words):
-        # Two facts that share enough words have one of their rarest words in common.
-        rare = sorted(mine, key=lambda word: (counts[word], word))[: len(mine) - ceil(least * len(mine)) + 1]
-        near = {other for word in rare for other in seen.get(word, ())}
-        best = max(((overlap(facts[number].text, facts[other].text), -other) for other in near), default=(0.0, 0))
-        if best[0] >= (least if len(mine) >= _FEWEST else 1.0) and near:
-            pairs.append(Pair(facts[number], facts[-best[1]], best[0]))
-        for word in rare:
-            seen.setdefault(word, []).append(number)
-    return pairs
+    """Return each fact that is like an earlier one, paired with the most similar of those; of equal ones the first."""
+    best: dict[int, Pair] = {}
+    for later, earlier, shared, union in words.alike([words.tokens(fact.text) for fact in facts], least):
+        pair = Pair(facts[later], facts[earlier], shared / union)
+        if later not in best or pair.likeness > best[later].likeness:
+            best[later] = pair
+    return list(best.values())
 
 
 def like(text: str, facts: Sequence[Fact]) -> Fact | None:

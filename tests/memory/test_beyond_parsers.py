@@ -17,7 +17,6 @@ from memory.base.dates import parse_when
 from memory.errors import MemdeckError
 from memory.facts.model import read_settings as fact_settings
 from memory.facts.reading import read_line, time_key
-from memory.facts.transfer import read_rows
 from memory.files.plans.json_block import read_plan_json
 from memory.monitoring.alerts.windows import parse_windows
 from memory.monitoring.checks.measures import read_json, value_at
@@ -98,7 +97,6 @@ def _draft(value: str) -> object:
 READERS_OF_JSON: dict[str, Callable[[str], object]] = {
     "a fact": lambda text: read_line(text.replace("\n", " "), 0),
     "parts of a fact": lambda text: read_line(f'{{"id": "a", "text": {text}, "ts": {text}, "tags": {text}}}', 0),
-    "facts to import": lambda text: read_rows(text.encode("utf-8", "replace"), "jsonl"),
     "limits of facts": lambda text: fact_settings(f'{{"memory": {{"max_total": {text}}}}}'.encode("utf-8", "replace")),
     "a plan": lambda text: read_plan_json(f'```json\n{{"tasks": [{{"estimatedMinutes": {text}}}]}}\n```\n'),
     "an answer": lambda text: _answer(text),
@@ -126,7 +124,6 @@ READERS_OF_TEXT: dict[str, Callable[[str], object]] = {
     "an Aidefile": lambda text: read_aidefile(
         Path("/nowhere"), f"[memory]\ncompact_after = {text}".encode("utf-8", "replace")
     ),
-    "facts to import": lambda text: read_rows(f"text,{text * 100}\n{text},\0".encode("utf-8", "replace"), "csv"),
     "an owner": lambda text: is_running(f"{text}@1"),
 }
 

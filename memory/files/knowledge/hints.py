@@ -7,14 +7,14 @@ negations differ are never called the same.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, tzinfo
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from memory.base.words import tokens
+from memory.base.words import alike, tokens
 from memory.files.tasks.values import moment_or_none
 
 if TYPE_CHECKING:
@@ -28,13 +28,10 @@ KEY = "knowledgeStaleAfterDays"
 STALE_DAYS = 180
 ALIKE = 0.75
 """The share of all their words that two items have in common at least."""
-FEWEST = 3
-"""Items of fewer words are the same only where they have the same words in the same order."""
 LONGEST = 2000
 """Characters of an item that is compared."""
 MOST = 5
 """So many others are named for one item."""
-_CANDIDATES = 200
 _TELLING = frozenset({"not", "no", "never", "none", "without", "cannot", "don", "doesn", "isn", "aren", "won"})
 _FILLERS = frozenset(
     {"a", "an", "and", "are", "as", "at", "be", "by", "for", "in", "is", "it", "of", "on", "or", "our", "that", "the"}
@@ -115,40 +112,15 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(word for word in tokens(text) if word not in _FILLERS)
 
 
-class _Said(NamedTuple):
-    """An item of a list: its place, its words, and those in which items must agree, numbers and negations."""
-
-    place: int
-    words: tuple[str, ...]
-    unique: frozenset[str]
-    telling: frozenset[str]
-
-
 def near_twins(items: Sequence[KnowledgeItem]) -> dict[str, tuple[Twin, ...]]:
-    """Return for each item that is said twice the others, by its ref.
-
-    Two sets of words that share three quarters of them also share one of their few rarest words, so only items that do
-    are compared.
-    """
-    said = []
-    for place, item in enumerate(items):
-        words = words_of(item.text) if len(item.text) <= LONGEST else ()
-        telling = frozenset(word for word in words if word in _TELLING or any(map(str.isdigit, word)))
-        said.append(_Said(place, words, frozenset(words), telling))
-    frequency = Counter(word for one in said for word in one.unique)
-    index: dict[tuple[str, frozenset[str]], list[_Said]] = defaultdict(list)
+    """Return for each item that is said twice the others, by its ref."""
+    words = [words_of(item.text) if len(item.text) <= LONGEST else () for item in items]
+    telling = [{word for word in one if word in _TELLING or any(map(str.isdigit, word))} for one in words]
     found: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-    for one in said:
-        rarest = sorted(one.unique, key=lambda word: (frequency[word], word))
-        places = [(word, one.telling) for word in rarest[: len(rarest) - -(-3 * len(rarest) // 4) + 1]]
-        for other in {other.place: other for key in places for other in index[key][:_CANDIDATES]}.values():
-            shared, union = len(one.unique & other.unique), len(one.unique | other.unique)
-            few = min(len(one.unique), len(other.unique)) < FEWEST
-            if one.words == other.words or (not few and shared >= ALIKE * union):
-                found[one.place].append((other.place, shared, union))
-                found[other.place].append((one.place, shared, union))
-        for key in places:
-            index[key].append(one)
+    for one, other, shared, union in alike(words, ALIKE):
+        if telling[one] == telling[other]:
+            found[one].append((other, shared, union))
+            found[other].append((one, shared, union))
     return {
         items[place].ref: tuple(Twin(items[other], *counts) for other, *counts in sorted(others)[:MOST])
         for place, others in found.items()

@@ -146,22 +146,6 @@ def test_check_exits_with_4_on_errors(memdeck: Memdeck, shop: Path) -> None:
     assert [one["code"] for one in named.data["problems"]] == ["fact.unread"]
 
 
-@pytest.mark.parametrize("form", ["jsonl", "csv"])
-def test_export_and_import(memdeck: Memdeck, shop: Path, form: str) -> None:
-    """What is exported comes back under new ids; a refused line makes exit code 1."""
-    facts(memdeck, "store", 'with "quotes", commas', "--tag", "a", "--tag", "b")
-    out = memdeck("facts", "export", "--format", form).out
-    (shop / f"out.{form}").write_text(out)
-    facts(memdeck, "delete", "m-1")
-    answer = facts(memdeck, "import", f"out.{form}")
-    assert (answer.code, answer.data["ids"]) == (0, ["m-2"])
-    assert facts(memdeck, "list").data["memories"][0]["tags"] == ["a", "b"]
-    (shop / "bad.jsonl").write_text(json.dumps({"text": SECRET}) + "\n")
-    answer = facts(memdeck, "import", "bad.jsonl")
-    assert (answer.code, answer.data["imported"], answer.data["refused"][0]["line"]) == (1, 0, 1)
-    assert memdeck("facts", "import", "missing.jsonl").code == 2
-
-
 def test_the_other_verbs_cover_facts(memdeck: Memdeck) -> None:
     """search, status, changes, undo, redo and --maintain know the facts beside the memory files."""
     facts(memdeck, "store", "Zanzibar is the code name")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ import pytest
 from memory.errors import NotFoundError, UsageError
 from memory.facts import FactStore
 from memory.facts.system import Facts
-from memory.facts.transfer import export, read_rows
 from memory.history.changes import file_name, row, views_of
 from memory.search.query import read_query
 from memory.search.searcher import search_records
@@ -205,46 +204,3 @@ def test_what_the_pane_asks_for(tmp_path: Path) -> None:
         gone.run(place, actor="human", now=NOW)
     place.undo(actor="human", now=NOW)
     assert place.system("facts").store.read().facts == facts
-
-
-@pytest.mark.parametrize("form", ["jsonl", "csv"])
-def test_what_is_exported_can_be_imported(store: FactStore, add: Add, tmp_path: Path, now: datetime, form: str) -> None:
-    """Text, tags, scope and time come back under new ids, whatever stands in the text; twice changes nothing."""
-    for number, text in enumerate(['quotes " and, commas', "two\nlines; and =1+1", "ünï 日本 \u2028", "-x"]):
-        add(text, tags=["a", "b c"][: number % 3], scope="user", at=now - timedelta(days=number))
-    data = "".join(export(store.read().facts, form)).encode()  # type: ignore[arg-type]
-    root = tmp_path / "other"
-    (root / ".aegis/memory").mkdir(parents=True)
-    other = Workspace.open(root).system("facts").store
-    rows = read_rows(data, form)  # type: ignore[arg-type]
-    first = other.take_in(rows, actor="cli", now=now)
-    assert first.json()["imported"] == 4
-    assert [fact[1:5] for fact in other.read().facts] == [fact[1:5] for fact in store.read().facts]
-    again = other.take_in(rows, actor="cli", now=now)
-    assert (again.ids, again.skipped) == ((), 4)
-
-
-def test_import_refuses_line_by_line(store: FactStore, workspace: Workspace, now: datetime) -> None:
-    """Every line passes the checks of store; what is refused is told with its line, the others come in at once."""
-    good = line("x", "good").decode()
-    text = f'{good}nonsense\n{{"text": 5}}\n{{"text": "password: hunter2"}}\n{{"text": "late", "ts": "soon"}}\n{good}'
-    found = store.take_in(read_rows(text.encode(), "jsonl"), actor="cli", now=now)
-    assert (found.ids, found.skipped, [number for number, _ in found.refused]) == (("m-1",), 1, [2, 3, 4, 5])
-    assert len(workspace.store.history.list()) == 1
-    with pytest.raises(UsageError):
-        read_rows(b"\xff", "jsonl")
-    with pytest.raises(UsageError):
-        read_rows(b"name,value\n1,2\n", "csv")
-
-
-def test_import_prunes_too(store: FactStore, add: Add, workspace: Workspace, now: datetime) -> None:
-    """An import lets the oldest go as a store does; more facts than the limit itself are refused as a whole."""
-    (workspace.root / ".aegis/agent.json").write_text('{"memory": {"max_total": 3}}')
-    add("old one", at=now - timedelta(days=3))
-    add("newer one")
-    data = b"".join(line("x", f"text {number}") for number in range(1, 5))
-    with pytest.raises(UsageError, match="max_total"):
-        store.take_in(read_rows(data, "jsonl"), actor="cli", now=now)
-    found = store.take_in(read_rows(b"".join(data.splitlines(keepends=True)[:2]), "jsonl"), actor="cli", now=now)
-    assert (found.ids, found.pruned) == (("m-3", "m-4"), ("m-1",))
-    assert [fact.id for fact in store.read().facts] == ["m-2", "m-3", "m-4"]

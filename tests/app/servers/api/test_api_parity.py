@@ -86,9 +86,7 @@ VERBS: tuple[tuple[str, Json], ...] = (
     ("facts list", {}),
     ("facts inject", {"message": "tea or coffee?", "explain": True}),
     ("facts check", {}),
-    ("facts export", {}),
     ("facts delete", {"fact_id": "m-1"}),
-    ("facts import", {"file": '{"text": "Imported fact"}\n'}),
     ("typed status", {}),
     ("typed failures", {}),
     ("typed fail", {"agent": "shop", "status": "timeout", "task": "Migrate", "tokens": 5}),
@@ -145,7 +143,7 @@ VERBS: tuple[tuple[str, Json], ...] = (
 )
 LEFT_OUT = {"extractor feed", "session append", "provider pre-compress"}
 """What takes the words of a session, whose events have ids and times of their own."""
-READ_FROM_STDIN = {"facts import": "file", "state edit": "json"}
+READ_FROM_STDIN = {"state edit": "json"}
 """Arguments that name a file or stdin at a prompt, and are the text itself for programs."""
 MACHINE = {"doctor", "state update", "state init", "trust list"}
 """What tells of the process itself, or of a repository's files: here only the kind of answer is compared."""
