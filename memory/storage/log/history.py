@@ -306,23 +306,20 @@ class History(ChangeLog):
 
     def _own(self, actor: str, limit: int, condition: str = "1") -> Sequence[ChangeRecord]:
         """Return the newest changes of an actor that fit a condition."""
-        if actor not in PEOPLE:
-            return self.records(f"actor = ? AND {condition}", [actor], limit)
-        # What a person accepted is the person's change as much as the agent's who proposed it.
-        names = sorted(PEOPLE)
-        marks = ", ".join("?" * len(names))
-        whose = f"(actor IN ({marks}) OR reviewer IN ({marks}))"
-        return self.records(f"{whose} AND {condition}", [*names, *names], limit)
+        whose, values = _whose(actor)
+        return self.records(f"{whose} AND {condition}", values, limit)
 
     def _undone(self, actor: str) -> ChangeRecord | None:
-        """Find what the last undo of an actor took back, unless the actor went on to something new."""
-        # Most often the newest change is no undo, and tells it alone.
-        for limit in (1, 20, 400, 0):
-            own = self._own(actor, limit, "operation NOT IN ('trust', 'keep')")
-            found, sure = _last_undone(own)
-            if sure or not limit or len(own) < limit:
-                return found
-        return None
+        """Return what the last undo of an actor took back, unless the actor went on to something new."""
+        whose, values = _whose(actor)
+        newer = (
+            f"SELECT 1 FROM change AS newer WHERE newer.seq > turn.seq AND {whose} AND undone_by IS NULL"
+            " AND redoes IS NULL AND (undoes IS NULL OR operation = 'revert') AND operation NOT IN ('trust', 'keep')"
+        )
+        undo = f"SELECT undoes FROM change AS turn WHERE operation = 'undo' AND {whose} AND NOT EXISTS ({newer})"
+        still = f"undone_by IN (SELECT id FROM change WHERE operation = 'undo') AND id IN ({undo})"
+        found = self.records(still, [*values, *values], 0)
+        return max(found, key=lambda record: self.get(record.undone_by or "").seq, default=None)
 
     def _turn_series(self, record: ChangeRecord, condition: str, actor: str, now: datetime, name: str) -> Change:
         """Take back or bring back a change with the other parts of its series that fit a condition."""
@@ -475,20 +472,11 @@ def unturned(summary: str) -> str:
     return _TURNED.sub("", summary)
 
 
-def _last_undone(own: Sequence[ChangeRecord]) -> tuple[ChangeRecord | None, bool]:
-    """Return what the last undo took back, and whether older changes than these could not say otherwise."""
-    by_id = {record.id: record for record in own}
-    redone = {record.redoes for record in own if record.redoes is not None}
-    for record in own:
-        if record.redoes is not None:
-            continue
-        if record.undoes is None or record.operation == REVERT:
-            # A change that was undone does not end the search; a newer one that is not undone does.
-            if record.undone_by is None and record.id not in redone:
-                return None, True
-            continue
-        if record.undoes not in by_id:
-            return None, False
-        if by_id[record.undoes].undone_by == record.id:
-            return by_id[record.undoes], True
-    return None, False
+def _whose(actor: str) -> tuple[str, Sequence[str]]:
+    """Return the condition of changes of an actor, with its values."""
+    if actor not in PEOPLE:
+        return "actor = ?", [actor]
+    # What a person accepted is the person's change as much as the agent's who proposed it.
+    names = sorted(PEOPLE)
+    marks = ", ".join("?" * len(names))
+    return f"(actor IN ({marks}) OR reviewer IN ({marks}))", [*names, *names]

@@ -138,46 +138,17 @@ def mark(db: sqlite3.Connection, change_id: str, undoes: str | None, redoes: str
     if undoes is not None:
         _mark_undone(db, undoes, change_id)
     if redoes is not None:
-        # The undo of the change that is redone is itself undone.
-        row = db.execute("SELECT undone_by FROM change WHERE id = ?", (redoes,)).fetchone()
-        if row is not None and row[0] is not None:
-            _mark_undone(db, row[0], change_id)
-        db.execute("UPDATE change SET undone_by = NULL WHERE id = ?", (redoes,))
+        _mark_undone(db, redoes, None)
 
 
 def _mark_undone(db: sqlite3.Connection, change_id: str, by: str | None) -> None:
-    """Note that a change is undone, so that the one which it had undone is not, and so on in turn."""
+    """Note what undid a change, None where it counts again; what it undid or redid itself turns with it."""
     for _ in range(_LONGEST_CHAIN):
         db.execute("UPDATE change SET undone_by = ? WHERE id = ?", (by, change_id))
-        if by is not None:
-            # What had redone it is undone with it.
-            again = [(by, one) for one in _done_again(db, change_id)]
-            db.executemany("UPDATE change SET undone_by = ? WHERE id = ? AND undone_by IS NULL", again)
         row = db.execute("SELECT undoes, redoes FROM change WHERE id = ?", (change_id,)).fetchone()
-        if row is None:
+        if row is None or row == (None, None):
             return
-        target = row[0]
-        if target is None and row[1] is not None:
-            # A redo took back the undo before it.
-            known = "SELECT id FROM change WHERE undoes = ? AND seq < (SELECT seq FROM change WHERE id = ?)"
-            found = db.execute(f"{known} ORDER BY seq DESC LIMIT 1", (row[1], change_id)).fetchone()
-            target = None if found is None else found[0]
-        if target is None:
-            return
-        change_id, by = target, (change_id if by is None else None)
-
-
-def _done_again(db: sqlite3.Connection, change_id: str) -> Sequence[str]:
-    """Return the changes that did what a change did once more: its redos, the undos of its undos, theirs in turn."""
-    turns = db.execute(
-        "SELECT id, undoes, redoes FROM change WHERE undoes IS NOT NULL OR redoes IS NOT NULL"
-    ).fetchall()
-    found = [change_id]
-    for one in found:
-        undos = {turn for turn, undoes, _ in turns if undoes == one}
-        again = (turn for turn, undoes, redoes in turns if redoes == one or undoes in undos)
-        found += [turn for turn in again if turn not in found]
-    return found[1:]
+        change_id, by = (row[1], by) if row[0] is None else (row[0], change_id if by is None else None)
 
 
 # -- how files were seen last -----------------------------------------------------------------------------------
