@@ -24,7 +24,7 @@ from .files.templates import template_files
 from .files.traces import Trail, trace
 from .registry import registered, workspace_of
 from .storage import Change, PrivateState, Store, Stored
-from .storage.changes import Reading
+from .storage.changes import PlainReading
 from .storage.fsio import make_folder
 from .storage.safe_open import names_in
 from .storage.store import SharedLog
@@ -192,7 +192,7 @@ class Workspace:
 
     # -- the memory systems --------------------------------------------------------------------------------------
 
-    def add_store(self, folder: str, reading: Reading, *, private: str | None = None) -> Store:
+    def add_store(self, folder: str, reading: PlainReading, *, private: str | None = None) -> Store:
         """Return a store of the files beneath a folder of the workspace ("": of the workspace itself), which shares the
         change log; its lock and staged files are in `private` (default: `.memdeck` in that folder).
         """
@@ -437,7 +437,7 @@ class Workspace:
             self._earlier.clear()
 
 
-class _Reading:
+class _Reading(PlainReading):
     """Answers the change log's questions about the files of the workspace memory."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -467,10 +467,6 @@ class _Reading:
     def ref(self, path: str, section: str | None, entry: Entry) -> str | None:
         """Return the ref of an entry."""
         return ref_of(path.removeprefix(_INSIDE), section, entry)
-
-    def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002 - no memory file is one of lines
-        """Return no ref and an empty title."""
-        return None, ""
 
     def stamp(self, document: Document, now: datetime) -> Document:
         """Set `updated:` to the time of the change."""

@@ -172,7 +172,7 @@ def lost_files(workspace: Workspace) -> tuple[LostFile, ...]:
 def _lost(workspace: Workspace) -> Iterator[LostFile]:
     history = workspace.store.history
     for path in history.seen():
-        found = workspace.together.lasting(path)
+        found = workspace.together.find(path) if workspace.together.lasts(path) else None
         with suppress(MemdeckError):  # Other readers report a file that cannot be read.
             if found is None or not is_blank((stored := found[0].read(found[1])).data):
                 continue

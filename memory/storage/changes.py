@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from memory.document.lines import decode
 from memory.document.model import Document, parse
@@ -160,53 +160,42 @@ def is_by_place(actor: str, operation: str) -> bool:
     return actor != OUTSIDE and operation not in ("revert", "merge")
 
 
-class Reading(Protocol):
-    """Interprets the files of one store for the history; paths are relative to the store's root."""
-
-    def knows(self, path: str) -> bool:
-        """Return whether changes of the file at a path can be undone."""
-
-    def lasts(self, path: str) -> bool:
-        """Return whether a path is that of a permanent file: that it is missing or empty is never intended."""
-
-    def document(self, path: str, data: bytes) -> Document | None:
-        """Return the document of a file's bytes, None for a file that has no sections and entries."""
-
-    def line(self, path: str, line: bytes) -> tuple[str | None, str]:
-        """Return the ref (None: it has none) and the title of one line of a file of lines."""
-
-    def ref(self, path: str, section: str | None, entry: Entry) -> str | None:
-        """Return the ref of an entry by its file and the title of its section, None where it has none."""
-
-    def stamp(self, document: Document, now: datetime) -> Document:
-        """Return the document with the time of its change set to `now`."""
-
-
 class PlainReading:
-    """Reads Markdown without knowing what it is about."""
+    """Interprets the files of one store for the history; paths are relative to the store's root.
+
+    This one reads Markdown without knowing what it is about; that of a system says more of its files.
+    """
 
     def knows(self, path: str) -> bool:  # noqa: ARG002
-        """Return True for any file of the store."""
+        """Return whether changes of the file at a path can be undone: here of any file of the store."""
         return True
 
     def lasts(self, path: str) -> bool:  # noqa: ARG002
-        """Return False: any file may be removed."""
+        """Return whether a path is that of a permanent file: that it is missing or empty is never intended."""
         return False
 
+    def authored(self, path: str, data: bytes) -> bytes:  # noqa: ARG002
+        """Return what people and agents wrote in a file, without what memdeck makes of that by itself."""
+        return data
+
+    def owner(self, path: str) -> str | None:  # noqa: ARG002
+        """Return the agent whose own memory a file is: text of an unknown writer in it counts as its own."""
+        return None
+
     def document(self, path: str, data: bytes) -> Document | None:
-        """Return the document of a Markdown file."""
+        """Return the document of a file's bytes, None for a file that has no sections and entries."""
         return parse(data) if path.endswith(".md") else None
 
     def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002
-        """Return no ref, and the line as its title."""
+        """Return the ref (None: it has none) and the title of one line of a file of lines."""
         return None, decode(line.rstrip(b"\r\n"))[:_TITLE]
 
     def ref(self, path: str, section: str | None, entry: Entry) -> str | None:  # noqa: ARG002
-        """Return no ref."""
+        """Return the ref of an entry by its file and the title of its section, None where it has none."""
         return None
 
     def stamp(self, document: Document, now: datetime) -> Document:  # noqa: ARG002
-        """Return the document as it is."""
+        """Return the document with the time of its change set to `now`, where the file says that."""
         return document
 
 

@@ -5,24 +5,25 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 from memory.document.compare import Region
 from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, write_failed
 
 from . import fsio, safe_open
 from .changes import Change, FileChange, may_need_review, new_id, part_id
-from .files import StoreFiles
 from .journal import Intent
-from .log.log import ChangeLog
 from .own_folders import OpenFolder
 from .safe_open import Stored, parts_of
 from .step import HALF_DONE, Displaced, FileStep, conflict, half_done, sweep
+
+if TYPE_CHECKING:
+    from .store import Store
 
 _PAUSE = 0.01  # Seconds between two reads of a file that another program is writing.
 
@@ -63,25 +64,19 @@ class Transaction:
 
     def __init__(
         self,
-        store: StoreFiles,
-        log: ChangeLog,
-        review: Callable[[Change], None],
+        store: Store,
         operation: str,
         *,
         actor: str,
         now: datetime,
         **options: Unpack[Options],
     ) -> None:
-        """Store the change's operation, actor and time; the lock is taken on entry.
-
-        `review` raises an error for a change that an agent may not make at once.
-        """
+        """Store the change's operation, actor and time; the lock is taken on entry."""
         self.operation = operation
         self.actor = actor
         self.now = now
         self._store = store
-        self._log = log
-        self._review = review
+        self._log = store.history
         self._options = options
         self._files: dict[str, FileChange] = {}
         self._folders: list[str] = []
@@ -299,7 +294,7 @@ class Transaction:
             proposal=None if accepted is None else accepted.proposal,
         )
         if planned and accepted is None and may_need_review(self.actor):
-            self._review(change)
+            self._store.together.review(self._store, change)
         if planned or self._folders:
             try:
                 if self._appended is not None and planned:

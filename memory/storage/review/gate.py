@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from memory.errors import BlockedError, RefusedError
 from memory.storage.changes import Change, FileChange, Touched
-from memory.storage.files import Stores
 from memory.storage.log.history import History
-from memory.storage.own_folders import PrivateState
 
 from .kinds import kinds_of
 from .policy import read_policy
-from .proposals import Proposals, digest_of
+from .proposals import digest_of
+
+if TYPE_CHECKING:
+    from memory.storage.store import SharedLog
 
 
-def pass_or_hold(
-    change: Change, folder: str, stores: Stores, history: History, proposals: Proposals, state: PrivateState
-) -> None:
+def pass_or_hold(change: Change, folder: str, stores: SharedLog) -> None:
     """Return where a change may be made at once; the lock of its store is held.
 
     `folder` is the folder of the store in the workspace; the paths of the change are relative to it.
@@ -25,12 +25,12 @@ def pass_or_hold(
     BlockedError `review.waiting` with the id of the proposal that it became, RefusedError `review.denied`, ConfigError
     `review.policy` where the rules cannot be read, `review.*` where the proposal cannot be stored.
     """
-    policy = read_policy(state)
+    policy, history = read_policy(stores.state), stores.history
     if not policy.covers(change.actor):
         return
     files = tuple(file._replace(path=f"{folder}{file.path}") for file in change.files)
     with stores.glance():
-        kinds = kinds_of(stores, history, change.actor, files)
+        kinds = kinds_of(stores, change.actor, files)
         decision = policy.strictest(change.actor, kinds)
         if decision == "apply":
             return
@@ -44,7 +44,7 @@ def pass_or_hold(
             kinds=list(waits),
         )
     digest = digest_for(history, change.actor, change.operation, files)
-    proposal = proposals.add(change, kinds=waits, folder=folder, files=files, touched=touched, digest=digest)
+    proposal = stores.proposals.add(change, kinds=waits, folder=folder, files=files, touched=touched, digest=digest)
     raise BlockedError(
         "review.waiting",
         f"nothing is changed yet: proposal {proposal} waits for the person",

@@ -6,18 +6,20 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.document import parse
 from memory.document.compare import Region, lines_of
 from memory.document.match import Unit, units_of
 from memory.document.nodes import bare
 from memory.storage.changes import OUTSIDE, FileChange
-from memory.storage.files import Stores
-from memory.storage.log.history import History
 
 from .authors import Author, author_of_entry, author_of_file, versions, whose
 from .policy import Kind
+
+if TYPE_CHECKING:
+    from memory.storage.store import SharedLog
+
 
 STATUS = frozenset({"progress", "started", "completed", "outcome", "lastupdate", "status", "lastcheck", "laststatus"})
 """The fields that say how far something is, in small letters and without blanks; an outcome is a text once written."""
@@ -38,17 +40,18 @@ class ChangePart(NamedTuple):
     after: bytes
 
 
-def kinds_of(stores: Stores, history: History, actor: str, files: tuple[FileChange, ...]) -> frozenset[Kind]:
+def kinds_of(stores: SharedLog, actor: str, files: tuple[FileChange, ...]) -> frozenset[Kind]:
     """Return the kinds of a change: for each part of it `own` or `agents` where it changes no text of a person.
 
     Paths are as seen from the workspace.
     """
     moved = _moved_files(files)
-    parts = _without_moved([part for file in files if file not in moved for part in _parts(stores, history, file)])
+    parts = _without_moved([part for file in files if file not in moved for part in _parts(stores, file)])
     parts += [ChangePart("move", file.path, None, file.before or b"", b"") for file in moved if file.after is None]
 
     @cache
     def author_of(path: str, ref: str | None) -> Author:
+        history = stores.history
         return author_of_file(history, actor, path) if ref is None else author_of_entry(history, actor, ref)
 
     found: set[Kind] = set()
@@ -58,7 +61,7 @@ def kinds_of(stores: Stores, history: History, actor: str, files: tuple[FileChan
             continue
         file = next(file for file in files if file.path == part.path)
         if part.ref is None and part.before and file.before is not None:
-            author = _author_of_lines(stores, history, actor, file, part)
+            author = _author_of_lines(stores, actor, file, part)
         else:
             author = author_of(part.path, part.ref)
         found.add(part.kind if author == "person" else author)
@@ -103,12 +106,13 @@ def _is_next(part: ChangePart, copy: set[bytes]) -> bool:
     return finished and heading in copy and bool(gone) and all(_name(line) == b"due" for line in gone)
 
 
-def _parts(stores: Stores, history: History, file: FileChange) -> Iterator[ChangePart]:
+def _parts(stores: SharedLog, file: FileChange) -> Iterator[ChangePart]:
     path = file.path
-    file = _authored(stores, file)
+    sides = [None if data is None else stores.authored(path, data) for data in (file.before, file.after)]
+    file = file._replace(before=sides[0], after=sides[1])
     if file.before == file.after:
         return
-    regions = history.touched_by(file)
+    regions = stores.history.touched_by(file)
     for region in regions:
         if region.kind == "lines":
             yield from _line_parts(stores, path, region)
@@ -122,17 +126,6 @@ def _parts(stores: Stores, history: History, file: FileChange) -> Iterator[Chang
     for unit in units_of(regions):
         before = None if unit.before is None else stores.ref(path, unit.section, unit.before)
         yield _unit_part(path, unit, before)
-
-
-def _authored(stores: Stores, file: FileChange) -> FileChange:
-    """Return a file with what people and agents wrote of it, without what memdeck makes of that by itself."""
-    found = stores.find(file.path)
-    authored = None if found is None else getattr(found[0].reading, "authored", None)
-    if found is None or authored is None:
-        return file
-    path = found[1]
-    before, after = (None if data is None else authored(path, data) for data in (file.before, file.after))
-    return file if (before, after) == (file.before, file.after) else file._replace(before=before, after=after)
 
 
 def _unit_part(path: str, unit: Unit, ref: str | None) -> ChangePart:
@@ -204,7 +197,7 @@ def _sections_part(path: str, region: Region) -> Iterator[ChangePart]:
         yield _text_part(path, before, after)
 
 
-def _line_parts(stores: Stores, path: str, region: Region) -> Iterator[ChangePart]:
+def _line_parts(stores: SharedLog, path: str, region: Region) -> Iterator[ChangePart]:
     """Yield the lines that went and came; one whose ref came too was rewritten."""
     come = lines_of(region.after)
     refs = {stores.line(path, line)[0] for line in come}
@@ -217,21 +210,13 @@ def _line_parts(stores: Stores, path: str, region: Region) -> Iterator[ChangePar
         yield ChangePart("add", path, None, b"", line)
 
 
-def _is_own_place(stores: Stores, actor: str, path: str) -> bool:
-    """Return whether a file belongs to the agent's own memory, where text of an unknown writer counts as its own."""
-    found = stores.find(path)
-    owner = None if found is None else getattr(found[0].reading, "owner", None)
-    return found is not None and owner is not None and owner(found[1]) == actor
-
-
-def _author_of_lines(stores: Stores, history: History, actor: str, file: FileChange, part: ChangePart) -> Author:
+def _author_of_lines(stores: SharedLog, actor: str, file: FileChange, part: ChangePart) -> Author:
     """Return whose the lines are that a part takes away: by the change with which each came."""
-    at_home = _is_own_place(stores, actor, part.path)
+    at_home = stores.owner(part.path) == actor
     wanted = _lines(part.before)
     writers: set[Author] = set()
-    for writer, before in versions(history, part.path, file.before or b""):
-        written = _authored(stores, FileChange(part.path, before, before)).before
-        found = wanted - _lines(written or b"")
+    for writer, before in versions(stores.history, part.path, file.before or b""):
+        found = wanted - _lines(stores.authored(part.path, before or b""))
         if found:
             writers.add("own" if at_home and writer == OUTSIDE else whose(actor, writer))
             wanted -= found
