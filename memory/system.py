@@ -90,7 +90,7 @@ class System:
         return ()
 
     def folders(self) -> Iterable[str]:
-        """Return the folders to watch while the application is open."""
+        """Return the folders to watch while the application is open; those outside of the workspace as whole paths."""
         return ()
 
     def notice(self, now: datetime) -> int:  # noqa: ARG002

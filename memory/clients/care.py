@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from memory.base.problems import Problem
@@ -45,8 +45,12 @@ def problems_in(folders: Sequence[ClientFolder], others: Sequence[Record]) -> It
                 yield Problem("warning" if over else "note", folder.shown(path), line, code, one.words())
         for mend in mends_of(folder):
             yield from mend.problems
+        names: dict[str, set[str]] = {}
+        for memory in folder.memories if folder.source.indexed else ():
+            top, _, name = memory.path.rpartition("/")
+            names.setdefault(top, set()).update((_plain(name), _plain(memory.title)))
         for memory in folder.memories:
-            yield from _of_memory(folder, memory)
+            yield from _of_memory(memory, names.get(memory.path.rpartition("/")[0]))
     yield from _copies(folders, others)
 
 
@@ -81,20 +85,12 @@ def _is_dead(folder: ClientFolder, index: str, file: str) -> bool:
     return not path.startswith(("../", "/")) and path not in known and not (folder.source.root / path).exists()
 
 
-def _of_memory(folder: ClientFolder, memory: ClientMemory) -> Iterator[Problem]:
+def _of_memory(memory: ClientMemory, names: Collection[str] | None) -> Iterator[Problem]:
+    """Yield the secrets of a memory, and its links to none of `names`, those beside it; None: links mean nothing."""
     for line, kind in secret_lines(memory.text):
         yield Problem("warning", memory.file, line + 1, "content.secret", f"it holds what looks like a {kind}")
-    if not folder.source.indexed:
-        return
-    top = memory.path.rpartition("/")[0]
-    names = {
-        _plain(name)
-        for path, one in folder.files.items()
-        for name in (path.rpartition("/")[2], one.title)
-        if path.rpartition("/")[0] == top
-    }
     for name, line in memory.links:
-        if _plain(name) not in names:
+        if names is not None and _plain(name) not in names:
             words = f"[[{name[:60]}]] names no memory beside it"
             yield Problem("note", memory.file, line + 1, "clients.dead_name", words)
 

@@ -252,6 +252,9 @@ def notice(store: ClientStore, now: datetime) -> int:
     """Log what other programs changed in a folder, as the client's changes; return how many changes that were."""
     history = store.history
     names = {store.shown(path) for path in files_of(store.source)}
+    known = set(history.seen())
+    if known and not names <= known:
+        history.expect(names - known)  # The folder was looked at before, so what is new in it was made since.
     return history.notice(sorted({*names, *history.to_look_at()}), now)
 
 

@@ -18,6 +18,7 @@ from memory.storage import PrivateState
 from memory.storage.fsio import make_folder
 from memory.storage.safe_open import version_of
 from memory.system import Advice, BriefLine, System
+from memory.systems.at_rest import file_stamp
 from memory.workspace import Workspace
 
 from .care import mends_of, problems_in
@@ -27,7 +28,7 @@ from .index import holds_text
 from .instructions import Instructions, instructions, with_memory
 from .memories import KIND, files_of, read_memory
 from .proof import Repository, stale_problems
-from .sources import INDEX, TITLES, Moved, Source, claude_folder, moved_from, sources
+from .sources import INDEX, TITLES, Moved, Source, claude_folder, moved_from, project_root, sources
 from .stores import ClientStore
 
 _LASTING = ("knowledge", "contacts", "facts", "typed", "state", "curated")
@@ -50,6 +51,7 @@ class ClientMemories(System):
         self.workspace = workspace
         self._stores: dict[Source, ClientStore] = {}
         self._last: ClientsLook | None = None
+        self._known: tuple[object, tuple[Problem, ...]] | None = None
 
     # -- where ----------------------------------------------------------------------------------------------------
 
@@ -87,13 +89,11 @@ class ClientMemories(System):
         return self._stores[source]
 
     def folders(self) -> Iterable[str]:
-        """Yield the folders in the workspace that are watched."""
+        """Yield the folders that are watched, those outside of the workspace by their whole paths."""
         for source in self.sources():
-            if source.inside:
-                yield source.shown
-                yield from sorted(
-                    {f"{source.shown}/{path.partition('/')[0]}" for path in files_of(source) if "/" in path}
-                )
+            top = source.shown if source.inside else str(source.root)
+            inner = {path.rpartition("/")[0] for path in files_of(source)} - {""}
+            yield from (top, *(f"{top}/{path}" for path in sorted(inner)))
 
     def files(self) -> Iterable[str]:
         """Yield the files in the workspace; those outside are looked at by `notice`."""
@@ -157,22 +157,30 @@ class ClientMemories(System):
         return with_memory(instructions(self.workspace.root, self.workspace.home, os.environ), self.look().folders)
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
-        """Return the findings about the folders, what clients deleted, and contradictions with other texts."""
-        folders = self.look().folders
+        """Return the findings about the folders, what clients deleted, and what is wrong with what any memory says."""
+        found = (*self._deleted(), *self._checked())
+        return tuple(one for one in found if names is None or one.file in names)
+
+    def _checked(self) -> tuple[Problem, ...]:
+        """Return the findings about folders and texts; the last ones as long as neither they nor the history change."""
+        look, workspace = self.look(), self.workspace
         others = [
             record
-            for system in self.workspace.systems()
+            for system in workspace.systems()
             if system.name != self.name
             for record in system.records(_LASTING, {})
         ]
-        files = {one.shown: one for one in instructions(self.workspace.root, self.workspace.home, os.environ)}
+        files = {one.shown: one for one in instructions(workspace.root, workspace.home, os.environ)}
         texts = [Text(one.shown, one.text) for one in files.values()]
-        texts += [Text(one.file, one.text, 0, one.date) for folder in folders for one in folder.memories]
+        texts += [Text(one.file, one.text, 0, one.date) for folder in look.folders for one in folder.memories]
         texts += [Text(path_of(one.kind, one.file), one.text, one.line, one.date) for one in others]
-        repository = Repository(self.workspace.root, gone_paths)
-        found = [*self._deleted(), *problems_in(folders, others), *contradictions(texts)]
-        found += stale_problems(texts, repository)
-        return tuple(one for one in found if names is None or one.file in names)
+        git = project_root(workspace.root) / ".git"
+        state = (look.folders, texts, file_stamp(str(git / "logs/HEAD")), file_stamp(str(git / "index")))
+        if self._known is None or self._known[0] != state:
+            found = [*problems_in(look.folders, others), *contradictions(texts)]
+            found += stale_problems(texts, Repository(workspace.root, gone_paths))
+            self._known = (state, tuple(found))
+        return self._known[1]
 
     def _deleted(self) -> Iterator[Problem]:
         """Yield a finding for each folder from which its client deleted memories."""

@@ -29,8 +29,8 @@ class Watcher:
     `folder` (`tasks.md`, `archive/tasks-2024-01.md`); one that appeared or vanished counts as changed, and one that was
     written within the last tick of the file system's clock may be named twice. In further folders all files are
     watched; their names begin with the folder's key in `more`. memdeck's own changes are reported as well. A folder
-    that leads out of `within` has no files. `interval` is in seconds. An exception of the callback or `more` is stored
-    in `error`; watching goes on.
+    that leads out of `within` has no files, unless its key is an absolute path. `interval` is in seconds. An exception
+    of the callback or `more` is stored in `error`; watching goes on.
     """
 
     def __init__(
@@ -115,14 +115,18 @@ class Watcher:
                 self.error = error
 
     def _folders(self) -> list[tuple[str, Path]]:
-        """Return the folders inside the workspace, each with the prefix of its files' names.
+        """Return the folders in the workspace, and those with a whole path, each with the prefix of its files' names.
 
         A link in a clone must not cause folders elsewhere to be watched.
         """
         folders = [("", self.folder), ("archive/", self.folder / "archive")]
         folders += [(f"{prefix}/", folder) for prefix, folder in self._further.items()]
         within = self._within
-        return [one for one in folders if within is None or f"{os.path.realpath(one[1])}/".startswith(within)]
+        return [
+            (prefix, folder)
+            for prefix, folder in folders
+            if within is None or prefix.startswith("/") or f"{os.path.realpath(folder)}/".startswith(within)
+        ]
 
     def _versions(self) -> dict[str, FileVersion]:
         """Return the versions of all watched files."""

@@ -165,8 +165,10 @@ def test_what_a_client_deletes_is_told_by_its_name_and_comes_back_with_one_comma
     (memory / "feedback_testing.md").write_bytes(FEEDBACK + b"More.\n")
     past = time.time() - 60
     os.utime(memory, (past, past))
+    (memory / "new.md").write_bytes(b"# New\n")
     rows = workspace.json("changes", "list", "--actor", "agent:claude-code")["changes"]
-    assert len(rows) == 21
+    assert len(rows) == 22
+    assert "new.md: created" in [one["summary"] for one in rows]
     deleted = [one for one in workspace.json("check")["problems"] if one["code"] == "clients.deleted"]
     assert "20 memories" in deleted[0]["message"]
     assert len(workspace.json("status")["systems"]["clients"]["deleted"]) == 20

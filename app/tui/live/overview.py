@@ -233,6 +233,11 @@ class OverviewPart(Part):
                 *suspicious_problems(workspace),
                 *overdue_problems(workspace, now),
             )
+        alerts += tuple(
+            Alert(line(Piece(one.message.partition(",")[0], "warn")), "problem")
+            for one in problems
+            if one.code == "clients.deleted"
+        )
         if in_brief and latest is not None:
             upkeep = (("config.md", held_words(now, latest)),)
         elif in_brief and small:

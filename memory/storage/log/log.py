@@ -174,6 +174,16 @@ class ChangeLog:
 
             return self._run(work, 0)
 
+    def expect(self, paths: Iterable[str]) -> None:
+        """Note of files never seen that they were missing at the last look, so that they are noticed as created."""
+
+        def work(db: sqlite3.Connection) -> None:
+            for path in paths:
+                if rows.get_seen(db, path) is None:
+                    rows.put_seen(db, path, None, None, None)
+
+        self._run(work, None)
+
     def _look(self, db: sqlite3.Connection, found: FoundFile, now: datetime) -> bool:
         """Record the change of one file, unless it changes right now: no other process can write to the log here."""
         path, stored, settled = found
