@@ -10,7 +10,6 @@ from datetime import datetime
 from functools import partial
 
 from memory.curated.files.index_file import IndexLine, rendered
-from memory.curated.files.listing import digest
 from memory.curated.files.names import fault_of
 from memory.curated.index.entries import index_lines
 from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
@@ -20,7 +19,7 @@ from memory.errors import BusyError, ConflictError, MemdeckError
 from memory.storage import Change
 from memory.storage.transaction import Transaction
 
-from .decision import ABSENT, Decision, begin, insert, select
+from .decision import ABSENT, Decision, begin, hash_of, insert, select
 
 _EVENTS = {"reject": "memory.write.rejected", "noop": "memory.write.shadowed"}
 
@@ -157,8 +156,8 @@ def _finish(side: Side, decision: Decision, transaction: Transaction, now: datet
         _abandon(side, decision, "its file name is none that a decision may write")
         return
     folder = decision.root.folder
-    target = _hash(transaction.read(f"{folder}/{decision.target_filename}").base)
-    source = _hash(transaction.read(f"{folder}/{decision.source_file}").base)
+    target = hash_of(transaction.read(f"{folder}/{decision.target_filename}").base)
+    source = hash_of(transaction.read(f"{folder}/{decision.source_file}").base)
     moves = decision.source_file != decision.target_filename
     after = ABSENT if decision.op == "delete" else decision.post_hash
     if target == after and (not moves or source == ABSENT):
@@ -168,10 +167,6 @@ def _finish(side: Side, decision: Decision, transaction: Transaction, now: datet
         stamp(side, decision, now, replayed=True)
     else:
         _abandon(side, decision, "another program changed the file before it was carried out")
-
-
-def _hash(data: bytes | None) -> str:
-    return ABSENT if data is None else digest(data)
 
 
 def _abandon(side: Side, decision: Decision, why: str) -> None:

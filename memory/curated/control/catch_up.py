@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -16,18 +16,16 @@ from typing import NamedTuple
 
 from memory.base.scan import scan
 from memory.curated.files.header import BadFile, read
-from memory.curated.files.listing import digest, is_memory_name
-from memory.curated.files.names import is_agent
-from memory.curated.index.records import milliseconds, read_number, write_number
+from memory.curated.files.listing import is_memory_name
+from memory.curated.index.records import read_number, write_number
 from memory.curated.model import ORIGINS, Root
 from memory.curated.sides import Side
-from memory.document.compare import apply
 from memory.errors import MemdeckError
 from memory.storage.changes import ChangeRecord
 from memory.storage.transaction import Transaction
 
 from .carry_out import recorded
-from .decision import ABSENT, CHANGED, SEEN, Decision, RuleTrace, insert, of_root
+from .decision import ABSENT, CHANGED, SEEN, Made, direct, hash_of, insert, of_root
 
 _OWN = ("curated.write", "curated.replay", "curated.revert")
 """The operations of the controller: what they change is decided, unless a person had to accept it."""
@@ -36,12 +34,10 @@ _BACK = ("undo", "revert", "curated.revert")
 """The operations that take something back."""
 _AT_ONCE = 500
 """How many files are recorded while the lock is held."""
-_File = tuple[str, str]
-"""A file by the key of its folder and its name."""
 
 
 class _Last(NamedTuple):
-    """The last decision on a file: its id, the hash that it left, and whether it is carried out."""
+    """The last decision on a file: its folder and id, the hash that it left, and whether it is carried out."""
 
     root: Root
     id: str
@@ -49,14 +45,8 @@ class _Last(NamedTuple):
     applied: bool
 
 
-class _Step(NamedTuple):
-    """One memory that a change touched; `source` is its earlier name where the change moved it."""
-
-    root: Root
-    name: str
-    before: bytes | None
-    after: bytes | None
-    source: str
+_Lasts = Mapping[tuple[str, str], _Last]
+"""The last decisions by the key of the folder and the name of the file."""
 
 
 def catch_up(side: Side, roots: Sequence[Root], profile: str, now: datetime) -> None:
@@ -67,38 +57,38 @@ def catch_up(side: Side, roots: Sequence[Root], profile: str, now: datetime) -> 
     if not side.lasting:
         return
     with suppress(MemdeckError):
-        none: tuple[dict[_File, _Last], int | None] = {}, None
-        lasts, seen = side.records.look(partial(_known, side), none)
+        none: dict[tuple[str, str], _Last] = {}
+        lasts = side.records.look(partial(_known, side), none)
+        seen = side.records.look(lambda db: read_number(db, SEEN), None)
         if side.records.warnings:
             return  # First it is told that the records were damaged; they are not made again unnoticed.
         files = _differing(side, roots, lasts)
         if not files and not _changes(side, lasts, seen) and (seen is not None or not lasts):
             return
-        _notice(side, [file for file in files if file in lasts], lasts, now)
+        # What another program did to known memories is noted in the change log, so that it can be taken back.
+        known = [side.store.shown(f"{lasts[file].root.folder}/{file[1]}") for file in files if file in lasts]
+        side.store.history.notice(known, now)
         more = True
         while more:
             with side.store.transaction("curated.look", actor="replay", now=now, wait=False) as transaction:
                 more = side.records.run(partial(_catch_up, side, roots, profile, transaction, now))
 
 
-def _known(side: Side, db: sqlite3.Connection) -> tuple[dict[_File, _Last], int | None]:
-    """Return the last decision on each file, and the newest change that was looked at."""
-    found: dict[_File, _Last] = {}
-    roots: dict[tuple[str, str | None, str | None], Root] = {}
+def _known(side: Side, db: sqlite3.Connection) -> dict[tuple[str, str], _Last]:
+    """Return the last decision on each file."""
+    found: dict[tuple[str, str], _Last] = {}
     for number, scope, agent, tier, op, targets, name, after, applied in db.execute(
         "SELECT id, scope, agent_name, agent_tier, op, targets, target_filename, post_content_hash, applied_at"
         f" FROM memory_decisions WHERE {CHANGED} AND abandoned IS NULL ORDER BY seq"
     ):
-        chosen = (scope, agent, tier)
-        root = roots[chosen] = roots.get(chosen) or side.root(*chosen)
-        found[root.key, name] = _Last(root, number, ABSENT if op == "delete" else after, applied is not None)
+        root = side.root(scope, agent, tier)
         for source in json.loads(targets) if op == "update" else ():
-            if source != name:
-                found[root.key, source] = _Last(root, number, ABSENT, applied is not None)
-    return found, read_number(db, SEEN)
+            found[root.key, source] = _Last(root, number, ABSENT, applied is not None)
+        found[root.key, name] = _Last(root, number, ABSENT if op == "delete" else after, applied is not None)
+    return found
 
 
-def _differing(side: Side, roots: Sequence[Root], lasts: dict[_File, _Last]) -> list[_File]:
+def _differing(side: Side, roots: Sequence[Root], lasts: _Lasts) -> list[tuple[str, str]]:
     """Return the files that are not as their last decision left them; files that are not memories are left out."""
     text = "SELECT root, filename, content_hash FROM memory_catalog_entries"
     rows: list[tuple[str, str, str | None]] = side.catalog.read(roots, lambda db: db.execute(text).fetchall())
@@ -111,13 +101,12 @@ def _differing(side: Side, roots: Sequence[Root], lasts: dict[_File, _Last]) -> 
     return differing
 
 
-def _changes(side: Side, lasts: dict[_File, _Last], seen: int | None) -> Sequence[ChangeRecord]:
+def _changes(side: Side, lasts: _Lasts, seen: int | None) -> Sequence[ChangeRecord]:
     """Return the changes of memories that memdeck made past the controller since the last look, the oldest first."""
     if seen is None and lasts:
         return ()  # Older records name no place in the log: there the files alone tell what is missing.
     marks = ",".join("?" * len(_OWN))
-    folders = (side.root(side.name).folder, "agents")
-    paths = [f"{side.store.prefix}{folder}/*.md" for folder in folders]
+    paths = [f"{side.store.prefix}{folder}/*.md" for folder in (side.root(side.name).folder, "agents")]
     found = side.store.history.records(
         f"seq > ? AND actor <> 'outside' AND (operation NOT IN ({marks}) OR proposal IS NOT NULL)"
         " AND seq IN (SELECT seq FROM file WHERE (path GLOB ? OR path GLOB ?) AND path NOT GLOB '*/_*')",
@@ -127,149 +116,92 @@ def _changes(side: Side, lasts: dict[_File, _Last], seen: int | None) -> Sequenc
     return found[::-1]
 
 
-def _notice(side: Side, files: Sequence[_File], lasts: dict[_File, _Last], now: datetime) -> None:
-    """Have the change log note what another program did to known memories, so that it can be taken back."""
-    paths = [side.store.shown(f"{lasts[file].root.folder}/{file[1]}") for file in files]
-    if paths:
-        side.store.history.notice(paths, now)
-
-
 def _catch_up(
     side: Side, roots: Sequence[Root], profile: str, transaction: Transaction, now: datetime, db: sqlite3.Connection
 ) -> bool:
     """Add what is missing, of many files some; return whether there are more: others wait for the lock meanwhile."""
-    lasts, seen = _known(side, db)
-    newest = side.store.history.state()[0]
-    made = _Catching(side, profile, lasts, db, now)
-    for record in _changes(side, lasts, seen):
-        for step in _steps(side, record):
-            made.add_step(record, step)
-    folders = {root.key: root for root in roots}
+    lasts, history = _known(side, db), side.store.history
+    newest = history.state()[0]
+    add = _Adding(side, profile, lasts, db, now)
+    folders = {root.folder: root for root in (*roots, *(last.root for last in lasts.values()))}
+    touched: dict[str, list[ChangeRecord]] = {}
+    for change in _changes(side, lasts, read_number(db, SEEN)):
+        for file in change.files:
+            if file.kept is not None:
+                touched.setdefault(file.path, []).append(change)
+    for path, changes in touched.items():
+        folder, _, name = path.removeprefix(side.store.prefix).rpartition("/")
+        if folder in folders and is_memory_name(name):
+            contents = [history.before(change.id, path) for change in changes]
+            contents.append(transaction.read(f"{folder}/{name}").base)
+            for change, before, after in zip(changes, contents, contents[1:], strict=False):
+                add(folders[folder], name, before, None)
+                add(folders[folder], name, after, change)
+    by_key = {root.key: root for root in folders.values()}
     files = _differing(side, roots, lasts)
     for key, name in files[:_AT_ONCE]:
-        last = lasts.get((key, name))
-        root = folders[key] if last is None else last.root
-        made.add_found(root, name, transaction.read(f"{root.folder}/{name}").base)
+        add(by_key[key], name, transaction.read(f"{by_key[key].folder}/{name}").base, None)
     write_number(db, SEEN, newest)
-    return len(files) > _AT_ONCE and made.count > 0
+    return len(files) > _AT_ONCE and add.count > 0
 
 
-def _steps(side: Side, record: ChangeRecord) -> Iterator[_Step]:
-    """Yield what a change did to memories; one that took its name from another of the same change was moved."""
-    found: list[_Step] = []
-    for file in record.files:
-        place = _place(side, file.path)
-        if place is None or file.kept is None:
-            continue
-        history = side.store.history
-        before = history.before(record.id, file.path)
-        if before is None and file.before is not None:
-            continue
-        try:
-            after = None if file.after is None else apply(history.regions(record, file), before or b"")
-        except ValueError:  # rows that do not belong together
-            continue
-        found.append(_Step(*place, before, after, place[1]))
-    gone, come = ([one for one in found if getattr(one, key) is None] for key in ("after", "before"))
-    if len(found) == 2 and len(gone) == len(come) == 1 and gone[0].root == come[0].root:
-        found = [come[0]._replace(before=gone[0].before, source=gone[0].name)]
-    yield from found
-
-
-def _place(side: Side, path: str) -> tuple[Root, str] | None:
-    """Return the folder of memories and the name of a file of the change log, None for another file."""
-    folder, _, name = path.removeprefix(side.store.prefix).rpartition("/")
-    if not is_memory_name(name):
-        return None
-    own = side.root(side.name)
-    if folder == own.folder:
-        return own, name
-    parts = folder.split("/")
-    if len(parts) != 3 or (parts[0], parts[2]) != ("agents", "memory") or not is_agent(parts[1]):
-        return None
-    return side.root("agent", parts[1], side.name), name
-
-
-class _Catching:
-    """Adds the decisions of one look, in the transaction of the records."""
+class _Adding:
+    """Adds the decisions of one look, in the transaction of the records; `count` says how many."""
 
     def __init__(
-        self, side: Side, profile: str, lasts: dict[_File, _Last], db: sqlite3.Connection, now: datetime
+        self, side: Side, profile: str, lasts: dict[tuple[str, str], _Last], db: sqlite3.Connection, now: datetime
     ) -> None:
-        """`lasts` is kept up to date with what is added, and `count` says how much that is."""
-        self._side, self._lasts, self._db, self._now = side, lasts, db, now
-        self._profile = profile
+        """`lasts` is kept up to date with what is added."""
+        self._side, self._profile, self._lasts, self._db, self._now = side, profile, lasts, db, now
         self.count = 0
 
-    def add_step(self, record: ChangeRecord, step: _Step) -> None:
-        """Add the decision on what a change of the log did to a memory, unless it is known already."""
-        if self._hash(step.root, step.name) == _hash_of(step.after):
-            return
-        if self._hash(step.root, step.source) != _hash_of(step.before):
-            self.add_found(step.root, step.source, step.before)
-        rule = "controller.accepted" if record.proposal else _RULES.get(record.operation, "controller.file")
-        by = record.actor if record.reviewer is None else f"{record.actor}, accepted by {record.reviewer}"
-        back = record.operation in _BACK
-        self._add(step, rule, record.summary, f"by {by}, change {record.id}", "cli", record.time, back=back)
+    def __call__(self, root: Root, name: str, data: bytes | None, change: ChangeRecord | None) -> None:
+        """Add the decision on a file that is not as the last one left it: by a change of the log, else another program.
 
-    def add_found(self, root: Root, name: str, data: bytes | None) -> None:
-        """Add the decision on a memory that another program made, changed or removed."""
+        A file that is no memory gets none.
+        """
         last = self._lasts.get((root.key, name))
-        before = None
+        if hash_of(data) == (ABSENT if last is None else last.hash):
+            return
+        before: bytes | None = None
         if last is not None and last.hash != ABSENT:
             text = "SELECT post_content FROM memory_decisions WHERE id = ?"
             (before,) = self._db.execute(text, (last.id,)).fetchone()
-        words = "the file was found; nothing is recorded of who wrote it"
-        if last is not None:
-            words = f"another program {'made' if before is None else 'removed' if data is None else 'changed'} the file"
-        self._add(_Step(root, name, before, data, name), "controller.file", words, "", "file", self._now, back=False)
-
-    def _hash(self, root: Root, name: str) -> str:
-        last = self._lasts.get((root.key, name))
-        return ABSENT if last is None else last.hash
-
-    def _add(self, step: _Step, rule: str, reason: str, details: str, origin: str, at: datetime, *, back: bool) -> None:
-        root, name, before, after, source = step
-        if _hash_of(before) == _hash_of(after) and source == name:
-            return
+        did = "made" if before is None else "removed" if data is None else "changed"
+        rule, origin, details, at, back = "controller.file", "file", "", self._now, False
+        reason = f"another program {did} the file" if last else "the file was found; nothing tells who wrote it"
+        if change is not None:
+            rule = "controller.accepted" if change.proposal else _RULES.get(change.operation, rule)
+            by = change.actor if change.reviewer is None else f"{change.actor}, accepted by {change.reviewer}"
+            reason, details, origin, at = change.summary, f"by {by}, change {change.id}", "cli", change.time
+            back = change.operation in _BACK
         header = {}
-        if after is not None:
+        if data is not None:
             try:
-                found = read(after, root)[0]
+                found = read(data, root)[0]
             except BadFile:
                 return
             if not any(hit.action == "reject" for hit in scan((found.name, found.description), self._profile)):
                 header = found.json()
             if rule == "controller.accepted" and found.provenance.source_actor in ORIGINS:
                 origin = str(found.provenance.source_actor)
-        op = "add" if before is None else "delete" if after is None else "update"
-        reason = reason[:240]
-        made = Decision(
-            root, op, () if op == "add" else (source,), name, reason, (RuleTrace(rule, True, reason, name, details),),
-            1.0, digest(f"{rule} {details}".encode()), origin, header, prior=before, prior_hash=_hash_of(before),
-            post=after, post_hash="" if after is None else digest(after), workspace_id=self._side.workspace_id,
-            reverts=self._reverted(step) if back else None,
-        )  # fmt: skip
-        last = self._lasts.get((root.key, source)) or self._lasts.get((root.key, name))
-        made = made.keyed("" if last is None else last.id, None, self._now)._replace(decided_at=milliseconds(at))
+        step = Made(root, name, before, name, data, header)
+        made = direct(
+            self._side, step, rule, reason[:240], details, origin, _reverted(step, self._db) if back else None
+        )
+        made = made.keyed("" if last is None else last.id, None, at)
         insert(self._db, made)
+        recorded(self._side, made, self._now, self._db, event="memory.write.reverted" if back else None)
+        self._lasts[root.key, name] = _Last(root, made.id, hash_of(data), True)
         self.count += 1
-        event = "memory.write.reverted" if back else None
-        recorded(self._side, made, self._now, self._db, event=event)
-        if source != name:
-            self._lasts[root.key, source] = _Last(root, made.id, ABSENT, True)
-        self._lasts[root.key, name] = _Last(root, made.id, _hash_of(after), True)
-
-    def _reverted(self, step: _Step) -> str | None:
-        """Return the newest decision that did the opposite of a step."""
-        where, values = of_root(step.root)
-        row = self._db.execute(
-            f"SELECT id FROM memory_decisions WHERE {where} AND target_filename = ? AND prior_hash = ?"
-            " AND CASE op WHEN 'delete' THEN ? ELSE post_content_hash END = ? ORDER BY seq DESC LIMIT 1",
-            [*values, step.source, _hash_of(step.after), ABSENT, _hash_of(step.before)],
-        ).fetchone()
-        return None if row is None else str(row[0])
 
 
-def _hash_of(data: bytes | None) -> str:
-    return ABSENT if data is None else digest(data)
+def _reverted(step: Made, db: sqlite3.Connection) -> str | None:
+    """Return the newest decision that did the opposite of a step."""
+    where, values = of_root(step.root)
+    row = db.execute(
+        f"SELECT id FROM memory_decisions WHERE {where} AND target_filename = ? AND prior_hash = ?"
+        " AND CASE op WHEN 'delete' THEN ? ELSE post_content_hash END = ? ORDER BY seq DESC LIMIT 1",
+        [*values, step.source, hash_of(step.after), ABSENT, hash_of(step.before)],
+    ).fetchone()
+    return None if row is None else str(row[0])

@@ -9,6 +9,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from memory.curated.files.listing import digest
 from memory.curated.index.records import add_event, milliseconds, read_number, time_of, write_number
 from memory.curated.model import Json, Root
 from memory.curated.settings import CuratedSettings
@@ -102,6 +103,39 @@ class Decision(NamedTuple):
             "decided_at": time_of(self.decided_at),
             "applied_at": None if self.applied_at is None else time_of(self.applied_at),
         }
+
+
+class Made(NamedTuple):
+    """What happened to a file, `source` before and `name` after it; None for bytes where there is no file.
+
+    `header` is that of the memory after it.
+    """
+
+    root: Root
+    source: str
+    before: bytes | None
+    name: str
+    after: bytes | None
+    header: Json
+
+
+def hash_of(data: bytes | None) -> str:
+    """Return the SHA-256 of the bytes of a file, `absent` where there is none."""
+    return ABSENT if data is None else digest(data)
+
+
+def direct(
+    side: Side, made: Made, rule: str, reason: str, details: str, origin: str, reverts: str | None = None
+) -> Decision:
+    """Return the decision, without key and id, that a rule has reached on a file without a candidate."""
+    op = "add" if made.before is None else "delete" if made.after is None else "update"
+    trace = (RuleTrace(rule, True, reason, made.name, details),)
+    return Decision(
+        made.root, op, () if op == "add" else (made.source,), made.name, reason, trace, 1.0,
+        digest(f"{rule} {details}".encode()), origin, made.header, prior=made.before, prior_hash=hash_of(made.before),
+        post=made.after, post_hash="" if made.after is None else digest(made.after), workspace_id=side.workspace_id,
+        reverts=reverts,
+    )  # fmt: skip
 
 
 # -- rows ------------------------------------------------------------------------------------------

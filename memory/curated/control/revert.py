@@ -10,7 +10,6 @@ from functools import partial
 from memory.base.retry import retry
 from memory.curated.curated import Curated
 from memory.curated.files.header import BadFile, read
-from memory.curated.files.listing import digest
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.curated.sides import Side
@@ -18,7 +17,7 @@ from memory.errors import ConflictError, NotFoundError, RefusedError
 from memory.storage import Change
 
 from .carry_out import carry_out, replay
-from .decision import ABSENT, Decision, RuleTrace, select
+from .decision import ABSENT, Decision, Made, direct, hash_of, select
 
 _SHOWN = 4000
 
@@ -78,7 +77,17 @@ def revert(
     def attempt() -> Reverted:
         with side.store.transaction("curated.revert", actor=actor, now=now) as transaction:
             current = _check(decision, lambda path: transaction.read(path).base)
-            made = _inverse(decision, current, reason, now)
+            step = Made(
+                decision.root,
+                decision.target_filename,
+                current,
+                decision.source_file,
+                decision.prior,
+                _header(decision),
+            )
+            words = f"takes back {decision.id}"
+            made = direct(side, step, "controller.revert", words, "", decision.origin, decision.id)
+            made = made._replace(reason=reason or words).keyed(f"{decision.id} {milliseconds(now)}", None, now)
             applied = made._replace(applied_at=milliseconds(now))
             change = carry_out(side, made, transaction, now, event="memory.write.reverted")
             return Reverted(decision, applied, change)
@@ -88,59 +97,23 @@ def revert(
 
 def _check(decision: Decision, read_bytes: Callable[[str], bytes | None]) -> bytes | None:
     """Return the bytes of the file as the decision left it; ConflictError where it has changed since."""
-    folder = decision.root.folder
-    current = read_bytes(f"{folder}/{decision.target_filename}")
-    found = ABSENT if current is None else digest(current)
-    wanted = ABSENT if decision.op == "delete" else decision.post_hash
-    blocked = None
-    if decision.source_file != decision.target_filename:
+    folder, name = decision.root.folder, decision.target_filename
+    current, blocked = read_bytes(f"{folder}/{name}"), None
+    same = hash_of(current) == (ABSENT if decision.op == "delete" else decision.post_hash)
+    if decision.source_file != name:
         blocked = read_bytes(f"{folder}/{decision.source_file}")
-    if found != wanted or blocked is not None:
-        raise ConflictError(
-            "memory.revert.changed",
-            f"{decision.target_filename} was changed since, so the decision is not taken back",
-            "look at both versions, then edit the memory",
-            filename=decision.target_filename,
-            recorded=_text(decision.post),
-            current=_text(blocked if found == wanted else current),
-        )
-    return current
+    if same and blocked is None:
+        return current
+    versions = {"recorded": decision.post, "current": blocked if same else current}
+    shown = {key: None if data is None else data.decode("utf-8", "replace")[:_SHOWN] for key, data in versions.items()}
+    words = f"{name} was changed since, so the decision is not taken back"
+    hint = "look at both versions, then edit the memory"
+    raise ConflictError("memory.revert.changed", words, hint, filename=name, **shown)
 
 
-def _inverse(decision: Decision, current: bytes | None, reason: str, now: datetime) -> Decision:
-    op = {"add": "delete", "update": "update", "delete": "add"}[decision.op]
-    trace = (RuleTrace("controller.revert", True, f"takes back {decision.id}", decision.target_filename),)
-    post = None if op == "delete" else decision.prior
-    made = Decision(
-        decision.root,
-        op,
-        (decision.target_filename,) if op == "update" else (),
-        decision.source_file,
-        reason or f"takes back {decision.id}",
-        trace,
-        1.0,
-        digest(f"revert {decision.id}".encode()),
-        decision.origin,
-        _header(decision, post),
-        prior=current,
-        prior_hash=ABSENT if current is None else digest(current),
-        post=post,
-        post_hash="" if post is None else digest(post),
-        workspace_id=decision.workspace_id,
-        reverts=decision.id,
-    )
-    return made.keyed(f"{decision.id} {milliseconds(now)}", None, now)
-
-
-def _header(decision: Decision, post: bytes | None) -> Json:
+def _header(decision: Decision) -> Json:
     """Return the header of the bytes that come back."""
-    if post is None:
-        return decision.header
     try:
-        return read(post, decision.root)[0].json()
+        return decision.header if decision.prior is None else read(decision.prior, decision.root)[0].json()
     except BadFile:
         return decision.header
-
-
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else data.decode("utf-8", "replace")[:_SHOWN]
