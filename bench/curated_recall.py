@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from bench.curated_set import AGENT, FRESH, SECOND, Asked, RecallSet, read_set, silent, write_set
+from bench.curated_set import AGENT, FRESH, SECOND, THIRD, Asked, RecallSet, read_set, silent, write_set
 from bench.curated_set.fillers import fillers
 from bench.places import NOW, Places
 
@@ -33,9 +33,13 @@ def curated_recall_table(places: Places, *, tuning: bool = False, count: int = F
 
 
 def curated_fresh_table(places: Places) -> str:
-    """Return the same over two fresh sets, and how many messages that no memory is about get none."""
+    """Return the same over three fresh sets, and how many messages that no memory is about get none."""
     parts = []
-    for names, messages in ((FRESH, silent()), (SECOND, silent("second_silent.txt"))):
+    for names, messages in (
+        (FRESH, silent()),
+        (SECOND, silent("second_silent.txt")),
+        (THIRD, silent("third_silent.txt")),
+    ):
         known = read_set(names)
         top = places.folder / f"curated-{names[0]}"
         table, quiet = _table_of(known, known.questions, top, 0), 0

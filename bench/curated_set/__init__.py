@@ -70,11 +70,15 @@ FRESH = ("fresh.txt",)
 
 
 SECOND = ("second.txt",)
-"""The second set of sixty memories; nothing was chosen with it at hand."""
+"""The second set of sixty memories; the list of synonyms was chosen with it at hand."""
+THIRD = ("third.txt",)
+"""The third set of sixty-six memories, from another field; the same holds for it since its first measurement."""
 
 
 def silent(name: str = "silent.txt") -> list[str]:
-    """Return messages that none of the fresh memories is about; `second_silent.txt` belongs to the second set."""
+    """Return messages that none of the fresh memories is about; `second_silent.txt` and
+    `third_silent.txt` belong to the other sets.
+    """
     return (HERE / name).read_text(encoding="utf-8").splitlines()
 
 

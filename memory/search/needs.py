@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from memory.base.word_lists import REQUEST_WORDS, SHORT_FORMS, STOP_WORDS
+from memory.base.word_lists import REQUEST_WORDS, SHORT_FORMS, STOP_WORDS, SYNONYMS
 from memory.base.words import (
     camel_parts,
     fold,
@@ -32,9 +32,9 @@ from .word_index import Filter, WordIndex, either, quoted
 
 MOST_NEEDS = 24
 """Words of a query that are used; those after them are ignored."""
-SPELLED, FORM, SHORT, LONGER, PARTS, INSIDE = 0.98, 0.9, 0.85, 0.8, 0.85, 0.7
+SPELLED, FORM, SHORT, LONGER, PARTS, INSIDE, SYNONYM = 0.98, 0.9, 0.85, 0.8, 0.85, 0.7, 0.6
 """How well another word serves: another spelling, another form, an abbreviation or its long form, a longer word that
-begins with it, the words it is written together from, a word that contains it.
+begins with it, the words it is written together from, a word that contains it, a word for the same thing.
 """
 BEGINNING = 0.5
 """How well a word serves that is the beginning of the one that is asked for, as in a compound."""
@@ -45,6 +45,11 @@ MINOR = 0.08
 REQUEST = 0.5
 """The same for a word with which people say what to do, such as "explain"."""
 _REQUESTS = frozenset(map(stem, REQUEST_WORDS))
+_SYNONYMS: dict[str, set[str]] = {}
+"""The stems of the words for the same thing, by stem."""
+for _stems in ({stem(word) for word in group} for group in SYNONYMS):
+    for _stem in _stems:
+        _SYNONYMS.setdefault(_stem, set()).update(_stems)
 _NO_WORD = 0.25
 """The share of its value that a pair of unspaced writing counts as missing which no entry has."""
 _ASSUMED = 50
@@ -196,6 +201,8 @@ class _Reader:
         for group in SHORT_FORMS:
             if word in group or stem(word) in group:
                 words |= {other: SHORT for form in group for other in (form, f"{form}s") if other not in words}
+        for root in sorted(_SYNONYMS.get(stem(word), ())):
+            words |= {other: SYNONYM for other in self._index.with_stem(root) if other not in words}
         words = {other: served for other, served in words.items() if self._count(other)}
         longer = self._index.beginning(word, _MOST_LONGER) if one.open else []
         head = word if any(map(self._count, longer)) else ""

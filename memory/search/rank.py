@@ -68,7 +68,8 @@ class Evidence(NamedTuple):
 
     `score` orders the entries of one query: what is asked for and found, with title, nearness and age. `share` is the
     part of what was asked for that the entry has, `exact` the part that it has as it was typed or in another form.
-    `telling` compares the worth of what it has with that of a word that no entry has.
+    `telling` compares the worth of what it has with that of a word that no entry has. `served` is how well the word
+    that is served best is served: a synonym serves less than a typo.
     `found` maps the needs, by their position in the query, to `title`, `text` or both.
     """
 
@@ -79,6 +80,7 @@ class Evidence(NamedTuple):
     telling: float
     found: dict[int, str]
     fits_all: bool
+    served: float = 0.0
 
     @property
     def is_about(self) -> bool:
@@ -128,7 +130,9 @@ class Weigher:
         share /= self._total
         points *= (1 - _COVERAGE_SHARE + _COVERAGE_SHARE * share) * self._standing(entry)
         telling = share * self._total / self._unique
-        return Evidence(entry.number, points, share, exact / self._total, telling, found, self._wanted <= found.keys())
+        served = max((worth for at, worth in best.items() if at in self._wanted), default=0.0)
+        fits = self._wanted <= found.keys()
+        return Evidence(entry.number, points, share, exact / self._total, telling, found, fits, served)
 
     def _occurrences(self, words: Sequence[str]) -> list[tuple[int, int, float]]:
         """Return (place, need, how well it is served) for each word that serves a need."""

@@ -21,9 +21,9 @@ from memory.curated.index.entries import COLUMNS, memories, memory_of, text_of
 from memory.curated.model import DREAM, Memory, Root, winners
 from memory.curated.settings import CuratedSettings
 from memory.curated.sides import Side
-from memory.search.needs import Need, needs_of
+from memory.search.needs import SYNONYM, Need, needs_of
 from memory.search.query import plain_query
-from memory.search.rank import TELLING, WEIGHED, Document, Evidence, Weigher
+from memory.search.rank import WEIGHED, Document, Evidence, Weigher
 from memory.search.word_index import Filter, WordIndex, either
 
 _OLD = 0.5
@@ -32,7 +32,9 @@ _RRF = 60
 _NO_DREAM = f"""e.filename NOT GLOB '{DREAM}[0-9]*' AND instr(e.header, '"source_actor": "dreaming"') = 0"""
 """The SQL condition of a memory that is recalled: a dream says again what its sources say, and would displace them."""
 DAY = 86400.0
-_FIFTH, _HALF, _MOST_OF_IT = 0.2, 0.45, 0.6
+_SOME, _HALF, _MOST_OF_IT = 0.1, 0.45, 0.6
+_SAYS = 0.25
+"""The least that the words of a memory tell that a question finds; see `memory.search.rank.TELLING` for messages."""
 _REQUESTS = frozenset(map(stem, REQUEST_WORDS))
 _SAME = 0.6
 """The share of all words of two memories that both must have to say the same."""
@@ -133,7 +135,7 @@ def find(
 ) -> RecallFound:
     """Return the memories of some folders that are about a text, the best first; `skip` are ids to leave out.
 
-    A question finds what has a fifth of it; with `of_message` a memory needs more, see `find_about`.
+    A question finds what has a tenth of it; with `of_message` a memory needs more, see `find_about`.
     """
     settings = curated.settings
     roots = curated.existing(roots)
@@ -196,14 +198,14 @@ def _is_enough(needs: Sequence[Need], evidence: Evidence, *, of_message: bool) -
     if all(need.guessed and all(fold(need.text) in word for word in need.words) for need in found):
         return False
     if not of_message:
-        return evidence.fits_all or (evidence.share >= _FIFTH and evidence.telling >= TELLING)
+        return evidence.fits_all or (evidence.share >= _SOME and evidence.telling >= _SAYS)
     telling = {
         at: need for at in evidence.found if stem(fold((need := needs[at]).text)) not in _REQUESTS and not need.minor
     }
     code = any(need.text.isalnum() and not need.text.isalpha() and not need.text.isdigit() for need in telling.values())
     titled = evidence.share >= _HALF and any("title" in evidence.found[at] for at in telling)
     enough = evidence.share >= _MOST_OF_IT or len(telling) > 1 or code or titled
-    return evidence.fits_all or (evidence.is_about and enough)
+    return evidence.fits_all or (evidence.is_about and enough and evidence.served > SYNONYM)
 
 
 def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[_Candidate]) -> list[_Candidate]:
