@@ -34,8 +34,9 @@ class PaneEntry(NamedTuple):
     """One pane of the application, known without importing its code.
 
     `place` is its class as `module:class` (see `widgets.pane.base.Pane`), `files` what it shows: memory files,
-    `archive/` for all archives, files of another system by their path in the workspace. `key` opens it, or `letter`
-    after `g` (default: the first letter of its title).
+    `archive/` for all archives, files of another system by their path in the workspace. `key` is its digit, which panes
+    may share; panes of systems other than the memory files are tabs of "Agent memory". `letter` opens it after `g`
+    (default: the first letter of its title).
     """
 
     id: str
@@ -137,11 +138,11 @@ REGISTRY: tuple[SystemName, ...] = (
             PaneEntry("tasks", "Tasks", _PANES + "tasks.pane:TasksPane", ("tasks.md",), "2"),
             PaneEntry("journal", "Journal", _PANES + "journal.pane:JournalPane", ("journal.md",), "3"),
             PaneEntry("knowledge", "Knowledge", _PANES + "knowledge.pane:KnowledgePane", ("knowledge.md",), "4"),
-            PaneEntry("contacts", "Contacts", _PANES + "contacts.pane:ContactsPane", ("contacts.md",), "5"),
             PaneEntry("plans", "Plans", _PANES + "plans.pane:PlansPane", ("orchestration.md",), "6"),
             PaneEntry("monitors", "Monitors", _PANES + "monitors.pane:MonitorsPane", ("monitors.md",), "7"),
-            PaneEntry("config", "Config", _PANES + "config.pane:ConfigPane", ("config.md",), "8"),
-            PaneEntry("archive", "Archive", _PANES + "archive:ArchivePane", ("archive/",), "9"),
+            PaneEntry("contacts", "Contacts", _PANES + "contacts.pane:ContactsPane", ("contacts.md",), "7"),
+            PaneEntry("config", "Config", _PANES + "config.pane:ConfigPane", ("config.md",), "7", "o"),
+            PaneEntry("archive", "Archive", _PANES + "archive:ArchivePane", ("archive/",), "2"),
         ),
     ),
     SystemName(
@@ -156,7 +157,7 @@ REGISTRY: tuple[SystemName, ...] = (
                 "facts", "memory.facts.operations:facts", "Store, search, delete and inject short notes for prompts."
             ),
         ),
-        panes=(PaneEntry("facts", "Facts", _PANES + "facts:FactsPane", (".aegis/memory/memories.jsonl",)),),
+        panes=(PaneEntry("facts", "Facts", _PANES + "memory.facts:FactsPane", (".aegis/memory/memories.jsonl",)),),
     ),
     SystemName(
         "typed",
@@ -174,7 +175,7 @@ REGISTRY: tuple[SystemName, ...] = (
                 "The typed memory of agents: prune, merge, promote, lock, failures.",
             ),
         ),
-        panes=(PaneEntry("typed", "Typed", _PANES + "typed:TypedPane", letter="y"),),
+        panes=(PaneEntry("typed", "Typed", _PANES + "memory.typed:TypedPane", letter="y"),),
     ),
     SystemName(
         "state",
@@ -190,7 +191,7 @@ REGISTRY: tuple[SystemName, ...] = (
                 "Project state: init, recall, query, validate, sync, checkpoints.",
             ),
         ),
-        panes=(PaneEntry("state", "State", _PANES + "state.pane:StatePane", (".agent-memory/", "docs/agent-memory/")),),
+        panes=(PaneEntry("state", "State", _PANES + "memory.state:StatePane", (".agent-memory/", "docs/agent-memory/")),),
     ),
     SystemName(
         "curated",
@@ -208,7 +209,7 @@ REGISTRY: tuple[SystemName, ...] = (
                 "Curated memory: write, search, decisions, recall, snapshots.",
             ),
         ),
-        panes=(PaneEntry("curated", "Curated", _PANES + "curated.pane:CuratedPane", (".agh/",), letter="u"),),
+        panes=(PaneEntry("curated", "Curated", _PANES + "memory.curated:CuratedPane", (".agh/",), letter="u"),),
     ),
     SystemName(
         "clients",

@@ -216,7 +216,7 @@ class MemdeckApp(Shell):
             "changes": lambda: self.outside_changes.log,
             "contacts": lambda: self.schedule.addresses,
             "fleet": lambda: self.fleet.source,
-            "inbox": lambda: self.proposals,
+            "waiting": lambda: self.proposals,
             "monitors": lambda: self.schedule.pictures,
             "prompt": lambda: self.prompts,
         }

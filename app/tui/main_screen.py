@@ -19,7 +19,7 @@ from widgets.chrome.header import HeaderLine
 from widgets.chrome.keys import UNBOUND, KeyHints, active_binding
 from widgets.chrome.sidebar import Sidebar, SidebarEntry
 from widgets.pane.base import Pane
-from widgets.panes import PaneName
+from widgets.panes import GROUPS, PaneName
 
 from .commands.conditions import Situation
 from .keys.available import KeyState, hint_names, key_state, live_actions
@@ -33,6 +33,11 @@ def bindings() -> Iterator[Binding]:
         yield Binding(keys, f"app.do('{action.id}')", action.words, show=action.shown, id=action.id)
 
 
+def entry_of(pane: PaneName, count: int | None = None, *, alert: bool = False) -> SidebarEntry:
+    """Return a pane's row in the sidebar."""
+    return SidebarEntry(pane.id, pane.key, pane.title, count, alert, GROUPS.get(pane.key, ""))
+
+
 class Body(Horizontal):
     """Sidebar and panes."""
 
@@ -42,8 +47,8 @@ class Panes(Container):
 
 
 class MainScreen(Screen[None]):
-    """The screen the user works in. Wide terminals show everything. Below 90 columns the sidebar has numbers and badges
-    only, below 60 it is left out. If not even a few rows fit, the screen says so.
+    """The screen the user works in. Wide terminals show everything. Below 60
+    columns the sidebar is left out. If not even a few rows fit, the screen says so.
     """
 
     AUTO_FOCUS = ""
@@ -51,7 +56,7 @@ class MainScreen(Screen[None]):
     """Keys of a list act in the list: no other widget between it and the application waits for them."""
     HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [  # type: ignore[misc]
         (0, "-single"),
-        (60, "-numbers"),
+        (60, "-narrow"),
         (90, "-stacked"),
         (110, "-wide"),
     ]
@@ -62,11 +67,11 @@ class MainScreen(Screen[None]):
         background: $background;
         layers: usual above;
         & > #body { height: 1fr; }
-        #sidebar-frame { width: 20; }
+        #sidebar-frame { width: 22; }
         Sidebar { width: 1fr; }
         #panes { width: 1fr; height: 1fr; }
         KeyHints { dock: bottom; }
-        &.-numbers #sidebar-frame { width: 11; }
+        &.-narrow #sidebar-frame { width: 20; }
         &.-single #sidebar-frame { display: none; }
     }
     """
@@ -139,9 +144,7 @@ class MainScreen(Screen[None]):
         with Body(id="body"):
             with Frame(classes="sidebar-frame") as frame:
                 frame.id = "sidebar-frame"
-                sidebar = Sidebar(
-                    [SidebarEntry(pane.id, pane.key, pane.title, letter=pane.letter) for pane in self._names]
-                )
+                sidebar = Sidebar([entry_of(pane) for pane in self._names])
                 if self._pane is not None:
                     sidebar.show(self._pane.pane_id)
                 yield sidebar

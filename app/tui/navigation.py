@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.tui.shell import Part, panes_by_id
 from widgets.pane.base import Pane
-from widgets.panes import PaneName, all_panes, pane_of
+from widgets.panes import GROUPS, PaneName, all_panes, pane_of
 from widgets.panes.brief.shortened_groups import DOORS
 
 if TYPE_CHECKING:
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 FIRST_PANE = "tasks"
 """The pane that opens in a workspace that was never opened before."""
-
-INBOX = "inbox"
-"""The pane of what agents propose, which is there from the first proposal on."""
 
 LONGEST_WAY = 100
 """How many places the back history keeps."""
@@ -55,6 +52,8 @@ class Navigation(Part):
         self._mounted = app.panes.mounted
         self._back: list[Place] = []
         self._forward: list[Place] = []
+        self._tabs: dict[str, str] = {}
+        """The tab that each digit opened last."""
         self._following: object = None
         """The row whose first link is followed as soon as it is known."""
 
@@ -114,6 +113,18 @@ class Navigation(Part):
             pane.call_after_refresh(self._focus, pane)
         self.app.refresh_keys()
 
+    def open_digit(self, digit: str) -> None:
+        """Open the pane of a digit; pressed again, its next tab."""
+        tabs = [name.id for name in self.panes if name.key == digit]
+        here = None if self.pane is None else self.pane.pane_id
+        if tabs:
+            self._tabs[digit] = (
+                tabs[(tabs.index(here) + 1) % len(tabs)] if here in tabs else self._tabs.get(digit, tabs[0])
+            )
+            self.open_pane(self._tabs[digit] if self._tabs[digit] in tabs else tabs[0])
+        else:
+            self.app.say(f"There is no {GROUPS.get(digit, 'such pane')} here yet.")
+
     def _focus(self, pane: Pane) -> None:
         """Focus a pane that was opened for the first time, unless a later key already opened something else."""
         main_screen = self.app.main_screen
@@ -131,8 +142,6 @@ class Navigation(Part):
         usual = own[0] if own and "files" not in systems else FIRST_PANE
         if asked in panes_by_id():
             return asked
-        if left == INBOX and self.app.proposals.ever:
-            return left
         return left if left in {name.id for name in self.panes} else usual
 
     def begin(self, pane_id: str) -> Pane:
@@ -170,10 +179,13 @@ class Navigation(Part):
         if character == "?":
             self.app.overlays.help()
             return
-        for key, name in pane_keys().items():
-            if character.casefold() in (key, name.key):
-                self.open_pane(name.id)
-                return
+        found = pane_keys().get(character.casefold())
+        if found is not None:
+            self.open_pane(found.id)
+            return
+        if any(name.key == character for name in all_panes()):
+            self.open_digit(character)
+            return
         self.app.say(f"No pane begins with {character!r}.")
 
     def go_waits(self, *, waits: bool) -> None:
@@ -334,9 +346,6 @@ class Navigation(Part):
         entries, too.
         """
         pane_id, text, _ = DOORS[group]
-        if not pane_id:
-            self.app.consent.review_all()
-            return
 
         def show() -> None:
             pane = self.pane
@@ -372,8 +381,8 @@ class Navigation(Part):
 
     def lead(self, group: str) -> None:
         """Go where a count of the header leads: the first error, else the group of the brief that it counts."""
-        if group == "problem":
-            self.problem()
+        if group in ("problem", "waiting"):
+            self.problem() if group == "problem" else self.open_pane(group)
             return
         self.open_pane("brief")
         pane = self.pane

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from .keys.registry import BY_ID, function_of
 from .shell import Part
 
 if TYPE_CHECKING:
@@ -43,13 +44,16 @@ class Overlays(Part):
         """Find a command by its name."""
         from .keys.help import CommandScreen, palette_rows
 
-        rows = [row._replace(group="") for row in palette_rows(self.app, self._recent)]
+        rows = palette_rows(self.app, self._recent)
         self.app.push_screen(CommandScreen("Commands", rows), self._chosen)
 
     def _chosen(self, command_id: str | None) -> None:
         if command_id is not None:
             self._recent = tuple(dict.fromkeys((command_id, *self._recent)))[:RECENT]
-            self.app.action_do(command_id)
+            if command_id in BY_ID:
+                self.app.action_do(command_id)
+            else:
+                function_of("operations.run")(self.app.context, command_id)
 
     def jump(self) -> None:
         """Go to a row, pane or link by the letters beside it."""

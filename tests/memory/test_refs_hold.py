@@ -289,7 +289,7 @@ def test_several_equal_facts_are_removed_as_one_change(
 ) -> None:
     """Equal facts that were selected together go together, though the refs of the others end with the first."""
     from memory.files.knowledge.model import find_knowledge, remove_knowledge
-    from widgets.panes.edit_chain import removals
+    from widgets.pane.removing import removals
 
     workspace = opened(knowledge="## A\n- wet\n- dry\n## B\n- wet\n## A\n- wet\n- wet\n")
     facts = [one for one in workspace.snapshot().knowledge if one.text == "wet" and one.section == "A"]

@@ -10,17 +10,15 @@ from textual import events
 from textual.message import Message
 
 from widgets.list.line_list import LineList
+from widgets.list.rows import Heading
 from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
-
-NAMES_FROM = 10
-"""Cells from which a row has the name of its pane; a narrower row has only number, count and mark."""
 
 
 @dataclass(frozen=True, slots=True)
 class SidebarEntry:
-    """One pane: its id, key and name, its count, and whether something in it needs attention.
+    """One pane: its id, digit and name, its count, and whether something in it needs attention.
 
-    `letter`, typed after `g`, opens a pane without a key; if empty, it is the first letter of the name.
+    Panes in a row with one digit are tabs: the first has the digit, or a line above it with the name of their `group`.
     """
 
     id: str
@@ -28,7 +26,7 @@ class SidebarEntry:
     name: str
     count: int | None = None
     alert: bool = False
-    letter: str = ""
+    group: str = ""
 
 
 class Sidebar(LineList):
@@ -59,6 +57,7 @@ class Sidebar(LineList):
     ) -> None:
         self._entries: dict[Hashable, SidebarEntry] = {}
         self._current = ""
+        self._first: set[str] = set()
         super().__init__(id=id, classes=classes)
         self.set_entries(entries)
 
@@ -70,7 +69,15 @@ class Sidebar(LineList):
         self._entries = {entry.id: entry for entry in entries}
         if self._current not in self._entries:
             self._current = entries[0].id if entries else ""
-        self.set_rows(tuple(self._entries))
+        rows: list[Hashable] = []
+        self._first = {
+            entry.id for place, entry in enumerate(entries) if not place or entries[place - 1].key != entry.key
+        }
+        for entry in entries:
+            if entry.group and entry.id in self._first:
+                rows.append(Heading(f"{entry.key} {entry.group}"))
+            rows.append(entry.id)
+        self.set_rows(tuple(rows))
         self.refresh()
 
     def __contains__(self, pane_id: object) -> bool:
@@ -99,11 +106,8 @@ class Sidebar(LineList):
     def render_row(self, key: Hashable, width: int) -> Line:
         """Key, name, count and alert mark."""
         entry = self._entries[key]
-        if width < NAMES_FROM:
-            # A pane without a number is shown by the letter that opens it.
-            left = line(Piece(entry.key or entry.letter or entry.name[:1].lower(), "muted"))
-        else:
-            left = line(Piece(f"{entry.key:>1} ", "muted"), Piece(entry.name))
+        opens = entry.id in self._first and not entry.group
+        left = line(Piece(f"{entry.key if opens else '':<2}", "muted"), Piece(f"{'' if opens else ' '}{entry.name}"))
         room = width - line_width(left) - 1
         mark = Piece(self.glyphs.alert, "alert") if entry.alert else Piece(" ")
         count = count_words(entry.count, room - 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
@@ -16,10 +16,19 @@ if TYPE_CHECKING:
 FileBuild: TypeAlias = "Callable[[Snapshot], Edit]"
 """Makes an edit of the files as they are at the time of writing; runs in a thread, under the workspace's lock."""
 
-Build: TypeAlias = "FileBuild | Act"
+
+class Call(NamedTuple):
+    """Calls of one operation, named by its words after `memdeck`: one for each of `values`."""
+
+    operation: str
+    values: Sequence[Mapping[str, Any]]
+
+
+Build: TypeAlias = "FileBuild | Act | Call"
 """Makes a change.
 
-A pane of a system other than the memory files returns an `Act` instead, which that system carries out."""
+A pane of a system other than the memory files returns an `Act`, which that system carries out, or calls of an
+operation."""
 
 Values: TypeAlias = dict[str, str]
 """Values of a form by field name, as text."""

@@ -1,8 +1,12 @@
-"""The panes, by name; each module is imported when its pane is shown for the first time."""
+"""The panes, by name; each module is imported when its pane is shown for the first time.
+
+At most ten digits: panes that share one are its tabs, and the digit pressed again opens the next. The panes of all
+memory systems but the memory files are the tabs of "Agent memory".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,9 +16,15 @@ from memory.registry import REGISTRY, PaneEntry, SystemName, registered
 if TYPE_CHECKING:
     from widgets.pane.base import Pane
 
+MEMORY = "5"
+"""The digit of "Agent memory"."""
+
+GROUPS = {MEMORY: "Agent memory"}
+"""The digits whose tabs have a name in common."""
+
 
 class PaneName(NamedTuple):
-    """What is known of a pane before its module is imported: id, key, title, and its class as `module:class`."""
+    """What is known of a pane before its module is imported: id, digit, title, and its class as `module:class`."""
 
     id: str
     key: str
@@ -38,40 +48,40 @@ class PaneName(NamedTuple):
 
 
 def _named(system: SystemName, pane: PaneEntry) -> PaneName:
-    return PaneName(pane.id, pane.key, pane.title, pane.place, pane.files, pane.letter, system.name, system in REGISTRY)
-
-
-@cache
-def all_panes() -> tuple[PaneName, ...]:
-    """Return all panes in the order of the sidebar, those of other packages last and without a key of their own."""
-    first, *others = registered()
-    taken = set(FIXED)
-    found = [*(_named(first, pane) for pane in first.panes)]
-    rest = [_named(system, pane) for system in others for pane in system.panes if pane.id not in taken]
-    return (
-        FIXED["brief"],
-        *found,
-        FIXED["changes"],
-        FIXED["inbox"],
-        FIXED["prompt"],
-        FIXED["fleet"],
-        *(one if one.own else one._replace(key="") for one in rest),
-    )
+    own = system in REGISTRY
+    key = pane.key if own and pane.key else MEMORY
+    return PaneName(pane.id, key, pane.title, pane.place, pane.files, pane.letter, system.name, own)
 
 
 FIXED = {
     "brief": PaneName("brief", "1", "Brief", "widgets.panes.brief.pane:BriefPane"),
+    "prompt": PaneName("prompt", "8", "Told to agents", "widgets.panes.prompt:PromptPane", letter="r"),
+    "waiting": PaneName("waiting", "9", "Waiting", "widgets.panes.waiting:WaitingPane"),
     "changes": PaneName("changes", "0", "Changes", "widgets.panes.changes.pane:ChangesPane"),
-    "inbox": PaneName("inbox", "", "Inbox", "widgets.panes.inbox:InboxPane", system="review"),
-    "prompt": PaneName("prompt", "", "Prompt", "widgets.panes.prompt:PromptPane", letter="r", system="prompt"),
-    "fleet": PaneName("fleet", "", "Fleet", "widgets.panes.fleet:FleetPane", letter="w", system="fleet"),
+    "fleet": PaneName("fleet", "", "Fleet", "widgets.panes.fleet:FleetPane", system="fleet"),
 }
-"""The panes that cover all systems."""
+"""The panes that cover all systems; `fleet` has no digit, it is the switcher of workspaces."""
+
+
+@cache
+def all_panes() -> tuple[PaneName, ...]:
+    """Return all panes by their digits, 0 last; those without a digit follow."""
+    found = [_named(system, pane) for system in registered() for pane in system.panes if pane.id not in FIXED]
+    return tuple(sorted((*FIXED.values(), *found), key=lambda one: (one.key or ":").replace("0", ":")))
 
 
 def panes_for(systems: Collection[str]) -> tuple[PaneName, ...]:
     """The panes of a workspace with these systems; the panes of the memory files are always included."""
     return tuple([name for name in all_panes() if name.system == "files" or name.system in systems])
+
+
+def digits() -> Iterator[tuple[str, PaneName]]:
+    """Yield each digit with the pane that it opens first."""
+    seen = set[str]()
+    for name in all_panes():
+        if name.key and name.key not in seen:
+            seen.add(name.key)
+            yield name.key, name
 
 
 def pane_of(file: str) -> str | None:

@@ -15,7 +15,7 @@ KEPT = 64
 
 
 class TellingPane(Pane):
-    """A pane whose detail asks with `told` for what takes a while to find; it is shown again once that is known."""
+    """A pane whose detail asks with `told_later` for what takes long to find; it is shown again once that is known."""
 
     @dataclass
     class Told(Message):
@@ -32,7 +32,7 @@ class TellingPane(Pane):
         """What identifies an entry in the state that the answer is about."""
         return self.ref(item)
 
-    def told(self, item: Any, find: Callable[[], Any]) -> Any | None:
+    def told_later(self, item: Any, find: Callable[[], Any]) -> Any | None:
         """What `find` returned for an entry; None where it has to be asked first, which a worker does now."""
         key = self.told_key(item)
         if key not in self._told:

@@ -244,7 +244,7 @@ def _editing(now: Situation) -> bool:
 def _removing(now: Situation) -> bool:
     if now.item is None or now.pane is None:
         return False
-    return now.pane_id == "inbox" or _offers(type(now.pane), "removing") or _stands_for_other(now)
+    return _offers(type(now.pane), "removing") or _stands_for_other(now)
 
 
 def _stands_for_other(now: Situation) -> bool:
@@ -255,7 +255,7 @@ def _stands_for_other(now: Situation) -> bool:
 
 def _source(now: Situation) -> bool:
     assert now.pane is not None
-    return now.item is not None and (now.pane_id == "inbox" or _offers(type(now.pane), "from_source"))
+    return now.item is not None and (now.pane_id == "waiting" or _offers(type(now.pane), "from_source"))
 
 
 def _mentioned(now: Situation) -> bool:
@@ -271,13 +271,7 @@ def _versions(now: Situation) -> bool:
 
 def _run(now: Situation) -> bool:
     assert now.pane is not None
-    return bool(now.monitors) or action_of_pane(now.pane, now.tasks) is not None or _runs_commands(now.pane)
-
-
-def _runs_commands(pane: Pane) -> bool:
-    """Return whether the pane is a state whose validation commands can be run."""
-    look = getattr(pane, "state", lambda: None)() if pane.pane_id == "state" else None
-    return look is not None and look.bundle is not None and bool(look.bundle["validationCommands"])
+    return bool(now.monitors) or action_of_pane(now.pane, now.tasks) is not None
 
 
 def _archived(now: Situation) -> bool:
@@ -300,7 +294,7 @@ def _removal_here(now: Situation, bulk: bool) -> bool | None:
 
 
 def _source_here(now: Situation, bulk: bool) -> bool | None:
-    return bulk or not now.selected if now.pane_id == "inbox" else None
+    return bulk or not now.selected if now.pane_id == "waiting" else None
 
 
 def _approval_here(now: Situation, _: bool) -> bool | None:
@@ -365,9 +359,7 @@ MENTIONED = Condition(_mentioned, "The journal can mention tasks, plans and moni
 VERSIONS = Condition(_versions, "This has no history of its own.")
 ARCHIVED = _pane("archive", "brief", "changes", holds=_archived, why="Not an archived entry.")
 CHANGE = _pane("changes", holds=ITEM.holds, why=ITEM.why)
-RUN = _pane(
-    *("monitors", "tasks", "brief", "state"), holds=_run, why="Not a monitor, and not an open task with an action."
-)
+RUN = _pane(*("monitors", "tasks", "brief"), holds=_run, why="Not a monitor, and not an open task with an action.")
 MONITOR = _pane("monitors", "brief", holds=lambda now: now.monitors, why="Not a monitor.")
 BOARD = _pane(
     "tasks",
@@ -382,17 +374,11 @@ TASK_REOPEN = _task(
     "in-progress", "completed", why="Not started or completed; {entry.restore|B} restores archived tasks."
 )
 FACT = _pane("knowledge", holds=lambda now: any(hasattr(item, "text") for item in now.items), why="Not a fact.")
-FACTS = _pane("facts")
-TYPED = _pane("typed", holds=lambda now: hasattr(now.item, "file"), why="Not a file of an agent.")
-STATE = _pane("state", holds=ITEM.holds, why=ITEM.why)
-STATE_ANY = _pane("state")
-STATE_POINT = _pane(
-    "state", holds=lambda now: any(hasattr(item, "point") for item in now.items), why="Not a checkpoint."
+STATE = _pane("state")
+PRUNED = _pane("typed", "state")
+NOT_MEMORY = Condition(
+    lambda now: now.may_change and now.pane_id not in PRUNED.panes, "Prunes this memory.", everywhere=True
 )
-CURATED = _pane("curated")
-CURATED_DECISION = _pane(
-    "curated", holds=lambda now: getattr(now.item, "changes", False), why="Not a decision that changed a memory."
-)
-REVIEW = _pane("inbox", holds=ITEM.holds, why=ITEM.why)
+REVIEW = _pane("waiting", holds=ITEM.holds, why=ITEM.why)
 PROMPT = _pane("prompt")
 PROMPT_ENTRY = _pane("prompt", holds=lambda now: getattr(now.item, "ref", None), why="Not an entry with a ref.")

@@ -284,6 +284,17 @@ class Context(Part):
         self.app.consent.first(chosen, roles, then)
         return True
 
+    def approve(self) -> Step:
+        """Ask about the command under the cursor that waits for an approval, then about the others."""
+        self.app.consent.review()
+        return True
+
+    def wrote(self) -> Step:
+        """Note that something was written beside `change`, and read the files again."""
+        self.app.outside_changes.changed()
+        self.app.schedule.files_changed(frozenset())
+        return self.read_again()
+
     def read_again(self, then: Callable[[], object] | None = None) -> Step:
         """Read the files again; `then` is called once the open pane shows them."""
         self.app.refresher.request(then)

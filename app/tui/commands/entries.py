@@ -63,8 +63,6 @@ def _which(context: Context, pane: Pane) -> str:
 def remove(context: Context) -> Step:
     """Remove the selected entries; asks first."""
     pane = open_pane(context)
-    if pane.pane_id == review.PANE:
-        return review.reject(context)
     if draft := draft_of(pane):
         return context.discard(draft)
     if (lost := removal_of(pane, ())) is not None:

@@ -9,9 +9,8 @@ from app.connect.clients import CLIENTS
 from memory.errors import UsageError
 from memory.prompts import EVERY, PromptChoices, change_choices, choice_of, read_choices
 from memory.storage.changes import AGENT
-from widgets.dialogs.dialogs import Preview, Prompt
+from widgets.dialogs.dialogs import Prompt
 from widgets.dialogs.pick import Pick, PickOption
-from widgets.panes.facts import FactsPane, injection_lines
 from widgets.panes.prompt import PromptPane
 
 from .context import ACTOR, Context, Step, open_pane, steps
@@ -101,20 +100,3 @@ def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
         return steps((context.say(f"{undone if takes_back else done}{for_whom}: {what}"), context.read_again()))
 
     return context.find(lambda: change_choices(workspace.state, change, actor=ACTOR, now=now), told)
-
-
-def inject(context: Context) -> Step:
-    """Show what a message would inject into a prompt."""
-    pane = context.pane
-    assert isinstance(pane, FactsPane)
-    screen = Prompt("Inject for which message?", pane.asked_message, placeholder="a prompt")
-    return context.ask(screen, lambda message: _answer(context, pane, message))
-
-
-def _answer(context: Context, pane: FactsPane, message: str) -> Step:
-    look = pane.facts()
-    if look is None:
-        return None
-    pane.asked_message = message
-    lines = injection_lines(look.inject(message, context.clock()))
-    return context.ask(Preview("What a prompt gets", lines, summary=look.refusal, applicable=False))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from app.tui.forms.conflicts import ask_sides
 from memory.errors import ConflictError, MemdeckError
+from memory.history.outside import OutsideRemoval
 from memory.review import Inbox
 from memory.review.model import WaitingProposal
 from memory.storage.log.merging import FileConflict, Take
@@ -14,13 +15,18 @@ from widgets.dialogs.dialogs import Confirm
 from widgets.dialogs.three_way import Sides
 
 from .context import ACTOR, Context, Step, steps
+from .revert import bring_back, leave
 
-PANE = "inbox"
+PANE = "waiting"
 
 
 def _chosen(context: Context) -> tuple[WaitingProposal, ...]:
+    return tuple(one for one in _things(context) if isinstance(one, WaitingProposal))
+
+
+def _things(context: Context) -> list[object]:
     pane = context.pane
-    return () if pane is None or pane.pane_id != PANE else pane.selected()
+    return [] if pane is None or pane.pane_id != PANE else [item.thing for item in pane.selected()]
 
 
 def _inbox(context: Context) -> Inbox:
@@ -31,7 +37,12 @@ def _inbox(context: Context) -> Inbox:
 
 
 def accept(context: Context) -> Step:
-    """Accept what an agent proposed, one or all that are selected; u takes it back."""
+    """Accept a proposal, approve a command, bring back what was removed; u takes it back."""
+    others = [one for one in _things(context) if not isinstance(one, WaitingProposal)]
+    if others and isinstance(others[0], OutsideRemoval):
+        return bring_back(context, others[0])
+    if others:
+        return context.approve()
     return context.once_seen(lambda: _accept(context))
 
 
@@ -128,12 +139,14 @@ def edit(context: Context) -> Step:
 
 
 def reject(context: Context) -> Step:
-    """Reject the selection, after a question; the files stay as they are."""
+    """Reject the selection; the files stay as they are, and the agent is told."""
     chosen = _chosen(context)
+    removals = [one for one in _things(context) if isinstance(one, OutsideRemoval)]
+    if removals:
+        return leave(context, removals[0])
     if not chosen:
-        return None
+        return context.approve()
     inbox, now = _inbox(context), context.clock()
-    question = "Reject this proposal?" if len(chosen) == 1 else f"Reject {len(chosen)} proposals?"
 
     def work() -> int:
         for one in chosen:
@@ -144,8 +157,4 @@ def reject(context: Context) -> Step:
         words = f"Rejected: {chosen[0].summary}" if count == 1 else f"Rejected {count} proposals"
         return steps((context.say(words), context.read_again()))
 
-    details = f"{_titles(chosen)}\n\nThe files stay as they are; the agent hears of it."
-    return context.ask(
-        Confirm(question, details, yes="Reject", no="Leave pending", danger=True),
-        lambda _: context.find(work, done, lambda error: steps((context.fail(error), context.read_again()))),
-    )
+    return context.find(work, done, lambda error: steps((context.fail(error), context.read_again())))

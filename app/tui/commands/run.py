@@ -18,7 +18,6 @@ from widgets.dialogs.pick import Pick, PickOption
 
 from .conditions import action_of_pane, monitors_of
 from .context import ACTOR, Context, JobView, Step, open_pane, steps
-from .state_checks import run_commands
 
 WAIT = 10.0
 """Seconds that a check waits while another process runs the monitors."""
@@ -32,8 +31,6 @@ def run(context: Context) -> Step:
     pane = open_pane(context)
     if context.safe:
         return context.say("Nothing runs with --safe.", severity="warning")
-    if pane.pane_id == "state":
-        return context.consent(set(), ("validation",), lambda: run_commands(context))
     monitors = monitors_of(pane)
     task = action_of_pane(pane)
     if monitors:

@@ -20,7 +20,7 @@ from widgets.dialogs.pick import Pick, PickOption
 from widgets.input.date_fields import as_written, date_field
 from widgets.input.fields import FieldSpec
 from widgets.pane.offers import Build, FormPlan, Values
-from widgets.panes.edit_chain import chain
+from widgets.pane.removing import chain
 from widgets.panes.tasks.detail import urgency_lines
 from widgets.panes.tasks.quick import quick_words
 

@@ -74,6 +74,10 @@ class ConsentPart(Part):
         if pane is not None and pane.pane_id == "state":
             self.first(set(), STATE_ROLES)
             return
+        if pane is not None and pane.pane_id == "waiting":
+            wanted = getattr(getattr(pane.current(), "thing", None), "ask", None)
+            self.first(set(), (), start=lambda ask: wanted is not None and ask.slot == wanted.slot)
+            return
         row = pane.current() if pane is not None and pane.pane_id == "brief" else None
         items: tuple[Any, ...] = ()
         start: Callable[[Ask], bool] = _any

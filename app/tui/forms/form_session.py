@@ -16,7 +16,7 @@ from memory.storage.private.drafts import Draft
 from memory.systems.acts import Act
 from widgets.input.form import Form
 from widgets.pane.base import Pane
-from widgets.pane.offers import Build, FileBuild, FormPlan, Values
+from widgets.pane.offers import Build, Call, FileBuild, FormPlan, Values
 
 from .conflicts import ask_fields, ask_gone
 from .drafts import Sheet
@@ -116,7 +116,7 @@ class FormSession(Part):
 
         try:
             build = plan.build(changed, values, self.app.clock())
-            if not isinstance(build, Act):
+            if not isinstance(build, Act | Call):
                 build(snapshot)
         except ConflictError:
             return {}  # Asked when it is written.

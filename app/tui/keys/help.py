@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 from app.tui.commands.conditions import Situation
+from app.tui.commands.operations import listed
 from widgets.chrome.keys import UNBOUND, live_keys, name_of_keys, with_keys
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.dialogs.finder import Finder, finder_bindings
@@ -112,10 +113,11 @@ class CommandRow(NamedTuple):
 
 
 def palette_rows(app: MemdeckApp, recent: Sequence[str]) -> list[CommandRow]:
-    """Return all commands that work now, those used last first."""
+    """Return all commands that work now and the operations of the memory systems, those used last first."""
     live = [one for one in COMMANDS if one.id != "app.palette" and app.allows(one)]
-    first = [one for name in recent for one in live if one.id == name]
-    return [_row(app, one, "") for one in dict.fromkeys((*first, *live))]
+    rows = {one.id: _row(app, one, "") for one in live}
+    rows |= {one.does: CommandRow("", one.does, one.sentence.rstrip("."), "", one.does) for one in listed(app.context)}
+    return [rows[name] for name in dict.fromkeys((*(name for name in recent if name in rows), *rows))]
 
 
 def key_rows(screen: Screen[object], app: MemdeckApp) -> list[CommandRow]:

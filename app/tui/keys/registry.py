@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from app.tui.commands import conditions as on
 from app.tui.commands.conditions import Condition
-from widgets.panes import all_panes
+from widgets.panes import GROUPS as SHARED
+from widgets.panes import all_panes, digits
 
 
 class Command(NamedTuple):
@@ -85,16 +86,13 @@ GROUPS = {
     "task": "Tasks",
     "list": "List",
     "view": "List",
-    "state": "Project state",
     "review": "History",
     "change": "History",
     "run": "Running",
     "trust": "Consent",
     "upkeep": "Maintenance",
     "app": "Application",
-    "facts": "Facts",
-    "typed": "Typed memory",
-    "curated": "Curated memory",
+    "memory": "Agent memory",
     "prompt": "What agents are told",
     "pane": "Panes",
     "focus": "Panes",
@@ -134,15 +132,30 @@ def _command(
 
 
 def _pane_commands() -> Iterator[Command]:
+    """Yield a command for each digit, and one without a key for each further tab."""
+    opened = set[str]()
+    for digit, pane in digits():
+        name = "memory" if digit in SHARED else pane.id
+        opened.add(name)
+        title = SHARED.get(digit, pane.title)
+        yield _command(
+            f"pane.{name}",
+            digit,
+            "navigation.open_digit",
+            title,
+            arguments=(digit,),
+            sentence=f"Open {title}; again: its next tab",
+        )
     for pane in all_panes():
-        does, sentence = "navigation.open_pane", f"Open the pane {pane.title}"
-        yield _command(f"pane.{pane.id}", pane.key, does, pane.title, arguments=(pane.id,), sentence=sentence)
+        if pane.id not in opened and pane.key:
+            does, sentence = "navigation.open_pane", f"Open {pane.title}"
+            yield _command(f"pane.{pane.id}", "", does, pane.title, arguments=(pane.id,), sentence=sentence)
 
 
 COMMANDS: tuple[Command, ...] = (
     _command("view.leave", "escape", "navigation.leave", "back", on.LEAVE, shown=True, group="Entries"),
-    _command("state.recall", "n", "state.recall", "recall", on.STATE, shown=True),
-    _command("review.accept", "full_stop", "review.accept", "accept", on.REVIEW, shown=True, bulk=True),
+    _command("review.accept", "a", "review.accept", "accept", on.REVIEW, shown=True, bulk=True),
+    _command("review.reject", "r", "review.reject", "reject", on.REVIEW, shown=True, bulk=True),
     _command("entry.add", "a", "entries.add", "add", on.ADDING, shown=True),
     _command("entry.edit", "e", "entries.edit", "edit", on.EDITING, shown=True),
     _command("change.revert", "X", "revert.revert", "take back", on.CHANGE, shown=True, group="History"),
@@ -155,10 +168,9 @@ COMMANDS: tuple[Command, ...] = (
         on.RUN,
         shown=True,
         bulk=True,
-        said=(
-            ("state", "run commands", "Run the validation commands, and note how they ended; asks for consent first"),
-        ),
     ),
+    _command("memory.next", "R", "operations.next_step", "do next", on.STATE, shown=True),
+    _command("memory.prune", "P", "operations.prune", "prune", on.PRUNED, shown=True),
     _command("run.mute", "m", "run.mute", "mute", on.MONITOR, shown=True, bulk=True),
     _command(
         "trust.review",
@@ -171,8 +183,8 @@ COMMANDS: tuple[Command, ...] = (
         panes=("monitors", "brief"),
     ),
     _command("knowledge.move", "F", "journal.move_line", "move", on.FACT, shown=True, bulk=True),
-    _command("task.left", "less_than_sign shift+left", "tasks.move_back", "move back", on.BOARD, shown=True),
-    _command("task.right", "greater_than_sign shift+right", "tasks.move_on", "move on", on.BOARD, shown=True),
+    _command("task.left", "shift+left", "tasks.move_back", "move back", on.BOARD, shown=True),
+    _command("task.right", "shift+right", "tasks.move_on", "move on", on.BOARD, shown=True),
     _command("task.start", "s", "tasks.start", "start", on.TASK_START, shown=True, bulk=True),
     _command("task.done", "d", "tasks.done", "done", on.TASK_OPEN, shown=True, bulk=True),
     _command("task.progress", "p", "tasks.progress", "progress", on.TASK_PROGRESS, shown=True, bulk=True),
@@ -219,7 +231,7 @@ COMMANDS: tuple[Command, ...] = (
         "entries.edit_source",
         "edit source",
         on.SOURCE,
-        said=(("inbox", "edit", "Edit the text that a proposal would write in $EDITOR; it waits on"),),
+        said=(("waiting", "edit", "Edit the text that a proposal would write in $EDITOR; it stays pending"),),
     ),
     _command(
         "entry.remove",
@@ -228,17 +240,15 @@ COMMANDS: tuple[Command, ...] = (
         "remove",
         on.REMOVING,
         bulk=True,
-        said=(("inbox", "reject", "Reject the selected proposals; asks first"),),
     ),
     _command("entry.follow", "o", "navigation.follow", "follow link", on.ITEM),
     _command("journal.mentions", "O", "journal.mentions", "mentions", on.MENTIONED),
-    _command("facts.inject", "i", "prompt.inject", "inject", on.FACTS, shown=True),
     _command("entry.history", "H", "versions.show", "history", on.VERSIONS, group="History"),
     _command("draft.discard", "", "form_drafts.discard", "discard draft", on.DRAFT),
     _command("task.raise", "plus", "tasks.higher", "raise", on.TASK, bulk=True),
     _command("task.lower", "minus", "tasks.lower", "lower", on.TASK, bulk=True),
     _command("task.due", "D", "tasks.due", "due", on.TASK, bulk=True),
-    _command("task.assign", "at", "tasks.assign", "assign", on.TASK, bulk=True),
+    _command("task.assign", "i", "tasks.assign", "assign", on.TASK, bulk=True),
     _command("task.why", "W", "tasks.why", "why", on.TASK),
     _command("task.copy", "", "tasks.duplicate", "duplicate", on.TASK),
     _command("task.split", "", "tasks.split", "split", on.TASK),
@@ -252,36 +262,22 @@ COMMANDS: tuple[Command, ...] = (
     _command("task.quick", "Q", "tasks.quick", "quick"),
     _command("view.saved", "V", "views.saved", "views", on.KEEPS),
     _command("list.sort", "S", "filter_and_sort.sort", "sort", on.SORTS),
-    _command("upkeep.prune", "P", "maintenance.prune", "prune"),
+    _command("upkeep.prune", "P", "maintenance.prune", "prune", on.NOT_MEMORY),
     _command("upkeep.maintain", "M", "maintenance.maintain", "maintain"),
     _command("run.stop", "K", "jobs.stop", "stop", on.JOBS, shown=True),
     _command("trust.all", "", "consent.review_all", "approve all one by one"),
     _command("trust.workspace", "", "consent.review_workspace", "approve outgoing checks"),
-    _command("typed.promote", "greater_than_sign", "typed.promote", "promote", on.TYPED, shown=True),
-    _command("typed.demote", "less_than_sign", "typed.demote", "demote", on.TYPED, shown=True),
-    _command("typed.lock", "L", "typed.lock", "lock", on.TYPED, shown=True),
-    _command("typed.prune", "C", "typed.prune", "prune agent", on.TYPED, shown=True),
-    _command("state.sync", "I", "state.sync", "import", on.STATE, shown=True),
-    _command("state.compare", "equals_sign", "state_checks.compare", "compare", on.STATE_POINT, shown=True, bulk=True),
-    _command("state.update", "N", "state.update", "renew", on.STATE_ANY, shown=True),
-    _command("state.validate", "exclamation_mark", "state_checks.validate", "check", on.STATE, shown=True),
-    _command("state.ask", "quotation_mark", "state_checks.ask", "ask", on.STATE, shown=True),
-    _command("state.repair", "asterisk", "state_checks.repair", "repair", on.STATE, shown=True),
-    _command("state.recall_part", "percent_sign", "state.recall_part", "recall part", on.STATE, shown=True),
-    _command("curated.search", "comma", "curated.search", "search memories", on.CURATED, shown=True),
-    _command("curated.revert", "underscore", "curated.revert", "take back", on.CURATED_DECISION, shown=True),
-    _command("curated.dream", "ampersand", "curated.dream", "dream", on.CURATED, shown=True),
-    _command("prompt.pin", "number_sign", "prompt.pin", "pin", on.PROMPT_ENTRY, shown=True, bulk=True),
-    _command("prompt.mute", "dollar_sign", "prompt.mute", "mute", on.PROMPT_ENTRY, shown=True, bulk=True),
-    _command("prompt.message", "left_parenthesis", "prompt.message", "message", on.PROMPT, shown=True),
-    _command("prompt.agent", "right_parenthesis", "prompt.agent", "agent", on.PROMPT, shown=True),
+    _command("prompt.pin", "p", "prompt.pin", "pin", on.PROMPT_ENTRY, shown=True, bulk=True),
+    _command("prompt.mute", "m", "prompt.mute", "mute", on.PROMPT_ENTRY, shown=True, bulk=True),
+    _command("prompt.message", "e", "prompt.message", "message", on.PROMPT, shown=True),
+    _command("prompt.agent", "i", "prompt.agent", "agent", on.PROMPT, shown=True),
     *_pane_commands(),
     _command("focus.next", "tab", "navigation.next_part", "switch", on.PANE),
     _command("focus.previous", "shift+tab", "navigation.previous_part", "switch back", on.PANE),
     _command("focus.detail", "right l", "navigation.to_entry", "entry", on.PANE),
     _command("pane.back", "left_square_bracket", "navigation.back", "back"),
     _command("pane.forward", "right_square_bracket", "navigation.forward", "forward"),
-    _command("fleet.back", "tilde", "fleet.back", "fleet", on.WAY, shown=True),
+    _command("fleet.switch", "tilde", "fleet.switch", "workspaces", on.LOOK),
     _command("view.zoom", "Z", "navigation.zoom", "zoom", on.PANE, group="Panes"),
     _command("view.jump", "semicolon", "overlays.jump", "jump", on.PANE, group="Panes"),
     _command("view.widget_help", "f1", "overlays.widget_help", "help here", on.ALWAYS, group="Application"),

@@ -21,7 +21,7 @@ from memory.review.model import place_words
 from memory.review.undo_redo import TakenBackChange
 from memory.systems.acts import Act
 from memory.workspace import Outcome
-from widgets.pane.offers import Build
+from widgets.pane.offers import Build, Call
 from widgets.panes import pane_of
 from widgets.text.words import until
 
@@ -125,6 +125,8 @@ class Edits(Part):
         def write() -> Outcome:
             if isinstance(build, Act):
                 return build.run(workspace, actor=ACTOR, now=now)
+            if isinstance(build, Call):
+                return self._call(build, now)
             return workspace.change(operation, build, actor=ACTOR, now=now)
 
         stays = self._stays()
@@ -136,6 +138,17 @@ class Edits(Part):
                 self._go_to(outcome)
 
         self.run(write, shown, otherwise, taken_back=taken_back)
+
+    def _call(self, call: Call, now: datetime) -> Outcome:
+        """Run an operation, and remember its changes as made here."""
+        from app.tui.commands.operations import outcome_of
+
+        history = self.workspace.store.history
+        newest = history.state()[0]
+        outcome = outcome_of(self.app.context, call, now)
+        made = history.state()[0] - newest
+        self._made.update(record.id for record in (history.list(made) if made > 0 else ()))
+        return outcome
 
     def _stays(self) -> Callable[[], bool]:
         """Return a function that tells whether the user is still at the current place in the current pane.

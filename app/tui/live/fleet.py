@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -20,15 +19,12 @@ from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, query_of
 from memory.fleet.model import Fleet, FleetHit, WorkspaceOverview
 from memory.search.hits import FoundEntry, Hit, SearchAnswer, marks_of_terms
 from memory.storage.own_folders import DATABASE, config_home, home, host_name
-from memory.storage.private.workspaces import WorkspaceList
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
 
 
 PANE = "fleet"
-SYSTEM = "fleet"
-"""The system name under which the fleet pane is shown; it is added if another workspace is listed."""
 SHOW_SECONDS = 0.5
 """Seconds between updates of the pane while a refresh is running."""
 
@@ -63,17 +59,6 @@ class FleetSource(Part):
                     environ=environ,
                 )
             return self._made
-
-    def is_wanted(self) -> bool:
-        """Return whether there is any workspace besides this one."""
-        workspace = self.app.workspace
-        if workspace is None:
-            return False
-        with suppress(MemdeckError):
-            return bool(self.app.environ.get(DATABASE)) or any(
-                one.path != workspace.root for one in WorkspaceList(workspace.state.folder.home).all()
-            )
-        return False
 
     def rows(self, now: datetime) -> Sequence[WorkspaceOverview] | str:
         """Return the state of each workspace as of the last refresh; if files are not watched, refresh first.
@@ -119,11 +104,6 @@ class AllWorkspaces(Part):
         self._found: list[tuple[str, Path]] = []
         self.destination: Destination | None = None
         """What to open after this application ended."""
-
-    def look(self) -> None:
-        """Find out in the reading thread whether there are other workspaces; the first one adds the pane."""
-        if not self.app.shows_one_pane and self.source.is_wanted():
-            self.app.panes.more.add(SYSTEM)
 
     def refresh(self) -> None:
         """Refresh the workspaces that changed, in a worker, while the pane is visible."""
@@ -179,9 +159,13 @@ class AllWorkspaces(Part):
             destination = Destination(item.path, (*self.app.way, workspace.root), pane, entry)
             self.app.work(lambda: self._try(item.path), partial(self._tried, destination), group="open", exclusive=True)
 
-    def back(self) -> None:
-        """Go back to the workspace that you came from, and its fleet."""
-        if self.app.way and self._may_leave():
+    def switch(self) -> None:
+        """Show all workspaces, to open another one; in the list, go back to the workspace that you came from."""
+        if self.app.pane is None or self.app.pane.pane_id != PANE:
+            self.app.navigation.open_pane(PANE)
+        elif not self.app.way:
+            self.app.navigation.back()
+        elif self._may_leave():
             *way, root = self.app.way
             destination = Destination(root, tuple(way), PANE)
             self.app.work(lambda: self._try(root), partial(self._tried, destination), group="open", exclusive=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from textual.worker import get_current_worker
 
 from app.tui.commands.context import ACTOR
+from app.tui.main_screen import entry_of
 from app.tui.shell import Part, ThreadReport
 from memory.base.clock import Moment
 from memory.base.problems import Problem
@@ -36,13 +36,12 @@ from memory.systems import brief_lines_of
 from memory.systems.suspects import suspicious_problems
 from memory.workspace import Workspace
 from widgets.chrome.header import Alert
-from widgets.chrome.sidebar import SidebarEntry
 from widgets.pane.offers import Badge
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Piece, Tone, line
 from widgets.text.words import short_moment
 
-from .proposals import PANE as INBOX
+from .proposals import PANE as WAITING
 from .refresh import AT_ONCE, size_of
 
 if TYPE_CHECKING:
@@ -124,10 +123,10 @@ def clock_behind(latest: datetime | None) -> tuple[Alert, ...]:
 
 
 def alerts_of(
-    brief: Brief, now: datetime, zone: tzinfo, glyphs: Glyphs, notice: Notice | None = None
+    brief: Brief, now: datetime, zone: tzinfo, glyphs: Glyphs, notice: Notice | None = None, waiting: int = 0
 ) -> tuple[Alert, ...]:
     """Return the alerts of the header, the most important first, each with where it leads. For a worker, since it may
-    read every file.
+    read every file. `waiting` is how many things wait for the user.
     """
     parts: list[Alert] = []
 
@@ -139,9 +138,8 @@ def alerts_of(
     if brief.alerts:
         number = len(brief.alerts)
         say("alert", f"{glyphs.alert} {number} alert{'s' if number > 1 else ''}", "warn")
-    if notice is not None and notice.waiting:
-        number = len(notice.waiting)
-        say("waiting", f"{number} need{'' if number > 1 else 's'} approval", "warn")
+    if waiting:
+        say("waiting", f"{waiting} waiting", "warn")
     if notice is not None and (notice.muted or notice.all_muted is not None):
         say("muted", "all muted" if notice.all_muted else f"{len(notice.muted)} muted", "muted")
     if is_small(brief):
@@ -166,6 +164,8 @@ class OverviewPart(Part):
         self._looked = False
         self._since: datetime | None = None
         self._pressed = 0.0
+        self.waiting = 0
+        """How many things wait for the user."""
         self.problems: tuple[Problem, ...] = ()
         """The problems in the files at the last pass, if the files are few enough to be checked."""
 
@@ -186,7 +186,6 @@ class OverviewPart(Part):
             snapshot = workspace.snapshot().readable()
             if not self._looked:
                 self._looked, self._since = True, self.app.pane_state.looked_last
-                self.app.fleet.look()
                 self.app.form_drafts.look()
             self.app.outside_changes.look(now)
             for step in (self._count, self._brief):
@@ -204,8 +203,6 @@ class OverviewPart(Part):
             except Exception:  # A pane of another package must not break the numbers of the others.
                 if name.own:
                     raise
-        if INBOX in badges:
-            badges[INBOX] = replace(badges[INBOX], count=self.app.proposals.count() or None)
         return partial(self._counted, badges)
 
     def _brief(self, snapshot: Snapshot, now: datetime) -> Callable[[], None]:
@@ -214,10 +211,11 @@ class OverviewPart(Part):
         found = brief(snapshot, now)
         notice = self.app.schedule.notice(snapshot, now)
         latest = _ahead(workspace, now)
+        waiting = len(notice.waiting) + len(outside.waiting) + self.app.proposals.count()
         alerts = (
             not_read(snapshot.refusals.values())
             + clock_behind(latest)
-            + alerts_of(found, now, snapshot.zone, self.app.glyphs, notice)
+            + alerts_of(found, now, snapshot.zone, self.app.glyphs, notice, waiting)
         )
         in_brief, small = "brief" in self.app.panes.mounted, is_small(found)
         problems: tuple[Problem, ...] = ()
@@ -242,7 +240,8 @@ class OverviewPart(Part):
             upkeep = (("config.md", held_words(now, latest)),)
         elif in_brief and small:
             upkeep = upkeep_of_files(workspace, snapshot, now) + upkeep_of(systems, now)
-        lines = (*self.app.proposals.brief_lines(), *brief_lines_of(workspace, now)) if in_brief else ()
+        lines = brief_lines_of(workspace, now) if in_brief else ()
+        self.waiting = waiting
         return partial(self._briefed, alerts, notice, problems, upkeep, self._news(now), lines, outside.waiting)
 
     def _news(self, now: datetime) -> tuple[News, ...]:
@@ -270,9 +269,11 @@ class OverviewPart(Part):
         entries = []
         for name in self.app.panes.names(self.app.workspace):
             badge = self._badges.get(name.id)
-            count = (outside_changes.count or None) if name.id == "changes" else (badge.count if badge else None)
+            count = {"changes": outside_changes.count or None, WAITING: self.waiting or None}.get(
+                name.id, badge.count if badge else None
+            )
             alert = bool(badge and badge.alert) or not lost.isdisjoint(name.files)
-            entries.append(SidebarEntry(name.id, name.key, name.title, count, alert, name.letter))
+            entries.append(entry_of(name, count, alert=alert))
         main_screen.sidebar.set_entries(entries)
 
     def say_not_read(self, error: Exception) -> None:
@@ -300,6 +301,7 @@ class OverviewPart(Part):
             return
         main_screen.header.alerts = alerts
         self.problems = problems
+        self.show_badges()
         pane = self.app.panes.mounted.get("brief")
         if pane is not None and pane.contents is not None:
             pane.say_more(problems, upkeep, notice, news, others, removals)  # type: ignore[attr-defined]

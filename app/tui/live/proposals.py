@@ -1,4 +1,4 @@
-"""Proposals of agents: notices new and decided ones, counts those that wait, and reads them for the inbox."""
+"""What waits for the user: proposals of agents, approvals and removals, read for the pane "Waiting" and counted."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 from app.tui.shell import Part
 from memory.errors import MemdeckError
+from memory.files.snapshot import Snapshot
+from memory.history.outside import OutsideRemoval
+from memory.monitoring.history.charts import WaitingAsk
 from memory.review import Inbox
 from memory.review.model import Judged, WaitingProposal
-from memory.system import BriefLine
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
 
-PANE = "inbox"
-SYSTEM = "review"
-"""The system name under which the inbox is shown; the first proposal adds it."""
+PANE = "waiting"
 
 
 class AgentProposals(Part):
-    """Watches the record of proposals, and reads it in threads for the inbox pane.
+    """Watches the record of proposals, and reads what waits in threads.
 
     If no agent ever proposed anything, that costs one check of a folder.
     """
@@ -31,10 +31,7 @@ class AgentProposals(Part):
     def __init__(self, app: MemdeckApp) -> None:
         """Find out only whether an agent ever proposed anything."""
         super().__init__(app)
-        self._stamp: Hashable = None
-        self.ever = False
-        """Whether an agent ever proposed anything."""
-        self._note(self._look())
+        self._stamp: Hashable = self._look()
 
     def _look(self) -> Hashable:
         with suppress(MemdeckError, OSError):
@@ -47,21 +44,22 @@ class AgentProposals(Part):
         if found == self._stamp or not self.app.refresher.had_first_look:
             return
         self._stamp = found
-        self._note(found)
         self.app.refresher.request()
-
-    def _note(self, found: Hashable) -> None:
-        """Show the pane from the first proposal on."""
-        if found is not None:
-            self.ever = True
-            self.app.panes.more.add(SYSTEM)
 
     @cached_property
     def inbox(self) -> Inbox:
         """The inbox of the workspace."""
         return Inbox(self.workspace)
 
-    def waiting(self) -> Sequence[WaitingProposal]:
+    def approvals(self, snapshot: Snapshot, now: datetime) -> Sequence[WaitingAsk]:
+        """Return what needs an approval."""
+        return () if self.app.workspace is None else self.app.schedule.notice(snapshot, now).waiting
+
+    def removals(self) -> Sequence[OutsideRemoval]:
+        """Return the changes by other programs that removed entries which are still missing."""
+        return self.app.outside_changes.waiting
+
+    def proposals(self) -> Sequence[WaitingProposal]:
         """Return the waiting proposals, newest first; empty if they cannot be read, which `doctor` explains."""
         if self.app.workspace is None:
             return ()
@@ -74,12 +72,6 @@ class AgentProposals(Part):
         with suppress(MemdeckError):
             return self.inbox.count() if self.app.workspace is not None else 0
         return 0
-
-    def brief_lines(self) -> tuple[BriefLine, ...]:
-        """Return the line of Brief that says how many wait; empty if none does."""
-        count = self.count() if SYSTEM in self.app.panes.more else 0
-        words = f"{count} proposal{'' if count == 1 else 's'} of agents"
-        return (BriefLine(SYSTEM, PANE, "Inbox", words, "waiting for you"),) if count else ()
 
     def judged(self, ref: str, now: datetime) -> Judged:
         """Return what a proposal would do now: merged with the current files, if that is possible."""

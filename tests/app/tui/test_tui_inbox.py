@@ -15,7 +15,7 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import edit_task, remove_task
 from memory.review import Inbox
 from memory.workspace import Workspace
-from screenshots.make import SMALL, USUAL, WIDE, rest
+from screenshots.make import WIDE, rest
 from tests.patience import within
 from tests.widgets.harness import screen_text
 from widgets.dialogs.dialogs import Confirm
@@ -131,7 +131,7 @@ async def test_the_pane_comes_with_the_first_proposal(workspace: Workspace) -> N
         assert FIRST in screen_text(app)
 
 
-LOOKS = {"wide": WIDE, "usual": USUAL, "small": SMALL}
+LOOKS = {"wide": WIDE}
 
 
 @pytest.mark.parametrize("name", LOOKS)

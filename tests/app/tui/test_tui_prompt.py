@@ -103,7 +103,7 @@ async def test_the_prompt_of_one_agent_is_shown_and_chosen_for(workspace: Worksp
         assert any("pinned for all agents" in note.message for note in app._notifications)
 
 
-LOOKS = {"usual": (120, 36), "small": (80, 24)}
+LOOKS = {"usual": (120, 36)}
 
 
 @pytest.mark.parametrize("name", LOOKS)

@@ -25,12 +25,12 @@ DOORS: dict[str, tuple[str, str, str]] = {
     "progress": ("tasks", "section:in-progress", "all in Tasks"),
     "stale": ("tasks", "section:in-progress", "all in Tasks"),
     "alert": ("monitors", "", "all in Monitors"),
-    "waiting": ("", "", "T asks for each"),
+    "waiting": ("waiting", "part:approvals", "all in Waiting"),
     "news": ("changes", "", "all in Changes"),
     "journal": ("journal", "", "all in Journal"),
-    "lost": ("changes", "", "all in Changes"),
+    "lost": ("waiting", "part:removals", "all in Waiting"),
 }
-"""Where all rows of a group are: a pane, its filter, and both in words (no pane: the questions for approvals).
+"""Where all rows of a group are: a pane, its filter, and both in words.
 
 Groups that are in no pane are opened on the spot.
 """

@@ -185,7 +185,7 @@ class ChangesPane(TellingPane):
             Labelled("operation", item.operation or "none", "muted"),
         ]
         source = self.source
-        views = self.told(item, lambda: source.told(item.ref)) if source is not None and item.kept else None
+        views = self.told_later(item, lambda: source.told(item.ref)) if source is not None and item.kept else None
         if views is None:
             for one in item.entries[:20]:
                 parts += [

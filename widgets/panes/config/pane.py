@@ -16,8 +16,8 @@ from widgets.input.date_fields import cron_field
 from widgets.input.fields import FieldSpec
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane, Removal
+from widgets.pane.removing import chain, question
 from widgets.pane.unread import unread_rows
-from widgets.panes.edit_chain import chain, question
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import next_run, until
 

@@ -17,8 +17,8 @@ from widgets.input.fields import FieldSpec
 from widgets.list.outline import INDENT, Branch, OutlinePane
 from widgets.list.rows import Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
+from widgets.pane.removing import removal
 from widgets.pane.unread import unread_rows
-from widgets.panes.edit_chain import removal
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, line, line_width
 
 from .detail import notification, reached_by, row_mark, status_line

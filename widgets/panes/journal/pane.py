@@ -16,7 +16,7 @@ from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
-from widgets.panes.edit_chain import removal
+from widgets.pane.removing import removal
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 
 ROW = Columns(Column("time", 5, importance=1), Column("title"))

@@ -15,7 +15,7 @@ from widgets.input.fields import FieldSpec, Kind
 from widgets.list.outline import Branch, OutlinePane
 from widgets.list.rows import Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
-from widgets.panes.edit_chain import removal
+from widgets.pane.removing import removal
 from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
 from widgets.text.words import dated
 

@@ -13,8 +13,8 @@ from memory.monitoring.history.charts import Picture
 from memory.monitoring.problems import runnable
 from widgets.detail import DetailLine
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
+from widgets.pane.removing import removal
 from widgets.pane.unread import unread_rows
-from widgets.panes.edit_chain import removal
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import from_when, next_run, since, until
 

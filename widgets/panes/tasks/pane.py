@@ -129,7 +129,7 @@ class TasksPane(TaskViews):
     def removing(self, items: Sequence[Task]) -> Removal | None:
         """Remove tasks, all in one change."""
         from memory.files.tasks.bulk import remove_tasks
-        from widgets.panes.edit_chain import question
+        from widgets.pane.removing import question
 
         refs = [item.ref for item in items]
 

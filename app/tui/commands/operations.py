@@ -1,0 +1,174 @@
+"""Operations of the memory systems as commands: a form made from the parameters, then the answer of the command line.
+
+An operation that only looks shows its answer. One that can show first what it would do is shown before it is applied.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from app.cli.printing import LISTENER, Printer
+from app.cli.session import Session
+from memory.errors import MemdeckError, RefusedError
+from memory.operations import Caller, Operation
+from memory.registry import registered
+from memory.storage import Change, FileChange
+from memory.workspace import Outcome, Workspace
+from widgets.dialogs.dialogs import Preview
+from widgets.input.form import Form
+from widgets.pane.offers import Call
+from widgets.pane.operation_form import CONFIRMED, asked, fields_of, operation_of, operations_of, values_of
+from widgets.text.styled_text import Line, Piece, line
+
+from .context import ACTOR, Context, Step
+
+Json = dict[str, Any]
+SHOWN = 2000
+"""The most lines of an answer that are shown."""
+
+
+class OwnSession(Session):
+    """The session of one call by the user of the application; it keeps the answer."""
+
+    def __init__(self, workspace: Workspace, now: datetime, environ: Mapping[str, str], *, safe: bool) -> None:
+        """Nothing is answered yet."""
+        super().__init__()
+        self.served = self.no_color = True
+        self.safe, self.environ, self.folder = safe, environ, str(workspace.root)
+        self.__dict__ |= {"workspace": workspace, "now": now}
+        self._printed = io.StringIO()
+        self.writer = Printer(self._printed)
+        self.told: list[str] = []
+        self.document: Json = {}
+
+    @property
+    def actor(self) -> str:
+        """The user."""
+        return ACTOR
+
+    @property
+    def caller(self) -> Caller:
+        """The user, at a terminal."""
+        return Caller(ACTOR, terminal=True)
+
+    @property
+    def asks_person(self) -> bool:
+        """No: the application asks by itself."""
+        return False
+
+    def answer(
+        self,
+        document: Callable[[], Json],
+        lines: Callable[[], Iterable[str]],
+        rows: Callable[[], Iterable[Json]] | None = None,  # noqa: ARG002
+    ) -> None:
+        """Keep the document, and the lines for people."""
+        self.document = document()
+        self.writer.lines(lines())
+
+    def call(self, operation: Operation, values: Mapping[str, Any]) -> list[str]:
+        """Run an operation; return its lines for people. RefusedError with what it told where it did nothing."""
+        token = LISTENER.set(self.told.append)
+        try:
+            code = self.run(operation, values)
+        finally:
+            LISTENER.reset(token)
+            self.close()
+        if code and self.made is None and self.told and not self._printed.getvalue():
+            raise RefusedError("operation.refused", self.told[-1].removeprefix("memdeck: "))
+        told = [words.removeprefix("memdeck: ") for words in self.told]
+        return [*self._printed.getvalue().rstrip("\n").split("\n"), *told]
+
+
+def outcome_of(context: Context, call: Call, now: datetime) -> Outcome:
+    """Run an operation once for each of its values; return what was done, as a change."""
+    operation, made, ref = operation_of(call.operation), "", None
+    for values in call.values:
+        session = OwnSession(context.workspace, now, context.environ, safe=context.safe)
+        lines = session.call(operation, values)
+        made, found = session.made or lines[0], session.document
+        ref = found.get("ref") or (f"{operation.noun}#{found['id']}" if "id" in found else None)
+    words = made if len(call.values) == 1 else f"{operation.does}: {len(call.values)} times"
+    changed = (FileChange(operation.noun, None, None),)
+    return Outcome(Change("", now, ACTOR, operation.does.replace(" ", "."), words, changed), words, ref)
+
+
+def listed(context: Context) -> Iterator[Operation]:
+    """Yield the operations of the memory systems that the workspace has, without those of the memory files."""
+    if not context.has_workspace or context.shows_one_pane:
+        return
+    names = context.workspace.system_names()
+    for system in registered():
+        if system.name in names and system.name != "files":
+            for verb in system.verbs:
+                yield from (one for one in operations_of(verb) if one.serves is not None)
+
+
+def run(context: Context, words: str = "") -> Step:
+    """Run an operation of a memory system: asks for its values first, if it takes any."""
+    operation = operation_of(words)
+    item = None if context.pane is None else context.pane.current()
+    given: Mapping[str, str] = getattr(item, "values", None) or {}
+    if not any(asked(operation)):
+        return call(context, operation, values_of(operation, {}))
+
+    def check(texts: Mapping[str, str]) -> Mapping[str, str]:
+        try:
+            values_of(operation, texts)
+        except MemdeckError as error:
+            return {"": error.message}
+        return {}
+
+    form = Form(operation.does, fields_of(operation, given), check=check, note=operation.sentence)
+    return context.ask(form, lambda texts: call(context, operation, values_of(operation, texts)))
+
+
+def call(context: Context, operation: Operation, values: Mapping[str, Any]) -> Step:
+    """Run an operation with its values: show its answer, or first what it would do."""
+    flag = next((name for name in CONFIRMED if any(one.name == name for one in operation.parameters)), "")
+    first = {**values, flag: flag == "dry_run"} if flag else values
+    only_looks = operation.belongs(values) == "look"
+
+    def answered(lines: list[str]) -> Step:
+        if only_looks or flag or len(lines) > 1:
+            title = f"{operation.does} ({'preview' if flag else 'done'})" if not only_looks else operation.does
+            screen = Preview(title, _shown(lines), applicable=bool(flag))
+            apply = {**values, flag: flag == "yes"}
+            context.ask(screen, lambda _: _work(context, operation, apply, written), waited="The answer")
+        else:
+            context.say(lines[0])
+        return None if only_looks or flag else context.wrote()
+
+    def written(lines: list[str]) -> Step:
+        context.say("\n".join(lines[:5]))
+        return context.wrote()
+
+    return _work(context, operation, first, answered)
+
+
+def _work(context: Context, operation: Operation, values: Mapping[str, Any], then: Callable[[list[str]], Step]) -> Step:
+    now = context.clock()
+
+    def work(_: object) -> list[str]:
+        with context.writing():
+            return OwnSession(context.workspace, now, context.environ, safe=context.safe).call(operation, values)
+
+    return context.run(operation.does, work, then, once=True)
+
+
+def _shown(lines: list[str]) -> list[Line]:
+    more = len(lines) - SHOWN
+    return [line(text) for text in lines[:SHOWN]] + ([line(Piece(f"and {more:,} more", "muted"))] if more > 0 else [])
+
+
+def next_step(context: Context) -> Step:
+    """Do what the state of the project suggests now, such as a recall; shows it first."""
+    return run(context, getattr(context.pane, "next_call", "state status"))
+
+
+def prune(context: Context) -> Step:
+    """Delete what is too old of this memory; shows it first."""
+    return run(context, f"{'' if context.pane is None else context.pane.pane_id} prune")

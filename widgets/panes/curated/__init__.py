@@ -1,3 +1,0 @@
-"""The pane of curated memory."""
-
-from __future__ import annotations

@@ -1,0 +1,1 @@
+"""The tabs of "Agent memory": one file for each memory system."""

@@ -1,0 +1,258 @@
+"""The tab of curated memory: memories by scope, those they override, and what the controller decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from memory.base.clock import format_utc
+from memory.files.snapshot import Snapshot
+from memory.systems.acts import act
+from memory.workspace import Outcome
+from widgets.detail import Link
+from widgets.list.rows import Heading, Note
+from widgets.pane.base import Badge, Build, FormPlan, Removal
+from widgets.pane.operation_form import fields_of, operation_of
+from widgets.pane.records import Record, RecordPane
+from widgets.pane.removing import question
+from widgets.text.styled_text import Piece
+
+if TYPE_CHECKING:
+    from memory.curated.model import Invalid, Memory, Root
+    from memory.curated.overview import CuratedOverview
+    from memory.curated.system import CuratedLook, CuratedMemory
+
+Json = Mapping[str, Any]
+WRITTEN = ("name", "type", "content", "description", "scope", "agent_name", "agent_tier")
+CHANGED = ("name", "type", "content", "description", "superseded_by")
+"""The parameters that the forms of a new and of an existing memory ask for."""
+
+
+class CuratedPane(RecordPane):
+    """Every change goes through the controller, which records its rule."""
+
+    pane_id: ClassVar[str] = "curated"
+    title: ClassVar[str] = "Curated"
+    files: ClassVar[tuple[str, ...]] = (".agh/workspace.toml",)
+    purpose: ClassVar[str] = "Found by search; a controller decides on each write."
+    lead_cells: ClassVar[int] = 9
+    empty: ClassVar[str] = (
+        "Memories of agents, one file each: yours, the workspace's, those of one agent. A controller decides on "
+        "each write, and every decision can be taken back.\n\n"
+        "Press {entry.add|a} to write the first one. An agent writes one with `memdeck curated write`."
+    )
+    filter_fields: ClassVar[tuple[str, ...]] = ("part", "type", "scope", "agent", "op")
+    filter_values: ClassVar[dict[str, tuple[str, ...]]] = {
+        "part": ("health", "memories", "invalid", "inbox", "dreams", "decisions"),
+        "type": ("user", "feedback", "project", "reference"),
+        "scope": ("global", "workspace", "agent"),
+        "op": ("add", "update", "delete", "noop", "reject"),
+    }
+    item_name: ClassVar[str] = "memory"
+
+    def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
+        """Yield memories, unreadable files, sessions that wait, dreams, decisions; nothing where there is no memory."""
+        look = _look(snapshot)
+        found = None if look is None else look.overview(now)
+        if found is None or (found.error is None and not (found.memories or found.invalid or found.decisions)):
+            return
+        problems = [str(found.error.message)] if found.error else [str(one) for one in found.health.get("problems", ())]
+        if problems:
+            yield _other("health", "health", problems[0], found.health, tone="alert", sign="alert")
+        yield from _memories(found)
+        for title, rows in (
+            ("NOT READ", [_invalid(one) for one in found.invalid]),
+            ("FROM SESSIONS", [_session(one) for one in (*found.failures, *found.inbox)]),
+            ("DREAMS", [_dream(one) for one in found.dreams]),
+            ("DECISIONS", [_decision(one) for one in found.decisions]),
+        ):  # fmt: skip
+            if rows:
+                yield Note(number=hash(title))
+                yield Heading(title, f"{len(rows):,}")
+                yield from rows
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """Return how many files of the workspace are not memories."""
+        look = _look(snapshot)
+        return f"{len(look.invalid):,} not read" if look is not None and look.invalid else ""
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """Return how many memories there are; files that are not memories, or an error, need attention."""
+        look = _look(snapshot)
+        return (
+            Badge() if look is None else Badge(len(look.memories) or None, bool(look.invalid) or look.error is not None)
+        )
+
+    def counts(self, item: Record) -> bool:
+        """Count memories that nothing overrides."""
+        return item.values.get("part") == "memories" and not item.depth
+
+    def place(self, item: Record) -> str:
+        """Return the file of a memory, the id of a decision."""
+        return item.values.get("filename") or item.values.get("id", "")
+
+    def told(self, item: Record) -> Mapping[str, Any]:
+        """Return a memory in full with its decisions; other records as the command line lists them."""
+        if item.values["part"] != "memories":
+            return dict(item.thing)
+        memory, recalls, winner = item.thing
+        header, source = memory.header, memory.header.provenance
+        rows = () if self.contents is None else self.contents.rows.values
+        decisions = [row.thing for row in rows if row.values.get("part") == "decisions"]
+        mine = [
+            {"op": one["op"], "when": one["decided_at"][:10], "why": one["reason"]}
+            for one in decisions
+            if memory.filename in (one["target_filename"], *one["targets"])
+        ]
+        return {
+            "about": header.description,
+            "type": header.type,
+            "scope": f"{memory.root.label} of {memory.root.agent}" if memory.root.agent else memory.root.label,
+            "file": memory.filename,
+            "overridden by": winner and Piece(f"{winner.root.label}/{winner.filename}", "warn"),
+            "changed": recalls.get("mod_time"),
+            "recalled": recalls.get("recall_count") or 0,
+            "from": source.source_actor,
+            "confidence": source.confidence,
+            "replaced by": source.superseded_by and Piece(source.superseded_by, "warn"),
+            "": memory.body,
+            "decisions": mine[:8],
+        }
+
+    def links(self, item: Record) -> Sequence[Link]:
+        """Link a memory to the one that overrides it, a decision or a dream to its memory."""
+        name = item.values.get("target", "")
+        rows = () if self.contents is None or not name else self.contents.rows.values
+        found = (
+            row for row in rows if isinstance(row, Record) and row.values.get("filename") == name and not row.depth
+        )
+        return [Link("memory", row.title, (self.files[0], row.ref)) for row in found][:1]
+
+    def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """Return the form of a new memory; the controller may find that it is known already, or reject it."""
+        fields = [one for one in fields_of(operation_of("curated write"), {}) if one.name in WRITTEN]
+        return FormPlan(
+            "New memory",
+            fields,
+            lambda _changed, values, _now: _proposal("write", values),
+            "curated.write",
+            focus="name",
+        )
+
+    def editing(self, item: Record, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """Return the form of a memory; changing its type moves its file."""
+        if item.values["part"] != "memories":
+            return None
+        memory: Memory = item.thing[0]
+        header = memory.header
+        given = {
+            "name": header.name, "type": header.type, "content": memory.body, "description": header.description,
+            "superseded_by": header.provenance.superseded_by or "",
+        }  # fmt: skip
+        fields = [one for one in fields_of(operation_of("curated edit"), given) if one.name in CHANGED]
+        return FormPlan(
+            f"Edit {header.name}",
+            fields,
+            lambda changed, _values, _now: _proposal("edit", {**_selector(memory), **changed}, memory.hash, keep=True),
+            "curated.edit",
+            focus="content",
+        )
+
+    def removing(self, items: Sequence[Record]) -> Removal | None:
+        """Forget memories, with one decision each."""
+        memories = [item.thing[0] for item in items if item.values["part"] == "memories"]
+
+        def do(system: CuratedMemory, actor: str, now: datetime) -> Outcome:
+            done = [system.propose("delete", _selector(one), one.hash, actor=actor, now=now) for one in memories]
+            return done[-1]
+
+        titles = [f"{one.header.name} ({one.root.label})" for one in memories]
+        return Removal(*question("memory", titles), lambda _now: _act(do), "curated.delete") if memories else None
+
+
+def _proposal(verb: str, values: Mapping[str, str], seen: str | None = None, *, keep: bool = False) -> Build:
+    """Return the proposal to the controller; `seen` is the hash of the file that the form began with."""
+    given = {key: text.strip() for key, text in values.items() if keep or text.strip()}
+    return _act(lambda system, actor, now: system.propose(verb, given, seen, actor=actor, now=now))
+
+
+def _act(do: Any) -> Build:
+    from memory.curated.system import CuratedMemory
+
+    return act("curated", CuratedMemory, do)
+
+
+def _selector(memory: Memory) -> dict[str, str]:
+    root = memory.root
+    given = {"filename": memory.filename, "scope": root.scope, "agent_name": root.agent, "agent_tier": root.tier}
+    return {key: value for key, value in given.items() if value}
+
+
+def _memories(found: CuratedOverview) -> Iterator[Any]:
+    everywhere = {one.memory.key for one in found.shadows if one.reader is None}
+    scopes: dict[tuple[int, str], list[Memory]] = {}
+    for memory in found.memories:
+        if memory.key not in everywhere:
+            scopes.setdefault((-memory.root.depth, memory.root.key), []).append(memory)
+    for number, (_, some) in enumerate(sorted(scopes.items())):
+        root: Root = some[0].root
+        yield Note(number=10 + number)
+        yield Heading(f"AGENT {root.agent}" if root.agent else root.scope.upper(), f"{len(some):,}")
+        for memory in sorted(some, key=lambda one: (one.header.type, -one.changed, one.filename)):
+            below = [one for one in found.shadows if one.winner.key == memory.key]
+            yield _memory(f"curated#{memory.key}", memory, found.recalls.get(memory.key, {}), folds=bool(below))
+            for one in below:
+                yield _memory(f"curated#{memory.key}>{one.memory.key}", one.memory, {}, winner=memory)
+
+
+def _memory(ref: str, memory: Memory, recalls: Json, *, folds: bool = False, winner: Memory | None = None) -> Record:
+    header, root = memory.header, memory.root
+    count = recalls.get("recall_count") or 0
+    about = "overridden" if winner else f"recalled {count:,}×" if count else ""
+    values = {"part": "memories", "type": header.type, **_selector(memory), "agent": root.agent or ""}
+    return Record(
+        ref, header.name, header.type, about, format_utc(datetime.fromtimestamp(memory.changed, UTC)),
+        tone="muted" if winner else "plain", depth=int(winner is not None), folds=folds,
+        values=values | ({"target": winner.filename} if winner else {}), words=memory.body, mark=memory.hash,
+        thing=(memory, recalls, winner),
+    )  # fmt: skip
+
+
+def _other(ref: str, part: str, title: str, record: Json, when: str = "", lead: str = "", **more: Any) -> Record:
+    values = {"part": part, "id": str(record.get("id") or ""), "target": str(record.get("target_filename") or "")}
+    return Record(f"curated#{ref}", title, lead, "", when, values=values, mark=title, thing=record, **more)
+
+
+def _invalid(bad: Invalid) -> Record:
+    record = {"reason": bad.reason, "line": bad.line, "code": bad.code, "folder": bad.root.folder}
+    title = f"{bad.filename}:{bad.line}  {bad.reason}"
+    return _other(f"invalid:{bad.root.key}/{bad.filename}", "invalid", title, record, tone="alert", sign="alert")
+
+
+def _session(one: Json) -> Record:
+    session = str(one.get("session") or one.get("session_id") or "")
+    name, failed = one.get("failure_id") or one.get("id") or one.get("file"), "reason" in one
+    title = str(one["reason"]) if failed else f"{one.get('candidates') or 0} to read, from {session}"
+    when = str(one.get("recorded_at") or one.get("at") or "")
+    return _other(f"inbox:{session}/{name}", "inbox", title, one, when, tone="alert" if failed else "plain",
+                  sign="cross" if failed else "circle")  # fmt: skip
+
+
+def _dream(run: Json) -> Record:
+    title = run["error"] or f"{run['promoted_count']:,} of {run['input_count']:,} memories gathered"
+    return _other(f"dream:{run['id']}", "dreams", title, run, run["started_at"] or "", run["state"])
+
+
+def _decision(one: Json) -> Record:
+    made = _other(one["id"], "decisions", f"{one['target_filename'] or ''}  {one['reason']}".strip(), one,
+                  one["decided_at"], one["op"], tone="alert" if one["op"] == "reject" else "plain")  # fmt: skip
+    values = {"scope": one["scope"], "agent": one["agent_name"] or "", "op": one["op"], "decision_id": one["id"]}
+    return made.having({**made.values, **values})
+
+
+def _look(snapshot: Snapshot) -> CuratedLook | None:
+    from memory.curated.system import CuratedLook
+
+    return snapshot.of("curated", CuratedLook)

@@ -1,0 +1,103 @@
+"""The tab of facts: short notes for the prompts of agents, the newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from memory.facts.system import Facts
+from memory.files.snapshot import Snapshot
+from memory.systems.acts import act
+from widgets.input.date_fields import by_use
+from widgets.pane.base import Badge, Build, FormPlan, Removal
+from widgets.pane.operation_form import form_of
+from widgets.pane.records import Record, RecordPane
+from widgets.pane.removing import question
+
+if TYPE_CHECKING:
+    from memory.facts import FactsLook
+
+
+class FactsPane(RecordPane):
+    """Facts are not edited: a wrong one is removed and another one stored."""
+
+    pane_id: ClassVar[str] = "facts"
+    title: ClassVar[str] = "Facts"
+    files: ClassVar[tuple[str, ...]] = (".aegis/memory/memories.jsonl",)
+    purpose: ClassVar[str] = "Told to agents when they fit; the oldest go first."
+    lead_cells: ClassVar[int] = 5
+    empty: ClassVar[str] = (
+        "Short notes that agents keep for their prompts: what a person prefers, how the project is set up.\n\n"
+        "Press {entry.add|a} to store the first fact. An agent stores one with `memdeck facts store`."
+    )
+    sorts: ClassVar[tuple[str, ...]] = ("newest", "tags", "scope", "length")
+    filter_fields: ClassVar[tuple[str, ...]] = ("tags", "tag", "scope", "id")
+    item_name: ClassVar[str] = "fact"
+
+    def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Record]:  # noqa: ARG002
+        """Yield all facts, the newest first; a later one with the id of another has its line in its ref."""
+        look = _look(snapshot)
+        for fact in () if look is None else look.reading.newest:
+            first = look.reading.get(fact.id) if look is not None else None
+            ref = fact.ref if first is None or first.line == fact.line else f"{fact.ref}:{fact.line + 1}"
+            tags = ", ".join(fact.tags)
+            values = {"tags": tags, "tag": tags, "scope": fact.scope, "id": fact.id, "fact_id": fact.id}
+            yield Record(
+                ref, fact.title, fact.id, tags, fact.ts, values=values, words=fact.text, mark=fact[:5], thing=fact
+            )
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """Return how many facts there are and may be, and how many lines are not facts."""
+        look = _look(snapshot)
+        if look is None:
+            return ""
+        unread = len(look.reading.unread)
+        return f"{len(look.reading.facts):,} of {look.settings.max_total:,}" + (f", {unread} unread" if unread else "")
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """Return how many facts there are; lines that are not facts need attention."""
+        look = _look(snapshot)
+        return Badge() if look is None else Badge(len(look.reading.facts), bool(look.reading.unread))
+
+    def sort_key(self, item: Record, name: str) -> Any:
+        """Return the sort key: the tags, the scope, or the length, the longest first."""
+        if name == "length":
+            return -len(item.words)
+        return (not item.values[name], item.values[name].casefold())
+
+    def told(self, item: Record) -> Mapping[str, Any]:
+        """Return the text in full, then its other properties."""
+        fact = item.thing
+        length = f"{len(fact.text):,} characters"
+        return {
+            "": fact.text, "tags": ", ".join(fact.tags) or "none", "scope": fact.scope, "stored": fact.ts or "no time",
+            "length": length, "line": fact.line + 1, "id": fact.id,
+        }  # fmt: skip
+
+    def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """Return the form of a new fact."""
+        look = None if self.snapshot is None else _look(self.snapshot)
+        facts = () if look is None else look.reading.facts
+        plan = form_of("facts store", "New fact", focus="text")
+        known = by_use(tag for fact in facts for tag in fact.tags)
+        return plan._replace(
+            fields=[replace(one, suggestions=known) if one.name == "tags" else one for one in plan.fields]
+        )
+
+    def removing(self, items: Sequence[Record]) -> Removal | None:
+        """Remove facts, all in one change."""
+        facts = tuple(item.thing for item in items)
+
+        def build(_now: datetime) -> Build:
+            return act("facts", Facts, lambda system, actor, at: system.remove(facts, actor=actor, now=at))
+
+        return Removal(*question("fact", [fact.title for fact in facts]), build, "facts.delete") if facts else None
+
+
+def _look(snapshot: Snapshot) -> FactsLook | None:
+    from memory.facts import FactsLook
+
+    return snapshot.of("facts", FactsLook)

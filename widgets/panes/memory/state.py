@@ -1,0 +1,396 @@
+"""The tab of project state: status, sections, events to recall, sources of sessions, checkpoints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.state.files.json_text import canonical
+from memory.state.files.model import KEYS
+from memory.state.look import StateLook
+from memory.state.system import ProjectState
+from memory.systems.acts import act
+from memory.workspace import Outcome
+from widgets.chrome.keys import with_keys
+from widgets.input.fields import FieldSpec
+from widgets.list.rows import Heading, Note
+from widgets.pane.base import Badge, Build, FormPlan, Removal
+from widgets.pane.operation_form import form_of
+from widgets.pane.records import Record, RecordPane, plain_label
+from widgets.pane.removing import question
+from widgets.text.styled_text import Piece, Tone
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+    from memory.state.status import Status
+
+Json = dict[str, Any]
+
+TITLES = {
+    "project": "Project",
+    "project-map": "Project map",
+    "current-focus": "Current focus",
+    "gotchas": "Gotchas",
+    "next-steps": "Next steps",
+    "validation-commands": "Validation",
+}
+"""The sections in words, in the order of the bundle."""
+LISTS = {"gotchas": "gotcha", "next-steps": "next step"}
+"""The sections that are lists of titled entries, with the noun for one entry."""
+FIELDS = {"gotchas": ("symptom", "cause", "correctPath"), "next-steps": ("why", "start", "done")}
+"""The fields of a gotcha and of a next step after the title."""
+SHORT = ("name", "title", "primaryEcosystem", "packageManager", "workspaceManager", "recommendedEntryFile")
+"""The fields that fit in one line."""
+
+
+class StatePane(RecordPane):
+    """A project's state as an outline; `R` does what the status suggests, and shows it first."""
+
+    pane_id: ClassVar[str] = "state"
+    title: ClassVar[str] = "State"
+    files: ClassVar[tuple[str, ...]] = (".agent-memory/state.json",)
+    purpose: ClassVar[str] = "Told to agents when they start working here."
+    empty: ClassVar[str] = (
+        "What this repository is, what is worked on, its traps and next steps, kept for people and agents. Sessions of "
+        "agents are imported as events, and a recall takes what they say into it.\n\n"
+        "Press {memory.next|R} to make it from the repository as it is: manifests, README, tree, test commands, git. "
+        "Nothing is run. `memdeck state init` does the same."
+    )
+    filter_fields: ClassVar[tuple[str, ...]] = ("part", "source")
+    filter_values: ClassVar[dict[str, tuple[str, ...]]] = {
+        "part": ("status", "bundle", "backlog", "sources", "checkpoints", "history")
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stood: tuple[StateLook, date, Status | None] | None = None
+
+    def _look(self) -> StateLook | None:
+        return None if self.snapshot is None else self.snapshot.of("state", StateLook)
+
+    @property
+    def next_call(self) -> str:
+        """The operation that the status suggests now; to make the state where there is none."""
+        look = self._look()
+        status = None if look is None else self._status(look, self.now)
+        if status is None:
+            return (
+                "state validate"
+                if look is not None and look.problem and look.problem.code != "state.missing"
+                else "state init"
+            )
+        return (status.next.command or "memdeck state recall").removeprefix("memdeck ")
+
+    def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
+        """Yield all rows. Unreadable parts are left out, and the first row says why; none where nothing exists yet."""
+        look = snapshot.of("state", StateLook)
+        if look is None:
+            return
+        problem = look.problem
+        if problem and problem.code == "state.missing" and not (look.events or look.sources or look.checkpoints):
+            return
+        status = self._status(look, now)
+        if problem is not None:
+            yield Record(
+                "state#status",
+                problem.message,
+                sign="alert",
+                tone="alert",
+                values={"part": "status"},
+                words=problem.hint,
+            )
+        elif status is not None:
+            why = status.next.why
+            sign = "right" if status.next.command else "check"
+            yield Record(
+                "state#status",
+                why[:1].upper() + why[1:],
+                sign=sign,
+                tone="accent" if status.next.command else "good",
+                values={"part": "status"},
+                thing=status,
+            )
+        if look.bundle is not None:
+            yield from _bundle(look.bundle)
+        waiting = {event["id"] for event in look.backlog}
+        if look.backlog:
+            yield from (Note(number=1), Heading("TO RECALL", f"{len(waiting):,}"))
+            yield from (_event(event, "backlog") for event in reversed(look.backlog))
+        if look.sources:
+            yield from (Note(number=2), Heading("SOURCES OF SESSIONS", f"{len(look.sources):,}"))
+            yield from map(_source, look.sources)
+        points = look.checkpoints
+        if points:
+            yield from (Note(number=3), Heading("CHECKPOINTS", f"{len(points):,}"))
+        for point, before in zip(points, (*(one.id for one in points[1:]), ""), strict=True):
+            values = {"part": "checkpoints", "before": before or point.id, "after": point.id, "checkpoint": point.id}
+            tone: Tone = "alert" if point.why else "plain"
+            yield Record(
+                f"state#{point.id}",
+                point.why or point.summary,
+                "",
+                point.id,
+                point.created,
+                tone=tone,
+                values=values,
+                thing=point,
+            )
+        recalled = [event for event in reversed(look.events) if event["id"] not in waiting]
+        if recalled:
+            yield from (Note(number=4), Heading("RECALLED", f"{len(recalled):,}"))
+            yield from (_event(event, "history") for event in recalled)
+
+    def _status(self, look: StateLook, now: datetime) -> Status | None:
+        """Return the status, kept until the files or the day change; the day decides what is too old."""
+        known, day = self._stood, now.date()
+        if known is None or known[0] is not look or known[1] != day:
+            try:
+                status = None if look.problem is not None else look.status(now)
+            except MemdeckError:
+                status = None
+            known = self._stood = (look, day, status)
+        return known[2]
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """Return how many events wait for a recall."""
+        look = snapshot.of("state", StateLook)
+        return f"{len(look.backlog):,} to recall" if look is not None and look.backlog else ""
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """Return how many events wait; an unreadable state or a failed source needs attention."""
+        look = snapshot.of("state", StateLook)
+        if look is None or (look.state is None and not look.events):
+            return Badge(None, look is not None and look.problem is not None and look.problem.code != "state.missing")
+        failed = any(source["lastSyncStatus"] == "failed" for source in look.sources)
+        return Badge(len(look.backlog) or None, look.problem is not None or failed)
+
+    def go_to(self, ref: str) -> bool:
+        """Go to a row; a search names the entries of lists by their number: `state#gotcha-1`."""
+        look = self._look()
+        for name, noun in LISTS.items():
+            lead, _, number = ref.rpartition("-")
+            if lead == f"state#{noun.replace(' ', '-')}" and number.isdecimal() and look is not None and look.bundle:
+                entries = look.bundle[KEYS[name]]
+                if 0 < int(number[:9]) <= len(entries):
+                    ref = f"state#{name}:{entries[int(number) - 1]['title']}"
+        return super().go_to(ref)
+
+    def told(self, item: Record) -> Mapping[str, Any]:
+        """Return a section, an entry, an event, a source or a checkpoint as the file has it; the status in words."""
+        part, thing = item.values["part"], item.thing
+        if part == "status":
+            return {"": item.words} if thing is None else self._standing(thing)
+        if part == "checkpoints":
+            look = self._look()
+            changed: Any = ()
+            if look is not None and item.values["before"] != thing.id and not thing.why:
+                try:
+                    found = look.diff(item.values["before"], thing.id)
+                    changed = [
+                        text
+                        for one in found
+                        for text in (f"{TITLES.get(one.section, one.section)}:", *one.lines[2:])
+                        if one.changed
+                    ]
+                except MemdeckError as error:
+                    changed = error.message
+            return {"id": thing.id, "at": thing.created, f"since {item.values['before']}": changed}
+        if isinstance(thing, list):
+            return {"": "\n".join(f"- {one.get('title') or one.get('label')}" for one in thing) or "None yet."}
+        return {key: value for key, value in thing.items() if key != "title"}
+
+    def _standing(self, status: Status) -> Json:
+        state, work = status.state, status.work
+        drift = ", ".join(TITLES[one.section] for one in status.drift)
+        hint = with_keys("{memory.next|R} does it, and shows it first.", self.app) if status.next.command else ""
+        return {
+            "": hint,
+            "branch": work and (work.branch or "none"),
+            "commits": "\n".join(work.subjects) if work else "",
+            "made": state["generatedAt"],
+            "events": f"{status.totals['all']:,}, {status.unrecalled['all']:,} to recall",
+            "recalled": state["maintenance"]["lastRecalledAt"] or "never",
+            "checkpoints": f"{status.checkpoints:,}",
+            "changed since the last": (status.drift_why and Piece(status.drift_why, "warn")) or drift or "nothing",
+            "retention": status.retention.text() if status.retention_enabled else "off",
+        }
+
+    # What can be done
+
+    def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """Return the form of a gotcha or next step if the cursor is in that section, else of a source of sessions."""
+        look, item = self._look(), self.current()
+        if look is None or look.bundle is None:
+            return None
+        section = "" if item is None else item.values.get("section", "")
+        if section not in LISTS:
+            return form_of("state add", "New source of sessions", {"path": "~/.claude"}, focus="path")
+        titles = {str(one["title"]).casefold() for one in look.bundle[KEYS[section]]}
+
+        def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:  # noqa: ARG001
+            new = {key: text.strip() for key, text in values.items()}
+            return _edit(
+                section, lambda entries: [*entries, new], f"added {new['title']}", f"state#{section}:{new['title']}"
+            )
+
+        def check(values: dict[str, str]) -> dict[str, str]:
+            taken = values["title"].strip().casefold() in titles
+            return {"title": f"there is a {LISTS[section]} of that title"} if taken else {}
+
+        blank = dict.fromkeys(("title", *FIELDS[section]), "")
+        return FormPlan(f"New {LISTS[section]}", _fields(blank), build, "state.edit", focus="title", check=check)
+
+    def editing(self, item: Record, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """Return the form of a gotcha, a next step, or a section of plain values; `E` edits the others as JSON."""
+        section, base = item.values.get("section", ""), item.thing
+        if not section or not isinstance(base, dict):
+            return None
+        fields = _fields({key: value for key, value in base.items() if _has_form(value)})
+
+        def build(changed: dict[str, str], _values: dict[str, str], now: datetime) -> Build:  # noqa: ARG001
+            new = {
+                key: text.strip().split("\n") if isinstance(base[key], list) else text.strip()
+                for key, text in changed.items()
+            }
+            ref = f"state#{section}:{new.get('title', base['title'])}" if section in LISTS else item.ref
+            return _edit(section, _replaced(section, base, {**base, **new}), f"edited {item.title}", ref)
+
+        return FormPlan(f"Edit {item.title}", fields, build, "state.edit") if fields else None
+
+    def removing(self, items: Sequence[Record]) -> Removal | None:
+        """Remove gotchas or next steps of one section, all in one change."""
+        sections = {item.values.get("section", "") for item in items}
+        section = next(iter(sections), "")
+        if len(sections) != 1 or section not in LISTS or any(isinstance(item.thing, list) for item in items):
+            return None
+        gone = [item.thing for item in items]
+
+        def take(entries: list[Json]) -> list[Json]:
+            if any(one not in entries for one in gone):
+                raise NotFoundError("state.entry.not_found", "another program changed or removed it meanwhile")
+            return [one for one in entries if one not in gone]
+
+        words = f"removed {gone[0]['title'] if len(gone) == 1 else f'{len(gone)} {section}'}"
+        asked = question(LISTS[section], [item.title for item in items])
+        return Removal(*asked, lambda _now: _edit(section, take, words), "state.edit")
+
+    def source_text(self, item: Record) -> str | None:
+        """Return a section or an entry of it as JSON."""
+        return canonical(item.thing) + "\n" if item.values.get("section") else None
+
+    def from_source(self, item: Record, text: str, now: datetime) -> Build | None:  # noqa: ARG002
+        """Return the edit of a section or of one of its entries by JSON; other rows are not edited."""
+        section, base = item.values.get("section", ""), item.thing
+
+        def change(current: Any) -> Any:
+            try:
+                return _replaced(section, base, _json(text))(current)
+            except ConflictError as error:
+                # Only a person can merge two versions of JSON.
+                hint = "leave it: your text is in the clipboard then, and E opens what is there"
+                raise RefusedError("state.changed", error.message, hint) from None
+
+        return _edit(section, change, f"edited {item.title}") if section else None
+
+
+def _bundle(bundle: Json) -> Iterator[Any]:
+    yield from (Note(number=0), Heading("SECTIONS"))
+    for name, title in TITLES.items():
+        value = bundle[KEYS[name]]
+        about = f"{len(value):,}" if isinstance(value, list) else str(value.get("summary", ""))
+        values = {"part": "bundle", "section": name}
+        mark = canonical(value)
+        folds = name in LISTS and bool(value)
+        yield Record(f"state#{name}", title, "", about, values=values, words=mark, folds=folds, mark=mark, thing=value)
+        for one in value if folds else ():
+            words = str(one["title"])
+            yield Record(
+                f"state#{name}:{words}",
+                words,
+                depth=1,
+                values=values,
+                words=canonical(one),
+                mark=canonical(one),
+                thing=one,
+            )
+
+
+def _event(event: Json, part: str) -> Record:
+    source = f"{'imports' if event['kind'] == 'imported_session' else 'local'} {event['sourceId']}"
+    signals = " ".join(text for texts in event["signals"].values() for text in texts)
+    values = {"part": part, "source": source, "event": event["id"]}
+    return Record(f"state#{event['id']}", str(event["summary"]), "", event["sourceId"], event["createdAt"],
+                  values=values, words=signals, mark=part, thing=event)  # fmt: skip
+
+
+def _source(one: Json) -> Record:
+    failed = one["lastSyncStatus"] == "failed"
+    values = {"part": "sources", "source": str(one["id"])}
+    shown: dict[str, Any] = {"sign": "alert", "tone": "alert"} if failed else {}
+    ref, title = f"state#source:{one['id']}", str(one["id"])
+    return Record(ref, title, "", str(one.get("path", "")), values=values, mark=canonical(one), thing=one, **shown)
+
+
+def _has_form(value: Any) -> bool:
+    """Return whether a value has a field: a text, or texts of one line each."""
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(one, str) and "\n" not in one for one in value)
+    )
+
+
+def _fields(base: Mapping[str, Any]) -> list[FieldSpec]:
+    """Return the fields of texts; a list of texts has a line for each."""
+    return [
+        FieldSpec(
+            key,
+            plain_label(key),
+            "text" if key in SHORT else "multiline",
+            "\n".join(value) if isinstance(value, list) else str(value),
+            placeholder="one a line" if isinstance(value, list) else "",
+            required=not isinstance(value, list),
+        )
+        for key, value in base.items()
+    ]
+
+
+def _replaced(section: str, base: Any, new: Any) -> Callable[[Any], Any]:
+    """Return a function that replaces an entry or a section, if it is still as the user began to edit it."""
+
+    def replace(current: Any) -> Any:
+        if current == base:
+            return new
+        if not isinstance(current, list) or isinstance(base, list):
+            fields = [key for key in new if new[key] != base.get(key)] if isinstance(base, dict) else []
+            if not fields or any(current[key] != base[key] for key in fields):
+                raise ConflictError("document.conflict", f"{TITLES[section]} was changed meanwhile", "look at it again")
+            return {**current, **{key: new[key] for key in fields}}
+        if base in current:
+            place = current.index(base)
+            return [*current[:place], new, *current[place + 1 :]]
+        if any(one["title"] == base["title"] for one in current):
+            raise ConflictError("document.conflict", f"{base['title']} was changed meanwhile", "look at it again")
+        raise NotFoundError("state.entry.not_found", f"the {LISTS[section]} {base['title']} does not exist any more")
+
+    return replace
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError("state.json", f"this is not JSON: {error}", "correct it and try again") from None
+
+
+def _edit(section: str, change: Callable[[Any], Any], words: str, ref: str | None = None) -> Build:
+    """Return the change of a section as it is at the time of writing."""
+
+    def do(system: ProjectState, actor: str, now: datetime) -> Outcome:
+        current = system.store.memory().bundle[KEYS[section]]
+        done: Outcome = system.edit(section, change(current), current, actor=actor, now=now)
+        return Outcome(done.change, words, ref)
+
+    return act("state", ProjectState, do)

@@ -1,0 +1,192 @@
+"""What waits for the user: proposals of agents, commands to approve, entries that another program removed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, ClassVar, Protocol
+
+from memory.files.diff import ChangeView
+from memory.files.snapshot import Snapshot, plain_title
+from memory.history.outside import OutsideRemoval
+from memory.monitoring.history.charts import WaitingAsk
+from memory.review.model import WORDS, Judged, WaitingProposal
+from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
+from widgets.list.rows import Heading, Note
+from widgets.pane.records import Record, RecordPane
+from widgets.panes.changes.detail import place_of, view_lines
+from widgets.panes.changes.words import plain_actor
+from widgets.panes.telling import TellingPane
+from widgets.text.styled_text import Line, Piece, Tone, clip_line, line, pad_line, wrap_line
+
+BESIDE = 44
+"""From so many cells on, the detail shows a difference side by side."""
+
+
+class WaitingSource(Protocol):
+    """Where they come from; called in threads."""
+
+    def proposals(self) -> Sequence[WaitingProposal]:
+        """Return the proposals that wait, newest first."""
+
+    def approvals(self, snapshot: Snapshot, now: datetime) -> Sequence[WaitingAsk]:
+        """Return what needs an approval."""
+
+    def removals(self) -> Sequence[OutsideRemoval]:
+        """Return the changes by other programs that removed entries which are still missing."""
+
+    def judged(self, ref: str, now: datetime) -> Judged:
+        """Return what a proposal would do now."""
+
+
+class WaitingPane(TellingPane, RecordPane):
+    """`a` accepts what is under the cursor, `r` rejects it; undo takes either back."""
+
+    pane_id: ClassVar[str] = "waiting"
+    title: ClassVar[str] = "Waiting"
+    lead_cells: ClassVar[int] = 9
+    empty: ClassVar[str] = (
+        "What waits for you: changes that agents propose to your text, commands that need your approval, and entries "
+        "that another program removed.\n\nNothing waits. `memdeck review policy` says what agents may do at once."
+    )
+    filter_fields: ClassVar[tuple[str, ...]] = ("part", "actor", "file", "entry", "kind", "operation")
+    item_name: ClassVar[str] = "proposal"
+
+    def __init__(self, source: WaitingSource | None = None) -> None:
+        """`source` provides what waits; without it nothing does."""
+        super().__init__()
+        self.source = source
+
+    # What is shown
+
+    def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
+        """Yield proposals, approvals and removals, each under a heading that names its keys."""
+        source = self.source
+        if source is None:
+            return
+        first = True
+        for title, hint, found in (
+            ("PROPOSALS OF AGENTS", "a accepts, r rejects, E edits", [_proposal(one) for one in source.proposals()]),
+            ("NEEDS APPROVAL", "a shows what would run", [_ask(one) for one in source.approvals(snapshot, now)]),
+            (
+                "REMOVED BY OTHER PROGRAMS",
+                "a brings it back, r leaves it removed",
+                [_removal(one) for one in source.removals()],
+            ),
+        ):
+            if found:
+                if not first:
+                    yield Note(number=len(title))
+                first = False
+                yield Heading(title, f"{len(found)}  {hint}")
+                yield from found
+
+    def place(self, item: Record) -> str:  # noqa: ARG002
+        """Return nothing: the detail shows it."""
+        return ""
+
+    def copied_ref(self, item: Record) -> str:
+        """Return the id of a proposal, as `memdeck review` accepts it."""
+        return item.ref[:16] if isinstance(item.thing, WaitingProposal) else item.ref
+
+    def detail(self, item: Record) -> Sequence[DetailLine]:
+        """Show who asks and why, and what would happen."""
+        match item.thing:
+            case WaitingProposal() as one:
+                return self._proposal_detail(item, one)
+            case WaitingAsk() as one:
+                text = one.ask.shown or one.ask.text
+                return [
+                    Title(item.title), Spacer(), Labelled("what", one.role), Labelled("in", one.ask.file),
+                    Labelled("why", one.why), Spacer(), Caption("WOULD RUN"), Prose(text),
+                ]  # fmt: skip
+            case _:
+                entries = item.thing.entries
+                rows = [line(title, Piece(f"  {file}", "muted")) for file, _, title in entries]
+                return [Title(item.title), Labelled("removed", f"{len(rows)} entries"), Spacer(), Lines(tuple(rows))]
+
+    def _proposal_detail(self, item: Record, one: WaitingProposal) -> list[DetailLine]:
+        parts: list[DetailLine] = [
+            Title(one.summary),
+            Spacer(),
+            Labelled("by", plain_actor(one.actor)),
+            Labelled("at", f"{one.time.astimezone(self.zone):%Y-%m-%d %H:%M:%S}"),
+            Labelled("why", ", ".join(one.kinds)),
+        ]
+        if one.place:
+            parts.append(Labelled("in", f"{one.place}, outside this workspace"))
+        if one.edited:
+            parts.append(Labelled("edited", "by a person"))
+        source, now = self.source, self.now
+        judged = None if source is None else self.told_later(item, lambda: source.judged(item.ref, now))
+        if judged is None:
+            return parts
+        state = judged.standing
+        parts.append(Labelled("now", WORDS[state.state], "alert" if state.state in ("conflict", "gone") else "plain"))
+        parts += [Prose(reason, tone="muted") for reason in state.reasons[:5]]
+        width = self.detail_view.scrollable_content_region.width
+        for view in judged.views[:20] if width >= BESIDE else ():
+            parts += [Spacer(), Caption(f"{view.kind.upper()}  {plain_title(view.file, view.title)}")]
+            parts += [Prose(place_of(view, self.glyphs), tone="muted"), Lines(tuple(beside(view, width)))]
+        if width < BESIDE:
+            parts += view_lines(judged.views, self.glyphs)
+        for clash in state.clashes[:20]:
+            told = clash.json()
+            parts += [Spacer(), Caption(f"BOTH CHANGED  {told['entry'] or told['section']}: {told['field']}")]
+            for word, side in (("before", "base"), ("proposal", "ours"), ("now", "theirs")):
+                parts.append(Labelled(word, told[side] if told[side] is not None else "nothing"))
+        return parts
+
+    def told_key(self, item: Record) -> Hashable:
+        """Return the key of what was found about a proposal; the files may change with a snapshot."""
+        return (item.ref, item.mark, id(self.snapshot))
+
+
+def beside(view: ChangeView, width: int) -> Iterator[Line]:
+    """Yield the lines of a difference side by side in `width` cells: before at the left, after at the right."""
+    half = (width - 3) // 2
+    yield from _row("before", "after", half, "muted", "muted")
+    old: list[str] = []
+    new: list[str] = []
+    for text in (*view.lines, " "):
+        if text.startswith("-"):
+            old.append(text[1:])
+        elif text.startswith("+"):
+            new.append(text[1:])
+        else:
+            for place in range(max(len(old), len(new))):
+                left, right = (side[place] if place < len(side) else "" for side in (old, new))
+                yield from _row(left, right, half, "alert", "good")
+            old, new = [], []
+            if text.strip():
+                yield from _row(text[1:], text[1:], half, "muted", "muted")
+
+
+def _row(left: str, right: str, half: int, before: Tone, after: Tone) -> Iterator[Line]:
+    lefts, rights = (wrap_line(line(Piece(text, tone)), half) for text, tone in ((left, before), (right, after)))
+    for place in range(max(len(lefts), len(rights))):
+        one, two = (side[place] if place < len(side) else () for side in (lefts, rights))
+        yield line(pad_line(one, half), Piece(" | ", "muted"), clip_line(two, half))
+
+
+def _proposal(one: WaitingProposal) -> Record:
+    values = {
+        "part": "proposals", "actor": one.actor, "file": " ".join(one.files), "entry": " ".join(one.entries),
+        "kind": " ".join(one.kinds), "operation": one.operation,
+    }  # fmt: skip
+    tone: Tone = "warn" if "remove" in one.kinds else "plain"
+    about = plain_actor(one.actor).removeprefix("agent:") + ("  edited" if one.edited else "")
+    return Record(one.ref, one.summary, one.kinds[0] if one.kinds else "", about, one.time.isoformat(), tone=tone,
+                  values=values, mark=one.edited, thing=one)  # fmt: skip
+
+
+def _ask(one: WaitingAsk) -> Record:
+    values = {"part": "approvals", "file": one.ask.file}
+    ref = "|".join(map(str, one.ask.slot))
+    return Record(ref, f"{one.ask.name}", one.role, one.why, values=values, mark=one.why, thing=one)
+
+
+def _removal(one: OutsideRemoval) -> Record:
+    values = {"part": "removals", "file": " ".join(one.files)}
+    return Record(one.id, ", ".join(one.titles), "removed", ", ".join(one.files), one.time.isoformat(), sign="alert",
+                  tone="warn", values=values, thing=one)  # fmt: skip
