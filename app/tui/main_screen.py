@@ -71,7 +71,7 @@ class MainScreen(Screen[None]):
         Sidebar { width: 1fr; }
         #panes { width: 1fr; height: 1fr; }
         KeyHints { dock: bottom; }
-        &.-narrow #sidebar-frame { width: 20; }
+        &.-narrow #sidebar-frame { width: 21; }
         &.-single #sidebar-frame { display: none; }
     }
     """

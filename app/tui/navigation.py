@@ -52,8 +52,8 @@ class Navigation(Part):
         self._mounted = app.panes.mounted
         self._back: list[Place] = []
         self._forward: list[Place] = []
-        self._tabs: dict[str, str] = {}
-        """The tab that each digit opened last."""
+        self._tab = ""
+        """The tab of "Agent memory" that was opened last."""
         self._following: object = None
         """The row whose first link is followed as soon as it is known."""
 
@@ -114,16 +114,17 @@ class Navigation(Part):
         self.app.refresh_keys()
 
     def open_digit(self, digit: str) -> None:
-        """Open the pane of a digit; pressed again, its next tab."""
+        """Open the pane of a digit; that of tabs with a name in common opens the last one, and again the next."""
         tabs = [name.id for name in self.panes if name.key == digit]
         here = None if self.pane is None else self.pane.pane_id
-        if tabs:
-            self._tabs[digit] = (
-                tabs[(tabs.index(here) + 1) % len(tabs)] if here in tabs else self._tabs.get(digit, tabs[0])
-            )
-            self.open_pane(self._tabs[digit] if self._tabs[digit] in tabs else tabs[0])
-        else:
+        if not tabs:
             self.app.say(f"There is no {GROUPS.get(digit, 'such pane')} here yet.")
+            return
+        wanted = tabs[0]
+        if digit in GROUPS:
+            wanted = tabs[(tabs.index(here) + 1) % len(tabs)] if here in tabs else self._tab
+            self._tab = wanted = wanted if wanted in tabs else tabs[0]
+        self.open_pane(wanted)
 
     def _focus(self, pane: Pane) -> None:
         """Focus a pane that was opened for the first time, unless a later key already opened something else."""

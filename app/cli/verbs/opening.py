@@ -110,7 +110,7 @@ def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[s
     return made
 
 
-PANE_VERBS = {"brief": "status", "inbox": "review", "plan": "orchestration", "plans": "orchestration"}
+PANE_VERBS = {"brief": "status", "waiting": "review", "plan": "orchestration", "plans": "orchestration"}
 """The verbs for panes with another name in the application."""
 
 

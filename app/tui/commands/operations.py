@@ -110,8 +110,7 @@ def listed(context: Context) -> Iterator[Operation]:
 def run(context: Context, words: str = "") -> Step:
     """Run an operation of a memory system: asks for its values first, if it takes any."""
     operation = operation_of(words)
-    item = None if context.pane is None else context.pane.current()
-    given: Mapping[str, str] = getattr(item, "values", None) or {}
+    given = _given(context)
     if not any(asked(operation)):
         return call(context, operation, values_of(operation, {}))
 
@@ -135,7 +134,8 @@ def call(context: Context, operation: Operation, values: Mapping[str, Any]) -> S
     def answered(lines: list[str]) -> Step:
         if only_looks or flag or len(lines) > 1:
             title = f"{operation.does} ({'preview' if flag else 'done'})" if not only_looks else operation.does
-            screen = Preview(title, _shown(lines), applicable=bool(flag))
+            shown = [text for text in lines if not flag or "`--" not in text]
+            screen = Preview(title, _shown(shown), applicable=bool(flag))
             apply = {**values, flag: flag == "yes"}
             context.ask(screen, lambda _: _work(context, operation, apply, written), waited="The answer")
         else:
@@ -166,9 +166,25 @@ def _shown(lines: list[str]) -> list[Line]:
 
 def next_step(context: Context) -> Step:
     """Do what the state of the project suggests now, such as a recall; shows it first."""
-    return run(context, getattr(context.pane, "next_call", "state status"))
+    return _at_once(context, getattr(context.pane, "next_call", "state status"))
 
 
 def prune(context: Context) -> Step:
     """Delete what is too old of this memory; shows it first."""
-    return run(context, f"{'' if context.pane is None else context.pane.pane_id} prune")
+    return _at_once(context, f"{'' if context.pane is None else context.pane.pane_id} prune")
+
+
+def _at_once(context: Context, words: str) -> Step:
+    """Run `memdeck WORDS`, whose flags may follow, on what is under the cursor, without a form."""
+    does, *flags = words.split(" --")
+    operation = operation_of(does)
+    given = {name: value for name, value in _given(context).items() if name == "agent"}
+    values = values_of(operation, given)
+    values |= {one.name: True for one in operation.parameters if any(f"--{flag}" in one.words for flag in flags)}
+    return call(context, operation, values)
+
+
+def _given(context: Context) -> Mapping[str, str]:
+    """Return the values that the row under the cursor has for an operation."""
+    item = None if context.pane is None else context.pane.current()
+    return getattr(item, "values", None) or {}

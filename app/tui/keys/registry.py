@@ -144,7 +144,7 @@ def _pane_commands() -> Iterator[Command]:
             "navigation.open_digit",
             title,
             arguments=(digit,),
-            sentence=f"Open {title}; again: its next tab",
+            sentence=f"Open {title}; again: its next tab" if digit in SHARED else f"Open {title}",
         )
     for pane in all_panes():
         if pane.id not in opened and pane.key:

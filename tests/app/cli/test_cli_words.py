@@ -104,7 +104,7 @@ def test_archived_entries_are_chosen_from_alike(memdeck: Memdeck, memory: Path) 
 @pytest.mark.parametrize("pane", [pane.id for pane in all_panes() if pane.id not in VERBS])
 def test_the_name_of_a_pane_that_is_no_verb_leads_to_one(memdeck: Memdeck, pane: str) -> None:
     """Who knows a pane from the application finds its verb, also with words and options behind the name."""
-    verb = {"brief": "status", "inbox": "review", "plans": "orchestration"}[pane]
+    verb = {"brief": "status", "waiting": "review", "plans": "orchestration"}[pane]
     told = f"memdeck: usage.verb: there is no verb and no folder {pane!r}, did you mean {verb}?; see memdeck --help\n"
     for words in ((pane,), (pane, "list"), (pane, "list", "--match", "x")):
         answer = memdeck(*words)

@@ -80,7 +80,7 @@ async def found(pilot: Pilot[MemdeckApp], title: str) -> None:
 async def test_one_row_a_workspace(here: Workspace) -> None:
     """Each says what a person has to look at, and one that is broken says why; the others are not stopped by it."""
     app = make_app(here, pane="fleet")
-    async with running(app):
+    async with running(app, (130, 36)):
         assert names(app) == ["atelier", "bakery", "chandler", "derelict"]
         lines = screen_text(app).splitlines()
         assert any("bakery" in one and "1 overdue" in one and "never" in one for one in lines)
@@ -108,20 +108,15 @@ async def test_the_fleet_alone_changes_nothing(here: Workspace) -> None:
     assert not nowhere.root.exists()
 
 
-async def test_the_pane_comes_with_another_workspace(here: Workspace, tmp_path: Path) -> None:
-    """It is in the sidebar where another workspace is listed, and not where this is the only one."""
+async def test_one_key_switches_workspaces(here: Workspace) -> None:
+    """~ shows all workspaces from everywhere, and goes back to where it was pressed."""
     app = make_app(here)
     async with running(app) as pilot:
-        assert "fleet" in [name.id for name in app.navigation.panes]
-        await press(pilot, "g", "w")
+        await press(pilot, "tilde")
         assert isinstance(app.navigation.pane, FleetPane)
-    listed = WorkspaceList(tmp_path / "state")
-    for one in listed.all():
-        if one.path != here.root:
-            listed.remove(one.path)
-    app = make_app(here)
-    async with running(app):
-        assert "fleet" not in [name.id for name in app.navigation.panes]
+        await press(pilot, "tilde")
+        assert app.navigation.pane is not None
+        assert app.navigation.pane.pane_id == "tasks"
 
 
 async def test_enter_leaves_for_the_workspace(here: Workspace) -> None:
@@ -145,7 +140,7 @@ async def test_the_entry_that_was_chosen_is_under_the_cursor(here: Workspace) ->
         assert pane is not None
         assert pane.pane_id == "tasks"
         assert "Water the plants" in str(pane.current())
-        await press(pilot, "tilde")
+        await press(pilot, "tilde", "tilde")
     assert app.fleet.destination is not None
     assert (app.fleet.destination.root.name, app.fleet.destination.pane) == ("bakery", "fleet")
 

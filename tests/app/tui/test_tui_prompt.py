@@ -34,22 +34,22 @@ def look(app: MemdeckApp) -> AgentPrompt:
 
 
 async def test_blocks_are_pinned_and_muted_by_keys(workspace: Workspace) -> None:
-    """# puts a block on top, $ keeps it out, each takes itself back; the text is that of the hook, byte for byte."""
+    """p puts a block on top, m keeps it out, each takes itself back; the text is that of the hook, byte for byte."""
     before = brief(workspace, NOW, budget=START_TOKENS)
     app = make_app(workspace, pane="prompt")
     async with running(app) as pilot:
         assert look(app) == before
         first, second = before.blocks[:2]
-        await press(pilot, "j", "number_sign")
+        await press(pilot, "j", "p")
         assert look(app).blocks[0].ref == second.ref
         assert look(app).text == brief(workspace, NOW, budget=START_TOKENS).text != before.text
-        await press(pilot, "number_sign")
+        await press(pilot, "p")
         assert look(app) == before
-        await press(pilot, "k", "dollar_sign")
+        await press(pilot, "k", "m")
         assert look(app).muted[0].ref == first.ref
         assert first.text not in look(app).text
         assert "Muted" in screen_text(app)
-        await press(pilot, "dollar_sign")
+        await press(pilot, "m")
         assert look(app) == before
 
 
@@ -68,37 +68,37 @@ def outside(workspace: Workspace, *words: str, given: str = "") -> str:
 
 
 async def test_a_message_is_asked_for_and_the_entry_is_gone_to(workspace: Workspace) -> None:
-    """( shows what the hook sends for a message, and o goes to the entry, where it is edited."""
+    """e shows what the hook sends for a message, and o goes to the entry, where it is edited."""
     app = make_app(workspace, pane="prompt")
     async with running(app) as pilot:
-        await press(pilot, "left_parenthesis")
+        await press(pilot, "e")
         await type_text(pilot, "deploy staging")
         await press(pilot, "enter")
         assert "for: deploy staging" in screen_text(app)
         assert look(app).text != ""
-        await press(pilot, "left_parenthesis", "ctrl+u", "enter", "o")
+        await press(pilot, "e", "ctrl+u", "enter", "o")
         pane = app.navigation.pane
         assert pane is not None
         assert pane.pane_id == "tasks"
 
 
 async def test_the_prompt_of_one_agent_is_shown_and_chosen_for(workspace: Workspace) -> None:
-    """) asks whose prompt it is; a pin is for that agent then, and another one's prompt stays as it was."""
+    """i asks whose prompt it is; a pin is for that agent then, and another one's prompt stays as it was."""
     before = brief(workspace, NOW, budget=START_TOKENS)
     app = make_app(workspace, pane="prompt")
     async with running(app) as pilot:
-        await press(pilot, "right_parenthesis", "2")
+        await press(pilot, "i", "2")
         await settle(pilot)
         assert "codex, at the start of a session" in screen_text(app)
-        await press(pilot, "j", "number_sign")
+        await press(pilot, "j", "p")
         pinned = look(app)
         assert pinned == brief(workspace, NOW, budget=START_TOKENS, agent="codex") != before
         verb = outside(workspace, "prompt", "--client", "codex", "-o", "json")
         assert json.loads(verb) == {**pinned.json(), "by": "hook"}
-        await press(pilot, "right_parenthesis", "0")
+        await press(pilot, "i", "0")
         await settle(pilot)
         assert look(app) == before
-        await press(pilot, "k", "number_sign", "right_parenthesis", "2", "number_sign")
+        await press(pilot, "k", "p", "i", "2", "p")
         await settle(pilot)
         assert any("pinned for all agents" in note.message for note in app._notifications)
 

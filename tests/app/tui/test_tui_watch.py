@@ -132,7 +132,7 @@ async def test_what_nobody_approved_waits_in_header_and_brief(tmp_path: Path) ->
     async with running(app) as pilot:
         await until(pilot, lambda: app.schedule.idle and app.schedule.leads, "it looked")
         # The overview follows when nothing else is to do.
-        await until(pilot, lambda: "1 needs approval" in screen_text(app), "the header says it")
+        await until(pilot, lambda: "1 waiting" in screen_text(app), "the header says it")
         await until(pilot, lambda: "NEEDS APPROVAL" in screen_text(app), "the brief says it")
         pane = app.navigation.pane
         assert pane is not None

@@ -70,7 +70,7 @@ async def test_g_and_a_letter_open_a_pane(workspace: Workspace) -> None:
     """The first pane of a letter opens; a letter that no pane has says so."""
     app = make_app(workspace)
     async with running(app) as pilot:
-        for keys, pane in (("gk", "knowledge"), ("gm", "monitors"), ("g8", "config"), ("gt", "tasks")):
+        for keys, pane in (("gk", "knowledge"), ("gm", "monitors"), ("go", "config"), ("gt", "tasks")):
             await press(pilot, *keys)
             assert app.navigation.pane is not None
             assert app.navigation.pane.pane_id == pane

@@ -129,7 +129,9 @@ def _record(status: AgentStatus, file: MemoryFile, taken: bool) -> Record:
         f"{name}:{file.path}", file.path, about=bytes_text(file.size), when=age_text(seconds),
         sign="alert" if taken else "diamond" if file.locked else "",
         tone="alert" if taken else "warn" if old else "plain",
-        values={"agent": name, "type": file.type, "path": file.path, "source": file.path}, mark=(file, taken), thing=(status, file),
+        values={"agent": str(status.agent.folder), "type": file.type, "path": file.path, "source": file.path},
+        mark=(file, taken),
+        thing=(status, file),
     )  # fmt: skip
 
 

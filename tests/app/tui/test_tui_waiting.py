@@ -53,31 +53,27 @@ def stands(app: MemdeckApp) -> str:
 
 
 async def test_a_proposal_is_accepted_and_taken_back_by_keys(workspace: Workspace) -> None:
-    """The detail shows what it does; . makes it, and u takes it back to the byte."""
+    """The detail shows what it does; a makes it, and u takes it back to the byte."""
     before = tasks(workspace)
     removal(workspace)
-    app = make_app(workspace, pane="inbox")
+    app = make_app(workspace, pane="waiting")
     async with running(app) as pilot:
-        assert "agent:builder" in screen_text(app)
+        assert "builder" in screen_text(app)
         assert stands(app) == "the files are as the agent saw them"
-        await press(pilot, "full_stop")
+        await press(pilot, "a")
         assert FIRST not in tasks(workspace)
-        assert "Nothing waits" in screen_text(app)
+        assert "PROPOSALS" not in screen_text(app)
         await press(pilot, "u")
         assert tasks(workspace) == before
 
 
-async def test_a_proposal_is_rejected_after_a_question(workspace: Workspace) -> None:
-    """x asks, Enter or n keeps it, y rejects it; the files stay."""
+async def test_a_proposal_is_rejected_without_a_question(workspace: Workspace) -> None:
+    """r rejects it; the files stay."""
     before = tasks(workspace)
     number = removal(workspace)
-    app = make_app(workspace, pane="inbox")
+    app = make_app(workspace, pane="waiting")
     async with running(app) as pilot:
-        await press(pilot, "x")
-        assert isinstance(app.screen, Confirm)
-        await press(pilot, "n")
-        assert Inbox(workspace).get(number).waiting
-        await press(pilot, "x", "y")
+        await press(pilot, "r")
         assert Inbox(workspace).get(number).state == "rejected"
         assert tasks(workspace) == before
 
@@ -87,9 +83,9 @@ async def test_many_are_decided_at_once(workspace: Workspace) -> None:
     titles = [task.title for task in workspace.snapshot().tasks.tasks][:3]
     for title in titles:
         removal(workspace, title)
-    app = make_app(workspace, pane="inbox")
+    app = make_app(workspace, pane="waiting")
     async with running(app) as pilot:
-        await press(pilot, "space", "space", "space", "full_stop")
+        await press(pilot, "space", "space", "space", "a")
         assert isinstance(app.screen, Confirm)
         await press(pilot, "y")
         assert Inbox(workspace).count() == 0
@@ -104,10 +100,10 @@ async def test_the_same_field_is_asked_in_three_columns(workspace: Workspace, ke
     workspace.change(
         "edit", lambda look: edit_task(look, FIRST, set={"due": "2024-03-03"}, now=NOW), actor="human", now=NOW
     )
-    app = make_app(workspace, pane="inbox")
+    app = make_app(workspace, pane="waiting")
     async with running(app) as pilot:
         assert stands(app) == "the same was changed since"
-        await press(pilot, "full_stop")
+        await press(pilot, "a")
         assert isinstance(app.screen, ThreeWay)
         assert {"2024-02-02", "2024-03-03"} <= set(screen_text(app).split())
         await press(pilot, key, "enter")
@@ -116,18 +112,16 @@ async def test_the_same_field_is_asked_in_three_columns(workspace: Workspace, ke
         assert Inbox(workspace).count() == 0
 
 
-async def test_the_pane_comes_with_the_first_proposal(workspace: Workspace) -> None:
-    """Nothing is in the sidebar before; then the pane with its number, and a line in Brief, within a beat or two."""
+async def test_the_header_counts_a_proposal_and_leads_there(workspace: Workspace) -> None:
+    """A proposal that comes while the application is open is counted in the header with the approvals."""
     app = make_app(workspace, watches=True, keeps_watch=False, pane="tasks")
     async with running(app) as pilot:
-        assert "Inbox" not in screen_text(app)
+        before = app.overview.waiting
         removal(workspace)
         async with within(lambda: screen_text(app)):
-            while "Inbox      1" not in screen_text(app):
+            while f"{before + 1} waiting" not in screen_text(app):
                 await pilot.pause(0.05)
-        await press(pilot, "1")
-        assert "1 proposal of agents" in screen_text(app)
-        await press(pilot, "g", "i")
+        await press(pilot, "9")
         assert FIRST in screen_text(app)
 
 
@@ -143,7 +137,7 @@ def test_look(name: str, snap_compare: Callable[..., bool], workspace: Workspace
     workspace.change(
         "edit", lambda look: edit_task(look, FIRST, set={"due": "2024-03-03"}, now=NOW), actor="human", now=NOW
     )
-    app = make_app(workspace, pane="inbox", environ={"HOME": str(tmp_path), "LANG": "C.UTF-8"})
+    app = make_app(workspace, pane="waiting", environ={"HOME": str(tmp_path), "LANG": "C.UTF-8"})
     app.animation_level = "none"
 
     async def wait(pilot: Pilot[MemdeckApp]) -> None:

@@ -1,0 +1,104 @@
+"""The tabs of "Agent memory": one set of keys, forms from operations' parameters, operations in the palette."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from app.demo.curated import add_curated
+from app.demo.siblings import add_beside
+from app.demo.workspace import demo_files
+from memory.workspace import Workspace
+from tests.widgets.harness import screen_text
+from widgets.dialogs.dialogs import Confirm, Preview
+from widgets.input.form import Form
+
+from .tui_helpers import NOW, jobs_done, make_app, press, running, settle, type_text
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Workspace:
+    """The sample workspace with all memory systems."""
+    files = demo_files(NOW, UTC)
+    workspace, _ = Workspace.init(
+        tmp_path / "shop", NOW, actor="cli", state_home=tmp_path / "state", machine_zone=UTC, files=files
+    )
+    add_beside(workspace, NOW, actor="cli")
+    add_curated(workspace, NOW)
+    return Workspace.open(tmp_path / "shop", state_home=tmp_path / "state", home=tmp_path / "home")
+
+
+async def test_one_digit_walks_the_tabs_and_each_says_what_it_is_for(demo: Workspace) -> None:
+    """5 opens the tabs in turn; the first line of each says what agents do with it."""
+    app = make_app(demo, pane="tasks")
+    seen = {}
+    async with running(app, (120, 36)) as pilot:
+        for _ in range(4):
+            await press(pilot, "5")
+            await settle(pilot)
+            pane = app.navigation.pane
+            assert pane is not None
+            seen[pane.pane_id] = pane.purpose in screen_text(app)
+    assert seen == dict.fromkeys(("facts", "typed", "state", "curated"), True)
+
+
+async def test_a_fact_is_added_and_removed_by_its_operations(demo: Workspace) -> None:
+    """The form has the parameters of `facts store`; x removes the fact, and u brings it back."""
+    app = make_app(demo, pane="facts")
+    async with running(app, (120, 36)) as pilot:
+        await press(pilot, "a")
+        assert isinstance(app.screen, Form)
+        await type_text(pilot, "The deploy key is kept by Bob")
+        await press(pilot, "ctrl+s")
+        assert "The deploy key is kept" in screen_text(app)
+        await press(pilot, "home", "x")
+        assert isinstance(app.screen, Confirm)
+        await press(pilot, "y")
+        assert "The deploy key is kept" not in screen_text(app)
+        await press(pilot, "u")
+        assert "The deploy key is kept" in screen_text(app)
+
+
+async def test_a_refused_fact_stays_in_its_form(demo: Workspace) -> None:
+    """A fact that looks like a secret is told why, and nothing typed is lost."""
+    app = make_app(demo, pane="facts")
+    async with running(app, (120, 36), says=True) as pilot:
+        await press(pilot, "a")
+        await type_text(pilot, "password: hunter2-and-more-9931")
+        await press(pilot, "ctrl+s")
+        assert isinstance(app.screen, Form)
+        assert "hunter2" in screen_text(app)
+
+
+async def test_a_prune_is_shown_before_it_is_applied(demo: Workspace) -> None:
+    """P runs the operation dry; Enter deletes the old files."""
+    app = make_app(demo, pane="typed")
+    async with running(app, (120, 36), says=True) as pilot:
+        before = app.navigation.pane.row_count
+        await press(pilot, "P")
+        await jobs_done(pilot)
+        await settle(pilot)
+        assert isinstance(app.screen, Preview), screen_text(app)
+        assert "would delete" in screen_text(app)
+        await press(pilot, "enter")
+        await jobs_done(pilot)
+        await settle(pilot)
+        assert app.navigation.pane.row_count <= before
+
+
+async def test_the_palette_runs_any_operation(demo: Workspace) -> None:
+    """`state query` asks for its question and shows the answer of the command line."""
+    app = make_app(demo, pane="state")
+    async with running(app, (120, 36)) as pilot:
+        await press(pilot, "colon")
+        await type_text(pilot, "state query")
+        await press(pilot, "enter")
+        assert isinstance(app.screen, Form)
+        await type_text(pilot, "what is next")
+        await press(pilot, "ctrl+s")
+        await jobs_done(pilot)
+        await settle(pilot)
+        assert isinstance(app.screen, Preview)
+        assert "Warn when the pool is nearly empty" in screen_text(app)
