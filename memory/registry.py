@@ -191,7 +191,9 @@ REGISTRY: tuple[SystemName, ...] = (
                 "Project state: init, recall, query, validate, sync, checkpoints.",
             ),
         ),
-        panes=(PaneEntry("state", "State", _PANES + "memory.state:StatePane", (".agent-memory/", "docs/agent-memory/")),),
+        panes=(
+            PaneEntry("state", "State", _PANES + "memory.state:StatePane", (".agent-memory/", "docs/agent-memory/")),
+        ),
     ),
     SystemName(
         "curated",

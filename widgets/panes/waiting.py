@@ -42,6 +42,10 @@ class WaitingSource(Protocol):
 class WaitingPane(TellingPane, RecordPane):
     """`a` accepts what is under the cursor, `r` rejects it; undo takes either back."""
 
+    DEFAULT_CSS: ClassVar[str] = """
+    WaitingPane > .pane--list-frame { width: 2fr; }
+    WaitingPane > .pane--detail-frame { width: 3fr; }
+    """
     pane_id: ClassVar[str] = "waiting"
     title: ClassVar[str] = "Waiting"
     lead_cells: ClassVar[int] = 9
@@ -66,11 +70,11 @@ class WaitingPane(TellingPane, RecordPane):
             return
         first = True
         for title, hint, found in (
-            ("PROPOSALS OF AGENTS", "a accepts, r rejects, E edits", [_proposal(one) for one in source.proposals()]),
-            ("NEEDS APPROVAL", "a shows what would run", [_ask(one) for one in source.approvals(snapshot, now)]),
+            ("PROPOSALS OF AGENTS", "a accept, r reject", [_proposal(one) for one in source.proposals()]),
+            ("NEEDS APPROVAL", "a shows it", [_ask(one) for one in source.approvals(snapshot, now)]),
             (
                 "REMOVED BY OTHER PROGRAMS",
-                "a brings it back, r leaves it removed",
+                "a restore, r dismiss",
                 [_removal(one) for one in source.removals()],
             ),
         ):
@@ -144,7 +148,7 @@ class WaitingPane(TellingPane, RecordPane):
 
 def beside(view: ChangeView, width: int) -> Iterator[Line]:
     """Yield the lines of a difference side by side in `width` cells: before at the left, after at the right."""
-    half = (width - 3) // 2
+    half = (width - 4) // 2
     yield from _row("before", "after", half, "muted", "muted")
     old: list[str] = []
     new: list[str] = []

@@ -72,20 +72,20 @@ async def test_a_refused_fact_stays_in_its_form(demo: Workspace) -> None:
         assert "hunter2" in screen_text(app)
 
 
-async def test_a_prune_is_shown_before_it_is_applied(demo: Workspace) -> None:
-    """P runs the operation dry; Enter deletes the old files."""
-    app = make_app(demo, pane="typed")
-    async with running(app, (120, 36), says=True) as pilot:
-        before = app.navigation.pane.row_count
-        await press(pilot, "P")
+async def test_a_recall_is_shown_before_it_is_applied(demo: Workspace) -> None:
+    """R shows what the state of the project suggests; Enter does it, and nothing waits for a recall any more."""
+    app = make_app(demo, pane="state")
+    async with running(app, (120, 36)) as pilot:
+        assert "2 to recall" in screen_text(app)
+        await press(pilot, "R")
         await jobs_done(pilot)
         await settle(pilot)
-        assert isinstance(app.screen, Preview), screen_text(app)
-        assert "would delete" in screen_text(app)
+        assert isinstance(app.screen, Preview)
+        assert "changed sections" in screen_text(app)
         await press(pilot, "enter")
         await jobs_done(pilot)
         await settle(pilot)
-        assert app.navigation.pane.row_count <= before
+        assert "2 to recall" not in screen_text(app)
 
 
 async def test_the_palette_runs_any_operation(demo: Workspace) -> None:
