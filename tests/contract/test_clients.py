@@ -163,9 +163,9 @@ def test_what_a_client_deletes_is_told_by_its_name_and_comes_back_with_one_comma
     for number in range(20):
         (memory / f"note_{number}.md").unlink()
     (memory / "feedback_testing.md").write_bytes(FEEDBACK + b"More.\n")
-    past = time.time() - 60
-    os.utime(memory, (past, past))
     (memory / "new.md").write_bytes(b"# New\n")
+    past = time.time() - 60  # What vanishes is logged once it stays away.
+    os.utime(memory, (past, past))
     rows = workspace.json("changes", "list", "--actor", "agent:claude-code")["changes"]
     assert len(rows) == 22
     assert "new.md: created" in [one["summary"] for one in rows]
