@@ -53,7 +53,6 @@ torture: $(TOOLS) ## crash, cut the power, fail and cross every change, all bad 
 	$(if $(PARTS),,MEMDECK_EXAMPLES=whole $(BIN)/python -m pytest -n $(WORKERS) -q tests/memory tests/widgets tests/app/cli)
 	$(if $(PARTS),,MEMDECK_CORPUS=all $(BIN)/python -m pytest -n $(WORKERS) -q tests/corpus)
 	$(if $(PARTS),,MEMDECK_HOSTILE=all $(BIN)/python -m pytest -n $(WORKERS) -q tests/hostile)
-	$(if $(PARTS),,MEMDECK_CHAOS=all $(BIN)/python -m pytest -q --timeout 0 tests/memory/fleet/test_chaos.py)
 	$(if $(PARTS),,MEMDECK_EXAMPLES=whole MEMDECK_BURSTS=all $(BIN)/python -m pytest -n $(WORKERS) -q tests/app/tui/test_tui_bursts.py tests/terminal/test_left_amid_keys.py tests/app/servers/mcp/test_mcp_fuzz.py)
 	$(if $(PARTS),,MEMDECK_CLIENTS=1 $(BIN)/python -m pytest -q -rs tests/app/connect/test_real_clients.py)
 

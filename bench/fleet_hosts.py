@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -29,9 +29,8 @@ from bench.places import NOW
 from bench.workspaces import size_of, write_workspace
 from memory.fleet.catalogue.central import CentralFleet
 from memory.fleet.catalogue.connect import connect
-from memory.fleet.catalogue.migrate import initialise
-from memory.fleet.jobs.engine import defer
-from memory.fleet.jobs.verbs import Check, Maintain, Verb, WorkspaceJob
+from memory.fleet.catalogue.schema import initialise
+from memory.fleet.jobs import ask
 from memory.storage.private.workspaces import WorkspaceList
 
 QUERIES = (
@@ -189,10 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
             note(**_edits(connection, hosts, operator))
             note(edits_load=round(os.getloadavg()[0], 1))
-            for count in (1, 2, 4, 8):
-                if count <= len(hosts):
-                    note(**{f"jobs_{count}_agents": _jobs(connection, server, hosts[:count])})
-                    note(**{f"jobs_load_{count}_agents": round(os.getloadavg()[0], 1)})
+            note(jobs=_jobs(connection, server, hosts), jobs_load=round(os.getloadavg()[0], 1))
     finally:
         server.stop()
         if not options.keep:
@@ -316,11 +312,9 @@ def _jobs(connection: Any, server: Server, hosts: Sequence[Host]) -> dict[str, d
     rates = {}
     try:
         _until_alive(connection, hosts)
-        (last,) = connection.execute("SELECT max(due) FROM due").fetchone()
-        due = max(last or NOW, NOW) + timedelta(days=1)
-        for name, verb in (("check", Check()), ("maintain", Maintain(due))):
+        for name, given in (("check", {}), ("maintain", {"dry_run": False, "actor": "bench"})):
             before = sum(_cpu_seconds(agent.pid) for agent in agents) + server.cpu_seconds()
-            done, seconds = _finished(connection, hosts, verb)
+            done, seconds = _finished(connection, hosts, name, given)
             took = sum(_cpu_seconds(agent.pid) for agent in agents) + server.cpu_seconds() - before
             rates[name] = {"a_second": round(done / seconds, 1), "cpu_ms": round(1000 * took / done)}
     finally:
@@ -333,25 +327,20 @@ def _cpu_seconds(process: int) -> float:
     return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
-def _finished(connection: Any, hosts: Sequence[Host], verb: Verb) -> tuple[int, float]:
+def _finished(connection: Any, hosts: Sequence[Host], verb: str, given: dict[str, Any]) -> tuple[int, float]:
     """Give jobs to some hosts, and return how many were done in how many seconds."""
-    each = JOBS // len(hosts)
-    jobs = []
-    for host in hosts:
-        words = "SELECT w.id FROM workspace w JOIN host h ON h.id = w.host WHERE h.name = %s ORDER BY w.id LIMIT %s"
-        jobs += [
-            (host.name, WorkspaceJob(number, verb))
-            for (number,) in connection.execute(words, (host.name, each)).fetchall()
-        ]
+    words = "SELECT h.id, w.id FROM workspace w JOIN host h ON h.id = w.host WHERE h.name = %s ORDER BY w.id LIMIT %s"
+    found = [row for host in hosts for row in connection.execute(words, (host.name, JOBS // len(hosts))).fetchall()]
     start = time.perf_counter()
-    numbers = defer(connection, jobs)
+    numbers = ask(connection, verb, found, given)
     while _count(connection, numbers) < len(numbers):
         time.sleep(0.02)
     return len(numbers), time.perf_counter() - start
 
 
 def _count(connection: Any, numbers: list[int]) -> int:
-    return int(connection.execute("SELECT count(*) FROM result WHERE job = ANY (%s)", (numbers,)).fetchone()[0])
+    words = "SELECT count(*) FROM job WHERE id = ANY (%s) AND finished IS NOT NULL"
+    return int(connection.execute(words, (numbers,)).fetchone()[0])
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import secrets
 import socket
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
@@ -19,21 +19,26 @@ from app.servers.loopback import LoopbackGuard, Receive, Scope, Send, error_body
 from app.servers.nesting import strict_json
 from memory.base.counts import whole
 from memory.errors import BusyError, MemdeckError, NotFoundError, UsageError
+from memory.fleet.catalogue.central import CentralFleet
+from memory.fleet.metrics import fleet_metrics
+from memory.fleet.model import Fleet
 
 if TYPE_CHECKING:
     from app.servers.life import Life
     from app.servers.web.server import FleetPage
-    from memory.fleet.model import Fleet
 
 MOST_BODY = 64_000
 LEAVING_SECONDS = 5.0
 """Seconds that a browser session may take to end with the server."""
 _STATUS = ((BusyError, 503), (UsageError, 400), (NotFoundError, 404))
 Answer = Mapping[str, Any]
+_Verb = Callable[[Fleet, Mapping[str, str]], Answer]
 
 
 class FleetApi:
-    """Answers `GET /api/v1/fleet/list|status|search` and `POST /api/v1/fleet/check|maintain` like the verbs."""
+    """Answers `GET /api/v1/fleet/list|status|search|hosts|approvals` and `POST /api/v1/fleet/check|maintain` like
+    the verbs, and `GET /metrics` with the metrics. Approving needs a person at a terminal.
+    """
 
     def __init__(
         self, make: Callable[[], Fleet], clock: Callable[[], datetime], *, actor: str, read_only: bool
@@ -42,8 +47,15 @@ class FleetApi:
         self._make = make
         self._clock = clock
         self._actor = actor
-        self._looks = {"list": self._list, "status": self._overview, "search": self._search}
-        self._jobs = {} if read_only else {"check": self._check, "maintain": self._maintain}
+        self._looks: dict[str, _Verb] = {
+            "list": self._list,
+            "status": self._overview,
+            "search": self._search,
+            "hosts": lambda fleet, _: {"hosts": [one.json() for one in fleet.hosts()]},
+            "approvals": lambda fleet, _: {"approvals": list(_central(fleet).approvals())},
+        }
+        jobs: dict[str, _Verb] = {"check": self._check, "maintain": self._maintain}
+        self._jobs = {} if read_only else jobs
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -51,6 +63,10 @@ class FleetApi:
             return
         try:
             given = await _given(scope, receive)
+            if (scope["method"], scope["path"]) == ("GET", "/metrics"):
+                text = await asyncio.to_thread(self._metrics)
+                await respond(send, 200, text.encode(), kind=b"text/plain; version=0.0.4")
+                return
             answer = await asyncio.to_thread(self._answer, scope["method"], scope["path"], given)
             await respond(send, 200, json.dumps(answer).encode() + b"\n")
         except MemdeckError as error:
@@ -64,11 +80,12 @@ class FleetApi:
         work = verbs.get(path.removeprefix("/api/v1/fleet/")) if path.startswith("/api/v1/fleet/") else None
         if work is None:
             raise NotFoundError("api.path", f"{method} {path[:80]} is not served", "see docs/fleet.md")
-        fleet = self._make()
-        try:
+        with closing(self._make()) as fleet:
             return work(fleet, given)
-        finally:
-            fleet.close()
+
+    def _metrics(self) -> str:
+        with closing(self._make()) as fleet:
+            return fleet_metrics(fleet.hosts(), fleet.overview(self._clock()))
 
     def _list(self, fleet: Fleet, _: Mapping[str, str]) -> Answer:
         return {"workspaces": [one.json() for one in fleet.listed()]}
@@ -84,12 +101,18 @@ class FleetApi:
         return {"results": [one.json() for one in hits], "failed": [one.json() for one in failed]}
 
     def _check(self, fleet: Fleet, _: Mapping[str, str]) -> Answer:
-        return {"workspaces": [one.json() for one in fleet.check()]}
+        return {"workspaces": [one.json() for one in fleet.check(self._clock())]}
 
     def _maintain(self, fleet: Fleet, given: Mapping[str, str]) -> Answer:
         dry_run = given.get("dry_run", "") in ("1", "true")
         kept = fleet.maintain(self._clock(), actor=self._actor, dry_run=dry_run)
         return {"workspaces": [one.json() for one in kept]}
+
+
+def _central(fleet: Fleet) -> CentralFleet:
+    if not isinstance(fleet, CentralFleet):
+        raise UsageError("fleet.no_database", "only a fleet with a database has approvals", "see docs/fleet.md")
+    return fleet
 
 
 async def _given(scope: Scope, receive: Receive) -> dict[str, str]:
@@ -116,14 +139,15 @@ def config_of(api: FleetApi, host: str, token: str) -> uvicorn.Config:
     return http_server.config_of(guard, leaving=3)
 
 
-def serve(api: FleetApi, page: FleetPage | None, life: Life, port: int, say: Callable[[str, str], None]) -> None:
+def serve(
+    api: FleetApi, page: FleetPage | None, life: Life, port: int, say: Callable[[str, str], None], token: str
+) -> None:
     """Serve on a port of this machine until a signal ends it; `say` gets the address and the token.
 
     `page` is what browsers get, at its own address; None: nothing.
     """
     listening, host = open_port(port, "api.port")
     try:
-        token = secrets.token_urlsafe(32)
         config = config_of(api, host, token)
         # The program that reads where the server is may be gone a moment later.
         life.watch(parent=True)

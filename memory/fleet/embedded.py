@@ -80,6 +80,11 @@ class EmbeddedFleet(Fleet):
                 return Path(one)
         return None
 
+    def remove_gone(self) -> tuple[Path, ...]:
+        """Remove the workspaces whose memory no longer exists from the list, and return them."""
+        gone = tuple(path for path in self.paths() if not holds_memory(str(path)))
+        return tuple(path for path in gone if self.remove(path) is not None)
+
     def scan(self, folder: Path, now: datetime, progress: Progress | None = None) -> tuple[Path, ...]:
         """List the workspaces below a folder; links are not followed, folders of other users and of tools are skipped.
         UsageError `workspace.no_folder`, `fleet.too_large` for more than `MOST_FOLDERS` folders.
@@ -208,9 +213,9 @@ class EmbeddedFleet(Fleet):
         """Index what changed, for `glance`."""
         self._index.update(self._list.names(), go_on=go_on)
 
-    def check(self, progress: Progress | None = None) -> Iterator[WorkResult]:
+    def check(self, now: datetime, progress: Progress | None = None) -> Iterator[WorkResult]:
         """Yield the problems of each workspace."""
-        return self._kept(self.local.check, progress)
+        return self._kept(lambda one: self.local.check(one, now), progress)
 
     def maintain(
         self, now: datetime, *, actor: str, dry_run: bool = False, progress: Progress | None = None

@@ -12,6 +12,10 @@ from typing import Any, TypeVar
 
 from memory.errors import BusyError, ConflictError, MemdeckError, UsageError
 from memory.files.status import brief, next_overdue
+from memory.monitoring.alerts.channels import Addresses
+from memory.monitoring.alerts.notify import Sent, call
+from memory.monitoring.run.run import WatchServices, keep_watch
+from memory.monitoring.run.schedule import look_ahead, maintain_if_due
 from memory.monitoring.run.schedule import overdue as late_upkeep
 from memory.registry import holds_memory
 from memory.search.query import Query, read_day, read_query
@@ -29,6 +33,8 @@ WORKERS = 4
 """How many workspaces are open at the same time."""
 DECIDED_SECONDS = 300
 """How long decisions about commands are valid: the files that they name may change anywhere."""
+STALE_SECONDS = 60
+"""How often it is checked whether a monitor that should be measured has become stale."""
 R = TypeVar("R")
 Stamp = tuple[FileStamp, ...]
 
@@ -112,15 +118,16 @@ class LocalWorkspaces:
         """Return the status of a workspace, and until when it holds if no file that it depends on changes; `problems`
         is the result of a check of the same files, if known.
         """
-        overdue = alerts = 0
+        overdue = failing = stale = 0
         until = now + timedelta(days=7)
         if "files" in workspace.system_names():
-            found = brief(workspace.snapshot().readable(), now)
-            overdue, alerts, until = (
-                len(found.overdue),
-                len(found.alerts) + len(late_upkeep(workspace, now)),
-                next_overdue(found),
-            )
+            snapshot = workspace.snapshot().readable()
+            found = brief(snapshot, now)
+            monitors = sum(one.stale(now, snapshot.zone) for one in found.alerts)
+            overdue, failing = len(found.overdue), len(found.alerts) - monitors
+            stale, until = monitors + len(late_upkeep(workspace, now)), next_overdue(found)
+            if any(one.interval for one in snapshot.monitors.monitors):
+                until = min(until, now + timedelta(seconds=STALE_SECONDS))
         if problems is None:
             problems = sum(problem.level == "error" for problem in check_all(workspace))
         decided = self._decided(workspace)
@@ -132,7 +139,8 @@ class LocalWorkspaces:
             self.host,
             workspace.system_names(),
             overdue,
-            alerts,
+            failing,
+            stale,
             waiting,
             problems,
             _last_maintenance(workspace),
@@ -156,9 +164,32 @@ class LocalWorkspaces:
         finally:
             searcher.close()
 
-    def check(self, workspace: Workspace) -> dict[str, Any]:
+    def check(self, workspace: Workspace, now: datetime) -> dict[str, Any]:
         """Return the problems of a workspace, under `problems`."""
-        return {"problems": [problem._asdict() for problem in check_all(workspace)]}
+        return {"problems": [problem._asdict() for problem in check_all(workspace, now=now)]}
+
+    def keep(
+        self, workspace: Workspace, now: datetime, upkeep: str, *, watch: bool
+    ) -> tuple[datetime | None, list[str]]:
+        """Run what is due in a workspace by its own schedules, as far as its approvals allow it: the monitors and the
+        heartbeat if `watch`, and maintenance if `upkeep` is the cron line for workspaces that name none ("": none).
+
+        Return when to look again (None: when a file changes), and lines about what happened.
+        """
+        trust = None if self.config_home is None else trust_of(workspace, self.config_home)
+        ahead = look_ahead(workspace, trust, now, upkeep)
+        lines = []
+        if watch and ahead.watch:
+            addresses = Addresses(self.config_home, self.environ, workspace=workspace.root)
+            watched = keep_watch(workspace, trust, now, WatchServices(self.environ, addresses))
+            lines += watched.lines() if watched.news else []
+            sent = call(url) if (url := addresses.ping()) else Sent(True)
+            lines += [] if sent.ok else [f"warning: the ping was not sent: {sent.detail}"]
+        if upkeep and ahead.upkeep:
+            report = maintain_if_due(workspace, now, lambda: self.maintain(workspace, now, actor="maintain"), upkeep)
+            moved = sum(rule["archived"] + rule["cleared"] for rule in (report or {}).get("rules", ()))
+            lines += [f"maintenance moved {moved:,}"] if moved else []
+        return ahead.again if ahead.scheduled else None, [f"{workspace.root}: {line}" for line in lines]
 
     def maintain(self, workspace: Workspace, now: datetime, *, actor: str, dry_run: bool = False) -> dict[str, Any]:
         """Run the maintenance of a workspace by its own rules, and return the report."""

@@ -31,42 +31,43 @@ class FleetWorkspace:
 class WorkspaceOverview:
     """The status of one workspace; with an `error` (code and message) if it cannot be read.
 
-    `overdue`, `alerts`, `waiting` (for approval) and `problems` are counts; `size` is in bytes. `age` is how many
-    seconds ago its host was last heard from, None for this machine; `stale` means that this is too long. `alike` names
-    workspaces with much of the same content (`host:path`): copies and clones of it. One that was never `looked` at has
-    only its place.
+    `overdue`, `failing` and `stale` monitors (also what no longer runs regularly), `waiting` (for approval) and
+    `problems` are counts; `size` is in bytes. `age` is how many seconds ago its host was last heard from, None for this
+    machine; `silent` means that this is too long. One that was never `looked` at has only its place.
     """
 
     path: Path
     host: str
     systems: tuple[str, ...] = ()
     overdue: int = 0
-    alerts: int = 0
+    failing: int = 0
+    stale: int = 0
     waiting: int = 0
     problems: int = 0
     last_maintenance: datetime | None = None
     size: int = 0
     error: Mapping[str, str] | None = None
     age: int | None = None
-    stale: bool = False
-    alike: tuple[str, ...] = ()
+    silent: bool = False
     looked: bool = True
+
+    @property
+    def alerts(self) -> int:
+        """What needs attention now: failing and stale monitors."""
+        return self.failing + self.stale
 
     @classmethod
     def read(cls, path: Path, host: str, found: Mapping[str, Any]) -> WorkspaceOverview:
         """Return a status that was stored as `json`; what is missing in it has its default."""
         last = found.get("last_maintenance")
+        counts = {name: found.get(name, 0) for name in ("overdue", "failing", "stale", "waiting", "problems", "size")}
         return cls(
             path,
             host,
             tuple(found.get("systems", ())),
-            found.get("overdue", 0),
-            found.get("alerts", 0),
-            found.get("waiting", 0),
-            found.get("problems", 0),
-            None if last is None else datetime.fromisoformat(last),
-            found.get("size", 0),
-            found.get("error"),
+            last_maintenance=None if last is None else datetime.fromisoformat(last),
+            error=found.get("error"),
+            **counts,
         )
 
     def json(self) -> dict[str, Any]:
@@ -78,14 +79,45 @@ class WorkspaceOverview:
             "systems": list(self.systems),
             "overdue": self.overdue,
             "alerts": self.alerts,
+            "failing": self.failing,
+            "stale": self.stale,
             "waiting": self.waiting,
             "problems": self.problems,
             "last_maintenance": None if last is None else format_utc(last),
             "size": self.size,
             "error": None if self.error is None else dict(self.error),
             "age": self.age,
-            "stale": self.stale,
-            "alike": list(self.alike),
+            "silent": self.silent,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FleetHost:
+    """A host of a catalogue: `age` is how many seconds ago it was heard from (None: never), `silent` that this is too
+    long, `skew` by how many seconds its clock is ahead, `status` what its agent says about itself, `waiting` and
+    `failed` the numbers of its jobs.
+    """
+
+    name: str
+    age: int | None
+    silent: bool
+    skew: float
+    status: Mapping[str, Any]
+    waiting: int
+    failed: int
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {
+            "host": self.name,
+            "age": self.age,
+            "silent": self.silent,
+            "skew": round(self.skew, 3),
+            "lag": self.status.get("lag"),
+            "unread": self.status.get("unread"),
+            "failures": self.status.get("failures"),
+            "jobs_waiting": self.waiting,
+            "jobs_failed": self.failed,
         }
 
 
@@ -154,6 +186,10 @@ class Fleet:
         """Return the status of all workspaces, by host and path."""
         raise NotImplementedError
 
+    def hosts(self) -> tuple[FleetHost, ...]:
+        """Return the hosts of a catalogue by name; a fleet of this machine has none."""
+        return ()
+
     def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:
         """Return at once the status of all workspaces as of the last refresh, by host and path."""
         return self.overview(now)
@@ -185,7 +221,7 @@ class Fleet:
         """
         raise NotImplementedError
 
-    def check(self, progress: Progress | None = None) -> Iterator[WorkResult]:
+    def check(self, now: datetime, progress: Progress | None = None) -> Iterator[WorkResult]:
         """Yield the problems of each workspace, by host and path."""
         raise NotImplementedError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,13 @@ from memory.search.operations import kinds_of
 from memory.storage.own_folders import DATABASE, config_home, home, host_name, state_home
 
 from .catalogue.central import CentralFleet
-from .catalogue.migrate import initialise
+from .catalogue.schema import initialise
 from .embedded import EmbeddedFleet
-from .model import Fleet, FleetHit, FleetWorkspace, WorkResult, WorkspaceOverview
+from .metrics import fleet_metrics
+from .model import Fleet, FleetHit, FleetHost, FleetWorkspace, WorkResult, WorkspaceOverview
 
 FAILED = 1
+_AWAY = "fleet.host_away"
 
 fleet = Group(
     "fleet",
@@ -88,10 +91,15 @@ def add(context: Context, folder: str | None, publish: str | None) -> Result:
     return _told(context, [path] if path is not None else [], "listed", f"it is listed already{how}")
 
 
-@under(fleet, "remove", examples=("memdeck fleet remove ~/src/shop",))
+@under(fleet, "remove", examples=("memdeck fleet remove ~/src/shop", "memdeck fleet remove --gone"))
 @_dir
-def remove(context: Context, folder: str | None) -> Result:
+@option("--gone", is_flag=True, help="All whose memory no longer exists.")
+def remove(context: Context, folder: str | None, gone: bool = False) -> Result:
     """Take the workspace that contains DIR off the list; its files stay, and opening it does not list it again."""
+    if gone and folder is not None:
+        raise UsageError("usage.arguments", "DIR and --gone say two things", "give one of them")
+    if gone:
+        return _told(context, embedded(context).remove_gone(), "not listed any more", "none is gone")
     path = embedded(context).remove(_folder(context, folder))
     return _told(context, [path] if path is not None else [], "not listed any more", "it was not listed")
 
@@ -124,10 +132,11 @@ def search(
     context: Context, query: tuple[str, ...], places: str | None, limit: int, deep: bool, database: str | None
 ) -> Result:
     """Find words in all workspaces; what contains all of them comes first, wherever it is."""
-    hits, failed = fleet_of(context, database).search(
+    all_of = fleet_of(context, database)
+    hits, failed = all_of.search(
         " ".join(query), context.now, limit, kinds_of(places), context.progress("workspaces"), deep=deep
     )
-    notes = _failures(context, failed)
+    notes = _failures(context, failed, len(all_of.listed()) if failed else 0)
     return listing(
         "results",
         lambda: [hit.json() for hit in hits],
@@ -140,21 +149,62 @@ def search(
 @under(fleet, "status", examples=("memdeck fleet status", "memdeck fleet status -o json"))
 @on_database
 def status(context: Context, database: str | None) -> Result:
-    """Say how each workspace stands: overdue, alerts, approvals, problems, last maintenance, size."""
-    rows = fleet_of(context, database).overview(context.now, context.progress("workspaces"))
+    """Print the status of each workspace: overdue tasks, failing and stale monitors, approvals, problems, maintenance.
+
+    A host that is silent is an alert, and its workspaces are shown as it published them last.
+    """
+    all_of = fleet_of(context, database)
+    rows = all_of.overview(context.now, context.progress("workspaces"))
     return listing(
         "workspaces",
         lambda: [row.json() for row in rows],
         lambda paint: _status_lines(paint, context, rows),
+        notes=[f"alert: {host.name} {_silence(host)}" for host in all_of.hosts() if host.silent],
         code=FAILED if any(row.error for row in rows) else 0,
     )
+
+
+@under(fleet, "hosts", examples=("memdeck fleet hosts", "memdeck fleet hosts -o json"))
+@on_database
+def hosts(context: Context, database: str | None) -> Result:
+    """List the hosts of the catalogue: when each was heard of, how far its agent lags, its jobs; 4 if one is silent."""
+    rows = central(context, database).hosts()
+
+    def lines(paint: Paint) -> Iterator[str]:
+        head = ("host", "heard", "lag", "failures", "jobs waiting", "jobs failed")
+        alerts = {number: 0 for number, row in enumerate(rows, 1) if row.silent}
+        yield from paint.columns([head, *map(_host_row, rows)], alerts=alerts)
+
+    code = PROBLEMS if any(row.silent for row in rows) else 0
+    return listing("hosts", lambda: [row.json() for row in rows], lines, code=code)
+
+
+def _host_row(host: FleetHost) -> tuple[str, ...]:
+    status = host.status
+    heard = _silence(host) if host.silent else say_ago(host.age or 0)
+    lag, failures = f"{status.get('lag', 0):.0f} s", f"{status.get('failures', 0):,}"
+    return host.name, heard, lag, failures, f"{host.waiting:,}", f"{host.failed:,}"
+
+
+def _silence(host: FleetHost) -> str:
+    return "never heard of" if host.age is None else f"silent for {say_span(host.age) or 'a moment'}"
+
+
+@under(fleet, "metrics", examples=("memdeck fleet metrics",))
+@on_database
+def metrics(context: Context, database: str | None) -> Result:
+    """Print hosts, agents, jobs and workspaces in the text format of Prometheus."""
+    all_of = fleet_of(context, database)
+    found, rows = all_of.hosts(), all_of.overview(context.now)
+    answer = {"hosts": [host.json() for host in found], "workspaces": [row.json() for row in rows]}
+    return Result(lambda: answer, lambda _: fleet_metrics(found, rows).splitlines())
 
 
 @under(fleet, "check", examples=("memdeck fleet check", "memdeck fleet check -o jsonl"))
 @on_database
 def check(context: Context, database: str | None) -> Result:
     """Report what is wrong in the memory files of each workspace; exit code 4 when there is an error in any."""
-    rows = tuple(fleet_of(context, database).check(context.progress("workspaces")))
+    rows = tuple(fleet_of(context, database).check(context.now, context.progress("workspaces")))
     found = [(row, one) for row in rows for one in (row.result or {}).get("problems", ())]
 
     def lines(paint: Paint) -> Iterator[str]:
@@ -166,7 +216,7 @@ def check(context: Context, database: str | None) -> Result:
             yield "no problems"
 
     wrong = any(one["level"] == "error" for _, one in found)
-    notes = _failures(context, rows)
+    notes = _failures(context, rows, len(rows))
     code = FAILED if notes else PROBLEMS if wrong else 0
     return listing("workspaces", lambda: [row.json() for row in rows], lines, notes, code)
 
@@ -192,7 +242,7 @@ def maintain(context: Context, dry_run: bool, database: str | None) -> Result:
                 where = _named(row.host, row.path, hosts)
                 yield paint.line(f"{where}  {'would move' if dry_run else 'moved'} {moved:,}")
 
-    notes = _failures(context, rows)
+    notes = _failures(context, rows, len(rows))
     return listing("workspaces", lambda: [row.json() for row in rows], lines, notes, FAILED if notes else 0)
 
 
@@ -248,43 +298,38 @@ def _status_lines(paint: Paint, context: Context, rows: Sequence[WorkspaceOvervi
         return
     hosts = _hosts(context, rows)
     many = any(row.age is not None for row in rows)
-    head = ("workspace", "overdue", "alerts", "waiting", "problems", "size", "last maintenance")
-    table = [(*head, "host") if many else head] + [
-        (
-            _named(row.host, row.path, hosts),
-            *((row.error["code"], "", "", "", "", "") if row.error is not None else _counts(row)),
-            *((_heard(row),) if many else ()),
-        )
-        for row in rows
-    ]
-    yield from paint.columns(table)
-    for row in rows:
-        if row.alike:
-            yield paint.line(f"{_named(row.host, row.path, hosts)} holds much of the same as {', '.join(row.alike)}")
+    head = ("workspace", "overdue", "failing", "stale", "waiting", "problems", "size", "last maintenance")
+    yield from paint.columns(
+        [(*head, "host") if many else head]
+        + [(_named(row.host, row.path, hosts), *_counts(row), *((_heard(row),) if many else ())) for row in rows]
+    )
 
 
 def _counts(row: WorkspaceOverview) -> tuple[str, ...]:
-    return (
-        f"{row.overdue:,}",
-        f"{row.alerts:,}",
-        f"{row.waiting:,}",
-        f"{row.problems:,}",
-        f"{row.size / 1000:,.0f} kB",
-        "never" if row.last_maintenance is None else format_utc(row.last_maintenance),
-    )
+    if row.error is not None:
+        return row.error["code"], "", "", "", "", "", ""
+    counts = (row.overdue, row.failing, row.stale, row.waiting, row.problems)
+    maintained = "never" if row.last_maintenance is None else format_utc(row.last_maintenance)
+    return (*(f"{count:,}" for count in counts), f"{row.size / 1000:,.0f} kB", maintained)
 
 
 def _heard(row: WorkspaceOverview) -> str:
     if row.age is None:
         return "never heard of"
-    return f"stale, {say_span(row.age)}" if row.stale else say_ago(row.age)
+    return f"silent, {say_span(row.age)}" if row.silent else say_ago(row.age)
 
 
-def _failures(context: Context, results: Iterable[WorkResult]) -> list[str]:
-    """Return which workspaces failed, and why."""
+def _failures(context: Context, results: Sequence[WorkResult], total: int) -> list[str]:
+    """Return which of `total` workspaces failed, and why; those of a host that is away in one line."""
     failed = [(one, one.error) for one in results if one.error]
     hosts = _hosts(context, [one for one, _ in failed])
-    return [f"{error['code']}: {_named(one.host, one.path, hosts)}: {error['message']}" for one, error in failed]
+    away = Counter(error["message"] for _, error in failed if error["code"] == _AWAY)
+    lines = [f"{_AWAY}: {count:,} of {total:,} not asked: {message}" for message, count in away.items()]
+    return lines + [
+        f"{error['code']}: {_named(one.host, one.path, hosts)}: {error['message']}"
+        for one, error in failed
+        if error["code"] != _AWAY
+    ]
 
 
 @under(
@@ -300,7 +345,8 @@ def _failures(context: Context, results: Iterable[WorkResult]) -> list[str]:
 @option("--reader", "readers", multiple=True, metavar="LOGIN", help="A login that may look at everything.")
 @option("--operator", "operators", multiple=True, metavar="LOGIN", help="A login that may give jobs, too.")
 @option("--approver", "approvers", multiple=True, metavar="LOGIN", help="A login that may approve reverts, too.")
-@option("--rebuild", is_flag=True, help="Empty what is derived; every agent publishes anew.")
+@option("--drop", multiple=True, metavar="NAME", help="A host that no longer exists; it is forgotten.")
+@option("--rebuild", is_flag=True, help="Make the catalogue anew; every agent publishes again.")
 def init(
     context: Context,
     database: str | None,
@@ -308,11 +354,13 @@ def init(
     readers: tuple[str, ...],
     operators: tuple[str, ...],
     approvers: tuple[str, ...],
+    drop: tuple[str, ...],
     rebuild: bool,
 ) -> Result:
     """Make the catalogue in a PostgreSQL database, or bring it up to date; done again, it changes nothing.
 
-    Logins that do not exist are made, without a password. Needs the extra `fleet`: pip install 'memdeck[fleet]'.
+    A catalogue of an older version is made anew: hosts and logins stay, and every agent publishes again. Logins that do
+    not exist are made, without a password. Needs the extra `fleet`: pip install 'memdeck[fleet]'.
     """
     logins = {}
     for one in hosts:
@@ -325,16 +373,9 @@ def init(
         for role, some in (("reader", readers), ("operator", operators), ("approver", approvers))
         for login in some
     ]
-    done = initialise(needed_database(context, database), hosts=logins, grants=grants, rebuild=rebuild)
-    answer = {"applied": list(done.applied), "hosts": list(done.hosts), "rebuilt": rebuild}
-
-    def lines(paint: Paint) -> Iterator[str]:
-        yield f"applied {len(done.applied)} migrations" if done.applied else "the catalogue is up to date"
-        yield from (paint.line(f"host: {name}") for name in done.hosts)
-        if rebuild:
-            yield "emptied: every agent publishes anew"
-
-    return Result(lambda: answer, lines)
+    done = initialise(needed_database(context, database), hosts=logins, grants=grants, drop=drop, rebuild=rebuild)
+    words = "the catalogue was made; every agent publishes" if done.made else "the catalogue is up to date"
+    return said({"made": done.made, "hosts": list(done.hosts)}, words, *(f"host: {name}" for name in done.hosts))
 
 
 @under(fleet, "revert", examples=("memdeck fleet revert laptop:/home/me/src/shop 3f2a9c1",))
@@ -362,9 +403,9 @@ def approvals(context: Context, database: str | None) -> Result:
 @argument("number", metavar="NUMBER", type=Whole())
 @on_database
 def approve(context: Context, number: int, database: str | None) -> Result:
-    """Approve a revert that was asked for; its host does it."""
-    job = central(context, database).approve(number)
-    return said({"approval": number, "job": job}, f"approved; job {job}")
+    """Approve a revert that another login asked for; its host does it."""
+    central(context, database).approve(number)
+    return said({"approval": number}, "approved; its host does it")
 
 
 def _approval_lines(paint: Paint, rows: Sequence[dict[str, Any]]) -> Iterator[str]:

@@ -53,10 +53,17 @@ class FleetPane(Pane):
         "All your workspaces, with what is overdue, what alerts and what needs you.\n\n"
         "None is listed. `memdeck fleet scan ~/src` lists all beneath a folder; one that you open is listed by itself."
     )
-    sorts: ClassVar[tuple[str, ...]] = ("place", "name", "overdue", "alerts", "waiting", "maintained", "size")
+    sorts: ClassVar[tuple[str, ...]] = ("place", "name", "overdue", "failing", "stale", "waiting", "maintained", "size")
     filter_fields: ClassVar[tuple[str, ...]] = ("host", "path", "system", "is")
-    filter_words: ClassVar[tuple[str, ...]] = ("is:broken", "is:overdue", "is:alert", "is:waiting", "is:stale")
-    filter_values: ClassVar = {"is": ("broken", "overdue", "alert", "waiting", "stale")}
+    filter_words: ClassVar[tuple[str, ...]] = (
+        "is:broken",
+        "is:overdue",
+        "is:failing",
+        "is:stale",
+        "is:waiting",
+        "is:silent",
+    )
+    filter_values: ClassVar = {"is": ("broken", "overdue", "failing", "stale", "waiting", "silent")}
     item_name: ClassVar[str] = "workspace"
     enter_words: ClassVar[str] = "open"
 
@@ -96,9 +103,9 @@ class FleetPane(Pane):
 
     def mark(self, item: WorkspaceOverview) -> Hashable:
         """What its row depends on, without the silence of its host, which changes all the time and must not flash."""
-        shown = (item.systems, item.overdue, item.alerts, item.waiting, item.problems, item.last_maintenance, item.size)
+        counts = (item.overdue, item.failing, item.stale, item.waiting, item.problems, item.size)
         error = None if item.error is None else tuple(item.error.items())
-        return (*shown, error, item.stale, item.alike, item.looked)
+        return (*counts, item.systems, item.last_maintenance, error, item.silent, item.looked)
 
     def ref(self, item: WorkspaceOverview) -> str:
         """Its host and path."""
@@ -124,9 +131,10 @@ class FleetPane(Pane):
             found = {
                 "broken": item.error is not None or bool(item.problems),
                 "overdue": bool(item.overdue),
-                "alert": bool(item.alerts),
+                "failing": bool(item.failing),
+                "stale": bool(item.stale),
                 "waiting": bool(item.waiting),
-                "stale": item.stale,
+                "silent": item.silent,
             }
             return " ".join(word for word, holds in found.items() if holds)
         return str(getattr(item, name, ""))
@@ -172,13 +180,14 @@ class FleetPane(Pane):
 
     def _heard(self, item: WorkspaceOverview) -> tuple[str, Tone]:
         if item.age is None:
-            return ("never" if item.stale else "here", "muted")
-        return (f"{self.glyphs.alert} {say_span(item.age)}", "alert") if item.stale else ("now", "muted")
+            return ("never" if item.silent else "here", "muted")
+        return (f"{self.glyphs.alert} {say_span(item.age)}", "alert") if item.silent else ("now", "muted")
 
     def _wrong(self, item: WorkspaceOverview) -> Piece:
-        """How many alerts there are; if none, how many problems the files have."""
-        count, word = (item.alerts, "alert") if item.alerts else (item.problems, "problem")
-        return _count(count, word if count == 1 else f"{word}s", "alert")
+        """How many monitors are failing or stale; if none, how many problems the files have."""
+        if item.alerts:
+            return _count(item.alerts, "stale" if not item.failing else "alerts" if item.stale else "failing", "alert")
+        return _count(item.problems, "problem" if item.problems == 1 else "problems", "alert")
 
     def _kept(self, item: WorkspaceOverview) -> str:
         if item.last_maintenance is None:
@@ -199,8 +208,8 @@ class FleetPane(Pane):
         if self._hosts:
             parts.append(Labelled("host", item.host))
             heard = "never" if item.age is None else say_ago(item.age)
-            if item.age is not None or item.stale:
-                parts.append(Labelled("heard", heard, "alert" if item.stale else "plain"))
+            if item.age is not None or item.silent:
+                parts.append(Labelled("heard", heard, "alert" if item.silent else "plain"))
         if item.error is not None:
             message = item.error.get("message", "")
             return [*parts, Labelled("error", item.error.get("code", ""), "alert"), Spacer(), Prose(message)]
@@ -210,15 +219,14 @@ class FleetPane(Pane):
             Labelled("systems", ", ".join(item.systems) or "none"),
             Spacer(),
             Labelled("overdue", f"{item.overdue:,}", "alert" if item.overdue else "muted"),
-            Labelled("alerts", f"{item.alerts:,}", "alert" if item.alerts else "muted"),
+            Labelled("failing", f"{item.failing:,}", "alert" if item.failing else "muted"),
+            Labelled("stale", f"{item.stale:,}", "alert" if item.stale else "muted"),
             Labelled("waiting", f"{item.waiting:,}", "accent" if item.waiting else "muted"),
             Labelled("problems", f"{item.problems:,}", "alert" if item.problems else "muted"),
             Spacer(),
             Labelled("maintained", self._maintained(item)),
             Labelled("size", _size(item.size)),
         ]
-        if item.alike:
-            parts += [Spacer(), Prose(f"Holds much of the same as {', '.join(item.alike)}.", tone="muted")]
         return parts
 
     def _written(self, path: os.PathLike[str]) -> str:

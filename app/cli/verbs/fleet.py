@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import signal
-from datetime import UTC, datetime
+from pathlib import Path
 
 from app.cli.printing import tell
 from app.cli.session import Session
 from app.servers.life import Life
+from memory.base.clock import format_utc
 from memory.base.cron import BadCron, check_cron
 from memory.errors import UsageError
+from memory.fleet.agent import AgentSettings, HostAgent
 from memory.fleet.catalogue.connect import arguments_of
-from memory.fleet.jobs.agent import AgentSettings, HostAgent
 from memory.fleet.operations import central, database_of, embedded, fleet, fleet_of, needed_database, on_database
 from memory.operations import Whole, option, under
 from memory.storage.own_folders import DATABASE
+from memory.trust.settings import NotOwn, read_own
 
 __all__ = ["fleet"]
+_TOKEN = 20
+"""The fewest characters of a token."""
 
 
 @under(
@@ -27,36 +32,40 @@ __all__ = ["fleet"]
     examples=("memdeck fleet agent", "memdeck fleet agent --maintain '0 3 * * *'", "memdeck fleet agent --once"),
 )
 @on_database
-@option("--maintain", metavar="CRON", default="", help="When all workspaces are maintained, in UTC (default: never).")
-@option("--jobs", type=Whole(1, 32), default=2, metavar="N", help="Jobs at once (default: 2).")
+@option(
+    "--maintain",
+    metavar="CRON",
+    default="",
+    help="Maintain the workspaces: each by its own maintenanceSchedule, others at these times (default: none).",
+)
+@option("--no-exec", is_flag=True, help="Publish and do jobs only: no monitor runs, no heartbeat.")
 @option(
     "--keep-days", type=Whole(1, 3650), default=30, metavar="N", help="How long finished jobs stay (default: 30 days)."
 )
-@option("--once", is_flag=True, help="Publish, do the jobs that wait, and return.")
-def agent(session: Session, database: str | None, maintain: str, jobs: int, keep_days: int, once: bool) -> None:
-    """Publish the workspaces of this host in the catalogue, and do the jobs that are given to it.
+@option("--once", is_flag=True, help="Publish, do the jobs that wait, run what is due, and return.")
+def agent(session: Session, database: str | None, maintain: str, no_exec: bool, keep_days: int, once: bool) -> None:
+    """Publish the workspaces of this host in the catalogue, do the jobs that are given to it, and run due monitors.
 
-    It runs until it gets SIGTERM or SIGINT. MEMDECK_HOST names the host.
+    What no person approved on this host does not run. It ends on SIGTERM or SIGINT. MEMDECK_HOST names the host;
+    `memdeck doctor --schedule --fleet` prints a unit for systemd.
     """
 
     url = needed_database(session, database)
     arguments_of(url)
     _check_cron(maintain)
-    # Messages of the engine and of the connections; the agent itself prints what they mean.
-    for name in ("procrastinate", "psycopg"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    # Messages of the connections; the agent itself prints what they mean.
+    logging.getLogger("psycopg").setLevel(logging.CRITICAL)
     listing = embedded(session)
     local = listing.local
+    clock = session.clock
     runs = HostAgent(
         local,
-        AgentSettings(url, listing.published, maintain, jobs, keep_days),
-        lambda: datetime.now(UTC),
-        lambda words: tell(f"memdeck: {words}"),
+        AgentSettings(url, listing.published, listing.paths, maintain, not (no_exec or session.safe), keep_days),
+        clock,
+        lambda words: tell(f"{format_utc(clock())} memdeck: {words}"),
     )
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: runs.stop())
-    if not once:
-        tell(f"memdeck: agent of {local.host}; end it with Ctrl-C")
     runs.run(once=once)
     answer = {"host": local.host, "published": runs.published}
     session.answer(lambda: answer, lambda: [session.paint.line(f"{local.host}: published {runs.published:,} entries")])
@@ -66,12 +75,20 @@ def agent(session: Session, database: str | None, maintain: str, jobs: int, keep
 @option("--port", type=Whole(0, 65535), default=0, metavar="N", help="The port for programs (default: a free one).")
 @option("--page-port", type=Whole(0, 65535), default=0, metavar="N", help="The port of the pane (default: a free one).")
 @option("--read-only", is_flag=True, help="Serve programs only what looks; the pane changes nothing anyway.")
+@option(
+    "--token-file",
+    metavar="FILE",
+    help="A private file with the token for programs (default: a new token each time).",
+)
 @on_database
-def serve(session: Session, port: int, page_port: int, read_only: bool, database: str | None) -> None:
+def serve(
+    session: Session, port: int, page_port: int, read_only: bool, token_file: str | None, database: str | None
+) -> None:
     """Serve the fleet to programs and a browser of this machine until ctrl+c, with the tokens that are printed.
 
-    Programs find it under /api/v1/fleet; the browser shows the pane Fleet, for one page at a time. Needs the extra
-    `server`, and `web` for the pane: pip install 'memdeck[server,web]'.
+    Programs find it under /api/v1/fleet, and metrics for Prometheus at /metrics; the browser shows the pane Fleet, for
+    one page at a time. docs/fleet.md shows how a team reaches it through a reverse proxy. Needs the extra `server`, and
+    `web` for the pane: pip install 'memdeck[server,web]'.
     """
     try:
         from app.servers.fleet import FleetApi
@@ -79,6 +96,7 @@ def serve(session: Session, port: int, page_port: int, read_only: bool, database
     except ImportError as error:
         hint = "pip install 'memdeck[server]' brings what it needs"
         raise UsageError("api.missing", f"the library {error.name} is not installed", hint) from error
+    token = secrets.token_urlsafe(32) if token_file is None else _token(token_file)
     url = database_of(session, database)
     if url is not None:
         central(session, database).listed()  # problems with the database are reported now
@@ -106,7 +124,20 @@ def serve(session: Session, port: int, page_port: int, read_only: bool, database
 
     actor = session.named_actor or "maintain"
     served = FleetApi(lambda: fleet_of(session, database), session.clock, actor=actor, read_only=read_only)
-    run(served, page, Life(), port, say)
+    run(served, page, Life(), port, say, token)
+
+
+def _token(file: str) -> str:
+    """Return the token in a file that others cannot read; UsageError `fleet.token`."""
+    try:
+        data = read_own(Path(file), None, 0o077, 1000) or b""
+    except NotOwn as error:
+        raise UsageError("fleet.token", f"{file} {error}", f"chmod 600 {file}") from None
+    token = data.decode("ascii", "replace").strip()
+    if len(token) < _TOKEN or not token.isprintable() or " " in token or len(data) > 1000:
+        words = f"{file} holds no token of {_TOKEN} characters or more"
+        raise UsageError("fleet.token", words, "make one: (umask 77; openssl rand -hex 32 > FILE)")
+    return token
 
 
 def _check_cron(line: str) -> None:

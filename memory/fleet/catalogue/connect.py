@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,15 @@ if TYPE_CHECKING:
     import psycopg
 
 SCHEMA = "memdeck"
+VERSION = 1
+"""The version of the catalogue's tables; another one is made anew."""
 _SECONDS = 10
+_REFUSED = re.compile(
+    r"authentication failed|no password supplied|no pg_hba.conf entry|pg_hba.conf rejects|permission denied"
+    r"|(role|user|database) \".*\" does not exist|is not permitted to log in|certificate|does not support SSL"
+)
+"""What a server says that refuses a login: to try it again does not help."""
 OPTIONS = f"-c search_path={SCHEMA}"
-
-
-def lock_of(workspace: int) -> str:
-    """Return the lock that keeps jobs of one workspace apart."""
-    return f"workspace:{workspace}"
 
 
 def _need_driver() -> None:
@@ -62,23 +65,36 @@ def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
 def told() -> Iterator[None]:
     """Convert errors of the database to those of memdeck.
 
-    BusyError `fleet.database_down`; UsageError `fleet.extra`, `fleet.not_initialised`; MemdeckError `fleet.forbidden`,
-    `fleet.database`.
+    BusyError `fleet.database_down`; UsageError `fleet.extra`, `fleet.not_initialised`, `fleet.login_refused`;
+    MemdeckError `fleet.forbidden`, `fleet.database`.
     """
     _need_driver()
     import psycopg
 
     try:
         yield
-    except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedFunction) as error:
+    except (
+        psycopg.errors.UndefinedTable,
+        psycopg.errors.UndefinedColumn,
+        psycopg.errors.InvalidSchemaName,
+        psycopg.errors.UndefinedFunction,
+    ) as error:
         raise UsageError(
-            "fleet.not_initialised", "the database holds no catalogue", "`memdeck fleet init --database URL` makes it"
+            "fleet.not_initialised",
+            "the database holds no catalogue of this version",
+            "`memdeck fleet init --database URL` makes it",
         ) from error
     except psycopg.errors.InsufficientPrivilege as error:
         raise MemdeckError(
             "fleet.forbidden", f"the database refuses it: {_first_line(error)}", "see docs/fleet.md for the roles"
         ) from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        if _REFUSED.search(str(error)):
+            raise UsageError(
+                "fleet.login_refused",
+                f"the database refuses the login: {_first_line(error)}",
+                "see docs/fleet.md for logins and TLS",
+            ) from error
         raise BusyError(
             "fleet.database_down", f"the database cannot be reached: {_first_line(error)}", "try again later"
         ) from error

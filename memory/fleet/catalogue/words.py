@@ -49,25 +49,22 @@ def _vector_of_long(head: Sequence[str], body: Sequence[str]) -> str:
     return " ".join(f"'{word}':{','.join(found)}" if found else f"'{word}'" for word, found in places.items())
 
 
-def term_words(term: Term, weight: str = "", *, whole: bool = False) -> str:
-    """Return one term in the syntax of the full-text search; with `weight` A only titles count."""
-    end = "" if whole or not term.open else "*"
-    words = [f"'{word[:_LONGEST_WORD]}'" for word in term.words]
-    marks = [f":{end if number == len(words) - 1 else ''}{weight}".rstrip(":") for number in range(len(words))]
-    phrase = " <-> ".join(f"{word}{mark}" for word, mark in zip(words, marks, strict=True))
-    return f"({phrase})"
+def term_words(term: Term, *, whole: bool = False) -> str:
+    """Return one term in the syntax of the full-text search; `whole`: its last word is not longer."""
+    phrase = " <-> ".join(f"'{word[:_LONGEST_WORD]}'" for word in term.words)
+    return f"({phrase}{':*' if term.open and not whole else ''})"
 
 
-def all_of(query: Query, weight: str = "", *, whole: bool = False) -> str:
+def all_of(query: Query, *, whole: bool = False) -> str:
     """Return the expression for all terms of a query and none of its excluded ones; empty: there are no words."""
-    parts = [term_words(term, weight, whole=whole) for term in query.terms]
+    parts = [term_words(term, whole=whole) for term in query.terms]
     parts += [f"!{term_words(term)}" for term in query.without]
     return " & ".join(parts)
 
 
-def any_of(terms: Sequence[Term], query: Query, weight: str = "", *, whole: bool = False) -> str:
+def any_of(terms: Sequence[Term], query: Query, *, whole: bool = False) -> str:
     """Return the expression for one of some terms, and every quoted one of the query."""
-    loose = " | ".join(term_words(term, weight, whole=whole) for term in terms if not term.strict)
+    loose = " | ".join(term_words(term, whole=whole) for term in terms if not term.strict)
     strict = [term_words(term) for term in query.terms if term.strict]
     never = [f"!{term_words(term)}" for term in query.without]
     return " & ".join([*([f"({loose})"] if loose else []), *strict, *never])

@@ -140,6 +140,7 @@ def _standings(
         )
 
 
+MetricRows = dict[str, list[tuple[dict[str, str], float]]]
 _METRICS = {
     "monitor_up": "Whether the last check was healthy; absent while that is stale.",
     "monitor_stale": "Whether there is no result for two intervals of the monitor.",
@@ -158,12 +159,10 @@ def prometheus(
     found: Iterable[MonitorStanding], overdue: Iterable[Overdue], now: datetime, *, host: str, workspace: str
 ) -> str:
     """Return monitors in the text format of Prometheus; values that were never measured are left out."""
-    rows: dict[str, list[str]] = {name: [] for name in _METRICS}
-    place = {"host": host, "workspace": workspace}
+    rows: MetricRows = {}
 
     def add(metric: str, value: float, **labels: str) -> None:
-        said = ",".join(f'{name}="{_label(text)}"' for name, text in {**labels, **place}.items())
-        rows[metric].append(f"memdeck_{metric}{{{said}}} {value:.10g}")
+        rows.setdefault(metric, []).append(({**labels, "host": host, "workspace": workspace}, value))
 
     for one in found:
         alert, name = one.alert, key_of(one.monitor.name)
@@ -187,10 +186,21 @@ def prometheus(
     late = {one.what for one in overdue}
     for what in ("maintenance", "monitors", "heartbeat"):
         add("upkeep_overdue", what in late, what=what)
+    return exposition(_METRICS, rows)
+
+
+def exposition(metrics: Mapping[str, str], rows: MetricRows) -> str:
+    """Return values in the text format of Prometheus: `metrics` has the help of each, `rows` their labels and values.
+
+    Metrics without a value are left out.
+    """
     lines = []
-    for metric, text in _METRICS.items():
-        if rows[metric]:
-            lines += [f"# HELP memdeck_{metric} {text}", f"# TYPE memdeck_{metric} gauge", *rows[metric]]
+    for metric, text in metrics.items():
+        if metric in rows:
+            lines += [f"# HELP memdeck_{metric} {text}", f"# TYPE memdeck_{metric} gauge"]
+        for labels, value in rows.get(metric, ()):
+            said = ",".join(f'{name}="{_label(label)}"' for name, label in labels.items())
+            lines.append(f"memdeck_{metric}{{{said}}} {value:.10g}")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -53,13 +53,14 @@ class Ahead:
     heartbeat: bool = False
 
 
-def look_ahead(workspace: Workspace, trust: Trust | None, now: datetime) -> Ahead:
+def look_ahead(workspace: Workspace, trust: Trust | None, now: datetime, upkeep: str = "") -> Ahead:
     """Return what is due at `now`; a monitor that waits for a person's approval is not, because it would not run.
 
-    Raises the errors of reading the files.
+    `upkeep` is the schedule of maintenance for a workspace that names none. Raises the errors of reading the files.
     """
     snapshot = workspace.snapshot()
-    expressions = tuple(_expressions(snapshot))
+    maintenance = snapshot.config.get("maintenanceSchedule") or upkeep
+    expressions = tuple(dict.fromkeys([*_expressions(snapshot), *([maintenance] if maintenance else [])]))
     if not expressions:
         return Ahead(False, False, False, now + LONGEST)
     with closing(ledger_of(workspace)) as ledger:
@@ -71,9 +72,9 @@ def look_ahead(workspace: Workspace, trust: Trust | None, now: datetime) -> Ahea
             or _may_run(snapshot, trust, claims, now)
         )
         last = _last_maintenance(workspace, claims, now)
-        upkeep = is_due(snapshot.config.get("maintenanceSchedule"), last, now, snapshot.zone)
+        maintains = is_due(maintenance, last, now, snapshot.zone)
     runs = [run for one in expressions if (run := next_due(one, now, snapshot.zone)) is not None]
-    return Ahead(True, watch, upkeep, min([*runs, now + LONGEST]), bool(snapshot.config.get("expression")))
+    return Ahead(True, watch, maintains, min([*runs, now + LONGEST]), bool(snapshot.config.get("expression")))
 
 
 def _expressions(snapshot: Snapshot) -> Iterator[str]:
@@ -160,8 +161,10 @@ def _noted(notes: Mapping[str, Any], key: str) -> datetime | None:
     return None
 
 
-def maintain_if_due(workspace: Workspace, now: datetime, maintain: Callable[[], T]) -> T | None:
+def maintain_if_due(workspace: Workspace, now: datetime, maintain: Callable[[], T], upkeep: str = "") -> T | None:
     """Call `maintain` if its time has come and no other process claimed it; None if there was nothing to do.
+
+    `upkeep` is the schedule for a workspace that names none.
 
     Raises ConfigError for an invalid schedule, and the errors of `maintain`; it is not tried again for the same time.
     """
@@ -170,9 +173,9 @@ def maintain_if_due(workspace: Workspace, now: datetime, maintain: Callable[[], 
         if not leader.take():
             return None
         snapshot = workspace.snapshot()
-        expression = snapshot.config.schedule()
+        expression = snapshot.config.schedule() or upkeep
         last = _last_maintenance(workspace, ledger.last_claims(now), now)
-        found = None if expression is None else due_instant(expression, last, now, snapshot.zone)
+        found = due_instant(expression, last, now, snapshot.zone) if expression else None
         if found is None or not ledger.claim([(KEY, found)], now):
             return None
         # Done before it runs: if it fails now, it would also fail in a minute, so the error is reported once.

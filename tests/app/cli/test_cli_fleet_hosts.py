@@ -25,8 +25,8 @@ def test_from_init_to_search(memdeck: Memdeck, shop: Path, database: str, monkey
     """The whole way: make the catalogue, publish, look and search; every verb goes to the database then."""
     monkeypatch.setenv("MEMDECK_HOST", "east")
     made = memdeck("fleet", "init", "--database", database, "-o", "json").data
-    assert made["applied"]
-    assert memdeck("fleet", "init", "--database", database, "-o", "json").data["applied"] == []
+    assert made == {"made": True, "hosts": []}
+    assert memdeck("fleet", "init", "--database", database, "-o", "json").data["made"] is False
     memdeck("fleet", "add", str(shop))
     monkeypatch.setenv("MEMDECK_DATABASE", database)
     assert memdeck("fleet", "list", "-o", "json").data == {"workspaces": []}
@@ -34,7 +34,7 @@ def test_from_init_to_search(memdeck: Memdeck, shop: Path, database: str, monkey
     assert memdeck("fleet", "agent", "--once", "-o", "json").data["published"] == 0
     assert memdeck("fleet", "list", "-o", "json").data["workspaces"] == [{"path": str(shop), "host": "east"}]
     (row,) = memdeck("fleet", "status", "-o", "json").data["workspaces"]
-    assert (row["host"], row["error"], row["stale"]) == ("east", None, False)
+    assert (row["host"], row["error"], row["silent"]) == ("east", None, False)
     assert row["overdue"] > 0
     # How long it is since maintenance ran and the host was heard of; "ago" where that took more than a minute.
     assert re.search(r"never +(now|\d+ \w+ ago)$", memdeck("fleet", "status").out, re.MULTILINE)

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memory.fleet import EmbeddedFleet
+from memory.fleet.agent import AgentSettings, HostAgent
 from memory.fleet.catalogue.central import CentralFleet
-from memory.fleet.jobs.agent import AgentSettings, HostAgent
 from memory.fleet.local import LocalWorkspaces
 from memory.fleet.model import Fleet
 from memory.workspace import Workspace
@@ -58,14 +58,13 @@ class RunningAgent:
         wanted: Callable[[], dict[Path, str]],
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-        maintain: str = "",
     ) -> None:
         """Start it."""
         self.told: list[str] = []
         self.failed: list[BaseException] = []
         self.agent = HostAgent(
             LocalWorkspaces(state_home, host=host, config_home=state_home / "config"),
-            AgentSettings(url, wanted, maintain, each_seconds=0.05),
+            AgentSettings(url, wanted, each_seconds=0.05),
             clock,
             self.told.append,
         )

@@ -35,7 +35,7 @@ def test_listed_and_looked_at(top: Path, fleets: Fleets) -> None:
     ]
     rows = fleets.fleet.overview(NOW)
     assert [row.path.name for row in rows] == ["alpha", "beta", "gamma", "delta"]
-    assert {(row.overdue, row.systems, row.host, row.error, row.stale) for row in rows} == {
+    assert {(row.overdue, row.systems, row.host, row.error, row.silent) for row in rows} == {
         (1, ("files",), "here", None, False)
     }
     assert all(row.size > 200 for row in rows)
@@ -164,7 +164,7 @@ def test_a_broken_one_stops_none(top: Path, fleets: Fleets) -> None:
     rows = {row.path.name: row for row in fleets.fleet.overview(later)}
     assert rows["alpha"].error is not None
     assert rows["gamma"].last_maintenance is not None
-    found = {one.path.name: one for one in fleets.fleet.check()}
+    found = {one.path.name: one for one in fleets.fleet.check(NOW)}
     assert found["beta"].result is not None
     assert any(problem["level"] == "error" for problem in found["beta"].result["problems"])
     assert found["alpha"].error is not None

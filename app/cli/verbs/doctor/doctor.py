@@ -11,22 +11,29 @@ from memory.operations.result import PROBLEMS, Paint, Result
 from memory.storage.own_folders import state_home
 
 from .environment import DoctorFinding, crontab, machine, of_keys, of_workspace, scheduled
-from .timetable import timetable, watch_expression
+from .timetable import agent_unit, timetable, watch_expression
 
 
-@verb("doctor", serves="look", examples=("memdeck doctor", "memdeck doctor --schedule", "memdeck doctor -o json"))
+@verb(
+    "doctor",
+    serves="look",
+    examples=("memdeck doctor", "memdeck doctor --schedule", "memdeck doctor --schedule --fleet"),
+)
 @option(
     "--schedule",
     is_flag=True,
     help="Print cron lines and a systemd timer that run --maintain, and how to install them.",
 )
-def doctor(context: Context, schedule: bool) -> Result:
+@option("--fleet", is_flag=True, help="With --schedule: print the systemd unit of the agent of this host instead.")
+def doctor(context: Context, schedule: bool, fleet: bool) -> Result:
     """Look at the environment: versions, terminal, encoding, workspace, lock, watcher, cron, permissions.
 
     Exit code 4 when something needs a person; warnings and notes alone are none.
     """
+    if fleet and not schedule:
+        raise UsageError("usage.arguments", "--fleet says what --schedule prints", "give both")
     if schedule:
-        return _schedule(context)
+        return _agent(context) if fleet else _schedule(context)
     found = list(_look(context))
     person = any(finding.level == "person" for finding in found)
     rows = [finding._asdict() for finding in found]
@@ -58,6 +65,24 @@ def _lines(paint: Paint, found: list[DoctorFinding]) -> Iterator[str]:
         text = finding.message + (f"; {finding.hint}" if finding.hint else "")
         rows.append((finding.level.upper() if finding.level == "person" else finding.level, finding.name, text))
     yield from paint.columns(rows, indent="", alerts=alerts)
+
+
+def _agent(context: Context) -> Result:
+    unit = agent_unit(context.environ)
+    install = (
+        "mkdir -p ~/.config/systemd/user   # and save the unit there",
+        "install -m 600 /dev/null ~/.config/memdeck/fleet.env   # and write MEMDECK_DATABASE=… into it",
+        "systemctl --user daemon-reload && systemctl --user enable --now memdeck-fleet.service",
+        "loginctl enable-linger   # lets it run while you are not logged in",
+    )
+    lines = (
+        f"#   {install[0]}",
+        "# ~/.config/systemd/user/memdeck-fleet.service",
+        *unit.splitlines(),
+        "",
+        *(f"#   {one}" for one in install[1:]),
+    )
+    return Result(lambda: {"unit": "memdeck-fleet", "service": unit, "install": install}, lambda _: lines)
 
 
 def _schedule(context: Context) -> Result:

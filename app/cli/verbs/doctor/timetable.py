@@ -82,10 +82,7 @@ def timetable(
         variables["PATH"] = path
     words = [*executable(), "--maintain", str(root), "--quiet"]
     for text in (*words, str(log), *variables.values()):
-        if not text.isprintable():
-            raise UsageError(
-                "schedule.path", f"{text!r} holds characters that cron and systemd do not take", "rename it"
-            )
+        _check_printable(text)
     settings = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
     # Cron reads an unescaped percent sign as a line end.
     line = " ".join([*settings, shlex.join(words), ">>", shlex.quote(str(log)), "2>&1"]).replace("%", r"\%")
@@ -124,6 +121,42 @@ def timetable(
         install,
         tuple(remarks),
     )
+
+
+def agent_unit(environ: Mapping[str, str]) -> str:
+    """Return the systemd unit that keeps the agent of a fleet running; UsageError `schedule.path`.
+
+    The database is in a file of its own, because it may contain a password.
+    """
+    variables = {name: environ[name] for name in _VARIABLES if environ.get(name)}
+    variables["PATH"] = (
+        absolute_folders(environ.get("PATH", ""), outside="/nonexistent") or "/usr/local/bin:/usr/bin:/bin"
+    )
+    words = [*executable(), "fleet", "agent"]
+    for text in (*words, *variables.values()):
+        _check_printable(text)
+    environment = "".join(f"Environment={_quoted(f'{name}={value}', '')}\n" for name, value in variables.items())
+    return (
+        "[Unit]\n"
+        "Description=memdeck agent of the fleet\n"
+        "After=network-online.target\n\n"
+        "[Service]\n"
+        f"{environment}"
+        "# MEMDECK_DATABASE=postgresql://agent_laptop@db.example/memdeck, a file that only you can read\n"
+        "EnvironmentFile=%h/.config/memdeck/fleet.env\n"
+        f"ExecStart={' '.join(_quoted(word) for word in words)}\n"
+        "Restart=always\n"
+        "RestartSec=10\n"
+        "# 2: a refused login or another wrong setting; to start again does not help.\n"
+        "RestartPreventExitStatus=2\n\n"
+        "[Install]\n"
+        "WantedBy=default.target\n"
+    )
+
+
+def _check_printable(text: str) -> None:
+    if not text.isprintable():
+        raise UsageError("schedule.path", f"{text!r} holds characters that cron and systemd do not take", "rename it")
 
 
 def _timer(what: str, expression: str, otherwise: str, zone: str, service: str = "") -> str:

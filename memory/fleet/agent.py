@@ -1,0 +1,280 @@
+"""The agent of a host: it publishes the workspaces of the host, does its jobs, runs what is due, and reports that it is
+alive.
+
+It never changes files because of the catalogue, but by a job of the closed list. While the database is down, everything
+on the host continues as before; the agent retries and catches up.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from memory.errors import BusyError, ConflictError, UsageError
+from memory.monitoring.run.schedule import LONGEST
+from memory.systems.at_rest import FileStamp, file_stamp
+from memory.workspace import MEMORY_FOLDER
+
+from .catalogue.connect import VERSION, connect, told
+from .catalogue.publish import Publisher
+from .jobs import KEEP_DAYS, clear, next_job, perform
+from .local import LocalWorkspaces, WorkspaceFailure
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Database = psycopg.Connection[tuple[Any, ...]]
+
+EACH_SECONDS = 1.0
+"""Seconds between two checks of the workspaces' files, and of what is due."""
+JOB_SECONDS = 0.3
+"""Seconds between two looks for jobs."""
+CLEAR_SECONDS = 3600.0
+_LONGEST_PAUSE = 30.0
+_LOCK_SPACE = 0x666C74  # "flt"
+_AGAIN = ("fleet.not_initialised", "fleet.unknown_host")
+"""What a dropped catalogue gives that is being created again: it is missing, or lacks this host."""
+
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """The settings of an agent: the database, a cron line for the maintenance of workspaces that name none (empty: no
+    maintenance), and whether due monitors run.
+
+    `wanted` returns the workspaces and how each is published (`full` or `names`), `listed` all of the host; both are
+    called in each round. `keep_days`: how many days finished jobs of the host are kept.
+    """
+
+    url: str
+    wanted: Callable[[], Mapping[Path, str]]
+    listed: Callable[[], tuple[Path, ...]] = tuple
+    maintain: str = ""
+    watch: bool = True
+    keep_days: int = KEEP_DAYS
+    each_seconds: float = EACH_SECONDS
+
+
+class HostAgent:
+    """One agent; `run` returns after `stop` was called from another thread or from a signal handler."""
+
+    def __init__(
+        self, local: LocalWorkspaces, settings: AgentSettings, clock: Callable[[], datetime], tell: Told
+    ) -> None:
+        """Nothing is connected yet. `clock` is that of the host: of its schedules, and compared with the database's."""
+        self._local = local
+        self._settings = settings
+        self._clock = clock
+        self._tell = tell
+        self._stopping = threading.Event()
+        self._ready = threading.Event()
+        self._host = 0
+        self._failures = 0
+        self._whole = monotonic()
+        self._unread = 0
+        self._failed: list[BaseException] = []
+        self._ahead: dict[Path, tuple[datetime | None, tuple[FileStamp, ...]]] = {}
+        self.published = 0
+        """Entries that were sent."""
+        self.rounds = 0
+        """Rounds of publishing after which no workspace was left for the next one."""
+
+    def stop(self) -> None:
+        """End `run`: no new job is started, running ones are finished."""
+        self._stopping.set()
+
+    def run(self, *, once: bool = False) -> None:
+        """Publish, do jobs and run what is due until `stop`; with `once`, do all of it once and return.
+
+        UsageError, ConflictError `fleet.host_taken`: it cannot start. A database that is down is waited for, except
+        with `once`.
+        """
+        if once:
+            self._keep()
+            with connect(self._settings.url) as database, told():
+                publisher = self._claim(database)
+                self._round(database, publisher, whole=True)
+                if self._do_jobs(database):
+                    self._round(database, publisher, whole=True)
+            return
+        works = (self._publish, self._take_jobs, self._keep_schedules)
+        threads = [threading.Thread(target=self._lasting, args=(work,), name=work.__name__) for work in works]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if self._failed:
+            raise self._failed[0]
+
+    def _lasting(self, work: Callable[[], None]) -> None:
+        """Do a work until `stop`; try again what fails because the database is away, and give up for anything else."""
+        pause = 1.0
+        while not self._stopping.is_set():
+            start = monotonic()
+            try:
+                work()
+            except (UsageError, BusyError, ConflictError) as error:
+                if not self._is_passing(error):
+                    self._failed.append(error)
+                    self._stopping.set()
+                    return
+                self._failures += 1
+                self._tell(f"{error}; trying again")
+            except BaseException as error:
+                self._failed.append(error)
+                self._stopping.set()
+                raise
+            pause = 1.0 if monotonic() - start > _LONGEST_PAUSE else min(pause * 2, _LONGEST_PAUSE)
+            self._stopping.wait(pause / 2)
+
+    def _is_passing(self, error: BaseException) -> bool:
+        if isinstance(error, BusyError):
+            return True
+        return self._ready.is_set() and (isinstance(error, ConflictError) or getattr(error, "code", "") in _AGAIN)
+
+    # -- publishing -------------------------------------------------------------------------------------------
+
+    def _publish(self) -> None:
+        with connect(self._settings.url) as database, told():
+            publisher = self._claim(database)
+            if not self._ready.is_set():
+                self._tell(f"agent of {self._local.host}")
+            self._ready.set()
+            while not self._stopping.is_set():
+                start = monotonic()
+                if not self._round(database, publisher):
+                    # A long round must not delay the discovery of changes made during it.
+                    each = self._settings.each_seconds
+                    self._stopping.wait(max(each / 2, each - (monotonic() - start)))
+
+    def _round(self, database: Database, publisher: Publisher, *, whole: bool = False) -> int:
+        """Publish, and return how many workspaces were not read since the start."""
+        now = self._beat(database)
+        done = publisher.round(self._settings.wanted(), now, lambda: not self._stopping.is_set(), whole=whole)
+        self.published += done.added
+        self._unread = done.left
+        if not done.left:
+            self.rounds += 1
+            self._whole = monotonic()
+        if done.added or done.removed:
+            self._tell(
+                f"published; new entries: {done.added:,}, gone: {done.removed:,}, workspaces: {done.workspaces:,}"
+            )
+        return done.left
+
+    def _beat(self, database: Database) -> datetime:
+        """Report that the host is alive, and how its agent is; return the time of the database."""
+        from psycopg.types.json import Jsonb
+
+        status = {"lag": round(monotonic() - self._whole, 1), "unread": self._unread, "failures": self._failures}
+        row = database.execute(
+            "UPDATE host SET seen = now(), skew = extract(epoch FROM %s - clock_timestamp()), status = %s"
+            " WHERE id = %s RETURNING seen",
+            (self._clock(), Jsonb(status), self._host),
+        ).fetchone()
+        if row is None:
+            raise UsageError(
+                "fleet.unknown_host",
+                f"the catalogue does not know the host {self._local.host}",
+                "see memdeck fleet init",
+            )
+        seen: datetime = row[0]
+        return seen
+
+    def _claim(self, database: Database) -> Publisher:
+        """Find the number of the host, claim it, and return its publisher: two agents of the same host would undo each
+        other's work.
+        """
+        import psycopg
+
+        name = self._local.host
+        version = database.execute("SELECT version FROM catalogue").fetchone()
+        if version != (VERSION,):
+            raise UsageError("fleet.newer", "the catalogue is of another version", "bring memdeck up to date on both")
+        row = database.execute("SELECT id FROM host WHERE name = %s", (name,)).fetchone()
+        self._host = int((row or self._enrol(database, name))[0])
+        try:
+            # A connection that was just closed may keep the lock for a moment.
+            with database.transaction():
+                database.execute("SET LOCAL lock_timeout = '5s'")
+                database.execute("SELECT pg_advisory_lock(%s, %s)", (_LOCK_SPACE, self._host))
+        except psycopg.errors.LockNotAvailable:
+            raise ConflictError(
+                "fleet.host_taken",
+                f"another agent works for the host {name}",
+                "give each machine a name of its own with MEMDECK_HOST",
+            ) from None
+        return Publisher(database, self._local, self._host)
+
+    def _enrol(self, database: Database, name: str) -> tuple[Any, ...]:
+        """Add the host if the login owns the catalogue; any other login belongs to one host and adds none."""
+        import psycopg
+
+        try:
+            row = database.execute("INSERT INTO host (name) VALUES (%s) RETURNING id", (name,)).fetchone()
+        except psycopg.errors.InsufficientPrivilege:
+            raise UsageError(
+                "fleet.foreign_host",
+                f"this login does not belong to the host {name}",
+                f"`memdeck fleet init --host {name}=LOGIN` gives it one",
+            ) from None
+        assert row is not None
+        return row
+
+    # -- jobs -------------------------------------------------------------------------------------------------
+
+    def _take_jobs(self) -> None:
+        if not self._ready.wait(0.2):
+            return
+        with connect(self._settings.url) as database, told():
+            cleared = -CLEAR_SECONDS
+            while not self._stopping.is_set():
+                if monotonic() - cleared >= CLEAR_SECONDS:
+                    cleared = monotonic()
+                    if gone := clear(database, self._host, self._settings.keep_days):
+                        self._tell(f"cleared {gone:,} finished jobs")
+                self._do_jobs(database)
+                self._stopping.wait(JOB_SECONDS)
+
+    def _do_jobs(self, database: Database) -> int:
+        """Do the jobs that wait, and return how many."""
+        done = 0
+        while not self._stopping.is_set() and (job := next_job(database, self._host)) is not None:
+            perform(database, self._local, job)
+            self._beat(database)
+            done += 1
+        return done
+
+    # -- what is due ------------------------------------------------------------------------------------------
+
+    def _keep_schedules(self) -> None:
+        while not self._stopping.is_set():
+            self._keep()
+            self._stopping.wait(self._settings.each_seconds)
+
+    def _keep(self) -> None:
+        """Run what is due in each workspace now; one without schedules is opened again when its files change."""
+        settings = self._settings
+        for path in settings.listed() if settings.watch or settings.maintain else ():
+            stamps = tuple(file_stamp(os.path.join(path, MEMORY_FOLDER, name)) for name in ("config.md", "monitors.md"))
+            again, before = self._ahead.get(path, (None, ()))
+            now = self._clock()
+            if self._stopping.is_set() or (stamps == before and (again is None or now < again)):
+                continue
+            keep = lambda one, now=now: self._local.keep(one, now, settings.maintain, watch=settings.watch)  # noqa: E731
+            found = self._local.one(path, keep)
+            if isinstance(found, WorkspaceFailure):
+                self._failures += 1
+                self._tell(f"{path}: {found['code']}: {found['message']}")
+                self._ahead[path] = now + LONGEST, stamps
+                continue
+            self._ahead[path] = found[0], stamps
+            for line in found[1]:
+                self._tell(line)

@@ -1,0 +1,142 @@
+"""The jobs of a fleet on many hosts: a closed list of what can be asked of a host, asking for it, and doing it there.
+
+No part of a job is ever a command. A job is one row of the catalogue; only the login that asked reads its answer.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memory.errors import MemdeckError, NotFoundError, RefusedError
+from memory.registry import kinds
+from memory.workspace import Workspace
+
+from .catalogue.outgoing import cleared, cleared_json, without_quotes
+from .local import LocalWorkspaces, WorkspaceFailure, query_of
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Database = psycopg.Connection[tuple[Any, ...]]
+
+KEEP_DAYS = 30
+"""Default days for which an agent keeps finished jobs."""
+MOST_HITS = 1_000
+_NEXT = """
+SELECT j.id, j.verb, j.arguments, j.approved_by, w.path, w.mode, now() FROM job j JOIN workspace w ON w.id = j.workspace
+WHERE j.host = %s AND j.finished IS NULL AND (j.verb <> 'revert' OR j.approved IS NOT NULL) ORDER BY j.id LIMIT 1
+"""
+_END = "UPDATE job SET finished = now(), outcome = %s, arguments = %s WHERE id = %s AND finished IS NULL"
+_CLEAR = "DELETE FROM job WHERE host = %s AND finished < now() - make_interval(days => %s)"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job for one workspace of this host, as it was asked for; `now` is the time of the database."""
+
+    id: int
+    verb: str
+    arguments: Mapping[str, Any]
+    approved_by: str | None
+    path: Path
+    mode: str
+    now: datetime
+
+
+def ask(
+    database: Database, verb: str, workspaces: Sequence[tuple[int, int]], arguments: Mapping[str, Any]
+) -> list[int]:
+    """Add a job for each workspace (its host's number and its own), and return their numbers. psycopg.Error."""
+    from psycopg.types.json import Jsonb
+
+    hosts, numbers = [host for host, _ in workspaces], [number for _, number in workspaces]
+    words = (
+        "INSERT INTO job (host, workspace, verb, arguments)"
+        " SELECT host, workspace, %s, %s FROM unnest(%s::int[], %s::bigint[]) AS asked (host, workspace) RETURNING id"
+    )
+    return [number for (number,) in database.execute(words, (verb, Jsonb(arguments), hosts, numbers)).fetchall()]
+
+
+def next_job(database: Database, host: int) -> Job | None:
+    """Return the oldest job that a host has to do, also one that its last agent did not finish. psycopg.Error."""
+    row = database.execute(_NEXT, (host,)).fetchone()
+    if row is None:
+        return None
+    number, verb, arguments, approved_by, path, mode, now = row
+    return Job(number, verb, arguments, approved_by, Path(os.fsdecode(path)), mode, now)
+
+
+def perform(database: Database, local: LocalWorkspaces, job: Job) -> None:
+    """Do a job and record its answer, without secrets; what it was asked to search is forgotten. psycopg.Error.
+
+    An interrupted job is done again as a whole; a second record for one job is ignored.
+    """
+    from psycopg.types.json import Jsonb
+
+    try:
+        work = _work(local, job)
+        found = local.one(job.path, work)
+        outcome = {"error": dict(found)} if isinstance(found, WorkspaceFailure) else found
+    except MemdeckError as error:
+        outcome = {"error": {"code": error.code, "message": error.message}}
+    if job.mode == "names":
+        outcome = without_quotes(outcome)
+    kept = job.arguments if job.verb == "revert" else {}
+    database.execute(_END, (Jsonb(cleared_json(outcome)), Jsonb(kept), job.id))
+
+
+def clear(database: Database, host: int, days: int) -> int:
+    """Delete the jobs of a host that ended more than `days` days ago, and return how many. psycopg.Error."""
+    return database.execute(_CLEAR, (host, days)).rowcount
+
+
+def _work(local: LocalWorkspaces, job: Job) -> Callable[[Workspace], dict[str, Any]]:
+    """Return what a job asks for; RefusedError `fleet.job_refused` for anything that is not on the list."""
+    given = job.arguments if isinstance(job.arguments, dict) else {"": ""}
+    match job.verb, given:
+        case "check", {**more} if not more:
+            return lambda workspace: local.check(workspace, job.now)
+        case "maintain", {"dry_run": bool() as dry_run, "actor": str() as actor, **more} if not more and _is_name(
+            actor
+        ):
+            return lambda workspace: local.maintain(workspace, job.now, actor=actor, dry_run=dry_run)
+        case "search", {"query": str() as query, "limit": int() as limit, "kinds": list() as some, **more} if (
+            not more and len(query) <= 2_000 and 0 <= limit <= MOST_HITS and set(map(str, some)) <= set(kinds())
+        ):
+            return lambda workspace: _search(local, workspace, job, query, limit or MOST_HITS, tuple(some))
+        case "revert", {"change": str() as change, **more} if not more and _is_name(change) and job.approved_by:
+            return lambda workspace: _revert(workspace, change, f"fleet:{job.approved_by}"[:80], job.now)
+    raise RefusedError(
+        "fleet.job_refused",
+        f"the job is refused: {str(job.verb)[:40]!r} with these arguments is not on the list",
+        "see docs/fleet.md for what a job may ask",
+    )
+
+
+def _search(
+    local: LocalWorkspaces, workspace: Workspace, job: Job, query: str, limit: int, some: tuple[str, ...]
+) -> dict[str, Any]:
+    found = []
+    for hit in local.find(workspace, query_of(query, job.now, some), limit):
+        # The whole entry is scanned: a value may be next to its name on another line than the one shown.
+        title, snippet, _ = cleared(hit.entry.title, hit.snippet if job.mode == "full" else "", hit.entry.text)
+        row = {key: value for key, value in hit.json().items() if key not in ("workspace", "host")}
+        found.append({**row, "date": hit.entry.date, "title": title, "snippet": snippet})
+    return {"hits": found}
+
+
+def _revert(workspace: Workspace, change: str, actor: str, now: datetime) -> dict[str, Any]:
+    record = workspace.store.history.get(change)
+    if record.undone_by is not None:
+        raise NotFoundError("change.undone", f"change {record.id} was reverted already", "")
+    done = workspace.revert(record.id, actor=actor, now=now)
+    return {"change": record.id, "reverted_by": done.id, "files": [file.path for file in done.files]}
+
+
+def _is_name(value: str) -> bool:
+    return 0 < len(value) <= 80 and value.isprintable() and value == value.strip()
