@@ -179,7 +179,7 @@ def look_up(
         if len(found) == 1:
             return found[0]
         if found:
-            raise _ambiguous(name, kind, noun, found)
+            raise _ambiguous(name, noun, found)
     if ref is not None and ref[0] in (None, kind):
         return _by_past(name, ref[1], kind, noun, pools, find, read_only, past)
     what = "has the ref" if ref is not None and ref[0] is not None else "fits"
@@ -239,24 +239,25 @@ def _by_past(
         raise NotFoundError(f"{noun}.{code}", title, hint, text=name, **details)
     if known:
         words = "" if trace is None else f": the entry of that ref {trace.words}"
-        raise _ambiguous(name, kind, noun, known, f"{short(name)} names no {_words(noun)} any more{words}")
+        raise _ambiguous(name, noun, known, f"{short(name)} names no {_words(noun)} any more{words}")
     raise _not_found(name, noun, "has the ref" if "#" in name else "fits")
 
 
-def _ambiguous(name: str, kind: str, noun: str, found: Sequence[Referable], words: str = "") -> AmbiguousError:
+def _ambiguous(name: str, noun: str, found: Sequence[Referable], words: str = "") -> AmbiguousError:
     candidates = []
     choices = []
     digits = [item.long_hex for item in found]
     identities = Counter(item.identity for item in found)
     for item, long_hex in zip(found[:_MAX_CANDIDATES], digits, strict=False):
         # Entries of several archives can be equal in everything: then the file distinguishes them.
-        scope = kind if digits.count(long_hex) == 1 else item.file.removesuffix(".md")
+        own = item.ref.partition("#")[0]
+        scope = own if digits.count(long_hex) == 1 else item.file.removesuffix(".md")
         candidate: dict[str, Any] = {"ref": f"{scope}#{long_hex}", "title": item.title}
         candidate.update(file=item.file, line=item.line + 1)
         candidates.append(candidate)
         # All entries of one identity have the same title, so `found` contains all of them.
         ref = item.ref if identities[item.identity] == 1 else candidate["ref"]
-        choices.append(EntryChoice(ref.removeprefix(kind + "#"), f"{item.file}:{item.line + 1}", item.title))
+        choices.append(EntryChoice(ref.removeprefix(f"{own}#"), f"{item.file}:{item.line + 1}", item.title))
     shown = ", ".join(candidate["ref"] for candidate in candidates[:4]) + (", …" if len(found) > 4 else "")
     return AmbiguousError(
         f"{noun}.ambiguous",
@@ -269,7 +270,7 @@ def _ambiguous(name: str, kind: str, noun: str, found: Sequence[Referable], word
 
 
 def _words(noun: str) -> str:
-    return {"journal": "journal entry", "task": "task"}.get(noun, noun)
+    return {"journal": "journal entry", "archive": "archived entry"}.get(noun, noun)
 
 
 def short(name: str) -> str:

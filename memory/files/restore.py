@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from datetime import datetime
 
-from memory.document import Document, Entry, parse
-from memory.errors import AmbiguousError, ConflictError, EntryChoice, MemdeckError, NotFoundError
+from memory.document import Document, Entry
+from memory.errors import ConflictError, MemdeckError, NotFoundError
 
 from .edit import Edit, started_document
 from .journal.edits import section_for
-from .journal.model import JournalEntry, find_entry, read_journal
+from .journal.model import JournalEntry, read_journal
 from .journal.reading import read_date, split_heading
 from .plans.edits import with_plan_section
-from .plans.model import Plan, find_plan, read_plans
-from .refs import read_ref, short
-from .snapshot import Snapshot, WrittenFiles, kind_of, ref_of
-from .tasks.model import Task, find_task, read_tasks
+from .plans.model import Plan, read_plans
+from .refs import look_up, read_ref, short
+from .snapshot import Snapshot, kind_of, ref_of
+from .tasks.model import Task, read_tasks
 from .tasks.values import with_section
 
 HOMES = {"tasks": "tasks.md", "journal": "journal.md", "plans": "orchestration.md"}
 """The file that archived entries of each kind came from."""
-_FINDERS: dict[str, Callable[..., Task | JournalEntry | Plan]] = {
-    "tasks": find_task,
-    "journal": find_entry,
-    "plans": find_plan,
-}
 
 
 def restore_entry(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
@@ -68,41 +63,21 @@ def _ref_at(file: str, document: Document, place: tuple[int, int]) -> str | None
 def find_archived(snapshot: Snapshot, text: str) -> Task | JournalEntry | Plan:
     """Return the archived entry that a text names; errors as `restore_entry`."""
     scope, _ = read_ref(text.strip()) or (None, "")
-    kinds = [kind for kind in _FINDERS if scope is None or kind in (scope, kind_of(scope), kind_of(scope + ".md"))]
-    found: list[Task | JournalEntry | Plan] = []
-    # The files themselves count as empty, so that the text is looked up only in the archive.
-    look = Snapshot(WrittenFiles(snapshot, dict.fromkeys(HOMES.values(), parse(b""))), lambda: snapshot.zone)
-    look.past = snapshot.past
-    candidates: list[object] = []
-    choices: list[EntryChoice] = []
-    for kind in kinds:
-        try:
-            found.append(_FINDERS[kind](look, text, archived=True))
-        except NotFoundError:
-            continue
-        except AmbiguousError as error:
-            candidates += error.details.get("candidates", ())
-            choices += error.choices
-    if len(found) == 1 and not candidates:
-        return found[0]
-    if found or candidates:
-        rows = candidates + [{"ref": item.ref, "title": item.title, "file": item.file} for item in found]
-        choices += [
-            EntryChoice(item.ref.partition("#")[2], f"{item.file}:{item.line + 1}", item.title) for item in found
-        ]
-        raise AmbiguousError(
-            "archive.ambiguous",
-            f"{len(rows)} archived entries fit {text!r}",
-            "use one of their refs",
-            choices=choices,
-            candidates=rows,
-        )
-    raise NotFoundError(
-        "archive.not_found",
-        f"no archived entry fits {text[:60]!r}",
-        "`memdeck tasks list --section archived` and `memdeck search` find them",
-        text=text,
-    )
+    wanted = None if scope is None else kind_of(scope) or kind_of(f"{scope}.md")
+
+    def archived() -> Iterator[Task | JournalEntry | Plan]:
+        if wanted in (None, "tasks"):
+            yield from (task for tasks in snapshot.archived_tasks() for task in tasks.tasks)
+        if wanted in (None, "journal"):
+            yield from (entry for journal in snapshot.archived_journals() for entry in journal.entries())
+        if wanted in (None, "plans"):
+            yield from (plan for plans in snapshot.archived_plans() for plan in plans.plans)
+
+    if wanted in (None, "plans"):
+        named = [plan for plans in snapshot.archived_plans() for plan in plans.plans if plan.plan_id == text.strip()]
+        if len(named) == 1:
+            return named[0]
+    return look_up(text, scope or "", "archive", [archived])
 
 
 def _placed(document: Document, kind: str, entry: Entry, title: str) -> tuple[Document, tuple[int, int]]:

@@ -96,7 +96,7 @@ def test_archived_entries_are_chosen_from_alike(memdeck: Memdeck, memory: Path) 
     (memory / "archive" / "tasks-2023-11.md").write_text("## Completed\n### Deploy\n- completed: 2023-11-02\n")
     (memory / "archive" / "journal-2023-11.md").write_text("## 2023-11-02\n### 10:00 — Deploy\n- done\n")
     first, *lines = memdeck("restore", "deploy").err.splitlines()
-    assert first.startswith("memdeck: archive.ambiguous: 2 archived entries fit 'deploy'; ")
+    assert first.startswith("memdeck: archive.ambiguous: 2 entries fit 'deploy'; ")
     assert [line.split()[1] for line in lines] == ["archive/tasks-2023-11.md:2", "archive/journal-2023-11.md:2"]
     assert [memdeck("restore", line.split()[0]).code for line in lines] == [0, 0]
 
