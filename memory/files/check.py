@@ -9,27 +9,27 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from memory.base.clock import BadMoment, read_moment
 from memory.base.problems import Level, Problem
 from memory.base.sync_copies import copy_problem, original_of
-from memory.base.values import split_field
 from memory.document import Document, Section
 from memory.document.check import structure_problems
 from memory.document.lines import split_lines
-from memory.document.nodes import field_line
 from memory.storage.safe_open import Unlisted
 
 from . import ARCHIVE_KINDS, MEMORY_FILES
 from .config import meant_key, unknown_key_words
 from .config import value_problem as config_problem
 from .edit import secret_problems
+from .entry_checks import (
+    date_problem,
+    journal_problems,
+    knowledge_problems,
+    monitor_file_problems,
+    plan_file_problems,
+    task_problems,
+)
 from .links import link_problems
-from .monitors import SECTION as MONITORS
-from .monitors import value_problem as monitor_problem
 from .plain import line_findings
-from .plans.model import SECTIONS as PLAN_SECTIONS
-from .plans.model import STATUSES, Plans
-from .tasks.check import journal_problems, task_problems
 from .unread import unread_contacts, unread_settings
 
 if TYPE_CHECKING:
@@ -139,22 +139,6 @@ def _structure(name: str, document: Document) -> Iterator[Problem]:
         yield Problem("error", name, (meta.line_of("updated") or 0) + 1, "front.updated", wrong)
 
 
-def date_problem(text: str, zone: tzinfo) -> str | None:
-    """Return what is wrong with a date or time; None if nothing is, or if the field has none."""
-    try:
-        read_moment(text, zone)
-    except BadMoment as error:
-        return error.message
-    return None
-
-
-def _knowledge(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
-    for item in snapshot.knowledge.items:
-        message = None if item.date is None else date_problem(item.date, UTC)
-        if message is not None:
-            yield Problem("error", name, item.line + 1, "knowledge.date", message)
-
-
 def _contacts(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
     for person in snapshot.contacts.people:
         if person.plain:
@@ -198,21 +182,6 @@ def _table_problems(name: str, top: int, section: Section, tables: Sequence[Tabl
             yield Problem("warning", name, top + table.line, "contact.column", message)
 
 
-def _monitors(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
-    yield from unknown_sections(name, document, {MONITORS.casefold()}, "monitor.unknown_section")
-    for monitor in snapshot.monitors.monitors:
-        fields = monitor.entry.fields
-        for key in ("interval", "lastCheck", "alertPriority"):
-            message = monitor_problem(key, split_field(key, fields.get(key) or "")[0])
-            if message is not None:
-                level: Level = "warning" if key == "alertPriority" else "error"
-                yield Problem(level, name, field_line(monitor.entry, key, monitor.line + 1), f"monitor.{key}", message)
-        need = {"http": "url", "command": "command"}.get(monitor.type or "")
-        if monitor.type is None or (need is not None and need not in fields):
-            message = f"the monitor {monitor.name[:40]!r} has no {need or 'type'}"
-            yield Problem("note", name, monitor.line + 1, "monitor.incomplete", message)
-
-
 def _config(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
     for unread in unread_settings(document):
         message = f"{unread.title[:60]!r} holds no setting"
@@ -240,47 +209,15 @@ def _config(snapshot: Snapshot, name: str, document: Document) -> Iterator[Probl
             yield Problem("warning", name, setting.line + 1, "config.unknown_key", words)
 
 
-def _plans(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
-    yield from unknown_sections(name, document, set(PLAN_SECTIONS), "plan.unknown_section")
-    plans = snapshot.plans if name == "orchestration.md" else Plans(name, document)
-    for plan in plans.plans:
-        fields = plan.entry.fields
-        for one in plan.problems:
-            yield Problem(one.level, name, one.line + 1, one.code, one.message)
-        for key, value in (("created", plan.created), ("completed", plan.completed)):
-            message = date_problem(value, snapshot.zone) if value else None
-            if message is not None:
-                yield Problem("error", name, field_line(plan.entry, key, plan.line + 1), "plan.date", message)
-        if plan.status is not None and plan.status.casefold() not in STATUSES:
-            message = f"the status {plan.status[:40]!r} is none of {', '.join(STATUSES)}"
-            yield Problem("warning", name, field_line(plan.entry, "status", plan.line + 1), "plan.status", message)
-        missing = [key for key in ("planId", "status", "created") if key not in fields]
-        if plan.section == "completed" and plan.completed is None:
-            missing.append("completed")
-        if missing:
-            message = f"the plan {plan.title[:40]!r} has no {', '.join(missing)}"
-            yield Problem("note", name, plan.line + 1, "plan.incomplete", message)
-
-
-def unknown_sections(name: str, document: Document, known: set[str], code: str) -> Iterator[Problem]:
-    """Yield an error for each entry in a section that no view reads."""
-    for index, section in enumerate(document.sections):
-        if len(section) and (section.level != 2 or section.name not in known):
-            for number, entry in enumerate(section.entries):
-                line = document.line_of(index, number) + 1
-                message = f"{entry.title[:60]!r} stands under {section.title[:40]!r}, which is no section of this file"
-                yield Problem("error", name, line, code, message)
-
-
 _Rule = Callable[["Snapshot", str, Document], Iterable[Problem]]
 _RULES: dict[str, _Rule] = {
-    "tasks": lambda snapshot, name, _: task_problems(snapshot, name),
-    "journal": lambda _, name, document: journal_problems(name, document),
-    "knowledge": _knowledge,
+    "tasks": task_problems,
+    "journal": journal_problems,
+    "knowledge": knowledge_problems,
     "contacts": _contacts,
-    "monitors": _monitors,
+    "monitors": monitor_file_problems,
     "config": _config,
-    "orchestration": _plans,
+    "orchestration": plan_file_problems,
 }
 _MISSPELLED = 0.93
 """The likeness to a known setting from which an unknown one counts as a misspelling."""

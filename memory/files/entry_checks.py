@@ -1,0 +1,191 @@
+"""What is wrong with the entries of memory files: fields, sections, titles and twins."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date, tzinfo
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from memory.base.clock import BadMoment, read_moment
+from memory.base.cron import BadCron, check_cron
+from memory.base.problems import Level, Problem
+from memory.base.values import is_absent, split_field
+from memory.document.model import Document
+from memory.document.nodes import Entry, field_line
+
+from .journal.reading import plain_day, plain_heading, split_heading
+from .monitors import SECTION as MONITORS
+from .monitors import value_problem as monitor_problem
+from .plans.model import SECTIONS as PLAN_SECTIONS
+from .plans.model import STATUSES, Plans
+from .tasks.model import Task, read_tasks
+from .tasks.values import read_due
+
+if TYPE_CHECKING:
+    from .snapshot import Snapshot
+
+_PROGRESS = re.compile(r"(?:100|[0-9]{1,2})[ \t]*%?", re.ASCII)
+_BRACKETED = re.compile(r"\[[A-Za-z]{1,20}\](?:[ \t]|$)")
+_TIME = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])", re.ASCII)
+
+
+@lru_cache(maxsize=4096)
+def date_problem(text: str, zone: tzinfo) -> str | None:
+    """Return what is wrong with a date or time; None if nothing is, or if the field has none."""
+    try:
+        read_moment(text, zone)
+    except BadMoment as error:
+        return error.message
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _due_problem(text: str, zone: tzinfo) -> str | None:
+    due = read_due(text)
+    try:
+        if due.recurring:
+            check_cron(due.recurring)
+    except BadCron as error:
+        return date_problem(due.date or "", zone) or error.message
+    return date_problem(due.date or "", zone)
+
+
+def _progress_problem(text: str, _: tzinfo) -> str | None:
+    return None if _PROGRESS.fullmatch(text) else f"it is {text[:40]!r}, not 0% to 100%"
+
+
+def _status_problem(text: str, _: tzinfo) -> str | None:
+    return None if text.casefold() in STATUSES else f"{text[:40]!r} is none of {', '.join(STATUSES)}"
+
+
+_Rules = Mapping[str, tuple[Level, str, Callable[[str, tzinfo], str | None]]]
+_OF_TASKS: _Rules = {
+    **{key: ("error", f"task.{key}", date_problem) for key in ("created", "started", "completed")},
+    "due": ("error", "task.due", _due_problem),
+    "recurring": ("warning", "task.recurring", lambda *_: "a task recurs by its due, `recurring: 0 9 * * MON`"),
+    "progress": ("error", "task.progress", _progress_problem),
+}
+_OF_PLANS: _Rules = {
+    **dict.fromkeys(("created", "completed"), ("error", "plan.date", date_problem)),
+    "status": ("warning", "plan.status", _status_problem),
+}
+_OF_MONITORS: _Rules = {
+    "interval": ("error", "monitor.interval", lambda text, _: monitor_problem("interval", text)),
+    "lastCheck": ("error", "monitor.lastCheck", date_problem),
+    "alertPriority": ("warning", "monitor.alertPriority", lambda text, _: monitor_problem("alertPriority", text)),
+}
+"""What the fields of each kind of entry must be: level and code of the finding, and what says what is wrong."""
+
+
+def _field_problems(name: str, entry: Entry, line: int, rules: _Rules, zone: tzinfo) -> Iterator[Problem]:
+    """Yield what is wrong with the fields of an entry whose heading is in a line (from 1)."""
+    fields = entry.fields
+    for key in fields.keys() & rules.keys():
+        level, code, wrong = rules[key]
+        value = fields[key] if key == "due" else split_field(key, fields[key])[0]
+        if not is_absent(value) and (message := wrong(value, zone)) is not None:
+            message = f"{key}: {message}, in {entry.title[:40]!r}"
+            yield Problem(level, name, field_line(entry, key, line), code, message)
+
+
+def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
+    """Yield the findings of tasks.md or of an archive of it."""
+    tasks = snapshot.view(name, read_tasks)
+    seen: dict[tuple[str, str], Task] = {}
+    under = Counter(task.at[0] for task in tasks if task.heading is not None)
+    for task in tasks:
+        line, title = task.line + 1, repr(task.title[:40])
+        if count := task.heading is not None and under.pop(task.at[0], 0):
+            what = f"{title} is" if count == 1 else f"{title} and {count - 1} more are"
+            where = f"under {task.heading[:40]!r}, which is no section of tasks" if task.heading else "in no section"
+            message = f"{what} {where}, and read as pending, or as completed where the box is checked"
+            yield Problem("note" if task.is_item else "error", name, line, "task.unknown_section", message)
+        if not task.title.strip() and task.heading is None:
+            yield Problem("warning", name, line, "task.title", "the task has no title")
+        if (tasks.archived or task.section == "completed") and not task.fields.get("completed"):
+            message = f"{title} has no completed, so it is never archived"
+            yield Problem("note", name, line, "task.completed_missing", message)
+        if task.priority is None and _BRACKETED.match(task.title) and not task.is_item:
+            yield Problem("warning", name, line, "task.priority", f"{title} begins with an unknown priority")
+        elif task.priority is None and not task.is_item:
+            yield Problem("note", name, line, "task.priority_missing", f"{title} has no priority")
+        if not task.fields.get("created") and not task.is_item:
+            yield Problem("note", name, line, "task.created_missing", f"{title} has no created")
+        first = seen.setdefault((task.title, task.fields.get("created") or ""), task)
+        if first is not task:
+            message = f"{title} has the title and created of the task in line {first.line + 1}"
+            yield Problem("note", name, line, "task.twin", message)
+        yield from _field_problems(name, task.entry, line, _OF_TASKS, snapshot.zone)
+
+
+def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
+    """Yield the findings of journal.md or of an archive of it."""
+    for index, section in enumerate(document.sections):
+        line = document.line_of(index) + 1
+        day = section.memo(plain_day).date
+        if day is None and len(section):
+            noun = "entry is" if len(section) == 1 else "entries are"
+            message = f"{len(section)} {noun} under {section.title[:40]!r}, which is no date"
+            yield Problem("error", name, line, "journal.section", message)
+        elif day is not None and not _exists(day):
+            yield Problem("error", name, line, "journal.date", f"the date {day} does not exist")
+        for number, entry in enumerate(section.entries):
+            clock = _TIME.match(split_heading(plain_heading(entry.title))[0] or "")
+            place = document.line_of(index, number) + 1
+            if clock is None:
+                yield Problem("note", name, place, "journal.time_missing", f"{entry.title[:40]!r} has no time")
+            elif int(clock[1]) > 23 or int(clock[2]) > 59 or int(clock[3] or 0) > 59:
+                yield Problem("error", name, place, "journal.time", f"the time {clock[0]} does not exist")
+
+
+def _exists(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def knowledge_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
+    """Yield the decisions whose date does not exist."""
+    for item in snapshot.knowledge.items:
+        if item.date and (message := date_problem(item.date, snapshot.zone)) is not None:
+            yield Problem("error", name, item.line + 1, "knowledge.date", message)
+
+
+def monitor_file_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+    """Yield the findings of monitors.md."""
+    yield from _unknown_sections(name, document, {MONITORS.casefold()}, "monitor.unknown_section")
+    for monitor in snapshot.monitors.monitors:
+        yield from _field_problems(name, monitor.entry, monitor.line + 1, _OF_MONITORS, snapshot.zone)
+        need = {"http": "url", "command": "command"}.get(monitor.type or "")
+        if monitor.type is None or (need is not None and need not in monitor.entry.fields):
+            message = f"the monitor {monitor.name[:40]!r} has no {need or 'type'}"
+            yield Problem("note", name, monitor.line + 1, "monitor.incomplete", message)
+
+
+def plan_file_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+    """Yield the findings of orchestration.md or of an archive of it."""
+    yield from _unknown_sections(name, document, set(PLAN_SECTIONS), "plan.unknown_section")
+    for plan in (snapshot.plans if name == "orchestration.md" else Plans(name, document)).plans:
+        yield from (Problem(one.level, name, one.line + 1, one.code, one.message) for one in plan.problems)
+        yield from _field_problems(name, plan.entry, plan.line + 1, _OF_PLANS, snapshot.zone)
+        missing = [key for key in ("planId", "status", "created") if key not in plan.entry.fields]
+        if plan.section == "completed" and plan.completed is None:
+            missing.append("completed")
+        if missing:
+            message = f"the plan {plan.title[:40]!r} has no {', '.join(missing)}"
+            yield Problem("note", name, plan.line + 1, "plan.incomplete", message)
+
+
+def _unknown_sections(name: str, document: Document, known: set[str], code: str) -> Iterator[Problem]:
+    """Yield an error for each entry in a section that no view reads."""
+    for index, section in enumerate(document.sections):
+        if section.level != 2 or section.name not in known:
+            for number, entry in enumerate(section.entries):
+                line = document.line_of(index, number) + 1
+                message = f"{entry.title[:60]!r} stands under {section.title[:40]!r}, which is no section of this file"
+                yield Problem("error", name, line, code, message)
