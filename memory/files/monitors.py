@@ -188,11 +188,6 @@ class Monitors:
         )
 
     @cached_property
-    def failing(self) -> tuple[Monitor, ...]:
-        """The monitors whose last result was not healthy."""
-        return tuple([monitor for monitor in self.monitors if monitor.healthy is False])
-
-    @cached_property
     def intervals(self) -> tuple[tuple[str, Monitor], ...]:
         """The monitors that run by themselves, each with its interval."""
         return tuple([(interval, monitor) for monitor in self.monitors if (interval := monitor.interval)])

@@ -69,10 +69,6 @@ class Views:
         if known is not None and known[0] is document:
             return known[1]  # type: ignore[return-value]
         view = read(name, document)
-        # A view may reuse what the view of an earlier document computed for the same entries.
-        inherit = getattr(view, "inherit", None)
-        if known is not None and inherit is not None:
-            inherit(known[1])
         self._known[name] = (document, view)
         return view
 

@@ -46,8 +46,8 @@ def weeks_until(last: date, weeks: int = WEEKS) -> list[list[date]]:
 STEPS = 4
 """How busy a day with entries can be said to be."""
 
-_OF_FEW = {1: (2,), 2: (2, 4), 3: (2, 3, 4)}
-"""Steps of the different numbers where there are fewer of them than steps: a day alone is neither busy nor quiet."""
+_STEPS = {0: (), 1: (2,), 2: (2, 4), 3: (2, 3, 4), 4: (1, 2, 3, 4)}
+"""The steps in use by how many there are: days with one number of entries are neither busy nor quiet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,25 +76,9 @@ def scale_of(counts: Iterable[int]) -> Scale:
     """Return the scale of days with so many entries each; days without any do not count.
 
     A quarter of the days each is quiet, usual, busy and very busy, so that one day with very many entries makes none
-    of the others quiet. Days with the same number are in the same step, the lower one; and where there are four
-    different numbers or more, each step has one at least.
+    of the others quiet. Days with the same number are in the same step.
     """
     days = sorted(count for count in counts if count > 0)
-    numbers = sorted(set(days))
-    if len(numbers) < STEPS:
-        lasts = list(range(len(numbers)))
-        steps: Iterable[int] = _OF_FEW.get(len(numbers), ())
-    else:
-        lasts = []
-        for step in range(1, STEPS):
-            last = numbers.index(days[-(-len(days) * step // STEPS) - 1])
-            free = lasts[-1] + 1 if lasts else 0
-            lasts.append(max(free, min(last, len(numbers) - 1 - STEPS + step)))
-        lasts.append(len(numbers) - 1)
-        steps = range(1, STEPS + 1)
-    spans = []
-    least = 1
-    for step, last in zip(steps, lasts, strict=True):
-        spans.append(HeatSpan(step, least, numbers[last]))
-        least = numbers[last] + 1
-    return Scale(tuple(spans))
+    tops = sorted({days[-(-len(days) * step // STEPS) - 1] for step in range(1, STEPS + 1)}) if days else []
+    bottoms = [1, *(top + 1 for top in tops)]
+    return Scale(tuple(map(HeatSpan, _STEPS[len(tops)], bottoms, tops)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from calendar import monthrange
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -61,7 +60,6 @@ class Agenda:
         self.overdue: list[Occasion] = []
         self._days: dict[date, list[Occasion]] = {}
         self._recurring: list[tuple[str, Task, date]] = []
-        self._order: list[date] | None = None
         self._known: dict[str, tuple[date, time | None, bool] | None] = {}
         self._due = _midnight(self.today + timedelta(days=1), zone)
         self._until: datetime | None = None
@@ -117,19 +115,11 @@ class Agenda:
             self._until = min([self._due, *runs])
         return self.now <= now < self._until
 
-    def between(self, first: date, last: date) -> list[Occasion]:
-        """Return what stands on the days from `first` to `last`, in their order; recurrences only after now.
-
-        A day with very many entries is as long as it is; who shows it says how many there are.
-        """
-        found = [occasion for day in _days(first, last) for occasion in self._days.get(day, ())]
-        for runs, task, due in self._again(first, last):
-            found.extend(Occasion(run.date(), run.time(), "again", task) for run in runs if run.date() > due)
-        found.sort(key=_place)
-        return found
-
     def span(self, first: date, last: date) -> AgendaSpan:
-        """Return the same, with what recurs often by itself."""
+        """Return what stands on the days from `first` to `last`, in their order, with what recurs often by itself.
+
+        Recurrences only come after now.
+        """
         found = [occasion for day in _days(first, last) for occasion in self._days.get(day, ())]
         often: list[Occasion] = []
         days: set[date] = set()
@@ -143,13 +133,6 @@ class Agenda:
                 days.update(run.date() for run in runs if run.date() >= ahead.date())
         found.sort(key=_place)
         return AgendaSpan(found, often, frozenset(days))
-
-    def after(self, day: date) -> Iterator[Occasion]:
-        """Yield what is due after a day, in order; neither what recurs again nor what was done."""
-        if self._order is None:
-            self._order = sorted(self._days)
-        for one in self._order[bisect_right(self._order, day) :]:
-            yield from (occasion for occasion in sorted(self._days[one], key=_place) if occasion.kind == "due")
 
     def _again(self, first: date, last: date) -> Iterator[tuple[list[datetime], Task, date]]:
         """Yield every task that recurs, its first run of each day, and the day of the run that its date names."""

@@ -29,7 +29,6 @@ from .values import (
     Head,
     is_run,
     moment_or_none,
-    new_section_index,
     read_due,
     read_progress,
     read_tags,
@@ -380,10 +379,6 @@ class TaskList:
     def count(self, name: str) -> int:
         """Return how many tasks a section has."""
         return sum([task.section == name for task in self.tasks])
-
-    def new_section_index(self, name: SectionName) -> int:
-        """Return the index at which a missing section belongs."""
-        return new_section_index(self.document, name)
 
     def at(self, section: int, entry: int) -> Task | None:
         """Return the task of an entry of the document."""

@@ -50,7 +50,8 @@ def agenda(text: str = TEXT) -> Agenda:
 def words(found: Agenda, first: date, last: date) -> list[tuple[str, str, str]]:
     """Day and time, kind, and title of what stands between two days."""
     return [
-        (f"{one.day:%m-%d} {one.at or ''}".strip()[:11], one.kind, one.task.title) for one in found.between(first, last)
+        (f"{one.day:%m-%d} {one.at or ''}".strip()[:11], one.kind, one.task.title)
+        for one in found.span(first, last).occasions
     ]
 
 
@@ -74,14 +75,14 @@ def test_each_day_holds_what_stands_on_it() -> None:
 
 def test_nothing_recurs_in_the_past() -> None:
     """Runs before now are not shown: nobody knows whether they were."""
-    assert not [one for one in agenda().between(date(2023, 12, 1), date(2024, 1, 14)) if one.kind == "again"]
+    assert not [one for one in agenda().span(date(2023, 12, 1), date(2024, 1, 14)).occasions if one.kind == "again"]
 
 
 def test_days_are_those_of_the_zone() -> None:
     """A time with an offset stands on the day that it is here."""
     tasks = read_tasks("tasks.md", parse(b"## Pending\n\n### a\n- due: 2024-01-20T23:30:00Z\n")).tasks
     found = Agenda(tasks, NOW, ZoneInfo("Asia/Tokyo"))
-    (one,) = found.between(date(2024, 1, 1), date(2024, 1, 31))
+    (one,) = found.span(date(2024, 1, 1), date(2024, 1, 31)).occasions
     assert (one.day, one.at) == (date(2024, 1, 21), time(8, 30))
 
 
@@ -121,15 +122,6 @@ def test_what_recurs_often_stands_by_itself() -> None:
     assert [one.day.day for one in found.occasions if one.kind == "again"] == [29]
 
 
-def test_what_is_due_after_a_day() -> None:
-    """Due dates in order, from the next day on; nothing that is late, done or only recurs."""
-    found = agenda(
-        "## Pending\n\n### b\n- due: 2024-03-01\n\n### a\n- due: 2024-01-16 09:00\n\n### late\n- due: 2024-01-02\n"
-    )
-    assert [one.task.title for one in found.after(date(2024, 1, 1))] == ["a", "b"]
-    assert [one.task.title for one in found.after(date(2024, 1, 16))] == ["b"]
-
-
 def test_an_agenda_lasts_until_something_is_due_or_runs_or_the_day_ends() -> None:
     """The next time at which any of that happens ends it, and not a moment before."""
     every_day = "- due: (recurring: 0 18 * * *)"
@@ -155,4 +147,3 @@ def test_while_an_agenda_lasts_another_one_says_the_same(later: timedelta, name:
         first, last = date(2024, 1, 1), date(2024, 2, 20)
         assert before.span(first, last) == after.span(first, last)
         assert (before.today, before.overdue) == (after.today, after.overdue)
-        assert list(before.after(NOW.date())) == list(after.after(NOW.date()))
