@@ -149,14 +149,6 @@ def test_the_sample_is_accounted_for(tmp_path: Path, target: str) -> None:
     assert {one.reason for one in again.skipped} >= {"it is there already"}
 
 
-def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
-    """A dry run leaves every byte of the target, and the file of facts is not made."""
-    here = workspace(tmp_path / "here", sample())
-    before = tree(here.root)
-    assert run(here, "files", "facts", dry_run=True).converted
-    assert tree(here.root) == before
-
-
 def test_losses_name_every_field(tmp_path: Path) -> None:
     """What a fact cannot say of a task is named, field by field."""
     tasks = "## Pending\n\n### [HIGH] Pay\n- due: 2024-02-01\n- created: 2024-01-01\n- tags: a, b, c, d, e, f\n- x: y\n"
@@ -165,16 +157,6 @@ def test_losses_name_every_field(tmp_path: Path) -> None:
     assert [loss.field for loss in report.losses] == ["section", "priority", "due", "x", "tags"]
     fact = json.loads((here.root / ".aegis/memory/memories.jsonl").read_text())
     assert (fact["text"], fact["tags"], fact["ts"]) == ("Pay", ["a", "b", "c", "d", "e"], "2024-01-01T00:00:00Z")
-
-
-def test_one_undo_takes_a_conversion_back(tmp_path: Path) -> None:
-    """A conversion into the memory files is one change."""
-    here = workspace(tmp_path / "here", sample())
-    facts(here.root)
-    before = (here.root / ".aiter/memory/knowledge.md").read_bytes()
-    assert len(run(here, "facts", "files").changes) == 1
-    here.undo(actor="test", now=NOW)
-    assert (here.root / ".aiter/memory/knowledge.md").read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,13 +11,11 @@ from typing import Any
 
 import pytest
 
-import memory
 from memory.errors import ConfigError
 from memory.facts import FactStore
 from memory.facts.model import BAD_SCOPE, BAD_TAG, EMPTY_TEXT, LONG_TEXT, MANY_TAGS, SECRET
 from memory.workspace import Workspace
 from tests.memory.facts.conftest import line
-from tests.patience import PATIENCE
 
 Add = Callable[..., dict[str, Any]]
 
@@ -199,29 +194,6 @@ def test_a_change_from_outside_is_seen(add: Add, store: FactStore, file: Path) -
     assert add("four")["id"] == "m-9"
 
 
-def test_twelve_processes_store_twelve_facts(
-    workspace: Workspace, store: FactStore, file: Path, tmp_path: Path
-) -> None:
-    """Twelve stores at once keep twelve facts with twelve ids, each on its own line."""
-    code = (
-        "import sys\nfrom pathlib import Path\nfrom datetime import UTC, datetime\n"
-        "from memory.workspace import Workspace\n"
-        f"place = Workspace.open({str(workspace.root)!r}, state_home=Path({str(tmp_path / 'state')!r}))\n"
-        "store, now = place.system('facts').store, datetime(2026, 1, 1, tzinfo=UTC)\n"
-        "store._store.lock.timeout = 120\n"
-        "print(store.store('fact of ' + sys.argv[1], actor='agent:x', now=now).json()['id'])"
-    )
-    environment = os.environ | {"PYTHONPATH": str(Path(memory.__file__).parents[1])}
-    children = [
-        subprocess.Popen([sys.executable, "-c", code, str(number)], stdout=subprocess.PIPE, text=True, env=environment)
-        for number in range(12)
-    ]
-    ids = [child.communicate(timeout=PATIENCE)[0].strip() for child in children]
-    assert sorted(ids) == sorted(f"m-{number}" for number in range(1, 13))
-    assert sorted(fact.text for fact in store.read().facts) == sorted(f"fact of {number}" for number in range(12))
-    assert len(workspace.store.history.list()) == 12
-
-
 def test_settings_that_are_wrong_are_told(add: Add, workspace: Workspace, store: FactStore, now: datetime) -> None:
     """Missing and zero mean the default; an unknown mode and a number that is none are errors, not defaults."""
     limits(workspace, max_total=0, inject_mode=None)
@@ -260,20 +232,3 @@ def test_a_fact_without_a_time_is_the_oldest(add: Add, workspace: Workspace, fil
     limits(workspace, max_total=4)
     add("new")
     assert [fact.id for fact in store.read().facts] == ["m-1", "m-2", "m-4", "m-6"]
-
-
-def test_undo_of_a_store_and_of_a_delete(
-    add: Add, store: FactStore, workspace: Workspace, file: Path, now: datetime
-) -> None:
-    """An undo removes that line only, or brings it back in its place, whatever others stored meanwhile."""
-    for text in ("one", "two"):
-        add(text)
-    store.store("theirs", actor="agent:x", now=now)
-    workspace.undo(actor="cli", now=now)
-    assert [fact.id for fact in store.read().facts] == ["m-1", "m-3"]
-    store.delete("m-1", actor="cli", now=now)
-    store.store("theirs too", actor="agent:x", now=now)
-    workspace.undo(actor="cli", now=now)
-    assert [fact.id for fact in store.read().facts] == ["m-1", "m-3", "m-4"]
-    workspace.redo(actor="cli", now=now)
-    assert [fact.id for fact in store.read().facts] == ["m-3", "m-4"]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,13 +13,10 @@ from memory.facts import FactStore
 from memory.facts.system import Facts
 from memory.history.changes import file_name, row, views_of
 from memory.search.query import read_query
-from memory.search.searcher import search_records
-from memory.systems import check_all, maintain_all, records_of_all, searcher_of
+from memory.systems import check_all, maintain_all, searcher_of
 from memory.systems.acts import act
 from memory.workspace import Workspace
 from tests.memory.facts.conftest import NOW, line
-
-Add = Callable[..., dict[str, Any]]
 
 
 def both(tmp_path: Path) -> Workspace:
@@ -155,15 +150,6 @@ def test_maintenance_prunes(workspace: Workspace, store: FactStore, file: Path, 
     assert file.read_bytes() == before
 
 
-def test_search_over_everything_finds_facts(tmp_path: Path) -> None:
-    """A fact is found by its words and by its tags, beside what the memory files hold."""
-    place = both(tmp_path)
-    for query in ("postgresql", "infra uses"):
-        (hit,) = search_records(records_of_all(place), read_query(query, lambda _: None), 0).hits
-        assert (hit.entry.kind, hit.entry.ref, hit.entry.line) == ("facts", "facts#m-1", 0)
-    assert search_records(records_of_all(place, ("tasks",)), read_query("postgresql", lambda _: None), 0).hits == ()
-
-
 def test_the_index_finds_facts_and_follows_them(tmp_path: Path) -> None:
     """A system without sources is indexed by its records; `tag:` and `in:` narrow, and what is deleted goes."""
     place = both(tmp_path)
@@ -179,13 +165,6 @@ def test_the_index_finds_facts_and_follows_them(tmp_path: Path) -> None:
     assert answer is not None
     assert answer.hits == ()
     searcher.close()
-
-
-def test_status_counts(tmp_path: Path) -> None:
-    """The counts by scope, the limit, and the lines that cannot be read."""
-    place = both(tmp_path)
-    status = place.systems()[1].status(NOW)
-    assert status == {"counts": {"facts": 1, "workspace": 1}, "max_total": 500, "unread": 0}
 
 
 def test_what_the_pane_asks_for(tmp_path: Path) -> None:

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from app.demo.workspace import demo_files
-from bench.workspaces import Size, workspace_files
 from memory.document import Document
 from memory.errors import RefusedError
 from memory.files.check import check_files
 from memory.files.snapshot import Snapshot
 from tests.fixture_files import sample, sample_names, variants
-from tests.growth import assert_in_proportion
 from tests.memory_files import NOW, snapshot_of
 
 if TYPE_CHECKING:
@@ -170,39 +168,3 @@ class _Refusing:
 
     def archives(self) -> Sequence[str]:
         return sorted({*self.source.archives(), *([self.name] if "/" in self.name else [])})
-
-
-def test_many_archives_cost_in_proportion() -> None:
-    """The time grows with the number of archive files, not with its square, whatever months they are named by."""
-    kinds = {
-        "tasks": "---\ntype: task-archive\n---\n## Completed\n### [LOW] {0}\n- completed: 2024-01-02\n",
-        "journal": "---\ntype: journal-archive\n---\n## 2024-01-02\n### 10:00 — {0}\n- a line\n",
-        "orchestration": "---\ntype: orchestration-archive\n---\n## Completed Plans\n### {0}\n- planId: p-{0}\n",
-    }
-
-    def make(size: int) -> dict[str, bytes]:
-        months = [f"{1000 + number // 12}-{number % 12 + 1:02}" for number in range(size // 3)]
-        return {
-            f"archive/{kind}-{month}.md": text.format(month).encode()
-            for kind, text in kinds.items()
-            for month in months
-        }
-
-    def check(files: dict[str, bytes]) -> Sequence[object]:
-        problems = check_files(snapshot_of(files))
-        assert "error" not in {one.level for one in problems}
-        return problems
-
-    assert_in_proportion(make, check, 300)
-
-
-def test_many_entries_cost_in_proportion() -> None:
-    """The time grows with the number of entries, not with its square."""
-
-    def check(size: int) -> Snapshot:
-        snapshot = snapshot_of(workspace_files(Size(size, size * 5 // 2), NOW))
-        problems = check_files(snapshot)
-        assert "error" not in {one.level for one in problems}
-        return snapshot
-
-    assert_in_proportion(lambda size: size, check, 500)

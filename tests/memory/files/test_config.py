@@ -10,7 +10,7 @@ from memory.base.clock import find_zone
 from memory.errors import ConfigError, MemdeckError, NotFoundError, UsageError
 from memory.files.config import MaintenanceSettings, get_setting, set_setting, unset_setting
 from memory.files.templates import template_files
-from tests.fixture_files import sample, with_newlines
+from tests.fixture_files import sample
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
 
 NAME = "config.md"
@@ -74,17 +74,6 @@ def test_zone() -> None:
     assert bad.zone(_berlin) is BERLIN
     with pytest.raises(ConfigError, match=r"config\.md:2"):
         bad.require_zone(_berlin)
-
-
-@pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
-@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
-def test_setting_changes_one_line(newline: bytes, bom: bytes) -> None:
-    """Whatever line ends a file has, one line of it changes, and the others keep their bytes."""
-    data = bom + with_newlines(sample(NAME), newline)
-    edit = set_setting(snapshot_of({NAME: data}), "maxJournalEntries", "400", now=NOW)
-    assert edit.documents[NAME].dump() == data.replace(b"Entries: 500", b"Entries: 400")
-    edit = set_setting(snapshot_of({NAME: data}), "setupComplete", "false", now=NOW)
-    assert edit.documents[NAME].dump() == data.replace(b"Complete: true", b"Complete: false")
 
 
 @pytest.mark.parametrize(

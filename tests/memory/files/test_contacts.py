@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import MemdeckError, UsageError
-from memory.files.contacts.model import add_contact, edit_contact, find_contact, remove_contact
+from memory.files.contacts.model import add_contact, edit_contact, find_contact
 from memory.files.templates import template_files
-from tests.fixture_files import sample, with_newlines
+from tests.fixture_files import sample
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
 
 NAME = "contacts.md"
@@ -57,21 +57,6 @@ def test_people(text: str, name: str, role: str | None, rest: str, plain: bool) 
     """Name, role and text; what has no bold name is kept as it is."""
     (person,) = snapshot_of({NAME: f"## People\n- {text}\n"}).contacts.people
     assert (person.name, person.role, person.text, person.plain) == (name, role, rest, plain)
-
-
-@pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
-@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
-def test_one_cell_or_one_word(newline: bytes, bom: bytes) -> None:
-    """Setting a cell or a role changes these characters only."""
-    data = bom + with_newlines(sample(NAME), newline).rstrip(b"\r\n")
-    start = snapshot_of({NAME: data})
-    slack = start.contacts.channels[1].ref
-    done = edit_contact(start, slack, {"status": "connected"}, now=NOW).documents[NAME].dump()
-    assert done == data.replace(b"disconnected", b"connected")
-    done = edit_contact(start, "Carol", {"role": "Artist"}, now=NOW).documents[NAME].dump()
-    assert done == data.replace(b"Designer", b"Artist")
-    done = remove_contact(start, "project-456", now=NOW).documents[NAME].dump()
-    assert done == data.replace(b"| Dev Team Bot | project-456 | /deploy | auto |" + newline, b"")
 
 
 @pytest.mark.parametrize(

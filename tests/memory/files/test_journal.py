@@ -10,8 +10,8 @@ from memory.document import parse
 from memory.errors import AmbiguousError, NotFoundError
 from memory.files.journal.model import find_entry, read_journal, read_lines
 from memory.files.journal.reading import read_date, split_heading
-from tests.fixture_files import sample, with_newlines
-from tests.memory_files import snapshot_of, text_of
+from tests.fixture_files import sample
+from tests.memory_files import snapshot_of
 
 MIXED = """\
 ---
@@ -58,14 +58,6 @@ def test_the_sample_has_every_entry_right() -> None:
         ("2024-01-15", "11:30"),
         ("2024-01-14", "16:30"),
     ]
-
-
-@pytest.mark.parametrize("newline", [b"\r\n", b"\r"])
-def test_line_ends_change_no_value(newline: bytes) -> None:
-    """The sample with other line ends reads the same, refs included."""
-    expected = [entry.json() for entry in read_journal("journal.md", parse(sample("journal.md"))).entries()]
-    data = with_newlines(sample("journal.md"), newline)
-    assert expected == [entry.json() for entry in read_journal("journal.md", parse(data)).entries()]
 
 
 @pytest.mark.parametrize(
@@ -137,18 +129,6 @@ def test_entries_are_chosen_by_date_and_text(arguments: dict[str, str], titles: 
     assert titles == [entry.title for entry in journal.entries(**arguments)]  # type: ignore[arg-type]
 
 
-def test_only_the_days_that_are_printed_are_cut_out() -> None:
-    """The newest entries of a long journal cost what they are, not what the journal is."""
-    text = "".join(f"## 2024-01-{day:02}\n### 10:00 — a\n### 11:00 — b\n" for day in range(31, 0, -1))
-    document = parse(text.encode())
-    journal = read_journal("journal.md", document)
-    assert len([entry.json()["title"] for entry in journal.entries(4)]) == 4
-    assert [
-        sum(day.section in journal._wrapped for day in journal.days),
-        sum(day.section not in journal._wrapped for day in journal.days),
-    ] == [2, 29]
-
-
 @pytest.mark.parametrize(
     ("body", "lines"),
     [
@@ -206,44 +186,6 @@ def test_reading_never_fails(data: bytes) -> None:
     assert journal.count == len(entries) == len({entry.ref for entry in entries})
     for entry in entries:
         assert "".join("\n".join(entry.json()["lines"]).split()) in "".join(entry.entry.body.split()) or entry.lines
-
-
-DOWNWARDS = """## 2024-01-15
-### 08:00 — first
-### 9:05 - second
-### no time at all
-### 10:30:20 — fourth
-### 10:30 — third
-### 23:59 — last
-
-## 2024-01-14
-### 12:00 — before
-### 12:00 — its twin in time
-
-## 2024-01-15
-### 11:00 — in a second section of the day
-"""
-
-
-def test_the_newest_comes_first_wherever_it_stands() -> None:
-    """Entries go by date and time, ties and what has no time by place; the file stays as it is."""
-    snapshot = snapshot_of({"journal.md": DOWNWARDS})
-    titles = [entry.title for entry in snapshot.journal.entries()]
-    assert titles == [
-        "last",
-        "in a second section of the day",
-        "fourth",
-        "third",
-        "second",
-        "first",
-        "no time at all",
-        "before",
-        "its twin in time",
-    ]
-    assert [entry.title for entry in snapshot.journal.entries(limit=2)] == titles[:2]
-    assert [entry.title for entry in snapshot.journal.entries(match="rth", limit=1)] == ["fourth"]
-    assert list(snapshot.journal.newest_first()) == snapshot.journal.entries()
-    assert text_of(snapshot, "journal.md") == DOWNWARDS
 
 
 def test_a_time_that_does_not_exist_is_not_the_newest() -> None:

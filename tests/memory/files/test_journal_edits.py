@@ -6,16 +6,13 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from memory.base.clock import BadMoment
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.journal import edits as journal_edits
 from memory.files.journal.model import clean_line, find_entry
 from memory.files.snapshot import Snapshot
-from tests.examples import examples
-from tests.fixture_files import sample, with_newlines
+from tests.fixture_files import sample
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -30,18 +27,6 @@ def start() -> Snapshot:
 def journal(snapshot: Snapshot) -> str:
     """Return the text of the journal."""
     return text_of(snapshot, "journal.md")
-
-
-def test_a_new_entry_goes_on_top_of_today(start: Snapshot) -> None:
-    """Three lines are added below the day's heading, nothing else changes."""
-    edit = journal_edits.add_entry(start, "Done", ["first", "second\nmore of it"], now=NOW)
-    done = after(start, edit)
-    assert changed_lines(journal(start), journal(done)) == (
-        [],
-        ["### 12:00 — Done\n", "- first\n", "- second\n", "  more of it\n"],
-    )
-    entry = done.journal.entries(1)[0]
-    assert (edit.ref, "Done", ("first", "second\nmore of it")) == (entry.ref, entry.title, entry.lines)
 
 
 @pytest.mark.parametrize(
@@ -151,47 +136,6 @@ def test_no_line_leaves_its_place(start: Snapshot, line: str) -> None:
     assert done.journal.count == 6
 
 
-PIECE = st.sampled_from(
-    (
-        "a",
-        "### h",
-        "## s",
-        "```",
-        "~~~",
-        "<!--",
-        "-->",
-        "<div>",
-        "- x",
-        "* y",
-        "",
-        "  in",
-        "    deep",
-        "\t",
-        "---",
-        "1. z",
-    )
-)
-LINES = st.lists(st.lists(PIECE, min_size=1, max_size=4).map("\n".join), max_size=4)
-
-
-@settings(max_examples=examples(400))
-@given(LINES, LINES, st.sampled_from([b"\n", b"\r\n"]))
-def test_lines_of_any_kind_keep_the_other_entries(lines: list[str], more: list[str], newline: bytes) -> None:
-    """Added and then changed, an entry says its lines, and every other entry keeps its bytes."""
-    snapshot = snapshot_of({"journal.md": with_newlines(sample("journal.md"), newline)})
-    try:
-        added = after(snapshot, journal_edits.add_entry(snapshot, "T", lines, now=NOW))
-        changed = after(added, journal_edits.edit_entry(added, "T", lines=more, now=NOW))
-    except UsageError as error:
-        if error.code not in ("journal.line", "document.unclosed"):
-            raise
-        return
-    for text, state in ((lines, added), (more, changed)):
-        assert [line for line in map(clean_line, text) if line] == list(find_entry(state, "T").lines)
-        assert [e.entry.raw for e in snapshot.journal.entries()] == [e.entry.raw for e in state.journal.entries()[1:]]
-    assert newline.decode() == changed.document("journal.md").newline
-
-
 def test_changing_lines_keeps_those_that_stay(start: Snapshot) -> None:
     """Only the line that differs is written again."""
     old = find_entry(start, "Heartbeat").lines
@@ -235,27 +179,6 @@ def test_a_heading_that_would_be_misread_is_refused() -> None:
     snapshot = snapshot_of({"journal.md": "## 2024-01-15\n### T\n"})
     with pytest.raises(UsageError, match="would not be read"):
         journal_edits.edit_entry(snapshot, "T", title="10:30 — x", now=NOW)
-
-
-def test_removing_the_last_entry_of_a_day_takes_its_heading(start: Snapshot) -> None:
-    """A day goes when nothing but blank lines is left in it."""
-    done = after(start, journal_edits.remove_entry(start, "Task Completed", now=NOW))
-    assert [section.title for section in done.document("journal.md").sections] == ["2024-01-15"]
-    done = after(start, journal_edits.remove_entry(start, "IM Response", now=NOW))
-    gone, came = changed_lines(journal(start), journal(done))
-    assert (find_entry(start, "IM Response").entry.text, []) == ("".join(gone), came)
-    noted = snapshot_of({"journal.md": "## 2024-01-15\nA good day.\n### 10:00 — T\n"})
-    assert journal(after(noted, journal_edits.remove_entry(noted, "T", now=NOW))) == "## 2024-01-15\nA good day.\n"
-
-
-def test_an_edited_source_replaces_one_entry(start: Snapshot) -> None:
-    """The text of an editor is one entry or refused, and only that entry changes."""
-    base = find_entry(start, "Heartbeat").entry
-    edit = journal_edits.replace_entry_text(start, "Heartbeat", "### 10:31 — Beat\ntext", base=base, now=NOW)
-    done = after(start, edit)
-    assert find_entry(done, edit.ref or "").entry.text == "### 10:31 — Beat\ntext\n"
-    with pytest.raises(UsageError):
-        journal_edits.replace_entry_text(start, "Heartbeat", "### a\n### b\n", now=NOW)
 
 
 def read_lines_of(snapshot: Snapshot) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import MemdeckError, UsageError
-from memory.files.knowledge.model import add_knowledge, edit_knowledge, find_knowledge, remove_knowledge
+from memory.files.knowledge.model import add_knowledge, edit_knowledge, find_knowledge
 from memory.files.templates import template_files
-from tests.fixture_files import sample, with_newlines
+from tests.fixture_files import sample
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
 
 NAME = "knowledge.md"
@@ -47,27 +47,6 @@ def test_nested_bullets_belong_to_their_parent() -> None:
     """What is indented below a bullet is part of its text; bullets in code are none."""
     items = snapshot_of({NAME: "## A\n- one\n  - inner\n\n  more\n* two\n```\n- code\n```\n"}).knowledge.items
     assert [item.text for item in items] == ["one\n- inner\n\nmore", "two"]
-
-
-@pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
-@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
-@pytest.mark.parametrize("end", [b"", b"\n"])
-def test_add_edit_remove_in_any_form(newline: bytes, bom: bytes, end: bytes) -> None:
-    """One line comes, changes or goes, whatever line ends, BOM and ending the file has."""
-    data = bom + with_newlines(sample(NAME).rstrip(b"\n") + end, newline)
-    start = snapshot_of({NAME: data})
-    done = add_knowledge(start, "New fact", section="technical facts", now=NOW).documents[NAME].dump()
-    at = b"Production URL: https://example.com" + newline
-    assert done == data.replace(at, at + b"- New fact" + newline)
-    done = edit_knowledge(start, "Vercel", "Hosting: here", now=NOW).documents[NAME].dump()
-    assert done == data.replace(b"Hosting: Vercel", b"Hosting: here")
-    done = remove_knowledge(start, "Vercel", now=NOW).documents[NAME].dump()
-    assert done == data.replace(b"- Hosting: Vercel" + newline, b"")
-    done = (
-        add_knowledge(start, "At the end", section="Decisions Made", date="2024-01-15", now=NOW).documents[NAME].dump()
-    )
-    assert done.startswith(data)
-    assert done[len(data) :].strip() == b"- 2024-01-15: At the end"
 
 
 @pytest.mark.parametrize(
@@ -115,16 +94,6 @@ def test_decisions_keep_date_and_reason() -> None:
     ]
     for edit, expected in cases:
         assert changed_lines(text_of(SAMPLE, NAME), text_of(after(SAMPLE, edit), NAME))[1] == [expected + "\n"]
-
-
-@pytest.mark.parametrize("text", ["", "  \n ", "a\n\n"])
-def test_empty_texts(text: str) -> None:
-    """Nothing is no knowledge; blank lines around a text do not matter."""
-    if text.strip():
-        assert find_knowledge(after(SAMPLE, add_knowledge(SAMPLE, text, section="A", now=NOW)), "a").raw
-        return
-    with pytest.raises(UsageError):
-        add_knowledge(SAMPLE, text, section="A", now=NOW)
 
 
 @pytest.mark.parametrize("date", ["2024-02-30", "soon", "2024-01-01 10:00", "null"])

@@ -11,7 +11,6 @@ from memory.document import parse
 from memory.files.config import value_problem
 from memory.files.knowledge.hints import (
     ALIKE,
-    LONGEST,
     MOST,
     STALE_DAYS,
     KnowledgeHints,
@@ -125,22 +124,6 @@ def test_chinese_is_compared_by_pairs() -> None:
     """There are no spaces to tell words by."""
     assert words_of("结账页面") == ("结账", "账页", "页面", "面")
     assert len(twice("结账页面的中文翻译已经完成", "结账页面的中文翻译已完成", "另外一件完全不同的事情")) == 2
-
-
-def test_many_of_the_same_name_only_a_few() -> None:
-    """Everyone of a crowd is told, each with a few others, in the order of the file."""
-    found = knowledge(*["the very same words again"] * 50)
-    twins = near_twins(found.items)
-    assert len(twins) == 50
-    first = [twin.item.line for twin in twins[found.items[0].ref]]
-    assert first == sorted(first)
-    assert len(first) == MOST
-
-
-def test_texts_that_are_too_long_are_left_out() -> None:
-    """A bullet of many pages is no line that is said twice."""
-    text = "word other third " * LONGEST
-    assert twice(text, text) == {}
 
 
 VOCABULARY = "alpha beta gamma delta epsilon zeta eta theta iota kappa 8080 not the"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from memory.errors import AmbiguousError, ConflictError, NotFoundError, UsageError
-from memory.files.monitors import add_monitor, edit_monitor, find_monitor, remove_monitor, replace_monitor_text
+from memory.files.monitors import add_monitor, edit_monitor, find_monitor, replace_monitor_text
 from memory.files.templates import template_files
-from tests.fixture_files import sample, with_newlines
-from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
+from tests.fixture_files import sample
+from tests.memory_files import NOW, after, snapshot_of
 
 NAME = "monitors.md"
 SAMPLE = snapshot_of({NAME: sample(NAME)})
@@ -23,39 +23,6 @@ def test_the_sample() -> None:
     assert disk.command == "df -h / | awk 'NR==2 {print $5}' | tr -d '%'"
     assert disk.json()["line"] == 26
     assert [one.name for one in SAMPLE.monitors.monitors] == ["API Health Check", "Database Connection", "Disk Space"]
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "written"),
-    [
-        ("interval", "*/5 * * * *", "- interval: */5 * * * *"),
-        ("interval", "0 * * * *", "- interval: 0 * * * * (every hour)"),
-        ("interval", "@daily (at midnight)", "- interval: @daily (at midnight)"),
-        ("lastStatus", "down", "- lastStatus: down"),
-        ("autoRemediate", "rm -rf tmp (all)", "- autoRemediate: rm -rf tmp (all)"),
-        ("autoRemediate", "null", "- autoRemediate: null (notify only)"),
-        ("threshold", "value > 95 (percent)", "- threshold: value > 95 (percent)"),
-        ("team", "ops", "- team: ops"),
-    ],
-)
-@pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
-def test_edit_changes_one_line(key: str, value: str, written: str, newline: bytes) -> None:
-    """One line changes; a remark stays only behind the value that it is about."""
-    before = snapshot_of({NAME: with_newlines(sample(NAME), newline)})
-    done = after(before, edit_monitor(before, "Disk Space", {key: value}, now=NOW))
-    gone, came = changed_lines(text_of(before, NAME), text_of(done, NAME))
-    assert len(gone) <= 1
-    assert [line.rstrip() for line in came] in ([written], [])
-    assert written in text_of(done, NAME)
-
-
-def test_rename_unset_remove() -> None:
-    """A name is the heading; a field and a monitor go with their lines only."""
-    done = after(SAMPLE, edit_monitor(SAMPLE, "Disk", {"name": "Disks"}, ["cronJobId"], now=NOW))
-    gone, came = changed_lines(text_of(SAMPLE, NAME), text_of(done, NAME))
-    assert (sorted(gone), came) == (["### Disk Space\n", "- cronJobId: cron-mon-003\n"], ["### Disks\n"])
-    done = after(SAMPLE, remove_monitor(SAMPLE, "Database", now=NOW))
-    assert [one.name for one in done.monitors.monitors] == ["API Health Check", "Disk Space"]
 
 
 def test_add() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import AmbiguousError, NotFoundError
-from memory.files.refs import identity_hex, read_ref, tell_apart
+from memory.files.refs import read_ref, tell_apart
 from memory.files.tasks.model import find_task
 from tests.memory_files import snapshot_of
 
@@ -47,14 +47,6 @@ def test_a_ref_is_a_kind_and_at_least_seven_hex_digits(text: str, expected: tupl
     assert expected == read_ref(text)
 
 
-@given(st.text(st.characters(codec=None)), st.text())
-def test_identities_take_any_text(title: str, created: str) -> None:
-    """Ten digits come out whatever a title holds, undecodable bytes included, and parts do not run into each other."""
-    digits = identity_hex("tasks", title, created)
-    assert len(digits) == 10
-    assert digits != identity_hex("tasks", title + "x", created)
-
-
 @given(st.lists(st.sampled_from([b"", b"2024-01-14", b"2024-01-15"]), min_size=1, max_size=60))
 def test_twins_never_share_a_long_ref(marks: list[bytes]) -> None:
     """Every twin has digits of its own, and they begin with the identity's."""
@@ -78,12 +70,6 @@ def test_digits_of_equal_twins_mean_none_once_there_are_more_or_fewer(count: int
     """The ref of one of three equal entries never is that of one of two."""
     before, after = (set(tell_apart("0123456789", [b"same"] * number)) for number in (count, other))
     assert (before == after) if count == other else not before & after
-
-
-@given(st.lists(st.sampled_from([b"a", b"b", b"c", b"d"]), unique=True, min_size=1), st.permutations([b"x", b"y"]))
-def test_twins_that_come_rename_none_that_says_something_else(marks: list[bytes], new: list[bytes]) -> None:
-    """An entry keeps its digits beside entries of its name, wherever those are put."""
-    assert tell_apart("0123456789", marks) == tell_apart("0123456789", [new[0], *marks, new[1]])[1:-1]
 
 
 def test_twins_have_longer_refs_and_each_is_addressable() -> None:
@@ -116,24 +102,6 @@ def test_a_task_without_twins_has_ten_digits_and_answers_to_seven_and_to_its_lon
 def test_a_title_part_finds_the_only_task_it_fits(text: str, title: str) -> None:
     """Parts of titles count in any case; a title spelled in full wins over longer ones."""
     assert title == find_task(snapshot_of({"tasks.md": TWINS}), text).title
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("deploy", "task.ambiguous"),
-        ("same", "task.ambiguous"),
-        ("nothing", "task.not_found"),
-        ("", "task.not_found"),
-        ("journal#3fa94c1", "task.not_found"),
-        ("tasks#0000000", "task.not_found"),
-    ],
-)
-def test_what_fits_none_or_several_is_an_error(text: str, code: str) -> None:
-    """Nothing is chosen silently."""
-    with pytest.raises((NotFoundError, AmbiguousError)) as caught:
-        find_task(snapshot_of({"tasks.md": TWINS}), text)
-    assert code == caught.value.code
 
 
 def test_an_archived_task_keeps_its_ref() -> None:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
-from memory.base.clock import find_zone
 from memory.files.status import brief
-from tests.fixture_files import sample, sample_names
 from tests.memory_files import NOW, snapshot_of
 
 TASKS = """## Pending
@@ -52,40 +48,6 @@ def test_groups_and_order() -> None:
     assert [task.title for task in found.due_week] == ["week end"]
     assert [(task.title, task.progress) for task in found.in_progress] == [("running", 40)]
     assert found.counts["tasks"] == {"pending": 11, "in-progress": 1, "completed": 1}
-
-
-def test_agrees_with_the_tasks_themselves() -> None:
-    """Every task is in the list that its own due state names."""
-    for hour in (0, 11, 12, 23):
-        now = datetime(2024, 1, 15, hour, 30, tzinfo=find_zone("Europe/Berlin"))
-        snapshot = snapshot_of({"tasks.md": TASKS}, find_zone("Europe/Berlin"))
-        found = brief(snapshot, now)
-        groups = {"overdue": found.overdue, "today": found.due_today, "week": found.due_week}
-        for name, group in groups.items():
-            same = [t.title for t in snapshot.tasks if t.due and t.due_state(now, snapshot.zone) == name]
-            assert sorted(same) == sorted(task.title for task in group)
-
-
-def test_the_sample() -> None:
-    """Newest entries, next runs soonest first, alerts only for what is not healthy, problems when asked for."""
-    files = {name: sample(name) for name in sample_names()}
-    found = brief(snapshot_of(files), NOW)
-    assert [entry.title for entry in found.last_entries][:1]
-    assert len(found.last_entries) == 5
-    runs = [(run.label, run.kind) for run in found.next_runs]
-    assert runs == [
-        ("API Health Check", "monitor"),
-        ("Database Connection", "monitor"),
-        ("Heartbeat", "heartbeat"),
-        ("Disk Space", "monitor"),
-        ("Generate weekly report", "task"),
-    ]
-    assert [run.instant for run in found.next_runs] == sorted(run.instant for run in found.next_runs)
-    assert {one.status_at(NOW, UTC)[0] for one in found.alerts} == {"stale"}
-    assert {one.level for one in found.problems} == {"note"}
-    files["monitors.md"] = files["monitors.md"].replace(b"lastStatus: healthy (72% used)", b"lastStatus: 97% used")
-    fresh = datetime(2024, 1, 15, 10, 35, tzinfo=UTC)
-    assert [one.name for one in brief(snapshot_of(files), fresh).alerts] == ["Disk Space"]
 
 
 def test_bad_crons_and_many_of_them() -> None:

@@ -9,19 +9,18 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.base.clock import BadMoment, read_moment
 from memory.base.cron import BadCron
 from memory.document import Entry
-from memory.errors import ConflictError, MemdeckError, NotFoundError, UsageError
+from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
-from memory.files.tasks.model import Task, find_task
-from tests.examples import examples
-from tests.fixture_files import sample, with_newlines
+from memory.files.tasks.model import find_task
+from tests.fixture_files import sample
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -150,35 +149,6 @@ def test_what_cannot_be_written_is_refused(
     with pytest.raises(error) as caught:
         task_edits.add_task(start, arguments.pop("title", "T"), **arguments, now=NOW)
     assert code == caught.value.code
-
-
-def test_start_moves_the_entry_and_adds_two_lines(start: Snapshot) -> None:
-    """Started and progress are added; the entry's other bytes move as they are, the ref stays."""
-    before = find_task(start, "Deploy")
-    edit = task_edits.start_task(start, before.ref, now=NOW)
-    task = find_task(after(start, edit), before.ref)
-    assert (edit.ref, "in-progress") == (before.ref, task.section)
-    assert before.entry.text + "- started: 2024-01-15 12:00\n- progress: 0%\n" == task.entry.text
-
-
-def test_progress_changes_one_line_or_starts(start: Snapshot) -> None:
-    """In progress only the values change; a pending task is started by its progress."""
-    assert changes(start, task_edits.progress_task, "latency", 60) == (["- progress: 45%\n"], ["- progress: 60%\n"])
-    gone, came = changes(start, task_edits.progress_task, "latency", "60%", note="Half of it")
-    assert came == ["- progress: 60%\n", "- lastUpdate: Half of it\n"]
-    assert len(gone) == 2
-    task = find_task(apply(start, task_edits.progress_task, "README", 30), "README")
-    assert (task.section, task.progress, task.started) == ("in-progress", 30, "2024-01-15 12:00")
-
-
-@pytest.mark.parametrize("percent", [-1, 101, "x", "", "4.5", "٣"])
-def test_a_progress_outside_of_0_to_100_is_refused(start: Snapshot, percent: Any) -> None:
-    """Only whole numbers from 0 to 100 are a progress, as a verb and as a field."""
-    with pytest.raises(UsageError, match="not a progress"):
-        task_edits.progress_task(start, "latency", percent, now=NOW)
-    if str(percent).strip():
-        with pytest.raises(UsageError, match="not a progress"):
-            task_edits.edit_task(start, "latency", set={"progress": str(percent)}, now=NOW)
 
 
 def test_done_moves_to_the_top_of_completed(start: Snapshot) -> None:
@@ -327,64 +297,6 @@ def test_a_recurrence_that_is_none_is_named(start: Snapshot) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "key", "value", "gone", "came"),
-    [
-        ("Deploy", "due", "2024-01-16", ["- due: 2024-01-15 14:00\n"], ["- due: 2024-01-16\n"]),
-        ("Deploy", "due", "", ["- due: 2024-01-15 14:00\n"], []),
-        (
-            "weekly",
-            "due",
-            "2024-01-29 10:00",
-            ["- due: 2024-01-15 09:00 (recurring: 0 9 * * MON)\n"],
-            ["- due: 2024-01-29 10:00 (recurring: 0 9 * * MON)\n"],
-        ),
-        (
-            "weekly",
-            "due",
-            "",
-            ["- due: 2024-01-15 09:00 (recurring: 0 9 * * MON)\n"],
-            ["- due: recurring: 0 9 * * MON\n"],
-        ),
-        (
-            "weekly",
-            "recurring",
-            "@daily",
-            ["- due: 2024-01-15 09:00 (recurring: 0 9 * * MON)\n"],
-            ["- due: 2024-01-15 09:00 (recurring: @daily)\n"],
-        ),
-        (
-            "weekly",
-            "recurring",
-            "",
-            ["- due: 2024-01-15 09:00 (recurring: 0 9 * * MON)\n"],
-            ["- due: 2024-01-15 09:00\n"],
-        ),
-        ("latency", "recurring", "@daily", [], ["- due: recurring: @daily\n"]),
-        ("latency", "progress", "50", ["- progress: 45%\n"], ["- progress: 50%\n"]),
-        ("latency", "tags", "x,y , x", ["- tags: monitoring, api\n"], ["- tags: x, y\n"]),
-        ("latency", "title", "Watch it", ["### [HIGH] Monitor API latency\n"], ["### [HIGH] Watch it\n"]),
-        ("latency", "priority", "low", ["### [HIGH] Monitor API latency\n"], ["### [LOW] Monitor API latency\n"]),
-        ("latency", "priority", "null", ["### [HIGH] Monitor API latency\n"], ["### Monitor API latency\n"]),
-        ("latency", "ticket", "X (y)", [], ["- ticket: X (y)\n"]),
-        (
-            "latency",
-            "started",
-            "2024-01-15T09:00:00Z",
-            ["- started: 2024-01-15 10:00\n"],
-            ["- started: 2024-01-15T09:00:00Z\n"],
-        ),
-        ("latency", "assigned", "monitor-guardian", [], []),
-        ("latency", "missing", "", [], []),
-    ],
-)
-def test_setting_a_value_changes_one_line(
-    start: Snapshot, text: str, key: str, value: str, gone: list[str], came: list[str]
-) -> None:
-    """Every key of the interface and unknown ones can be set; no other line is touched."""
-    assert (gone, came) == changes(start, task_edits.edit_task, text, set={key: value})
-
-
-@pytest.mark.parametrize(
     ("due", "value", "expected"),
     [
         ("2024-01-15 (maybe)", {"due": "2024-01-20"}, "2024-01-20 (maybe)"),
@@ -406,23 +318,6 @@ def test_remarks_and_recurrences_stay_where_they_are_still_right(
     """A remark goes with the value that it was about."""
     snapshot = snapshot_of({"tasks.md": f"## Pending\n### T\n- due: {due}\n"})
     assert expected == find_task(apply(snapshot, task_edits.edit_task, "T", set=value), "T").fields.get("due")
-
-
-def test_setting_the_section_is_start_done_and_reopen(start: Snapshot) -> None:
-    """`section` does what the verbs do, beside the other values."""
-    done = apply(start, task_edits.edit_task, "README", set={"section": "completed", "outcome": "ok"}, unset=["tags"])
-    task = find_task(done, "README")
-    assert (task.section, task.completed, task.outcome, task.tags) == ("completed", "2024-01-15 12:00", "ok", ())
-    assert (
-        find_task(apply(start, task_edits.edit_task, "README", set={"section": "In Progress"}), "README").section
-        == "in-progress"
-    )
-    assert (
-        find_task(apply(done, task_edits.edit_task, "README", set={"section": "pending"}), "README").section
-        == "pending"
-    )
-    with pytest.raises(UsageError, match="not a section"):
-        task_edits.edit_task(start, "README", set={"section": "archived"}, now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -457,40 +352,6 @@ def test_edits_of_both_sides_merge_or_conflict(start: Snapshot) -> None:
     assert (caught.value.code, caught.value.details["fields"]) == ("document.conflict", ["assigned", "due"])
 
 
-@pytest.mark.parametrize(
-    ("priority", "by", "expected"),
-    [
-        ("[LOW] ", 1, "NORMAL"),
-        ("[NORMAL] ", 1, "HIGH"),
-        ("[HIGH] ", 1, "HIGH"),
-        ("[HIGH] ", -5, "LOW"),
-        ("", 1, "HIGH"),
-        ("", -1, "LOW"),
-    ],
-)
-def test_priorities_shift_in_place(priority: str, by: int, expected: str) -> None:
-    """The heading changes, the place does not."""
-    snapshot = snapshot_of({"tasks.md": f"## Pending\n### [LOW] a\n### {priority}T\n### [HIGH] b\n"})
-    done = apply(snapshot, task_edits.shift_priority, "T", by)
-    assert [("a", "LOW"), ("T", expected), ("b", "HIGH")] == [(task.title, task.priority) for task in done.tasks]
-
-
-def test_removing_takes_only_the_entry(start: Snapshot) -> None:
-    """The lines of the entry go, no other."""
-    gone, came = changes(start, task_edits.remove_task, "README")
-    assert (find_task(start, "README").entry.text, []) == ("".join(gone), came)
-
-
-def test_an_edited_source_replaces_one_entry(start: Snapshot) -> None:
-    """The text of an editor is one entry or refused; blank lines behind it and line ends stay."""
-    crlf = snapshot_of({"tasks.md": with_newlines(sample("tasks.md"), b"\r\n")})
-    done = apply(crlf, task_edits.replace_task_text, "Deploy", "### [LOW] Deploy\n- x: y\n\n\n")
-    assert find_task(done, "Deploy").entry.text == "### [LOW] Deploy\r\n- x: y\r\n"
-    for text in ("", "no heading", "### a\n### b\n", "## a\n", "### a\n```\n", "x\n### a\n"):
-        with pytest.raises(UsageError):
-            task_edits.replace_task_text(start, "Deploy", text, now=NOW)
-
-
 def test_an_edited_source_against_a_changed_entry(start: Snapshot) -> None:
     """Theirs stays where the person changed nothing; other fields merge, the same field is a conflict."""
     base = find_task(start, "Deploy").entry
@@ -505,38 +366,6 @@ def test_an_edited_source_against_a_changed_entry(start: Snapshot) -> None:
     assert caught.value.details["fields"] == ["assigned"]
     conflict = caught.value.details["conflicts"][0]
     assert [conflict[key] for key in ("field", "base", "ours", "theirs")] == ["assigned", "heartbeat", "Carol", "Bob"]
-
-
-def test_what_is_not_there_is_not_found(start: Snapshot) -> None:
-    """Every verb says so."""
-    for verb in (task_edits.start_task, task_edits.done_task, task_edits.reopen_task, task_edits.remove_task):
-        with pytest.raises(NotFoundError):
-            verb(start, "nothing like it", now=NOW)
-
-
-def test_changes_of_section_are_noted_in_the_journal_if_asked() -> None:
-    """With `journalTaskChanges: true` the same edit writes an entry that quotes the title; else none."""
-    files = {"tasks.md": sample("tasks.md"), "journal.md": sample("journal.md")}
-    config = "## Workspace\n- journalTaskChanges: true\n"
-    for verb, text, title, lines in (
-        ("start_task", "Deploy", "Task Started", ('"Deploy v2.1 to staging" started',)),
-        ("done_task", "latency", "Task Completed", ('"Monitor API latency" completed', "Outcome: fine")),
-        (
-            "done_task",
-            "weekly",
-            "Task Completed",
-            ('"Generate weekly report" completed', "Outcome: fine", "Next: 2024-01-22 09:00"),
-        ),
-        ("reopen_task", "CI", "Task Reopened", ('"Set up CI pipeline" reopened',)),
-    ):
-        arguments = {"outcome": "fine"} if verb == "done_task" else {}
-        quiet = getattr(task_edits, verb)(snapshot_of(files), text, now=NOW, **arguments)
-        assert list(quiet.documents) == ["tasks.md"]
-        told = snapshot_of({**files, "config.md": config})
-        edit = getattr(task_edits, verb)(told, text, now=NOW, **arguments)
-        assert list(edit.documents) == ["tasks.md", "journal.md"]
-        entry = after(told, edit).journal.entries(1)[0]
-        assert ("2024-01-15", "12:00", title, lines) == (entry.date, entry.time, entry.title, entry.lines)
 
 
 # -- any sequence of edits ------------------------------------------------------------------------------------
@@ -562,26 +391,6 @@ FILE = st.lists(
     ),
     max_size=5,
 ).map(lambda parts: "# Tasks\n" + "".join(f"## {title}\n{''.join(entries)}" for title, entries in parts))
-OPERATION = st.tuples(
-    st.sampled_from(["start", "done", "reopen", "progress", "set", "shift", "add", "remove", "unset"]),
-    st.integers(0, 20),
-)
-
-
-def _operate(snapshot: Snapshot, name: str, task: Task | None) -> Edit:
-    if name == "add" or task is None:
-        return task_edits.add_task(snapshot, "added", now=NOW)
-    operations: dict[str, Callable[[], Edit]] = {
-        "start": lambda: task_edits.start_task(snapshot, task.ref, now=NOW),
-        "done": lambda: task_edits.done_task(snapshot, task.ref, outcome="well", now=NOW),
-        "reopen": lambda: task_edits.reopen_task(snapshot, task.ref, now=NOW),
-        "progress": lambda: task_edits.progress_task(snapshot, task.ref, 7, now=NOW),
-        "set": lambda: task_edits.edit_task(snapshot, task.ref, set={"assigned": "me", "own": "v"}, now=NOW),
-        "unset": lambda: task_edits.edit_task(snapshot, task.ref, unset=["tags"], now=NOW),
-        "shift": lambda: task_edits.shift_priority(snapshot, task.ref, 1, now=NOW),
-        "remove": lambda: task_edits.remove_task(snapshot, task.ref, now=NOW),
-    }
-    return operations[name]()
 
 
 def _bare(entry: Entry) -> str:
@@ -591,43 +400,6 @@ def _bare(entry: Entry) -> str:
 def _all(snapshot: Snapshot) -> Counter[str]:
     document = snapshot.document("tasks.md")
     return Counter(_bare(entry) for _, section in document.all_sections() for entry in section.entries)
-
-
-@settings(max_examples=examples(250), deadline=None)
-@given(FILE, st.lists(OPERATION, max_size=6), st.sampled_from([b"\n", b"\r\n"]))
-def test_any_sequence_of_edits_touches_only_its_entry(text: str, steps: list[tuple[str, int]], newline: bytes) -> None:
-    """Every other entry keeps its bytes, no entry is lost or doubled, and unknown fields and free text stay."""
-    snapshot = snapshot_of({"tasks.md": with_newlines(text.encode(), newline)})
-    for name, number in steps:
-        tasks = snapshot.tasks.tasks
-        task = tasks[number % len(tasks)] if tasks else None
-        try:
-            edit = _operate(snapshot, name, task)
-        except (ConflictError, UsageError) as error:
-            if error.code not in ("task.completed", "field.value", "document.unclosed"):
-                raise
-            continue
-        before, snapshot = snapshot, after(snapshot, edit)
-        gone, came = _all(before) - _all(snapshot), _all(snapshot) - _all(before)
-        if name == "add" or task is None:
-            assert (gone.total(), came.total()) == (0, 1)
-        elif name == "remove":
-            assert Counter([_bare(task.raw)]) == gone
-            assert not came
-            continue
-        elif edit.documents:
-            copies = 2 if name == "done" and task.recurring and task.section != "completed" else 1
-            moved = Counter([_bare(task.raw)])
-            # An entry that moved, or came due again, without another change stands on both sides.
-            assert gone in (moved, Counter())
-            assert came.total() == gone.total() + copies - 1
-            kept = {key: value for key, value in task.extra.items() if key != "own"}
-            for entry in came:
-                new = Entry(entry.encode()).fields
-                assert kept == {key: new.get(key) for key in kept}
-        assert edit.ref is not None
-        assert find_task(snapshot, edit.ref).ref == edit.ref
-        assert {"\n": b"\n", "\r\n": b"\r\n"}[snapshot.document("tasks.md").newline] == newline
 
 
 @given(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memory.document import parse
 from memory.files.tasks import edits
 from memory.files.tasks.model import DueValue, Task, read_due, read_tasks, split_priority
-from tests.fixture_files import sample, with_newlines
+from tests.fixture_files import sample
 from tests.memory_files import NOW, after, snapshot_of
 
 KEYS = [
@@ -98,23 +98,6 @@ def test_the_sample_has_every_field_right() -> None:
     assert len({task["ref"] for task in tasks}) == 5
 
 
-@pytest.mark.parametrize("newline", [b"\r\n", b"\r"])
-def test_line_ends_change_no_value(newline: bytes) -> None:
-    """The sample with other line ends, and with a byte order mark, reads the same, refs included."""
-    expected = [task.json() for task in read_tasks("tasks.md", parse(sample("tasks.md")))]
-    data = b"\xef\xbb\xbf" + with_newlines(sample("tasks.md"), newline)
-    assert expected == [task.json() for task in read_tasks("tasks.md", parse(data))]
-
-
-def test_properties_agree_with_the_json() -> None:
-    """Attributes and interface keys are two spellings of one reading."""
-    names = {"cronJobId": "cron_job_id", "orchestrationId": "orchestration_id", "lastUpdate": "last_update"}
-    for task in read_tasks("tasks.md", parse(sample("tasks.md"))):
-        for key, value in task.json().items():
-            read = getattr(task, names.get(key, key))
-            assert value == (list(read) if key == "tags" else read + 1 if key == "line" else read)
-
-
 @pytest.mark.parametrize(
     ("heading", "priority", "title"),
     [
@@ -189,15 +172,6 @@ def test_due_is_a_date_a_recurrence_and_a_remark(value: str, expected: DueValue)
 def test_values_are_read_as_the_format_has_them(fields: str, key: str, expected: object) -> None:
     """Odd forms are read, absent ones are None, unknown fields are kept."""
     assert expected == one(fields).json()[key]
-
-
-FRAGMENT = st.sampled_from(
-    (
-        *("- created: 2024-01-01", "- created: null", "- created:", "-  created: x ", "  more", "", "- notes: y"),
-        *("```", "- created: \t", "<!-- x", "-->", "- createdAt: z", "text - created: q", "- created: é\udcff"),
-        "\t- created: in",
-    )
-)
 
 
 def test_entries_under_other_headings_are_pending_tasks() -> None:

@@ -115,14 +115,3 @@ def test_no_secret_goes_beyond_its_line(lines: list[str]) -> None:
     for line in text.split("\n"):
         alone += [line[one.start : one.end] for one in find_secrets(line)]
     assert [text[one.start : one.end] for one in find_secrets(text)] == alone
-
-
-def test_a_thousand_moved_entries_hide_no_new_line() -> None:
-    """Of many entries that trade places one got a secret line: it is told, those that moved are not."""
-    entries = [f"### e{number}\n- x: password: hunter{number}a\n" for number in range(900)]
-    old = parse(("## A\n" + "".join(entries)).encode())
-    entries[400] += "- token: brandnew123\n"
-    new = parse(("## B\n" + "".join(reversed(entries))).encode())
-    (said,) = secrets_in([("tasks.md", new, compare(old, new))])
-    line = int(said.split(":")[1].split(" ")[0])
-    assert new.dump().decode().splitlines()[line - 1] == "- token: brandnew123"

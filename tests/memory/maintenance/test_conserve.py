@@ -163,10 +163,3 @@ def test_the_cut_has_every_line() -> None:
         words.insert(stamp + 1, b"1")
         assert words == data.split()
         assert sum(piece.is_entry for piece in pieces) == 3
-
-
-def test_long_blank_lines_cost_nothing() -> None:
-    """A line of a hundred thousand spaces is passed over at once."""
-    blank = b" " * 100_000
-    pieces = cut(b"x\n" + blank + b"\n## a\n" + blank + b"\n### e\n- n\n" + blank + b"\n" + blank)
-    assert [piece.text for piece in pieces] == [b"x", b"## a", b"### e\n- n"]

@@ -10,12 +10,11 @@ import pytest
 
 from bench.workspaces import SIZES, workspace_files
 from memory.document import Document
-from memory.errors import ConfigError, MemdeckError, RefusedError
+from memory.errors import MemdeckError, RefusedError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.maintenance import ALL_RULES, CAP_JOURNAL, JOURNAL_RULES, TASK_RULES, maintain, plan_maintenance
 from memory.maintenance.run import checked
-from memory.systems import check_all
 from memory.workspace import Workspace
 from tests.memory.maintenance.maintenance_files import (
     JOURNAL,
@@ -41,18 +40,6 @@ def workspace(tmp_path: Path) -> Workspace:
     return make(tmp_path, FILES)
 
 
-def test_the_second_run_changes_nothing(workspace: Workspace) -> None:
-    """Running again writes no byte and no file, and says that there was nothing to do."""
-    maintain(workspace, NOW)
-    before = contents(workspace)
-    stamps = {name: (workspace.memory / name).stat().st_ino for name in before}
-    report = maintain(workspace, NOW + timedelta(seconds=1))
-    assert contents(workspace) == before
-    assert {name: (workspace.memory / name).stat().st_ino for name in before} == stamps
-    assert report.moved == 0
-    assert report.change is None
-
-
 def test_the_rules_can_be_chosen(workspace: Workspace) -> None:
     """Tasks alone, or the journal alone: the other files stay as they are."""
     before = contents(workspace)
@@ -64,83 +51,6 @@ def test_the_rules_can_be_chosen(workspace: Workspace) -> None:
     assert contents(workspace)["orchestration.md"] == before["orchestration.md"]
     with pytest.raises(ValueError, match="no such rule"):
         maintain(workspace, NOW, rules=("empty-everything",))
-
-
-def test_one_undo_takes_a_run_back(workspace: Workspace) -> None:
-    """A run is one change: undoing it gives back every byte and removes the archives."""
-    before = contents(workspace)
-    report = maintain(workspace, NOW)
-    undone = workspace.undo(actor="maintain", now=NOW)
-    assert undone.undoes == report.change
-    assert contents(workspace) == before
-
-
-@pytest.mark.parametrize(
-    ("key", "lines", "line"),
-    [
-        ("maxJournalEntries", "- maxJournalEntries: 5\n* maxJournalEntries: 9", 3),
-        ("maxJournalEntries", "maxJournalEntries: 9 (since May)\n- maxJournalEntries: 5", 2),
-        ("pruneJournalAfterDays", "- pruneJournalAfterDays: 5\n- pruneJournalAfterDay: 90", 3),
-        ("timezone", "- timezone: UTC\n**timezone:** Europe/Berlin", 3),
-        ("timezone", "- timezone: UTC\n- Timezone: none", 3),
-    ],
-)
-def test_a_second_value_beside_the_one_that_counts_stops_it(tmp_path: Path, key: str, lines: str, line: int) -> None:
-    """A line that would set another value if it were a setting stops the run too, and names the one that counts."""
-    workspace = make(tmp_path, {**FILES, "config.md": f"## Memory Maintenance\n{lines}\n"})
-    before = contents(workspace)
-    with pytest.raises(ConfigError) as caught:
-        maintain(workspace, NOW)
-    assert caught.value.code == "config.malformed"
-    assert f"config.md:{line}: " in caught.value.message
-    assert f"sets {key} to" in caught.value.message
-    assert contents(workspace) == before
-    found = [(one.line, one.level) for one in check_all(workspace) if one.file == "config.md" and one.line == line]
-    assert (line, "error") in found
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "- maxJournalEntries: 5\n* maxJournalEntries: 5",
-        "- maxJournalEntries: 5\nmaxJournalEntries: how many entries stay",
-        "- timezone: UTC\n- timezones: two of us are in Berlin",
-        "<!--\n- maxJournalEntries : 5\n-->",
-        "```\n* maxJournalEntries: 5\n```",
-        "- maxKnowledgeEntries: 5",
-        "The default of maxJournalEntries is 500: enough.",
-    ],
-)
-def test_lines_that_set_nothing_and_mean_nothing(tmp_path: Path, lines: str) -> None:
-    """Comments, code, prose, other keys, and a second spelling of the value that is set stop nothing."""
-    workspace = make(tmp_path, {**FILES, "config.md": f"## Memory Maintenance\n{lines}\n"})
-    assert maintain(workspace, NOW, dry_run=True).balanced
-
-
-@pytest.mark.parametrize(
-    ("line", "key"),
-    [
-        ("- archiveCompletedAfterDays: soon", "archiveCompletedAfterDays"),
-        ("- pruneJournalAfterDays: -1", "pruneJournalAfterDays"),
-        ("- maxJournalEntries: 5.5", "maxJournalEntries"),
-        ("- timezone: Mars/Olympus", "timezone"),
-    ],
-)
-@pytest.mark.parametrize("dry_run", [True, False])
-def test_a_bad_setting_is_an_error(tmp_path: Path, line: str, key: str, dry_run: bool) -> None:
-    """A setting that is wrong names file and line, exits with 2, and nothing is written."""
-    workspace = make(
-        tmp_path, {**FILES, "config.md": f"---\ntype: agent-config\n---\n\n## Memory Maintenance\n{line}\n"}
-    )
-    before = contents(workspace)
-    with pytest.raises(ConfigError) as caught:
-        maintain(workspace, NOW, dry_run=dry_run)
-    assert caught.value.code == "config.value"
-    assert caught.value.exit_code == 2
-    assert (caught.value.details["file"], caught.value.details["line"]) == ("config.md", 6)
-    assert "config.md:6" in caught.value.message
-    assert key in caught.value.message or "zone" in caught.value.message
-    assert contents(workspace) == before
 
 
 def test_the_zone_of_the_workspace_counts(tmp_path: Path) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
-from zoneinfo import ZoneInfo
+from datetime import UTC, date
 
 import pytest
-from hypothesis import strategies as st
 
 from memory.maintenance.rules import (
     RuleResult,
@@ -17,10 +15,8 @@ from memory.maintenance.rules import (
     choose_tasks,
     days,
 )
-from tests.memory.maintenance.maintenance_files import JOURNAL, NOW, TASKS, day, document, task
+from tests.memory.maintenance.maintenance_files import NOW, TASKS, day, document, task
 
-BERLIN = ZoneInfo("Europe/Berlin")
-NEW_YORK = ZoneInfo("America/New_York")
 TODAY = Today.of(NOW, UTC)
 
 
@@ -32,87 +28,6 @@ def never(month: date) -> str | None:
 def chosen(choice: RuleResult) -> list[tuple[int, int]]:
     """Return the places of what leaves."""
     return [(pick.section, number) for pick in choice.picks for number in pick.entries]
-
-
-@pytest.mark.parametrize(
-    ("completed", "now", "zone", "moves"),
-    [
-        ("2024-01-08 12:00", "2024-01-15T12:00:00+00:00", UTC, False),  # exactly seven days
-        ("2024-01-08 12:00", "2024-01-15T12:00:01+00:00", UTC, True),
-        ("2024-01-08 11:59", "2024-01-15T12:00:00+00:00", UTC, True),
-        ("2024-01-08T12:00:00Z", "2024-01-15T12:00:00+00:00", BERLIN, False),
-        ("2024-01-08T12:00:00Z", "2024-01-15T12:00:01+00:00", BERLIN, True),
-        ("2024-01-08T13:00:00+01:00", "2024-01-15T12:00:00+00:00", UTC, False),
-        ("2024-01-08 12:00", "2024-01-15T11:30:00+00:00", BERLIN, True),  # 12:00 in Berlin is 11:00 in UTC
-        ("2024-01-08", "2024-01-15T00:00:00+00:00", UTC, False),
-        ("2024-01-08", "2024-01-15T23:59:59+00:00", UTC, False),  # seven calendar days, whatever the time
-        ("2024-01-08", "2024-01-16T00:00:00+00:00", UTC, True),
-        ("2024-01-08", "2024-01-15T23:30:00+00:00", BERLIN, True),  # the 16th in Berlin
-        ("2024-01-08", "2024-01-16T03:00:00+00:00", NEW_YORK, False),  # still the 15th in New York
-        ("2024-03-24 12:00", "2024-03-31T11:00:00+00:00", BERLIN, False),  # 13:00 in summer, seven days of 24 hours
-        ("2024-03-24 12:00", "2024-03-31T11:00:01+00:00", BERLIN, True),
-        ("2024-03-24", "2024-03-31T21:59:00+00:00", BERLIN, False),
-        ("2024-03-24", "2024-03-31T22:00:00+00:00", BERLIN, True),
-        ("2024-10-20 12:00", "2024-10-27T10:00:00+00:00", BERLIN, False),
-        ("2024-10-20 12:00", "2024-10-27T10:00:01+00:00", BERLIN, True),
-        ("2024-10-20", "2024-10-27T22:59:00+00:00", BERLIN, False),
-        ("2024-10-20", "2024-10-27T23:00:00+00:00", BERLIN, True),
-        ("2024-01-08 12:00 ", "2024-01-16T12:00:00+00:00", UTC, True),
-    ],
-)
-def test_more_than_seven_days(completed: str, now: str, zone: ZoneInfo, moves: bool) -> None:
-    """A time counts by the instant, a date alone by calendar days in the zone, and exactly seven days stay."""
-    text = document(TASKS + task("one", completed))
-    choice = choose_tasks(text, Today.of(datetime.fromisoformat(now), zone), days(7), never)
-    assert chosen(choice) == ([(1, 0)] if moves else [])
-    assert choice.left == ()
-    assert choice.before == 1
-
-
-DATES = st.dates(date(2024, 3, 1), date(2024, 4, 12)).map(date.isoformat)
-CLOCKS = st.sampled_from(
-    [
-        "",
-        " 00:00",
-        " 02:30",
-        " 12:00",
-        "T12:00",
-        "t12:00",
-        " 12:00:01",
-        " 23:59",
-        " 24:00",
-        " 12:60",
-        " 12:00+02:00",
-        "T23:30Z",
-        "T23:30-05:00",
-        " 12:0",
-        " 1٢:00",
-        "x",
-        " -",
-        "\n12:00",
-    ]
-)
-VALUES = st.builds(str.__add__, DATES, CLOCKS) | st.sampled_from(["", "null", "2024-02-30", "2024-3-01", "20240301"])
-
-
-LINES = st.sampled_from(
-    [
-        "- completed: 2024-01-02",
-        "- completed: 2024-01-02 10:00  ",
-        "-   completed: 2024-01-03",
-        "- notes: completed: 2024",
-        "```",
-        "~~~",
-        "<!--",
-        "-->",
-        "<div>",
-        "</div>",
-        "",
-        "words",
-        "  more",
-        "> quoted",
-    ]
-)
 
 
 @pytest.mark.parametrize(
@@ -162,31 +77,6 @@ def test_a_closed_archive_keeps_its_entries_here() -> None:
     choice = choose_tasks(text, TODAY, days(7), lambda day: "it is shut" if day.month == 12 else None)
     assert chosen(choice) == [(1, 1)]
     assert choice.left == ((1, 0, "it is shut"),)
-
-
-@pytest.mark.parametrize(
-    ("section", "heading", "now", "moves"),
-    [
-        ("2023-12-16", "12:00 — Check", "2024-01-15T12:00:00+00:00", False),  # exactly thirty days
-        ("2023-12-16", "12:00 — Check", "2024-01-15T12:00:01+00:00", True),
-        ("2023-12-16", "11:59:59 – Check", "2024-01-15T12:00:00+00:00", True),
-        ("2023-12-16", "9:00 - Check", "2024-01-15T12:00:00+00:00", True),
-        ("2023-12-16", "Check", "2024-01-15T23:59:00+00:00", False),
-        ("2023-12-16", "Check", "2024-01-16T00:00:00+00:00", True),
-        ("2023-12-16", "25:99 — Check", "2024-01-15T23:59:00+00:00", False),  # no time: the date alone counts
-        ("2023-12-16", "25:99 — Check", "2024-01-16T00:00:00+00:00", True),
-        ("2023-12-16 (Saturday)", "12:00 — Check", "2024-01-15T12:00:01+00:00", True),
-        ("0001-01-01", "Check", "2024-01-15T12:00:00+00:00", True),
-        ("2023-12-14", "23:59 — Check", "2024-01-15T00:00:00+00:00", True),
-        ("2023-12-17", "00:00 — Check", "2024-01-15T23:59:00+00:00", False),
-    ],
-)
-def test_more_than_thirty_days(section: str, heading: str, now: str, moves: bool) -> None:
-    """A journal entry is as old as its date and the time in its heading; without a time calendar days count."""
-    text = document(JOURNAL + day(section, heading))
-    choice = choose_old_journal(text, Today.of(datetime.fromisoformat(now), UTC), days(30), never)
-    assert chosen(choice) == ([(0, 0)] if moves else [])
-    assert choice.left == ()
 
 
 def test_journal_entries_without_a_usable_date_stay() -> None:

@@ -11,11 +11,8 @@ from pathlib import Path
 import pytest
 
 from memory.registry import workspace_of
-from memory.search.query import read_query
-from memory.search.searcher import search_records
-from memory.storage import Store
-from memory.systems import check_all, maintain_all, records_of_all
-from memory.typed import ops, status_of
+from memory.systems import check_all, maintain_all
+from memory.typed import ops
 from memory.typed.system import TypedMemory
 from memory.typed.writes import AgentWriter
 from memory.workspace import Workspace
@@ -145,32 +142,6 @@ def test_promote_and_demote_change_the_aidefile_with_the_file(shop: Path, worksp
     assert (shop / "agents/ada/memory/episodic/new.md").exists()
 
 
-def test_status_tells_sizes_ages_tokens_and_the_next_prune(den: Den, shop: Path, workspace: Workspace) -> None:
-    """Per agent: bytes and oldest by type, bytes / 4 against compact_after, what the next prune would take."""
-    put(shop / "agents/ada", "memory/episodic/big.md", "x" * 8000)
-    found = workspace.system("typed").status(NOW)["agents"][0]
-    assert found["types"]["episodic"] == {"files": 3, "bytes": 8029, "oldest_seconds": 8 * 86400.0}
-    assert found["types"]["core"]["oldest_seconds"] == 300 * 86400.0
-    assert found["tokens"] == -(-found["bytes"] // 4)
-    assert (found["compact_after"], found["over"]) == (1000, True)
-    assert found["next_prune"] == {"files": 1, "bytes": 25}
-    assert status_of(den.agent("ada"), NOW).json() == found
-
-
-def test_search_finds_blocks_of_agents_files(shop: Path, workspace: Workspace) -> None:
-    """Each `##` block is found with its file and line; links, pipes and what is no text are left out."""
-    ada = shop / "agents/ada"
-    put(ada, "memory/procedural/log.md", "# Log\n\n## One\na\n## Two\nredis again\n")
-    put(ada, "memory/episodic/raw.bin", "redis\0")
-    (ada / "memory/episodic/link.md").symlink_to(ada / "memory/persona.md")
-    os.mkfifo(ada / "memory/episodic/pipe.md")
-    hits = search_records(records_of_all(workspace, ("typed",)), read_query("redis", lambda _: None), 0).hits
-    assert {(hit.entry.file, hit.entry.line, hit.entry.title) for hit in hits} == {
-        ("agents/ada/memory/procedural/log.md", 4, "Two"),
-        ("agents/ada/memory/episodic/old.md", 0, "Port"),
-    }
-
-
 def test_check_tells_what_is_wrong(den: Den, shop: Path, workspace: Workspace) -> None:
     """Missing core files, stale locks, secrets, broken Aidefiles and registries, with file and line."""
     ada = shop / "agents/ada"
@@ -196,10 +167,3 @@ def test_check_tells_what_is_wrong(den: Den, shop: Path, workspace: Workspace) -
     ]
     assert len(workspace.system("typed").check(["agents/ada/Aidefile"])) == 1
     assert workspace.system("typed").check(["tasks.md"]) == ()
-
-
-def workspace_prune(den: Den, store: Store) -> None:
-    """Prune the agent of the test."""
-    from memory.typed.prune import prune
-
-    assert len(prune(den.agent("ada"), lambda _: store, NOW, actor="cli").deleted) == 3
