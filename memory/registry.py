@@ -229,6 +229,7 @@ REGISTRY: tuple[SystemName, ...] = (
                 "The memories that Claude Code, Codex, Gemini CLI and VS Code keep themselves.",
             ),
         ),
+        panes=(PaneEntry("clients", "Clients", _PANES + "memory.clients:ClientsPane", (".claude/",), letter="l"),),
     ),
 )
 """The built-in systems, in the order in which they are shown."""

@@ -101,12 +101,16 @@ class ClientMemory:
         return self._said("description")
 
     @property
+    def changed(self) -> str:
+        """The time of its last change: what it says, else that of the file."""
+        said = self._said("modified")
+        written = datetime.fromtimestamp(self.stored.version.mtime_ns // 10**9, UTC).isoformat()
+        return said if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d", said) else written
+
+    @property
     def date(self) -> str:
-        """The day of its last change: what it says, else that of the file (UTC)."""
-        said = re.match(r"\d{4}-\d\d-\d\d", self._said("modified"))
-        return (
-            said[0] if said else datetime.fromtimestamp(self.stored.version.mtime_ns // 10**9, UTC).date().isoformat()
-        )
+        """The day of its last change."""
+        return self.changed[:10]
 
     @cached_property
     def links(self) -> tuple[tuple[str, int], ...]:

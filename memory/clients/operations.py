@@ -243,7 +243,7 @@ def remove(context: Context, ref: str) -> Result:
 @option("--keep", is_flag=True, help="Instead: leave it deleted, and be reminded of it no more.")
 def restore(context: Context, files: tuple[str, ...], listing: bool, keep: bool) -> Result:
     """Bring back what clients deleted: all of the last week, or FILEs, with their lines in the index."""
-    lost = _system(context).lost(None if files else context.now)
+    lost = _system(context).look().lost(None if files else context.now)
     chosen = [
         one
         for one in lost

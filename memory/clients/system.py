@@ -40,6 +40,11 @@ class ClientsLook(NamedTuple):
 
     folders: tuple[ClientFolder, ...]
 
+    def lost(self, now: datetime | None) -> tuple[Lost, ...]:
+        """Return the memories that clients deleted and that are still missing, newest first; see `lost_of`."""
+        found = [one for folder in self.folders for one in lost_of(folder.store, now)]
+        return tuple(sorted(found, key=lambda one: (one.record.time, one.record.seq), reverse=True))
+
 
 class ClientMemories(System):
     """The folders of memories that clients keep about a workspace; verbs and other programs use `folders`."""
@@ -117,11 +122,6 @@ class ClientMemories(System):
     def notice(self, now: datetime) -> int:
         """Log what the clients did in their own folders, by their names."""
         return sum(notice(store, now) for store in self.stores() if not store.source.inside)
-
-    def lost(self, now: datetime | None) -> tuple[Lost, ...]:
-        """Return the memories that clients deleted and that are still missing, newest first; see `lost_of`."""
-        found = [one for store in self.stores() for one in lost_of(store, now)]
-        return tuple(sorted(found, key=lambda one: (one.record.time, one.record.seq), reverse=True))
 
     def moved(self) -> tuple[Moved, ...]:
         """Return the memories of this project under an earlier path; none where Claude Code has a folder for it now."""
@@ -245,7 +245,8 @@ class ClientMemories(System):
 
     def status(self, now: datetime) -> Mapping[str, object]:
         """Return how many memories there are by client, what they deleted, and how full the indexes are."""
-        look, lost = self.look(), self.lost(now)
+        look = self.look()
+        lost = look.lost(now)
         counts: dict[str, int] = {"memories": sum(len(one.memories) for one in look.folders)}
         for one in look.folders:
             title = TITLES[one.source.client]
@@ -260,8 +261,9 @@ class ClientMemories(System):
 
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
         """Yield a line for each folder: how many memories it has, how full its index is, and what vanished."""
-        lost = self.lost(now)
-        for folder in self.look().folders:
+        look = self.look()
+        lost = look.lost(now)
+        for folder in look.folders:
             count = len(folder.memories)
             words = f"{count:,} {'memory' if count == 1 else 'memories'}"
             gone = [one for one in lost if one.store is folder.store]

@@ -12,6 +12,7 @@ from memory.files.diff import ChangeView, FileRegions, change_views
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot, ref_of
 from memory.storage.changes import ChangeRecord
+from memory.storage.log.history import History
 from memory.storage.log.merging import MergedChange
 from memory.workspace import Outcome, Workspace
 
@@ -106,12 +107,11 @@ def bring_back(snapshot: Snapshot, versions: Sequence[EntryVersion], version: En
     return restore.restore_version(snapshot, last.file, Entry.from_text(version.source or ""), last.section, titles)
 
 
-def rehearse_revert(workspace: Workspace, change_id: str, now: datetime) -> tuple[MergedChange, tuple[ChangeView, ...]]:
-    """Return what reverting a change would write, also entry by entry, or its conflicts; nothing is written.
+def rehearse_revert(history: History, change_id: str, now: datetime) -> tuple[MergedChange, tuple[ChangeView, ...]]:
+    """Return what reverting a change of a log would write, also entry by entry, or its conflicts; nothing is written.
 
     Errors as `Workspace.revert`, but for conflicts.
     """
-    history = workspace.store.history
     record = history.get(change_id)
     merged = history.rehearse_revert(change_id, now=now)
     regions = [FileRegions(file_name(file.path), history.touched_by(file)) for file in merged.files]

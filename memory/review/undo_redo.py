@@ -20,6 +20,7 @@ from memory.storage import Change
 from memory.storage.changes import ChangeRecord
 from memory.storage.log.history import PEOPLE, History
 from memory.storage.log.log import the_one
+from memory.storage.log.merging import Take
 from memory.storage.own_folders import agh_home
 from memory.storage.review.proposals import Proposal
 from memory.storage.store import SharedLog
@@ -82,15 +83,25 @@ def state(workspace: Workspace, actor: str) -> tuple[tuple[int, int, int], ...]:
 
 
 def revert(
-    workspace: Workspace, change_id: str, *, actor: str, now: datetime, removed: bool = False
+    workspace: Workspace,
+    change_id: str,
+    *,
+    actor: str,
+    now: datetime,
+    removed: bool = False,
+    take: Take | None = None,
 ) -> TakenBackChange:
-    """Take back one change; errors as `find_change` and `History.revert`.
+    """Take back one change; errors as `find_change` and `History.revert`, to which `take` is passed.
 
     With `removed` only the entries that another program's change removed come back.
     """
     found = find_change(workspace, change_id, actor)
-    turn = found.history.bring_back if removed else found.history.revert
-    return TakenBackChange(turn(found.record.id, actor=actor, now=now), found.history, found.place)
+    history, record = found.history, found.record
+    if removed:
+        done = history.bring_back(record.id, actor=actor, now=now)
+    else:
+        done = history.revert(record.id, actor=actor, now=now, take=take)
+    return TakenBackChange(done, history, found.place)
 
 
 def find_change(workspace: Workspace, change_id: str, actor: str) -> FoundChange:

@@ -14,6 +14,8 @@ from memory.files.restore import restore_entry
 from memory.history.outside import OutsideRemoval, keep_removal
 from memory.history.versions import rehearse_revert
 from memory.maintenance.plan import plan_maintenance
+from memory.review.undo_redo import find_change
+from memory.review.undo_redo import revert as take_back
 from memory.storage.log.merging import MergedChange, Take
 from memory.workspace import Outcome, Workspace
 from widgets.dialogs.dialogs import Confirm, Preview
@@ -52,7 +54,7 @@ def revert(context: Context) -> Step:
     if change is None:
         return context.say("This was taken back already.")
     return context.find(
-        lambda: rehearse_revert(workspace, change.ref, now),
+        lambda: rehearse_revert(find_change(workspace, change.ref, ACTOR).history, change.ref, now),
         lambda found: (
             _ask(context, change, found[0]) if found[0].state == "conflict" else _show(context, change, found[1])
         ),
@@ -78,7 +80,7 @@ def _revert(context: Context, change_id: str, words: str, take: Take | None = No
     workspace, now = context.workspace, context.clock()
 
     def write() -> Outcome:
-        done = workspace.store.history.revert(change_id, actor=ACTOR, now=now, take=take)
+        done = take_back(workspace, change_id, actor=ACTOR, now=now, take=take).change
         return Outcome(done, words if done.files else "Nothing is left of it to take back.")
 
     return context.write(write, taken_back=True)

@@ -185,17 +185,24 @@ class LogSource(Part):
     def newest(self, limit: int) -> Sequence[LoggedChange]:
         """Return the newest changes, the newest first."""
         workspace = self.app.workspace
-        return [] if workspace is None else [logged(one) for one in workspace.store.history.list(limit=limit)]
+        if workspace is None:
+            return []
+        found = undo_redo.list_changes(workspace, limit=limit)
+        # Those of another log have no place in the order of this one.
+        return [logged(one.record._replace(seq=0) if one.place else one.record) for one in found]
 
     def stamp(self) -> object:
         """Return a stamp: the newest change, how many there are, and how many are undone."""
         workspace = self.app.workspace
-        return None if workspace is None else workspace.store.history.state()
+        return None if workspace is None else undo_redo.state(workspace, ACTOR)
 
     def told(self, ref: str) -> Sequence[object]:
         """Return what a change did, entry by entry."""
         workspace = self.app.workspace
-        return () if workspace is None else views_of(workspace, workspace.store.history.get(ref))
+        if workspace is None:
+            return ()
+        found = undo_redo.find_change(workspace, ref, ACTOR)
+        return views_of(workspace, found.record, found.history)
 
 
 def logged(record: ChangeRecord) -> LoggedChange:

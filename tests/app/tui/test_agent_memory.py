@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from datetime import UTC
 from pathlib import Path
 
@@ -10,6 +12,8 @@ import pytest
 from app.demo.curated import add_curated
 from app.demo.siblings import add_beside
 from app.demo.workspace import demo_files
+from memory.clients.system import ClientMemories
+from memory.systems import system_of
 from memory.workspace import Workspace
 from tests.widgets.harness import screen_text
 from widgets.dialogs.dialogs import Confirm, Preview
@@ -102,3 +106,28 @@ async def test_the_palette_runs_any_operation(demo: Workspace) -> None:
         await settle(pilot)
         assert isinstance(app.screen, Preview)
         assert "Warn when the pool is nearly empty" in screen_text(app)
+
+
+async def test_a_memory_of_a_client_is_changed_once_its_folder_is_allowed(demo: Workspace) -> None:
+    """The tab has each folder; a change says what allows it, then edits one line, and u takes it back."""
+    root, home = os.path.realpath(demo.root), demo.home
+    assert home is not None
+    folder = home / ".claude/projects" / re.sub(r"[^A-Za-z0-9]", "-", root) / "memory"
+    folder.mkdir(parents=True)
+    (folder / "MEMORY.md").write_text("- [Tabs](tabs.md) - always\n")
+    (folder / "tabs.md").write_text("---\nname: Tabs\ndescription: Always\nmetadata: \n  type: feedback\n---\n\nYes.\n")
+    app = make_app(demo, pane="clients")
+    async with running(app, (120, 36), says=True) as pilot:
+        assert "CLAUDE CODE (PROJECT)" in screen_text(app)
+        await press(pilot, "home", "e")
+        assert isinstance(app.screen, Form)
+        await press(pilot, "ctrl+a", "ctrl+k")
+        await type_text(pilot, "No.")
+        await press(pilot, "ctrl+s")
+        assert isinstance(app.screen, Form)
+        assert "clients allow" in screen_text(app)
+        next(one for one in system_of(demo, "clients", ClientMemories).stores()).allow(NOW)
+        await press(pilot, "ctrl+s")
+        assert (folder / "tabs.md").read_text().endswith("---\n\nNo.\n")
+        await press(pilot, "u")
+        assert (folder / "tabs.md").read_text().endswith("---\n\nYes.\n")

@@ -1,0 +1,155 @@
+"""The tab of clients: the memories that Claude Code, Codex, Gemini CLI and VS Code keep, and what they deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from memory.files.snapshot import Snapshot
+from widgets.list.rows import Heading, Note
+from widgets.pane.base import Badge, FormPlan, Removal
+from widgets.pane.offers import Call
+from widgets.pane.operation_form import fields_of, form_of, operation_of, removal_of, values_of
+from widgets.pane.records import Record, RecordPane
+
+if TYPE_CHECKING:
+    from memory.clients.folders import ClientFolder, Lost
+    from memory.clients.memories import ClientMemory
+    from memory.clients.system import ClientsLook
+
+
+class ClientsPane(RecordPane):
+    """The memories of each client by folder; a folder is read only until the user allowed changes."""
+
+    pane_id: ClassVar[str] = "clients"
+    title: ClassVar[str] = "Clients"
+    purpose: ClassVar[str] = "Kept and loaded by the clients themselves, also found by search."
+    lead_cells: ClassVar[int] = 9
+    empty: ClassVar[str] = "No client of agents keeps memories about this workspace."
+    filter_fields: ClassVar[tuple[str, ...]] = ("client", "scope", "type", "agent", "part")
+    filter_values: ClassVar[dict[str, tuple[str, ...]]] = {
+        "client": ("claude-code", "codex", "gemini", "vscode"),
+        "scope": ("project", "user", "local"),
+        "type": ("user", "feedback", "project", "reference"),
+        "part": ("memories", "deleted"),
+    }
+    item_name: ClassVar[str] = "memory"
+
+    def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
+        """Yield what clients deleted, then the memories folder by folder, each with how full its index is."""
+        look = _look(snapshot)
+        if look is None:
+            return
+        lost = look.lost(now)
+        if lost:
+            yield Heading("DELETED BY CLIENTS", f"{len(lost):,}, `memdeck clients restore` brings back")
+            yield from map(_gone, lost)
+        for number, folder in enumerate(look.folders):
+            if folder.memories or folder.indexes:
+                yield Note(number=number)
+                yield Heading(folder.source.title.upper(), _standing(folder))
+                yield from map(_record, folder.memories)
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:
+        """Return how many memories clients deleted."""
+        look = _look(snapshot)
+        count = 0 if look is None else len(look.lost(now))
+        return f"{count:,} deleted" if count else ""
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:
+        """Return how many memories there are; deleted ones and an index that overflows need attention."""
+        look = _look(snapshot)
+        if look is None:
+            return Badge()
+        over = any(gauge.state == "over" for folder in look.folders for gauge in folder.gauges.values())
+        return Badge(sum(len(folder.memories) for folder in look.folders) or None, over or bool(look.lost(now)))
+
+    def place(self, item: Record) -> str:
+        """Return the file, for people."""
+        return item.values["file"]
+
+    def told(self, item: Record) -> Mapping[str, Any]:
+        """Return a memory with its fields, its text, and what of the index beside it is loaded."""
+        if item.values["part"] == "deleted":
+            return {"file": item.values["file"], "deleted": item.when, "change": item.thing.record.id}
+        memory: ClientMemory = item.thing
+        return {
+            "about": memory.description,
+            "type": memory.type,
+            "client": memory.source.title,
+            "agent": memory.agent,
+            "file": memory.file,
+            "changed": memory.date,
+            "": memory.body.strip(),
+            "links": [name for name, _ in memory.links],
+        }
+
+    def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """Return the form of a new memory, in the folder of the cursor."""
+        item = self.current()
+        given = {} if item is None else {"client": item.values["folder"], "agent": item.values["agent"]}
+        return form_of("clients add", "New memory", given, focus="title")
+
+    def editing(self, item: Record, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """Return the form of a memory; what does not change stays byte for byte."""
+        if item.values["part"] == "deleted":
+            return None
+        memory: ClientMemory = item.thing
+        given = {
+            "title": memory.title,
+            "description": memory.description,
+            "type": memory.type,
+            "text": memory.body.strip(),
+        }
+        operation = operation_of("clients edit")
+        fields = [one for one in fields_of(operation, given) if one.name != "ref"]
+        return FormPlan(
+            f"Edit {memory.title}",
+            fields,
+            lambda changed, _texts, _now: Call("clients edit", (values_of(operation, {"ref": item.ref, **changed}),)),
+            "clients.edit",
+            focus="text",
+        )
+
+    def removing(self, items: Sequence[Record]) -> Removal | None:
+        """Remove memories with their lines in the index."""
+        chosen = [item for item in items if item.values["part"] == "memories"]
+        titles = [item.title for item in chosen]
+        return removal_of("clients remove", "memory", titles, [{"ref": one.ref} for one in chosen]) if chosen else None
+
+
+def _standing(folder: ClientFolder) -> str:
+    words = [f"{len(folder.memories):,}", "" if folder.store.allowed else "read only"]
+    words += [f"index {gauge.words()}" for gauge in folder.gauges.values() if gauge.state != "ok"]
+    return ", ".join(filter(None, words))
+
+
+def _record(memory: ClientMemory) -> Record:
+    source = memory.source
+    values = {
+        "part": "memories", "client": source.client, "scope": source.scope, "type": memory.type, "agent": memory.agent,
+        "file": memory.file, "folder": source.name, "ref": memory.ref,
+    }  # fmt: skip
+    return Record(
+        memory.ref, memory.title, memory.agent or memory.type, memory.description, memory.changed, values=values,
+        words=memory.text, mark=memory.stored.data, thing=memory,
+    )  # fmt: skip
+
+
+def _gone(lost: Lost) -> Record:
+    source = lost.store.source
+    file = f"{source.shown}/{lost.path}"
+    values = {
+        "part": "deleted", "client": source.client, "scope": source.scope, "agent": "", "file": file,
+        "folder": source.name, "files": file,
+    }  # fmt: skip
+    ref, when = f"memory#deleted:{file}", lost.record.time.isoformat()
+    return Record(ref, lost.path, "", "", when, sign="cross", tone="warn", values=values, mark=when, thing=lost)
+
+
+def _look(snapshot: Snapshot) -> ClientsLook | None:
+    from memory.clients.system import ClientsLook
+
+    return snapshot.of("clients", ClientsLook)
