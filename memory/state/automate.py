@@ -1,4 +1,4 @@
-"""One cycle of the automation: sync, recall and prune according to the settings, with every step in the report."""
+"""One cycle of the automation: sync, recall and prune according to the settings, each a rule of the report."""
 
 from __future__ import annotations
 
@@ -8,183 +8,100 @@ from datetime import datetime
 from pathlib import Path
 
 from memory.errors import MemdeckError
+from memory.maintenance.report import Gone, RuleReport
 from memory.storage import Change
 
-from .files.model import Json, plural
+from .files.model import FOLDER, Json, plural
 from .files.store import StateStore
-from .recall.recall import Engine, Recalled, apply, preview, scope_of_recall
-from .retention import Pruned, prune
-from .sources import Synced, sync
-
-_TYPES = {"codex": ("codex-local",), "claude": ("claude-local",), "auto": ("codex-local", "claude-local")}
-
-
-@dataclass(frozen=True, slots=True)
-class CycleStep:
-    """The result of one step of a cycle: `name` is sync, recall or prune; `state` done, nothing, off or failed.
-
-    `planned` is true for a step of a dry run that would do something in a real run.
-    """
-
-    name: str
-    state: str
-    words: str
-    code: str = ""
-    planned: bool = False
-
-    def json(self) -> Json:
-        """Return it for programs."""
-        return {"step": self.name, "state": self.state, "message": self.words, "code": self.code or None}
-
-    def text(self) -> str:
-        """Return it as one line for people."""
-        name = self.name if self.state in ("done", "nothing") else f"{self.name} {self.state}"
-        return f"{name}: {self.words}"
+from .recall.recall import Engine, apply, preview, scope_of_recall
+from .retention import prune
+from .sources import sync
 
 
 @dataclass(slots=True)
 class Cycle:
-    """One cycle: its steps in order, and the full result of each step (None where it did not run)."""
+    """One cycle by `automation.*` and `retention.*`: what it works with, then its rules, changes and warnings.
 
-    steps: list[CycleStep] = field(default_factory=list)
-    synced: Synced | None = None
-    recalled: Recalled | None = None
-    pruned: Pruned | None = None
-    warnings: list[str] = field(default_factory=list)
-
-    @property
-    def failed(self) -> bool:
-        """Whether any step failed."""
-        return any(step.state == "failed" for step in self.steps)
-
-    @property
-    def status(self) -> str:
-        """`failed`, `recalled`, `recalled_noop`, `imported` or `idle`; a recall counts for more than a failure."""
-        if self.recalled is not None and self.recalled.change is not None:
-            return "recalled" if self.recalled.preview.changes else "recalled_noop"
-        if self.failed:
-            return "failed"
-        return "imported" if self.synced is not None and self.synced.imported else "idle"
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """The changes that the cycle made."""
-        made = [one.change for one in (self.synced, self.recalled) if one is not None and one.change is not None]
-        return (*made, *(self.pruned.changes if self.pruned else ()))
-
-    def json(self) -> Json:
-        """Return it for programs."""
-        recalled = self.recalled
-        shown = None if recalled is None else recalled.preview
-        applied = recalled is not None and recalled.outcome == "applied"
-        synced = self.synced
-        return {
-            "status": self.status,
-            "steps": [step.json() for step in self.steps],
-            "importSync": {
-                "attempted": synced is not None,
-                "results": [one.json() for one in synced.results] if synced else [],
-            },
-            "recall": {
-                "attempted": recalled is not None,
-                "applied": applied,
-                "rawEventCount": len(shown.events) if shown else 0,
-                "groupedItemCount": len(shown.groups) if shown else 0,
-                "noopReason": None if shown is None or applied else shown.digest.text(),
-                "engine": shown.engine if shown else None,
-            },
-            "prune": self.pruned.json() if self.pruned else {"attempted": False},
-            "warnings": self.warnings,
-            "changes": [change.id for change in self.changes],
-        }
-
-
-@dataclass(slots=True)
-class CycleRun:
-    """One cycle by `automation.*` and `retention.*`: what it works with.
-
-    `may_read` returns why a source must not be read unattended, "" where it may be. A dry run syncs nothing and writes
-    nothing.
+    `refusal` returns why a source must not be read, "" where it may be. A dry run syncs nothing and writes nothing.
     """
 
     store: StateStore
     home: Path | None
     actor: str
     now: datetime
+    refusal: Callable[[Json], str]
     dry_run: bool = False
-    may_read: Callable[[Json], str] | None = None
     engine: Engine | None = None
-    cycle: Cycle = field(default_factory=Cycle)
+    rules: list[RuleReport] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
-    def run(self) -> Cycle:
-        """Run the cycle.
+    def run(self) -> None:
+        """Run the steps; one that fails does not stop the others.
 
-        A step that is off is reported as off, and a step that fails does not stop the others. Errors of the settings
-        and of the state are raised, because no step can run without them.
+        Errors of the settings and of the state are raised, because no step can run without them.
         """
         memory = self.store.memory()
-        settings = memory.config["automation"]
-        _ = memory.state
-        for name, steps in (
-            ("sync", self._sync(settings)),
-            ("recall", self._recall(settings)),
-            ("prune", self._prune()),
-        ):
+        settings, _ = memory.config["automation"], memory.state
+        for name, step in (("sync", self._sync), ("recall", self._recall), ("prune", self._prune)):
             try:
-                self.cycle.steps.extend(steps)
+                self.rules += step(settings)
             except MemdeckError as error:
-                self.cycle.steps.append(CycleStep(name, "failed", error.message, error.code))
-        return self.cycle
+                self.rules.append(said(name, f"failed: {error.message}"))
 
-    def _sync(self, settings: Json) -> Iterator[CycleStep]:
+    def _sync(self, settings: Json) -> Iterator[RuleReport]:
         if not settings["importSyncBeforeRecall"]:
-            yield CycleStep("sync", "off", "automation.importSyncBeforeRecall is false")
+            yield said("sync", "off: automation.importSyncBeforeRecall is false")
             return
         wanted = []
         for source in self.store.memory().sources:
-            if source["type"] in _TYPES[settings["provider"]]:
-                if self.may_read is not None and (why := self.may_read(source)):
-                    self.cycle.warnings.append(f"{source['id']}: {why}")
-                else:
-                    wanted.append(source["id"])
+            if settings["provider"] in ("auto", source["type"].partition("-")[0]):
+                why = self.refusal(source)
+                wanted += [] if why else [source["id"]]
+                self.warnings += [f"{source['id']}: {why}"] if why else []
         if not wanted:
-            yield CycleStep("sync", "nothing", f"no source of {settings['provider']} to read")
-            return
-        if self.dry_run:
-            yield CycleStep("sync", "nothing", f"would read {plural(len(wanted), 'source')}", planned=True)
-            return
-        synced = sync(self.store, wanted, home=self.home, actor=self.actor, now=self.now, quiet=True)
-        self.cycle.synced = synced
-        for result in synced.results:
-            self.cycle.warnings += [f"{result.source}: {words}" for words in (*result.failed, *result.warnings)]
-            failed = f" ({result.failed[0]})" if result.failed else ""
-            state = "failed" if failed else "done" if result.imported else "nothing"
-            yield CycleStep("sync", state, result.text() + failed, "state.sync.failed" if failed else "")
+            yield said("sync", f"no source of {settings['provider']} to read")
+        elif self.dry_run:
+            yield said("sync", f"would read {plural(len(wanted), 'source')}", acts=True)
+        else:
+            done = sync(self.store, wanted, home=self.home, actor=self.actor, now=self.now, quiet=True)
+            self.changes += [] if done.change is None else [done.change]
+            for one in done.results:
+                self.warnings += [f"{one.source}: {words}" for words in (*one.failed, *one.warnings)]
+                words = f"failed: {one.text()} ({one.failed[0]})" if one.failed else one.text()
+                yield said("sync", words, acts=bool(one.imported and not one.failed))
 
-    def _recall(self, settings: Json) -> Iterator[CycleStep]:
+    def _recall(self, settings: Json) -> Iterator[RuleReport]:
         if not settings["autoRecall"]:
-            yield CycleStep("recall", "off", "automation.autoRecall is false")
+            yield said("recall", "off: automation.autoRecall is false")
             return
         memory = self.store.memory()
         shown = preview(memory, scope_of_recall(memory.config), None if self.dry_run else self.engine)
-        if shown.note:
-            self.cycle.warnings.append(shown.note)
+        self.warnings += [shown.note] if shown.note else []
         words = f"{plural(len(shown.events), 'event')}: {shown.digest.text()}"
-        if not shown.events:
-            yield CycleStep("recall", "nothing", "no event waits")
-        elif self.dry_run:
-            yield CycleStep("recall", "nothing", f"would recall {words}", planned=True)
-        else:
-            self.cycle.recalled = apply(self.store, shown, actor=self.actor, now=self.now)
-            yield CycleStep("recall", "done", words)
+        if shown.events and not self.dry_run:
+            done = apply(self.store, shown, actor=self.actor, now=self.now)
+            self.changes += [] if done.change is None else [done.change]
+        planned = f"would recall {words}" if self.dry_run else words
+        yield said("recall", planned if shown.events else "no event waits", acts=bool(shown.events))
 
-    def _prune(self) -> Iterator[CycleStep]:
-        self.cycle.pruned = prune(self.store, actor=self.actor, now=self.now, dry_run=self.dry_run)
-        taken = self.cycle.pruned.taken
-        self.cycle.warnings += taken.warnings
-        if taken.skipped is not None:
-            yield CycleStep("prune", "off", taken.skipped)
-        elif self.dry_run and taken.any:
-            yield CycleStep("prune", "nothing", f"would take {taken.text()}", planned=True)
-        else:
-            yield CycleStep("prune", "done" if taken.any else "nothing", taken.text())
+    def _prune(self, _settings: Json) -> Iterator[RuleReport]:
+        done = prune(self.store, actor=self.actor, now=self.now, dry_run=self.dry_run)
+        self.changes += done.changes
+        taken, words = done, done.text()
+        self.warnings += taken.warnings
+        words = f"would take {words}" if self.dry_run and taken.any else words
+        if not (taken.events or taken.checkpoints):
+            yield said("prune", f"off: {taken.skipped}" if taken.skipped else words, acts=taken.any)
+            return
+        where = ", ".join(done.archived) or "the archive"
+        moves = [Gone(f"state#{one['id']}", one["summary"], where, one["createdAt"][:10]) for one in taken.events]
+        moves += [Gone(None, name, where) for name in taken.checkpoints]
+        nouns = [noun for noun, gone in (("event", taken.events), ("checkpoint", taken.checkpoints)) if gone]
+        what, count = (" or ".join(nouns), "archived"), len(moves)
+        yield RuleReport("prune-project-state", FOLDER, count, 0, count, 0, tuple(moves), (), what, words)
+
+
+def said(step: str, words: str, *, acts: bool = False) -> RuleReport:
+    """Return the rule of a step that moves nothing, with what it did in words."""
+    return RuleReport(f"{step}-project-state", FOLDER, 0, 0, 0, 0, said=words, acts=acts)

@@ -12,7 +12,6 @@ from memory.storage import Change
 
 from .diff import Digest, changed_sections, name_of
 from .files import schema
-from .files.archive import MOST_CHECKPOINTS, put_batch
 from .files.config import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
 from .files.json_text import canonical_bytes, load, ordered_bytes
 from .files.model import ANALYSED, ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, KEYS, PROVIDERS, SOURCES, STATE, Json, plural
@@ -20,6 +19,7 @@ from .files.reading import StateFiles
 from .files.store import StateStore, StateWriting, fresh_parts, refuse
 from .paths import without_first_run, without_gone
 from .projections.files import refuse_foreign
+from .retention import MOST_CHECKPOINTS, put_batch
 
 
 @dataclass(frozen=True, slots=True)

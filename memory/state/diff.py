@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .files.json_text import canonical
@@ -13,7 +13,6 @@ from .files.model import KEYS, SECTIONS, Json, plural
 _NAMES = ("title", "path", "label")
 DONE = ("added", "removed", "edited")
 """What a recall does to gotchas and next steps."""
-ADDED, REMOVED = "\0added", "\0removed"
 
 
 class EditedField(NamedTuple):
@@ -25,15 +24,15 @@ class EditedField(NamedTuple):
     after: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SectionDiff:
     """The differences in one section: entries by title or path, lines by their text, each with the list it is in."""
 
     section: str
-    added: tuple[tuple[str, str], ...] = ()
-    removed: tuple[tuple[str, str], ...] = ()
-    edited: tuple[EditedField, ...] = ()
-    lines: tuple[str, ...] = field(default=(), compare=False)
+    added: list[tuple[str, str]]
+    removed: list[tuple[str, str]]
+    edited: list[EditedField]
+    lines: tuple[str, ...] = ()
 
     @property
     def changed(self) -> bool:
@@ -51,50 +50,37 @@ class SectionDiff:
             "diff": list(self.lines),
         }
 
+    def compare(self, where: str, before: Any, after: Any) -> None:
+        """Add what differs at a place."""
+        if isinstance(before, dict) and isinstance(after, dict):
+            for key in dict.fromkeys((*before, *after)):
+                if before.get(key) != after.get(key):
+                    self.compare(f"{where}.{key}" if where else key, before.get(key), after.get(key))
+        elif isinstance(before, list) and isinstance(after, list):
+            old, new = _by_name(before), _by_name(after)
+            self.added += [(where, name) for name in new if name not in old]
+            self.removed += [(where, name) for name in old if name not in new]
+            for name in [name for name in old if name in new and isinstance(old[name], dict)]:
+                one, other = old[name], new[name]
+                keys = [key for key in dict.fromkeys((*one, *other)) if one.get(key) != other.get(key)]
+                self.edited += [EditedField(name, key, one.get(key), other.get(key)) for key in keys]
+            if old.keys() == new.keys() and list(old) != list(new):
+                self.edited.append(EditedField(where, "order", list(old), list(new)))
+        else:
+            self.edited.append(EditedField("", where, before, after))
+
 
 def diff_bundles(before: Json, after: Json) -> tuple[SectionDiff, ...]:
     """Return a diff of every section, in the order of the bundle; `changed` is False where nothing differs."""
-    return tuple(_section(name, before[KEYS[name]], after[KEYS[name]]) for name in SECTIONS)
-
-
-def changed_sections(before: Json, after: Json) -> tuple[str, ...]:
-    """Return the names of the sections that differ."""
-    return tuple(name for name in SECTIONS if before[KEYS[name]] != after[KEYS[name]])
-
-
-def _section(name: str, before: Any, after: Any) -> SectionDiff:
-    if before == after:
-        return SectionDiff(name)
-    old, new = (canonical(one).split("\n") for one in (before, after))
-    lines = tuple(difflib.unified_diff(old, new, "before", "after", lineterm="", n=2))
-    found = list(_compare("", before, after))
-    return SectionDiff(
-        name,
-        tuple((one.field, one.after) for one in found if one.entry == ADDED),
-        tuple((one.field, one.before) for one in found if one.entry == REMOVED),
-        tuple(one for one in found if one.entry not in (ADDED, REMOVED)),
-        lines,
-    )
-
-
-def _compare(where: str, before: Any, after: Any) -> Iterator[EditedField]:
-    """Yield what differs at a place; entries of a list that were added or removed have these words as their entry."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in dict.fromkeys((*before, *after)):
-            if before.get(key) != after.get(key):
-                yield from _compare(f"{where}.{key}" if where else key, before.get(key), after.get(key))
-    elif isinstance(before, list) and isinstance(after, list):
-        old, new = _by_name(before), _by_name(after)
-        yield from (EditedField(ADDED, where, None, name) for name in new if name not in old)
-        yield from (EditedField(REMOVED, where, name, None) for name in old if name not in new)
-        for name in [name for name in old if name in new and isinstance(old[name], dict)]:
-            for key in dict.fromkeys((*old[name], *new[name])):
-                if old[name].get(key) != new[name].get(key):
-                    yield EditedField(name, key, old[name].get(key), new[name].get(key))
-        if old.keys() == new.keys() and list(old) != list(new):
-            yield EditedField(where, "order", list(old), list(new))
-    else:
-        yield EditedField("", where, before, after)
+    found = []
+    for name in SECTIONS:
+        one, old, new = SectionDiff(name, [], [], []), before[KEYS[name]], after[KEYS[name]]
+        if old != new:
+            one.compare("", old, new)
+            texts = canonical(old).split("\n"), canonical(new).split("\n")
+            one.lines = tuple(difflib.unified_diff(*texts, fromfile="before", tofile="after", lineterm="", n=2))
+        found.append(one)
+    return tuple(found)
 
 
 def _by_name(items: Sequence[Any]) -> dict[str, Any]:
@@ -112,8 +98,7 @@ def _by_name(items: Sequence[Any]) -> dict[str, Any]:
 def name_of(item: Any) -> str:
     """Return the title, path or label of an entry; a line is its own name."""
     if isinstance(item, dict):
-        key = next((key for key in _NAMES if key in item), None)
-        return canonical(item) if key is None else str(item[key])
+        return str(next((item[key] for key in _NAMES if key in item), None) or canonical(item))
     return str(item)
 
 
@@ -154,14 +139,16 @@ class Digest:
 
 def digest_of(before: Json, after: Json, *, selected: str, protected: Sequence[str]) -> Digest:
     """Return what a recall changes."""
-    titles = [_titles(before[key], after[key]) for key in ("gotchas", "nextSteps")]
+    titles = []
+    for key in ("gotchas", "nextSteps"):
+        old, new = _by_name(before[key]), _by_name(after[key])
+        edited = tuple(name for name in new if name in old and new[name] != old[name])
+        titles.append(
+            (tuple(one for one in new if one not in old), tuple(one for one in old if one not in new), edited)
+        )
     return Digest(changed_sections(before, after), selected, tuple(protected), *titles)
 
 
-def _titles(before: list[Json], after: list[Json]) -> tuple[tuple[str, ...], ...]:
-    old, new = _by_name(before), _by_name(after)
-    return (
-        tuple(name for name in new if name not in old),
-        tuple(name for name in old if name not in new),
-        tuple(name for name in new if name in old and new[name] != old[name]),
-    )
+def changed_sections(before: Json, after: Json) -> tuple[str, ...]:
+    """Return the names of the sections that differ."""
+    return tuple(name for name in SECTIONS if before[KEYS[name]] != after[KEYS[name]])

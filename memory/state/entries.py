@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memory.search.entries import Changes, Check, EntryCall, EntryKind, Made, item_of, list_of, passes, text_of
@@ -17,23 +17,10 @@ from memory.state.system import ProjectState
 from memory.systems import system_of
 
 _NUMBERED = re.compile(r"state#(gotcha|next-step)-(\d{1,6})")
-_LISTS = {"gotcha": "gotchas", "next-step": "next-steps"}
 _WHOLE = ("project", "project-map", "current-focus")
 _MAIN = {"gotchas": "cause", "next-steps": "start"}
 """The field that the text of a new entry fills, as a line of a session does."""
 _TEXTS = {"gotchas": ("title", "symptom", "cause", "correctPath"), "next-steps": ("title", "why", "start", "done")}
-
-
-class _Part(NamedTuple):
-    """A part of the bundle with its values, instead of the item of a search record."""
-
-    ref: str
-    line: int
-    values: Mapping[str, Any]
-
-    def json(self) -> dict[str, Any]:
-        """Return the values."""
-        return dict(self.values)
 
 
 class StateParts:
@@ -46,7 +33,7 @@ class StateParts:
         """Return the record of a part or an event."""
         for record in _system(call).records():
             if record.ref == ref:
-                return _full(call, record)
+                return record
         raise NotFoundError("state.not_found", f"nothing in the project state has the ref {ref[:60]!r}", "list state")
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
@@ -61,7 +48,7 @@ class StateParts:
         for record in _system(call).records():
             chosen = "/archive/" not in record.file or section in ("archived", "all")
             if chosen and (record.ref or "").startswith(begin) and passes(record, rest):
-                yield _full(call, record)
+                yield record
 
     def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
         """Add a gotcha or a next step, as the field `section` says, at the end of its list."""
@@ -82,8 +69,7 @@ class StateParts:
             )
         before = _store(call).memory().bundle[key_of(section)]
         made = self._write(call, section, before, [*before, new])
-        name = next(name for name, one in _LISTS.items() if one == section)
-        return self._told(call, f"state#{name}-{len(before) + 1}", made)
+        return self._told(call, f"state#{section.removesuffix('s')}-{len(before) + 1}", made)
 
     def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Set values of a part; lists of texts are passed as lists."""
@@ -119,7 +105,7 @@ class StateParts:
         if found is None and name not in _WHOLE:
             self.find(call, ref)
             raise RefusedError("state.read_only", f"{ref} is history, which is only read", "edit the state itself")
-        section = _LISTS[found[1]] if found else name
+        section = f"{found[1]}s" if found else name
         # The change is based on the value that is checked: a difference under the lock is a conflict.
         bundle = _store(call).memory().bundle
         check(item_of(self.find(call, ref)))
@@ -147,21 +133,6 @@ def _store(call: EntryCall) -> StateStore:
 
 def _system(call: EntryCall) -> ProjectState:
     return system_of(call.workspace, "state", ProjectState)
-
-
-def _full(call: EntryCall, record: Record) -> Record:
-    """Return the record with the values of its part."""
-    ref = str(record.ref)
-    found = _NUMBERED.fullmatch(ref)
-    name = ref.removeprefix("state#")
-    if found is None and name not in _WHOLE:
-        return record
-    bundle = _store(call).memory().bundle
-    try:
-        part = bundle[key_of(_LISTS[found[1]])][int(found[2]) - 1] if found else bundle[key_of(name)]
-    except IndexError:
-        raise ConflictError("state.changed", f"{ref} was changed meanwhile", "list it again") from None
-    return record._replace(item=_Part(ref, record.line, part))
 
 
 KINDS: dict[str, EntryKind] = {"state": StateParts()}

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
 
 from .bundles import edit
-from .files.json_text import line_of
-from .files.model import KEYS, STATE, Json
+from .files.model import Json
 from .files.reading import StateFiles
 from .files.schema import SHAPES
+from .parts import LISTS, records_of
 
 if TYPE_CHECKING:
     from .files.store import StateStore
 
-_SECTIONS = {"gotcha": "gotchas", "next-step": "next-steps"}
-"""The kinds of items that are lists of the bundle, with their sections."""
 _FIELDS = {"gotcha": [*SHAPES["gotcha"]][1:], "next-step": [*SHAPES["step"]][1:]}
 """The fields of an item, except its title."""
 _CHECKPOINTS = 50
@@ -27,24 +25,20 @@ _UNKNOWN = "-"
 """The value of an unknown field; the schema requires a text."""
 
 
-def parts_of(memory: StateFiles) -> Iterator[Item]:
-    """Yield the bundle as items: gotchas, next steps, the project and its current focus."""
-    stored = memory.read(STATE)
-    if not stored.exists:
-        return
-
-    def where(key: str) -> str:
-        return f"{STATE}:{line_of(stored.data, key)}"
-
-    bundle = memory.bundle
-    for kind, section in _SECTIONS.items():
-        for one in bundle[KEYS[section]]:
-            said = {name: one[name] for name in _FIELDS[kind] if one[name] != _UNKNOWN}
-            yield Item(kind, one["title"], "", where(KEYS[section]), fields=said)
-    project, focus = bundle["project"], bundle["currentFocus"]
-    yield Item("note", project["name"], project["summary"], where("project"))
-    lines = [f"- {line}" for key in ("currentState", "knownRisks", "suggestedNextActions") for line in focus[key]]
-    yield Item("note", focus["summary"], "\n".join(lines), where("currentFocus"))
+def items_of(memory: StateFiles) -> Iterator[Item]:
+    """Yield the gotchas and next steps, the project and its current focus as notes, and the events."""
+    for one in records_of(memory):
+        kind, where = getattr(one.item, "kind", ""), f"{one.file}:{one.line + 1}"
+        if kind in LISTS:
+            said = {name: one.item.values[name] for name in _FIELDS[kind] if one.item.values[name] != _UNKNOWN}
+            yield Item(kind, one.title, "", where, fields=said)
+        elif kind == "project":
+            yield Item("note", one.title, one.item.values["summary"], where)
+        elif kind == "current-focus":
+            lists = (one.item.values[key] for key in ("currentState", "knownRisks", "suggestedNextActions"))
+            yield Item("note", one.title, "\n".join(f"- {line}" for lines in lists for line in lines), where)
+        elif not kind:
+            yield Item("event", one.title, one.text, where, one.date, one.tags)
 
 
 def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime) -> Taken:
@@ -55,17 +49,15 @@ def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime)
     """
     memory = store.memory()
     bundles = [memory.bundle, *(one["bundle"] for one in memory.latest_checkpoints(_CHECKPOINTS))]
-    known = {
-        kind: {one["title"] for bundle in bundles for one in bundle[KEYS[name]]} for kind, name in _SECTIONS.items()
-    }
-    new: dict[str, list[Json]] = {kind: [] for kind in _SECTIONS}
+    known = {kind: {one["title"] for bundle in bundles for one in bundle[name]} for kind, name in LISTS.items()}
+    new: dict[str, list[Json]] = {kind: [] for kind in LISTS}
     converted: list[Item] = []
     skipped: list[Skipped] = []
     losses: list[Loss] = []
     for item in items:
         is_open = item.kind == "task" and item.fields.get("section") not in ("completed", "archived")
         kind = "next-step" if is_open else item.kind
-        if kind not in _SECTIONS:
+        if kind not in LISTS:
             skipped.append(Skipped(item.what, "project state takes open tasks, next steps and gotchas"))
         elif not item.title.strip():
             skipped.append(Skipped(item.what, f"a {kind} needs a title"))
@@ -82,8 +74,8 @@ def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime)
         changes = []
         for kind, values in new.items():
             if values:
-                before = store.memory().bundle[KEYS[_SECTIONS[kind]]]
-                done = edit(store, _SECTIONS[kind], [*before, *values], base=before, actor=actor, now=now)
+                before = store.memory().bundle[LISTS[kind]]
+                done = edit(store, f"{kind}s", [*before, *values], base=before, actor=actor, now=now)
                 changes += [] if done.change is None else [done.change.id]
         return Committed(changes)
 

@@ -62,7 +62,8 @@ def most_changed(root: str | os.PathLike[str], days: int = 90) -> list[str]:
     for path in (said or "").replace("\n", "\0").split("\0"):
         if path:
             counts[path] = counts.get(path, 0) + 1
-    return sorted(counts, key=lambda path: (-counts[path], path))
+    often = (path for path, count in counts.items() if count > 1)
+    return sorted(often, key=lambda path: (-counts[path], path))
 
 
 def moves_of(root: str | os.PathLike[str]) -> list[tuple[int, str | None]]:

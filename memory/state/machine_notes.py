@@ -1,141 +1,93 @@
-"""The machine's notes about a workspace's state, outside of it: small JSON objects that may be lost at any time.
+"""The machine's notes about a workspace's state, outside of it: a small JSON object that may be lost at any time.
 
-`imports.json` holds the files from which sessions were imported, so that a sync reads only changed files: without it
-every file is read again. `automation.json` holds when the automation ran, and which sources it may read. The list of
-sources is a file of the repository, and a repository may come from anyone. Sources inside the workspace are read
-unattended; a folder elsewhere only after it was added or synced by hand on this machine.
+It holds when the automation ran, which sources it may read, and the sizes and times of the files that were read. The
+list of sources is a file of the repository, and a repository may come from anyone. Sources inside the workspace are
+read unattended; a folder elsewhere only after it was added or synced by hand on this machine.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory.base.json_objects import read_object
 from memory.errors import MemdeckError
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.record import PrivateRecord
 
-from .files.archive import Key
 from .files.model import Json, moment, stamp
-from .imports import ImportedItem
 from .paths import full_path
 
-_VERSION = 1
+Looks = dict[str, list[int]]
+"""The size and the modification time (nanoseconds) of each file of a source, by its path in it."""
 
 
 class MachineNotes:
-    """One JSON object in the state folder of a workspace; without such a folder nothing is remembered."""
-
-    file: str
-    """The name of its file."""
+    """The notes, in the state folder of the workspace; without such a folder nothing is remembered."""
 
     def __init__(self, root: Path, folder: StateFolder | None, home: Path | None) -> None:
         """Nothing is read yet; `home` is the person's home folder."""
         self._root, self._home = root, home
-        self._record = None if folder is None else PrivateRecord(folder, "state", self.file)
+        self._record = None if folder is None else PrivateRecord(folder, "state", "automation.json")
 
-    def read(self) -> dict[str, Any]:
-        """Return the notes; empty where they cannot be read."""
+    def _read(self) -> dict[str, Any]:
         with suppress(MemdeckError, OSError):
             return {} if self._record is None else read_object(self._record.read().base)
         return {}
 
-    def update(self, change: Callable[[dict[str, Any]], dict[str, Any]], now: datetime) -> None:
-        """Store the result of `change` on the notes; where that cannot be written, nothing is remembered."""
+    def _note(self, now: datetime, **new: Any) -> None:
+        """Store values in the notes; where that cannot be done, they are forgotten."""
         if self._record is not None:
             with suppress(MemdeckError):
                 self._record.update(
-                    lambda data: json.dumps(change(read_object(data))).encode(), command="state", now=now
+                    lambda data: json.dumps({**read_object(data), **new}).encode(), command="state", now=now
                 )
 
     def _where(self, source: Json) -> list[str]:
         return [source["type"], os.path.realpath(full_path(source["path"], self._root, self._home))]
 
-
-class Unattended(MachineNotes):
-    """When the automation ran in a workspace, and which sources outside of it the person lets it read."""
-
-    file = "automation.json"
-
     def is_due(self, now: datetime, minutes: int) -> bool:
         """Return whether the last cycle was at least `minutes` ago; a last cycle in the future does not count."""
-        last = moment(self.read().get("lastCycleAt"))
+        last = moment(self._read().get("lastCycleAt"))
         return last is None or last > now or last <= now - timedelta(minutes=minutes)
 
     def ran(self, now: datetime) -> None:
-        """Record that a cycle ran; where that cannot be written, the next one comes sooner."""
-        self.update(lambda notes: {**notes, "lastCycleAt": stamp(now)}, now)
+        """Record that a cycle ran."""
+        self._note(now, lastCycleAt=stamp(now))
 
     def take(self, sources: Iterable[Json], now: datetime) -> None:
         """Record that a person allowed these sources to be read."""
-        known = self.read().get("sources", [])
+        known = self._read().get("sources", [])
         new = [where for where in map(self._where, sources) if where not in known]
-        self.update(lambda notes: {**notes, "sources": [*known, *new]}, now)
+        self._note(now, sources=[*known, *new])
 
     def refusal(self, source: Json) -> str:
         """Return why a source is not read unattended, "" where it is."""
         where, root = self._where(source), os.path.realpath(self._root)
-        if where[1].startswith(root.rstrip("/") + "/") or where in self.read().get("sources", []):
+        if where[1].startswith(root.rstrip("/") + "/") or where in self._read().get("sources", []):
             return ""
         return (
             f"{source['path']} is outside of the workspace, and you have not read it on this machine yet; "
             f"`memdeck state sync {source['id']}` does, and from then on it is read"
         )
 
-
-class RememberedFile(NamedTuple):
-    """The result of reading a file: the item and the hash of its text.
-
-    Both are None where the file holds no session of the repository; then `elsewhere` is the folder of the session, None
-    where it holds no messages. `bad` counts the lines that are not records, `first` is the number of the first. By
-    `size` and `changed` (modification time in nanoseconds) a change is detected.
-    """
-
-    size: int
-    changed: int
-    item: str | None
-    hash: str | None
-    elsewhere: str | None
-    bad: int
-    first: int | None
-
-
-def known_of(item: ImportedItem, status: os.stat_result) -> RememberedFile:
-    """Return the record of a file that was read."""
-    said = item.elsewhere is None and item.messages
-    name, told = (item.external_item_id, item.content_hash) if said else (None, None)
-    looks = status.st_size, status.st_mtime_ns
-    return RememberedFile(*looks, name, told, item.elsewhere, item.bad_lines, item.first_bad_line)
-
-
-class Remembered(MachineNotes):
-    """The files from which the sessions of a workspace were imported."""
-
-    file = "imports.json"
-
-    def of(self, source: Json, seen: Collection[Key]) -> dict[str, RememberedFile]:
-        """Return the record of a source, by the path in it.
-
-        A session counts only where its event still exists (`seen`): after an undo it is imported again.
+    def files_read(self, source: Json, imported: int) -> Looks:
+        """Return the files of a source that were read; none where the number of its imports is another one since, such
+        as after an undo.
         """
-        kept = _sources(self.read()).get(source["id"], {})
-        found = kept["items"].items() if kept.get("where") == self._where(source) else ()
-        known = {name: RememberedFile(*values) for name, values in found}
-        return {
-            name: one for name, one in known.items() if one.hash is None or (source["id"], one.item, one.hash) in seen
+        kept = self._read().get("read", {}).get(source["id"], {})
+        same = kept.get("where") == self._where(source) and kept.get("imported") == imported
+        return kept["files"] if same else {}
+
+    def keep_read(self, read: Iterable[tuple[Json, int, Looks]], now: datetime) -> None:
+        """Record the files of sources that were read, and the number of imports of each source."""
+        new = {
+            source["id"]: {"where": self._where(source), "imported": imported, "files": files}
+            for source, imported, files in read
         }
-
-    def keep(self, read: list[tuple[Json, dict[str, RememberedFile]]], now: datetime) -> None:
-        """Record the present state of sources; where that cannot be written, the next sync reads more."""
-        new = {source["id"]: {"where": self._where(source), "items": items} for source, items in read}
-        self.update(lambda notes: {"version": _VERSION, "sources": {**_sources(notes), **new}}, now)
-
-
-def _sources(notes: Json) -> dict[str, Any]:
-    return notes["sources"] if notes.get("version") == _VERSION else {}
+        self._note(now, read={**self._read().get("read", {}), **new})

@@ -614,37 +614,16 @@ def prune(context: Context, dry_run: bool) -> Result:
     """Put old events that were recalled, and old checkpoints, into the archive; remove what expired there."""
     done = prune_now(_store(context), actor=context.actor, now=context.now, dry_run=dry_run)
     context.warn()
-    taken = done.taken
 
     def lines(paint: Paint) -> Iterator[str]:
-        yield from (paint.notice(paint.line(f"warning: {words}")) for words in taken.warnings)
-        yield paint.line(("would take " if dry_run and taken.any else "") + taken.text())
+        yield from (paint.notice(paint.line(f"warning: {words}")) for words in done.warnings)
+        yield paint.line(("would take " if dry_run and done.any else "") + done.text())
         if dry_run:
-            names = [*(event["id"] for event in taken.events), *taken.checkpoints, *taken.batches]
+            names = [*(event["id"] for event in done.events), *done.checkpoints, *done.batches]
             yield from first(names, lambda name: paint.line(name, "    "))
         yield from (paint.line(f"in {batch}", "    ") for batch in done.archived)
 
     return Result(lambda: {"dry_run": dry_run, **done.json()}, lines)
-
-
-@under(state, "automate", serves="change", examples=("memdeck state automate --dry-run", "memdeck state automate"))
-@_dry_run
-def automate(context: Context, dry_run: bool) -> Result:
-    """Do one cycle of the automation by the settings now: sync, recall, prune; `memdeck --maintain` does it by itself.
-
-    Exit code 1 when a step failed and nothing was recalled.
-    """
-    _store(context)
-    done = _system(context).automate(context.now, actor=context.actor, dry_run=dry_run)
-    context.warn()
-
-    def lines(paint: Paint) -> Iterator[str]:
-        yield from (paint.notice(paint.line(f"warning: {words}")) for words in done.warnings)
-        for step in done.steps:
-            line = paint.line(step.text())
-            yield paint.alert(line) if step.state == "failed" else line
-
-    return Result(lambda: {"dry_run": dry_run, **done.json()}, lines, code=int(done.status == "failed"))
 
 
 @under(

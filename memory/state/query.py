@@ -15,8 +15,9 @@ from memory.base.words import content_words, stem, tokens
 from memory.errors import UsageError
 from memory.search.rank import FLOOR, Text, rank
 
-from .files.model import EVENTS, KEYS, NOT_SAID, Json, is_echo
+from .files.model import EVENTS, NO_FOCUS, NOT_SAID, Json, is_echo
 from .files.reading import StateFiles, checkpoint_path
+from .git import recent_work
 from .projections.files import path_of
 
 Mode = Literal["answer", "changes", "next", "traps"]
@@ -48,6 +49,8 @@ _WEIGHTS: dict[Mode, dict[str, float]] = {
 """What the score of an item counts, by mode and kind; 1 where nothing is said."""
 _MEANT, _FACT = 1.5, 1.2
 """What an item counts for that is meant for the mode, and what the project and its commands count before its parts."""
+_PLACE, _WHERE = 1.4, re.compile(r"\s*where\b", re.IGNORECASE)
+"""What a place counts for in a question that asks where something is."""
 _LEAST = 0.6
 """The share of the question that an item must have which has its words only in what it is asked for by."""
 _ASKED_FOR = {
@@ -59,7 +62,7 @@ _ASKED_FOR = {
 }
 """The words by which people ask for a command, by its kind."""
 _NOTES = (
-    (re.compile(r"(?:Runs on|Needs|Requires|Uses the|Targets)\b.*\d"),
+    (re.compile(r"(?:Runs on|Needs|Requires|Uses the|Targets|Compiles for)\b.*\d"),
      "which version is supported, versions, minimum required version, edition, requirement, language version"),
     (re.compile(r"Continuous integration"), "which CI is used, continuous integration, pipeline, workflow"),
     (re.compile(r"Uses [A-Z].* and "), "which languages, ecosystems"),
@@ -69,20 +72,24 @@ _NOTES = (
 _FACTS = (
     ("packageManager", "which package manager, install dependencies", "The package manager is {}."),
     ("workspaceManager", "which workspace manager, monorepo", "The workspace is managed by {}."),
-    ("primaryEcosystem", "which language, ecosystem, programming language, written in", "It is a {} project."),
+    ("primaryEcosystem", "which language, ecosystem, written in", "It is a {} project."),
 )
-_PLACES = (
-    ("entrypoint", "entrypoints", "role", "where is the entry point, main file, where does it start"),
-    ("area", "denseSourceAreas", "note", "where is most of the code"),
-)
-_LINES: tuple[tuple[str, str, str, Mode], ...] = (
-    ("currentState", "state", "current state, decision, decided, why", "changes"),
-    ("knownRisks", "risk", "known risks, problems, failing", "traps"),
-    ("suggestedNextActions", "suggested-action", "suggested next action", "next"),
-)
+_LISTS: tuple[tuple[str, str, str, str, str, Mode | None], ...] = (
+    ("project.keyPaths", "path", "path", "where is {text}", "`{text}` is a key path.", None),
+    ("projectMap.modules", "module", "module", "where is {name}, what is {path}, module",
+     "`{path}` ({name}): {responsibility}", None),
+    ("projectMap.entrypoints", "entrypoint", "entrypoint",
+     "where is the entry point, main file, where does the program start, {path}", "`{path}`: {role}", None),
+    ("projectMap.denseSourceAreas", "area", "area", "where is most of the code, {path}", "`{path}`: {note}", None),
+    ("projectMap.architectureNotes", "note", "note", "", "{text}", None),
+    ("currentFocus.currentState", "state", "focus", "current state, decision, decided, why", "{text}", "changes"),
+    ("currentFocus.knownRisks", "risk", "focus", "known risks, problems, failing", "{text}", "traps"),
+    ("currentFocus.suggestedNextActions", "suggested-action", "focus", "suggested next action", "{text}", "next"),
+)  # fmt: skip
+"""The lists of the bundle: the id and category of an entry, the words by which people ask for it, and what it says."""
 _ENTRIES: tuple[tuple[str, str, tuple[str, ...], Mode], ...] = (
     ("gotcha", "gotchas", ("cause", "correctPath", "symptom"), "traps"),
-    ("next-step", "next-steps", ("start", "why", "done"), "next"),
+    ("next-step", "nextSteps", ("start", "why", "done"), "next"),
 )
 _SIGNALS: tuple[tuple[str, Mode | None], ...] = (
     ("decisions", "changes"),
@@ -170,7 +177,11 @@ def ask(memory: StateFiles, question: str, *, mode: str | None = None, scope: st
         if given is not None and given not in known:
             raise UsageError(f"state.query.{what}", f"{given[:60]!r} is no {what}", f"one of {', '.join(known)}")
     chosen: Mode = next((one for one in MODES if one == mode), mode_of(question))
-    hits = _hits(list(items_of(memory, scope)), question, chosen)
+    items = list(items_of(memory, scope))
+    if chosen == "changes" and scope != "history" and (work := recent_work(memory.root)):
+        said = f"The last commits: {'; '.join(f'“{subject}”' for subject in work.subjects)}."
+        items.append(QueryItem("commits", "bundle", "commits", "git log", ".git", "commits", said, mode="changes"))
+    hits = _hits(items, question, chosen)
     if not hits:
         why = f"nothing in the scope {scope} is about it; mode {chosen}"
         return QueryAnswer(question, chosen, scope, False, NOT_ENOUGH, why, ())
@@ -196,19 +207,20 @@ def _hits(items: list[QueryItem], question: str, mode: Mode) -> tuple[QueryHit, 
     subject = _ABOUT_THE_MODE.sub(" ", question) if mode != "answer" else question
     found = rank(subject, texts, limit=len(texts), floor=FLOOR) if re.search(r"\w", subject) else ()
     hits = [
-        QueryHit(items[one.place], one.score * _weight(items[one.place], mode), one.words)
+        QueryHit(items[one.place], one.score * _weight(items[one.place], mode, question), one.words)
         for one in found
         if one.score >= _LEAST or _says(items[one.place], one.words)
     ]
     if mode != "answer" and not any(hit.item.mode == mode for hit in hits):
         general = [item for item in items if item.mode == mode]
-        hits = [*(QueryHit(item, _weight(item, mode), ()) for item in general), *hits]
+        hits = [*(QueryHit(item, _weight(item, mode, question), ()) for item in general), *hits]
     return tuple(sorted(hits, key=lambda hit: -hit.score)[:MOST])
 
 
-def _weight(item: QueryItem, mode: Mode) -> float:
-    meant = _MEANT if item.mode == mode else _FACT if item.category in ("project", "command") else 1.0
-    return _WEIGHTS[mode].get(item.kind, 1.0) * meant
+def _weight(item: QueryItem, mode: Mode, question: str) -> float:
+    meant = _MEANT if item.mode == mode else _FACT if item.category in ("project", "command", "program") else 1.0
+    place = _PLACE if _WHERE.match(question) and item.category in ("path", "module", "entrypoint", "program") else 1.0
+    return _WEIGHTS[mode].get(item.kind, 1.0) * meant * place
 
 
 def _says(item: QueryItem, words: Sequence[str]) -> bool:
@@ -239,83 +251,61 @@ _FILES = {"gotcha": "gotchas", "next-step": "next-steps", "focus": "current-focu
 
 
 def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
-    for part in (_project, _commands, _map, _entries, _focus):
-        for item in part(bundle):
-            file = path_of(_FILES.get(item.category, "project-map"))
-            yield item._replace(kind="bundle", place=f"bundle.{item.place}", file=file, created=created)
+    def item(
+        name: str, category: str, place: str, asked: str, said: str, text: str = "", mode: Mode | None = None
+    ) -> QueryItem:
+        file = path_of("project-map" if name.startswith("note-") else _FILES.get(category, "project-map"))
+        return QueryItem(name, "bundle", category, f"bundle.{place}", file, asked, said, text, created, mode)
 
-
-def _item(
-    name: str, category: str, place: str, asked: str, said: str, text: str = "", mode: Mode | None = None
-) -> QueryItem:
-    return QueryItem(name, "", category, place, "", asked, said, text, "", mode)
-
-
-def _project(bundle: Json) -> Iterator[QueryItem]:
-    project = bundle["project"]
+    project, focus = bundle["project"], bundle["currentFocus"]
     name = project["name"]
     asked = f"what is {name}, what does {name} do, project, purpose, about"
-    yield _item("project", "project", "project.summary", asked, f"{name}: {project['summary']}")
+    yield item("project", "project", "project.summary", asked, f"{name}: {project['summary']}")
     for key, asked, said in _FACTS:
         if project[key].lower() not in ("none", "unknown"):
-            yield _item(key, "project", f"project.{key}", asked, said.format(project[key]))
-    for path in project["keyPaths"]:
-        said = f"`{path}` is a key path of {name}."
-        yield _item(f"path:{path}", "path", "project.keyPaths", f"where is {path}", said)
-
-
-def _commands(bundle: Json) -> Iterator[QueryItem]:
+            yield item(key, "project", f"project.{key}", asked, said.format(project[key]))
     for number, one in enumerate(bundle["validationCommands"]):
         command = " ".join(one["command"])
         about = f"{one['label']} {one['purpose']} {command}".lower()
         asked = next((words for kind, words in _ASKED_FOR.items() if kind in about), "validate, check")
         said = f"`{command}`: {one['purpose']}"
-        yield _item(f"command-{number + 1}", "command", f"validationCommands[{number}]", asked, said, one["label"])
-
-
-def _map(bundle: Json) -> Iterator[QueryItem]:
-    parts = bundle["projectMap"]
-    for number, one in enumerate(parts["modules"], 1):
-        asked = f"where is {one['name']}, what is {one['path']}, module"
-        said = f"`{one['path']}` ({one['name']}): {one['responsibility']}"
-        yield _item(f"module-{number}", "module", f"projectMap.modules.{one['path']}", asked, said)
-    for kind, key, said_of, asked in _PLACES:
-        for number, one in enumerate(parts[key], 1):
-            said = f"`{one['path']}`: {one[said_of]}"
-            yield _item(f"{kind}-{number}", kind, f"projectMap.{key}.{one['path']}", f"{asked}, {one['path']}", said)
-    for number, note in enumerate(parts["architectureNotes"]):
-        asked = next((words for start, words in _NOTES if start.match(note)), "architecture, design")
-        if found := _NOTED_COMMAND.match(note):
-            asked = _ASKED_FOR[found[1].lower()]
-        yield _item(f"note-{number + 1}", "note", f"projectMap.architectureNotes[{number}]", asked, note)
-    if parts["firstFilesToRead"]:
+        yield item(f"command-{number + 1}", "command", f"validationCommands[{number}]", asked, said, one["label"])
+    mode: Mode | None
+    for kind, key, names, mode in _ENTRIES:
+        for number, one in enumerate(bundle[key]):
+            told = [text for name in names if (text := one[name]) not in (NOT_SAID, "-") and "Noted in " not in text]
+            said = ": ".join([one["title"], *told[:1]])
+            rest = "\n".join(told[1:])
+            yield item(f"{kind}-{number + 1}", kind, f"{key}[{number}]", one["title"], said, rest, mode)
+    for where, kind, category, asked, said, mode in _LISTS:
+        section, _, key = where.partition(".")
+        for number, one in enumerate(bundle[section][key]):
+            values = {"text": one} if isinstance(one, str) else one
+            words, text = asked.format_map(values) or _asked_of_note(one), said.format_map(values)
+            named = _NOTED_COMMAND.match(text) if kind == "note" else "`: The " in text and kind == "entrypoint"
+            part = ("command" if kind == "note" else "program") if named else category
+            yield item(f"{kind}-{number + 1}", part, f"{where}[{number}]", words, text, mode=mode)
+    if paths := bundle["projectMap"]["firstFilesToRead"]:
         asked = "which files to read first, where to begin reading, important files, where to start"
-        said = f"Read first: {', '.join(f'`{path}`' for path in parts['firstFilesToRead'])}."
-        yield _item("first-files", "files", "projectMap.firstFilesToRead", asked, said)
-
-
-def _focus(bundle: Json) -> Iterator[QueryItem]:
-    focus = bundle["currentFocus"]
+        said = f"Read first: {', '.join(f'`{path}`' for path in paths)}."
+        yield item("first-files", "files", "projectMap.firstFilesToRead", asked, said)
     asked = "current focus, what is being worked on, unreleased, status"
-    yield _item("current-focus", "focus", "currentFocus.summary", asked, focus["summary"], mode="changes")
-    for key, kind, asked, mode in _LINES:
-        for number, line in enumerate(focus[key]):
-            place = f"currentFocus.{key}[{number}]"
-            yield _item(f"{kind}-{number + 1}", "focus", place, asked, line, mode=mode)
+    if not focus["summary"].startswith(NO_FOCUS):
+        said = " ".join([focus["summary"], *focus["currentState"][:1]])
+        yield item("current-focus", "focus", "currentFocus.summary", asked, said, mode="changes")
     snapshot = focus["validationSnapshot"]
     if snapshot["status"] != "not-run":
         asked = "do the tests pass, was it validated, validation, last run"
         said = f"{snapshot['status'].capitalize()} at {snapshot['validatedAt']}: {snapshot['summary']}"
-        yield _item("validation", "focus", "currentFocus.validationSnapshot", asked, said)
+        yield item("validation", "focus", "currentFocus.validationSnapshot", asked, said)
 
 
-def _entries(bundle: Json) -> Iterator[QueryItem]:
-    for kind, section, names, mode in _ENTRIES:
-        for number, one in enumerate(bundle[KEYS[section]], 1):
-            told = [text for name in names if (text := one[name]) not in (NOT_SAID, "-") and "Noted in " not in text]
-            said = f"{one['title']}: {told[0]}" if told else one["title"]
-            place = f"{KEYS[section]}.{one['title']}"
-            yield _item(f"{kind}-{number}", kind, place, one["title"], said, "\n".join(told[1:]), mode)
+def _asked_of_note(note: str) -> str:
+    """Return the words by which people ask for a note of the analysis."""
+    command = _NOTED_COMMAND.match(note)
+    if command:
+        return _ASKED_FOR[command[1].lower()]
+    return next((words for start, words in _NOTES if start.match(note)), "architecture, design")
 
 
 def _of_checkpoint(checkpoint: Json) -> QueryItem:
@@ -342,4 +332,4 @@ def _of_event(event: Json) -> Iterator[QueryItem]:
     if not is_echo(event):
         for kind, mode in _SIGNALS:
             yield from (item(text, kind, mode) for text in event["signals"][kind])
-    yield item(event["summary"], "event", "changes")
+    yield item(event["summary"], "event", None if is_echo(event) else "changes")

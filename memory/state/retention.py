@@ -1,30 +1,39 @@
-"""Retention: recalled old events and old checkpoints are moved to the archive, and its batches expire."""
+"""Retention: recalled old events and old checkpoints are moved to the archive, and its batches expire.
+
+A batch of the archive has a manifest, events, and checkpoints or whole files.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
 from memory.storage import fsio
 
-from .files.archive import MOST_CHECKPOINTS, expired, files_of, note_expired, put_batch
-from .files.model import ARCHIVE, EVENTS, Json, plural, stamp
-from .files.reading import StateFiles
+from .files.json_text import canonical_bytes, line_bytes, load
+from .files.model import ARCHIVE, EVENTS, EXPIRED, Json, plural, stamp
+from .files.reading import StateFiles, checkpoint_path, read_events
 from .files.store import StateStore, StateWriting
 
 if TYPE_CHECKING:
     from memory.storage import Change
 
+MOST_CHECKPOINTS, _MOST_BATCHES = 200, 2
+"""How many checkpoints one transaction moves, and how many batches it removes; the next one takes the others."""
+
 
 @dataclass(frozen=True, slots=True)
-class PruneCandidates:
-    """What the next prune removes: events, checkpoints by id (the oldest first), and batches that expired.
+class Pruned:
+    """What a prune removes: events, checkpoints by id (the oldest first), and batches that expired.
 
-    `skipped` says why nothing is removed at all, `warnings` what could not be read.
+    `skipped` says why nothing is removed at all, `warnings` what could not be read. After a prune `archived` are the
+    new batches, `changes` what it changed.
     """
 
     events: tuple[Json, ...] = ()
@@ -32,6 +41,8 @@ class PruneCandidates:
     batches: tuple[str, ...] = ()
     skipped: str | None = None
     warnings: tuple[str, ...] = ()
+    archived: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
 
     @property
     def any(self) -> bool:
@@ -41,44 +52,48 @@ class PruneCandidates:
     def json(self) -> Json:
         """Return it for programs."""
         return {
+            "attempted": self.skipped is None,
+            "archivedEventCount": len(self.events),
+            "archivedCheckpointCount": len(self.checkpoints),
+            "expiredArchiveBatchCount": len(self.batches),
+            "archiveBatches": list(self.archived),
+            "skippedReason": self.skipped,
             "events": [event["id"] for event in self.events],
             "checkpoints": list(self.checkpoints),
             "expiredBatches": list(self.batches),
             "skipped": self.skipped,
             "warnings": list(self.warnings),
+            "changes": [change.id for change in self.changes],
         }
 
     def text(self) -> str:
         """Return a short text about it."""
         if self.skipped is not None:
             return self.skipped
-        if not self.any:
-            return "nothing is old enough"
         moved = {"event": self.events, "checkpoint": self.checkpoints}
-        said = [plural(len(some), noun) for noun, some in moved.items() if some]
-        words = [f"{' and '.join(said)} to the archive"] if said else []
+        said = " and ".join(plural(len(some), noun) for noun, some in moved.items() if some)
+        words = [f"{said} to the archive"] if said else []
         if self.batches:
             words.append(f"{len(self.batches):,} expired {'batch' if len(self.batches) == 1 else 'batches'} out of it")
-        return ", ".join(words)
+        return ", ".join(words) or "nothing is old enough"
 
 
-def candidates(memory: StateFiles, now: datetime) -> PruneCandidates:
+def candidates(memory: StateFiles, now: datetime) -> Pruned:
     """Return what a prune at an aware time removes.
 
     Events as old as `retention.history.maxAgeDays` that were recalled; checkpoints as old as
     `retention.checkpoints.maxAgeDays`, except the latest and the `keepRecent` newest (0: except the latest); batches as
-    old as `retention.archive.expireAfterDays`. Of checkpoints and batches one prune takes as many as a process can have
-    open; the next one takes the others.
+    old as `retention.archive.expireAfterDays`.
     """
     retention = memory.config["retention"]
     if not retention["enabled"]:
-        return PruneCandidates(skipped="retention is off (retention.enabled)")
+        return Pruned(skipped="retention is off (retention.enabled)")
     before = stamp(now - timedelta(days=retention["history"]["maxAgeDays"]))
     events = tuple(event for event in memory.events if event["createdAt"] <= before and memory.is_recalled(event))
     warnings: list[str] = []
-    checkpoints = tuple(islice(_old_checkpoints(memory, now, retention["checkpoints"], warnings), MOST_CHECKPOINTS))
-    batches = expired(memory, now, retention["archive"]["expireAfterDays"], warnings)
-    return PruneCandidates(events, checkpoints, tuple(batches), None, tuple(warnings))
+    checkpoints = islice(_old_checkpoints(memory, now, retention["checkpoints"], warnings), MOST_CHECKPOINTS)
+    batches = _expired(memory, now, retention["archive"]["expireAfterDays"], warnings)
+    return Pruned(events, tuple(checkpoints), tuple(islice(batches, _MOST_BATCHES)), None, tuple(warnings))
 
 
 def _old_checkpoints(memory: StateFiles, now: datetime, settings: Json, warnings: list[str]) -> Iterator[str]:
@@ -94,26 +109,15 @@ def _old_checkpoints(memory: StateFiles, now: datetime, settings: Json, warnings
             warnings.append(f"{error.message}; it stays")
 
 
-@dataclass(frozen=True, slots=True)
-class Pruned:
-    """The result of a prune or of its dry run: what was removed, the new batches, and the changes."""
-
-    taken: PruneCandidates
-    archived: tuple[str, ...] = ()
-    changes: tuple[Change, ...] = ()
-
-    def json(self) -> Json:
-        """Return it for programs."""
-        return {
-            "attempted": self.taken.skipped is None,
-            "archivedEventCount": len(self.taken.events),
-            "archivedCheckpointCount": len(self.taken.checkpoints),
-            "expiredArchiveBatchCount": len(self.taken.batches),
-            "archiveBatches": list(self.archived),
-            "skippedReason": self.taken.skipped,
-            **self.taken.json(),
-            "changes": [change.id for change in self.changes],
-        }
+def _expired(memory: StateFiles, now: datetime, days: int, warnings: list[str]) -> Iterator[str]:
+    """Yield the batches that are `days` old by their manifests; add a sentence about each unreadable one."""
+    before = stamp(now - timedelta(days=days))
+    for batch in memory.batches:
+        try:
+            if memory.manifest(batch)["createdAt"] <= before:
+                yield batch
+        except MemdeckError as error:
+            warnings.append(f"{error.message}; the batch stays")
 
 
 def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False) -> Pruned:
@@ -122,11 +126,11 @@ def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False
     The archive is written in the same change as the active files: nothing is ever in neither. `memdeck undo` restores
     it.
     """
-    taken = candidates(store.memory(), now)
-    if dry_run or not taken.any:
-        return Pruned(taken)
+    found = candidates(store.memory(), now)
+    if dry_run or not found.any:
+        return found
     done = store.change("state.prune", _prune, actor=actor, now=now)
-    for one in done.taken.batches:
+    for one in done.batches:
         folder = f"{ARCHIVE}/{one}"
         fsio.remove_folders([folder, f"{folder}/damaged", f"{folder}/checkpoints"], store.root)
     return done
@@ -136,30 +140,15 @@ def _prune(writing: StateWriting) -> Pruned:
     memory = writing.memory
     found = candidates(memory, writing.now)
     if not found.any:
-        return Pruned(found)
+        return found
+    _remove_batches(writing, found.batches)
     archived: tuple[str, ...] = ()
     if found.events or found.checkpoints:
         name = put_batch(writing, "prune", memory.config, events=found.events, checkpoints=found.checkpoints)
         archived = (f"{ARCHIVE}/{name}",)
     if found.events:
         _drop_events(writing, found.events)
-    done = replace(found, batches=_expire(writing, found))
-    return Pruned(done, archived, (writing.commit(f"pruned {done.text()}"),))
-
-
-def _expire(writing: StateWriting, found: PruneCandidates) -> tuple[str, ...]:
-    """Plan the removal of as many files of batches as fit in one transaction; return the batches that are then gone."""
-    room = 2 * (MOST_CHECKPOINTS - len(found.checkpoints))
-    gone = []
-    for batch in found.batches:
-        # The manifest is removed last: the rest of a very large batch still counts as expired.
-        files = sorted(files_of(writing.memory, batch), key=lambda path: path.endswith("/manifest.json"))
-        for path in files[: max(room, 0)]:
-            writing.take_away(path)
-        gone += [batch] if len(files) <= room else []
-        room -= len(files)
-    note_expired(writing, gone)
-    return tuple(gone)
+    return replace(found, archived=archived, changes=(writing.commit(f"pruned {found.text()}"),))
 
 
 def _drop_events(writing: StateWriting, gone: tuple[Json, ...]) -> None:
@@ -172,3 +161,92 @@ def _drop_events(writing: StateWriting, gone: tuple[Json, ...]) -> None:
     state = writing.memory.state
     count = {"historyEventCount": len(found.items) - len(drop)}
     writing.put_state({**state, "maintenance": {**state["maintenance"], **count}})
+
+
+# -- batches of the archive -----------------------------------------------------------------------------------------
+
+_WRITTEN = re.compile(
+    r"(?:events\.jsonl|(?:state|config|sources|manifest)\.json|damaged/.+|checkpoints/chk-\d{6,15}\.json)"
+)
+
+
+def put_batch(
+    writing: StateWriting,
+    kind: str,
+    config: Json,
+    *,
+    events: Sequence[Json] = (),
+    lost: Sequence[str] = (),
+    checkpoints: Sequence[str] = (),
+    files: Sequence[tuple[str, bytes]] = (),
+) -> str:
+    """Plan a batch of the archive and return its name.
+
+    It holds a manifest, events, the checkpoints with the given ids, and whole files by their name in the batch. The
+    checkpoints leave the active folder in the same change. `lost` are ids of events that can be read from no file.
+    """
+    first = f"{kind}-{re.sub(r'[^0-9TZ]', '', stamp(writing.now))}"
+    names = (first if number == 1 else f"{first}-{number}" for number in count(1))
+    taken = writing.store.names(ARCHIVE)
+    name = next(name for name in names if name not in taken)
+    retention = config["retention"]
+    manifest = {
+        "createdAt": stamp(writing.now),
+        "archivedEventIds": [*(event["id"] for event in events), *lost],
+        "archivedCheckpointIds": list(checkpoints),
+        "historyMaxAgeDays": retention["history"]["maxAgeDays"],
+        "checkpointMaxAgeDays": retention["checkpoints"]["maxAgeDays"],
+        "keepRecent": retention["checkpoints"]["keepRecent"],
+        "expireAfterDays": retention["archive"]["expireAfterDays"],
+    }
+    whole = {"events.jsonl": b"".join(map(line_bytes, events)), **dict(files)}
+    whole |= {f"checkpoints/{one}.json": writing.transaction.read(checkpoint_path(one)).data for one in checkpoints}
+    for path, data in {**whole, "manifest.json": canonical_bytes(manifest)}.items():
+        writing.put(f"{ARCHIVE}/{name}/{path}", data)
+    for one in checkpoints:
+        writing.take_away(checkpoint_path(one))
+    return name
+
+
+def archived_events(memory: StateFiles) -> Iterator[Json]:
+    """Yield the events in the batches of the archive; lines without an event are skipped."""
+    for batch in memory.batches:
+        with suppress(MemdeckError):
+            yield from read_events(memory.read(f"{ARCHIVE}/{batch}/events.jsonl").data).items
+
+
+Key = tuple[str, str | None, str]
+"""Identifies an import: the source, the item and the hash of its text."""
+
+
+def imports_of(memory: StateFiles) -> set[Key]:
+    """Return the imports in the history, the archive, and what expired there, so that none is imported twice."""
+    return {*map(_key, (*memory.events, *archived_events(memory))), *_expired_imports(memory)}
+
+
+def _key(event: Json) -> Key:
+    return event["sourceId"], event["externalItemId"], event["contentHash"]
+
+
+def _expired_imports(memory: StateFiles) -> set[Key]:
+    with suppress(MemdeckError):
+        stored = memory.read(EXPIRED)
+        found = load(stored.data, EXPIRED, "state.archive.expired") if stored.exists else []
+        return {tuple(one) for one in found if isinstance(one, list)} if isinstance(found, list) else set()
+    return set()
+
+
+def _remove_batches(writing: StateWriting, batches: Iterable[str]) -> None:
+    """Plan that batches are removed, except files that no memory system wrote, and that their imports are noted."""
+    memory, new = writing.memory, _expired_imports(writing.memory)
+    known = len(new)
+    for batch in batches:
+        folder = f"{ARCHIVE}/{batch}"
+        events = read_events(memory.read(f"{folder}/events.jsonl").data).items
+        new |= {_key(event) for event in events if event["kind"] == "imported_session"}
+        for part in ("", "damaged/", "checkpoints/"):
+            for path in (f"{part}{name}" for name in memory.names(f"{folder}/{part}")):
+                if _WRITTEN.fullmatch(path):
+                    writing.take_away(f"{folder}/{path}")
+    if len(new) > known:
+        writing.put(EXPIRED, canonical_bytes(sorted(new)))

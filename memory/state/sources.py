@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,16 +14,15 @@ from typing import TYPE_CHECKING
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
 from .files import schema
-from .files.archive import imports_of
 from .files.json_text import canonical_bytes
 from .files.model import SIGNALS, SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
 from .files.reading import StateFiles
 from .files.store import NEVER_SYNCED, StateStore, StateWriting, refuse, short
-from .git import is_elsewhere
 from .imports import ImportedItem, discover, read_item
 from .imports.privacy import Cleaner
-from .machine_notes import Remembered, RememberedFile, known_of
+from .machine_notes import Looks, MachineNotes
 from .paths import full_path, shown_path
+from .retention import imports_of
 
 if TYPE_CHECKING:
     from memory.storage import Change
@@ -196,22 +196,19 @@ def sync(
     """
     memory = store.memory()
     _ = memory.state
-    remembered, seen = Remembered(store.root, store.private, home), imports_of(memory)
+    notes = MachineNotes(store.root, store.private, home)
+    counts = Counter(one[0] for one in imports_of(memory))
     found: _Found = []
-    read: list[tuple[Json, dict[str, RememberedFile]]] = []
+    looks: dict[str, Looks] = {}
     for source in memory.sources:
         if source["id"] in ids:
-            result, items = SourceSync(source["id"]), remembered.of(source, seen)
-            found.append((source, result, _read(store.root, home, source, result, items, progress)))
-            read.append((source, items))
+            result, known = SourceSync(source["id"]), notes.files_read(source, counts[source["id"]])
+            items, looks[source["id"]] = _read(store.root, home, source, result, known, progress)
+            found.append((source, result, items))
     if not found:
         return Synced((), None)
-
-    def build(writing: StateWriting) -> Synced:
-        return _write(writing, found, quiet)
-
-    synced = store.change("state.sync", build, actor=actor, now=now)
-    remembered.keep(read, now)
+    synced = store.change("state.sync", lambda writing: _write(writing, found, quiet), actor=actor, now=now)
+    notes.keep_read(((one, counts[one["id"]] + result.imported, looks[one["id"]]) for one, result, _ in found), now)
     return synced
 
 
@@ -220,49 +217,49 @@ def _read(
     home: Path | None,
     source: Json,
     result: SourceSync,
-    remembered: dict[str, RememberedFile],
+    known: Looks,
     progress: Callable[[str], object] | None,
-) -> list[ImportedItem]:
-    """Return the sessions of a source to import; `remembered` is updated to the present files."""
+) -> tuple[list[ImportedItem], Looks]:
+    """Return the sessions of a source to import, and the files that were read now or before."""
     items: list[ImportedItem] = []
-    before = dict(remembered)
-    remembered.clear()
+    looks: Looks = {}
+    folder = full_path(source["path"], root, home)
     try:
-        folder = full_path(source["path"], root, home)
         discovered = discover(source["type"], folder, root=root, home=home)
     except (MemdeckError, OSError) as error:
         result.failed.append(_why(error, shown_path(folder, root, home)))
-        return items
+        return items, looks
     clean = Cleaner(root, home).text
     for one in discovered:
+        name = clean(one.name)
         try:
             status = os.stat(one.path)
-            known = _still(before.get(one.name), status, root)
-            if known is None:
+            present = [status.st_size, status.st_mtime_ns]
+            if known.get(one.name) == present:
+                result.unchanged += 1
+            else:
                 if progress is not None:
                     progress(one.name)
-                item = read_item(one, root=root, home=home)
-                known = known_of(item, status)
-                result.warnings += [
-                    f"{clean(one.name)}: the first {count:,} of its {_NOUNS[kind]} are too many and left out"
-                    for kind, count in item.dropped.items()
-                ]
-                if known.hash is not None:
-                    items.append(item)
-            elif known.hash is not None:
-                result.unchanged += 1
+                _take(read_item(one, root=root, home=home), name, result, items, home)
+            looks[one.name] = present
         except (MemdeckError, OSError) as error:
             result.failed.append(clean(_why(error, one.name)))
-            continue
-        remembered[one.name] = known
-        if known.bad:
-            lines = plural(known.bad, "line")
-            result.warnings.append(f"{clean(one.name)}: {lines} cannot be read, the first is line {known.first}")
-        if known.elsewhere is not None:
-            result.elsewhere.append(shown_path(known.elsewhere, None, home))
-        elif known.hash is None:
-            result.empty += 1
-    return items
+    return items, looks
+
+
+def _take(item: ImportedItem, name: str, result: SourceSync, items: list[ImportedItem], home: Path | None) -> None:
+    """Take a session that was read, and say what was left out of it."""
+    for kind, count in item.dropped.items():
+        result.warnings.append(f"{name}: the first {count:,} of its {_NOUNS[kind]} are too many and left out")
+    if item.bad_lines:
+        lines = plural(item.bad_lines, "line")
+        result.warnings.append(f"{name}: {lines} cannot be read, the first is line {item.first_bad_line}")
+    if item.elsewhere is not None:
+        result.elsewhere.append(shown_path(item.elsewhere, None, home))
+    elif item.messages:
+        items.append(item)
+    else:
+        result.empty += 1
 
 
 def _why(error: MemdeckError | OSError, name: str) -> str:
@@ -270,14 +267,6 @@ def _why(error: MemdeckError | OSError, name: str) -> str:
     if isinstance(error, MemdeckError):
         return error.message
     return f"{name} cannot be read: {error.strerror or type(error).__name__}"
-
-
-def _still(known: RememberedFile | None, status: os.stat_result, root: Path) -> RememberedFile | None:
-    """Return the record of an unchanged file, None where the file must be read."""
-    if known is None or (known.size, known.changed) != (status.st_size, status.st_mtime_ns):
-        return None
-    # A session of another project counts as such only while that project exists.
-    return None if known.elsewhere is not None and not is_elsewhere(known.elsewhere, root) else known
 
 
 def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:

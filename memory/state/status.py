@@ -16,7 +16,7 @@ from .files.reading import StateFiles
 from .git import GitWork, recent_work
 from .recall.grouping import EventGroup, group_events
 from .recall.recall import SHOWN_GROUPS, group_json, next_events
-from .retention import PruneCandidates, candidates
+from .retention import Pruned, candidates
 
 
 class Next(NamedTuple):
@@ -43,7 +43,7 @@ class Status:
     against: str | None
     drift: tuple[SectionDiff, ...]
     drift_why: str
-    retention: PruneCandidates
+    retention: Pruned
     retention_enabled: bool
     batches: int
     next: Next
@@ -127,7 +127,7 @@ def _by_scope(events: Sequence[Json]) -> dict[str, int]:
 
 
 def _next(
-    backlog: int, threshold: int, sources: list[Json], taken: PruneCandidates, drift: Sequence[SectionDiff], why: str
+    backlog: int, threshold: int, sources: list[Json], taken: Pruned, drift: Sequence[SectionDiff], why: str
 ) -> Next:
     """Return the first that applies: drift error, large backlog, failed source, any backlog, retention, drift."""
     failed = ", ".join(source["id"] for source in sources if source["lastSyncStatus"] == "failed")

@@ -9,36 +9,34 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
 from memory.document import Document
 from memory.document.model import BOM
 from memory.errors import MemdeckError
-from memory.maintenance import Report, RuleReport
-from memory.maintenance.report import Gone
+from memory.maintenance import Report
 from memory.search.records import Record
 from memory.storage.changes import PlainReading
 from memory.system import Advice, BriefLine, Contribution, System
 from memory.trust.consent import Ask, Trust
 from memory.workspace import Outcome, Workspace
 
-from .automate import Cycle, CycleRun
+from .automate import Cycle, said
 from .bundles import edit
 from .checks.check import validate
 from .checks.finding import RepairPlan
 from .checks.repair import repair
 from .commands import engine_ask, engine_of, validation_asks
-from .diff import name_of
-from .exchange import parts_of, take
+from .exchange import items_of, take
 from .files import model
-from .files.json_text import line_of
 from .files.model import Json, is_entry_file, plural
-from .files.reading import StateFiles, read_events
+from .files.reading import read_events
 from .files.store import StateStore, entry_path
 from .look import StateLook
-from .machine_notes import Unattended
+from .machine_notes import MachineNotes
+from .parts import bundle_records, records_of, ref_of
 from .projections.entry_block import without_blocks
 from .projections.files import NAMES, path_of
 from .query import QueryAnswer, ask
@@ -68,7 +66,7 @@ class ProjectState(System):
         self.trust: Trust | None = None
         self.environ: Mapping[str, str] = {}
         self._last: StateLook | None = None
-        self.unattended = Unattended(workspace.root, folder, workspace.home)
+        self.unattended = MachineNotes(workspace.root, folder, workspace.home)
 
     @property
     def home(self) -> Path | None:
@@ -134,10 +132,7 @@ class ProjectState(System):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the bundle, then the events, including those of the archive."""
-        yield from parts_of(self.store.memory())
-        for one in self.records():
-            if one.file != model.STATE:
-                yield Item("event", one.title, one.text, f"{one.file}:{one.line + 1}", one.date, one.tags)
+        return items_of(self.store.memory())
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
         """Convert items: open tasks become next steps, gotchas stay gotchas."""
@@ -169,19 +164,18 @@ class ProjectState(System):
         memory = self.store.memory()
         if message.strip() or not memory.read(model.STATE).exists:
             return
-        bundle = memory.bundle
-        for part, name, key in (("gotchas", "gotcha", "gotchas"), ("next", "next-step", "nextSteps")):
-            for number, one in enumerate(bundle[key], 1):
-                yield self._offered(f"{name}-{number}", one["title"], _sayings(one), part, "the repository")
-        focus = bundle["currentFocus"]
+        for record in bundle_records(memory):
+            if record.item.kind in ("gotcha", "next-step"):
+                part = "gotchas" if record.item.kind == "gotcha" else "next"
+                said = _sayings(record.item.values)
+                yield Contribution(self.name, record.ref or "", record.title, said, "the repository", 1.0, part)
+        focus, ref = memory.bundle["currentFocus"], ref_of("current-focus")
         lines = [focus["summary"], *focus["currentState"], *focus["knownRisks"]]
         lines = [line for line in lines if line and "`memdeck " not in line]
-        yield self._offered("current-focus", "How to leave a note", model.MARKERS, "rest", "the repository")
+        yield Contribution(self.name, ref, "How to leave a note", model.MARKERS, "the repository", 1.0, "rest")
         if lines:
-            yield self._offered("current-focus", lines[0], "\n".join(lines[1:]), "running", "the current focus")
-
-    def _offered(self, name: str, title: str, text: str, part: str, reason: str) -> Contribution:
-        return Contribution(self.name, ref_of(name), title, text, reason, 1.0, part)
+            rest = "\n".join(lines[1:])
+            yield Contribution(self.name, ref, lines[0], rest, "the current focus", 1.0, "running")
 
     def doctor_lines(self) -> Iterable[Advice]:
         """Yield the listed sources that are not read automatically on this machine."""
@@ -211,22 +205,16 @@ class ProjectState(System):
     def _cycle(self, now: datetime, actor: str, *, dry_run: bool, force: bool) -> Report:
         memory = self.store.memory()
         minutes = memory.config["automation"]["intervalMinutes"]
-        _ = memory.state
         if not force and not self.unattended.is_due(now, minutes):
-            words = f"the last cycle was less than {minutes} minutes ago"
-            return Report(dry_run, now, (_said("automate-project-state", words),))
-        cycle = self.automate(now, actor=actor, dry_run=dry_run, attended=False)
+            return Report(dry_run, now, (said("automate", f"the last cycle was less than {minutes} minutes ago"),))
+        engine = None if dry_run else self.engine()
+        cycle = Cycle(self.store, self.home, actor, now, self.unattended.refusal, dry_run, engine)
+        cycle.run()
         if not dry_run:
             self.unattended.ran(now)
         change = cycle.changes[-1].id if cycle.changes else None
         warnings = tuple(f"project state: {words}" for words in cycle.warnings)
-        return Report(dry_run, now, tuple(_rules(cycle)), warnings, change=change)
-
-    def automate(self, now: datetime, *, actor: str, dry_run: bool = False, attended: bool = True) -> Cycle:
-        """Run a cycle of the automation now; unattended, it reads only the sources that the person permitted."""
-        engine = None if dry_run else self.engine()
-        may_read = None if attended else self.unattended.refusal
-        return CycleRun(self.store, self.home, actor, now, dry_run, may_read, engine).run()
+        return Report(dry_run, now, tuple(cycle.rules), warnings, change=change)
 
     # -- what the pane asks for, as outcomes of changes -------------------------------------------------------------
 
@@ -275,27 +263,6 @@ class ProjectState(System):
         return Outcome(done.change, done.summary)
 
 
-def _said(rule: str, words: str, *, acts: bool = False) -> RuleReport:
-    return RuleReport(rule, model.FOLDER, 0, 0, 0, 0, said=words, acts=acts)
-
-
-def _rules(cycle: Cycle) -> Iterator[RuleReport]:
-    """Yield a part of the report for each step; for a prune, count what it archives and what leaves the archive."""
-    for step in cycle.steps:
-        pruned = cycle.pruned if step.name == "prune" else None
-        if pruned is None or not (pruned.taken.events or pruned.taken.checkpoints):
-            words = step.words if step.state in ("done", "nothing") else f"{step.state}: {step.words}"
-            yield _said(f"{step.name}-project-state", words, acts=step.planned or step.state == "done")
-            continue
-        where, taken = ", ".join(pruned.archived) or "the archive", pruned.taken
-        moves = [Gone(ref_of(one["id"]), one["summary"], where, one["createdAt"][:10]) for one in taken.events]
-        moves += [Gone(None, name, where) for name in taken.checkpoints]
-        kinds = {"event": taken.events, "checkpoint": taken.checkpoints}
-        what = (" or ".join(kind for kind, gone in kinds.items() if gone), "archived")
-        count = len(moves)
-        yield RuleReport("prune-project-state", model.FOLDER, count, 0, count, 0, tuple(moves), (), what, step.words)
-
-
 # -- the change log ---------------------------------------------------------------------------------------------
 
 
@@ -340,11 +307,6 @@ class StateReading(PlainReading):
         return ref_of(event["id"]), f"{event['id']} {event['summary']}"
 
 
-def ref_of(name: str) -> str:
-    """Return the ref of an event, a checkpoint, or an item of the bundle: `state#evt-000001`."""
-    return f"state#{name}"
-
-
 _SAYINGS = {
     "symptom": "",
     "cause": "cause: ",
@@ -370,69 +332,3 @@ def _bundle(data: bytes) -> bytes:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return data
     return json.dumps(bundle, indent=1).encode()
-
-
-# -- search ------------------------------------------------------------------------------------------------------
-
-
-class StateItem(NamedTuple):
-    """The item behind a record: its ref and line."""
-
-    ref: str
-    line: int
-
-
-def records_of(memory: StateFiles, refused: MutableMapping[str, MemdeckError] | None) -> Iterator[Record]:
-    """Yield the parts of the bundle, the events and those of the archive; a file that cannot be read goes to `refused`,
-    or raises without it.
-    """
-    archived = (f"{model.ARCHIVE}/{batch}/events.jsonl" for batch in reversed(memory.batches))
-    for file in (model.STATE, model.EVENTS, *archived):
-        try:
-            yield from _bundle_records(memory) if file == model.STATE else _event_records(memory, file)
-        except MemdeckError as error:
-            if refused is None:
-                raise
-            refused[file] = error
-
-
-def _bundle_records(memory: StateFiles) -> Iterator[Record]:
-    stored = memory.read(model.STATE)
-    if not stored.exists:
-        return
-    bundle, date = memory.bundle, memory.state["generatedAt"][:10]
-    focus = bundle["currentFocus"]
-
-    def record(name: str, title: str, text: str, key: str) -> Record:
-        return Record("state", model.STATE, title, text, StateItem(ref_of(name), line_of(stored.data, key) - 1), date)
-
-    project = bundle["project"]
-    words = " ".join([project["summary"], project["primaryEcosystem"], *project["keyPaths"]])
-    yield record("project", project["name"], words, "project")
-    parts = bundle["projectMap"]
-    lines = [
-        f"{name_of(one)} {' '.join(map(str, one.values()))}"
-        for key in ("modules", "entrypoints", "denseSourceAreas")
-        for one in parts[key]
-    ]
-    yield record("project-map", "Project map", "\n".join([*lines, *parts["architectureNotes"]]), "projectMap")
-    yield record("current-focus", focus["summary"], _focus_text(focus), "currentFocus")
-    for kind, key in (("gotcha", "gotchas"), ("next-step", "nextSteps")):
-        for number, one in enumerate(bundle[key], 1):
-            yield record(f"{kind}-{number}", one["title"], "\n".join(one.values()), key)
-
-
-def _focus_text(focus: Json) -> str:
-    return "\n".join([focus["summary"], *focus["currentState"], *focus["knownRisks"], *focus["suggestedNextActions"]])
-
-
-def _event_records(memory: StateFiles, file: str) -> Iterator[Record]:
-    found = read_events(memory.read(file).data)
-    for event, line in zip(reversed(found.items), reversed(found.lines), strict=True):
-        item, date = StateItem(ref_of(event["id"]), line - 1), event["createdAt"][:10]
-        yield Record("state", file, event["summary"], _text(event), item, date)
-
-
-def _text(event: Json) -> str:
-    signals = [text for kind in model.SIGNALS for text in event["signals"][kind]]
-    return "\n".join([event["id"], event["summary"], event["sourceRef"], *signals])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.contract.place import Place
+from tests.contract.test_state_init import git
 from tests.contract.test_state_recall import learned, project, session  # noqa: F401
 
 
@@ -75,6 +76,16 @@ def test_more_evidence_gives_no_fewer_answers(project: Place) -> None:  # noqa: 
     assert project("state", "sync", "--all").code == 0
     for scope in ("history", "all"):
         assert "Uploads go through nginx [evt-000002" in first(project, "uploads nginx", "--scope", scope)
+
+
+def test_what_changed_is_told_by_the_last_commits(place: Place) -> None:
+    """Where no file says what is being worked on, the commits do, as they are now."""
+    place.write("kiln.py", "x = 1\n")
+    git(place.work, "init")
+    git(place.work, "add", "-A")
+    git(place.work, "commit", "-m", "Fire two kilns at once")
+    assert place("state", "init").code == 0
+    assert first(place, "what changed recently").startswith("The last commits: “Fire two kilns at once”.")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from memory.base.words import content_words, stem
-from memory.state.files.model import ENTRY_FILES
+from memory.state.files.model import ENTRY_FILES, NO_FOCUS
 from memory.state.git import is_foreign, most_changed
 from memory.state.paths import first_run
 from memory.state.projections.markdown import one_line
@@ -23,6 +23,8 @@ from .tree import MOST_FILES, Tree, is_document, is_test_folder, language_of
 _GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
            "CONTRIBUTING.md", ".github/CONTRIBUTING.md")  # fmt: skip
 _H1 = re.compile(r"<h1(?:\s[^<>]{0,300})?>(.{1,300}?)</h1>", re.DOTALL | re.IGNORECASE)
+_COMING = re.compile(r"version\W{1,20}(\d+\.\d+)[\d.]*(?:-dev|\.?dev\d|-SNAPSHOT)", re.IGNORECASE)
+"""The version of a manifest that is not released yet."""
 _NAMED = re.compile(r"\S+ (?:is|are) ")
 _SUMMARY, _SHORT, _REPEATED = 400, 8, 0.7
 _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST = 12, 16, 9
@@ -31,7 +33,7 @@ FOREIGN = "`.git` names a repository that does not list this folder as its work 
 NOT_RUN = "The validation commands were not run yet."
 NO_COMMANDS = "No command is known that validates the work."
 UNREAD = "Could not be read, so nothing of it is known"
-_NOTHING = "No file in the repository says what is being worked on; `memdeck state status` shows the last commits."
+_NOTHING = f"{NO_FOCUS}; `memdeck state status` shows the last commits."
 _MOST_PROBLEMS = 8
 
 
@@ -49,7 +51,10 @@ def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
     name = _name(tree, primary)
     commands = commands_of(tree, projects)
     checks = commands[:2]
-    steps, changes = next_steps(tree), unreleased(tree)
+    manifests = " ".join(tree.text(path) for path in primary.manifests) if primary is not None else ""
+    coming = _COMING.search(manifests)
+    folder = main.folder if main is not None else ""
+    steps, changes = next_steps(tree), unreleased(tree, folder, coming[1] if coming is not None else "")
     guides = [path for path in (tree.readme(), *_GUIDES) if path is not None and tree.text(path)]
     entrypoints = _entrypoints(projects, main)
     modules = modules_of(tree, projects)
@@ -82,7 +87,9 @@ def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
 def _name(tree: Tree, primary: Project | None) -> str:
     root = primary.root if primary is not None else None
     if primary is not None and root is not None:
-        return whole_name(root.name) if primary.workspace else root.name
+        name = whole_name(root.name) if primary.workspace else root.name
+        if name.lower() not in ("root", "monorepo", "workspace"):
+            return name
     text = tree.text(tree.readme() or "")
     titles = [section.title for section in sections_of(text) if section.level == 1 and section.title]
     html = _H1.search(text)
@@ -93,9 +100,15 @@ def _name(tree: Tree, primary: Project | None) -> str:
 
 def _summary(tree: Tree, projects: list[Project], main: Package | None, name: str) -> str:
     """Return what the project is: the description in a manifest; where that is short or missing, with the README's."""
-    packages = [main, *(project.root for project in projects[:1])]
+    own = main is not None and main.name.lower().rpartition("/")[2] in (
+        name.lower(),
+        os.path.basename(tree.root).lower(),
+    )
+    # A package that is not named like the whole describes only itself.
+    packages = [main if own else None, *(project.root for project in projects[:1])]
     described = next((plain(one.description) for one in packages if one is not None and one.description), "")
     readme = tree.readme()
+    described = described or (plain(main.description) if main is not None and readme is None else "")
     opening = opening_of(sections_of(tree.text(readme), readme), _SUMMARY) if readme is not None else ""
     if described and opening:
         if described.rstrip(".") in opening:
@@ -134,6 +147,7 @@ def _entrypoints(projects: list[Project], main: Package | None) -> list[dict[str
         for package in project.packages:
             # The main files of other packages are found in the packages themselves.
             programs = {path: role for path, role in package.entries.items() if role.startswith(("The com", "The pro"))}
+            programs = {path: role for path, role in programs.items() if package is main or role not in roles.values()}
             roles = programs | roles if package is main else roles | programs
     return [{"path": path, "role": ended(role)} for path, role in list(roles.items())[:_MOST_ENTRYPOINTS]]
 

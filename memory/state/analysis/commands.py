@@ -60,6 +60,13 @@ _TOOLS = (
     ("lint", r"(?:\./)?scripts?/(?:check|lint)(?:\.sh)?$"),
     ("build", r"(?:cargo|go|dotnet|swift|zig|uv) build|mix compile|(?:\./)?mvnw? (?:\S+ )*?package|make$"),
 )  # fmt: skip
+_TOOLS_OF = (
+    ("Ruby", re.compile(r"\b(?:rubocop|rspec|rake|bundle)\b")),
+    ("Python", re.compile(r"\b(?:pytest|ruff|mypy|tox|nox|flake8)\b")),
+    ("Rust", re.compile(r"\bcargo\b")), ("Go", re.compile(r"\b(?:go (?:test|vet|build)|golangci-lint)\b")),
+    ("Node.js", re.compile(r"\b(?:eslint|prettier|vitest|jest|npm|pnpm|yarn)\b")),
+)  # fmt: skip
+"""The tools of an ecosystem."""
 _SCRIPT_FILE = re.compile(r"(?:scripts?|bin|ci)/[^/]+")
 _RUN_SCRIPT = re.compile(
     r"(?:npm|pnpm|yarn|bun|composer|deno|pdm|poe|hatch|make|just|task|rake|invoke)"
@@ -126,6 +133,14 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     for _, _, names in reversed(runners):
         scripts |= names
     found = [*_guides(tree, scripts), *_ci(tree, scripts), *_named(tree, runners, scripts)]
+    # A tool of another ecosystem checks something beside the work; a bare `make` may only list its targets.
+    known = {one.ecosystem.name for one in projects}
+    found = [
+        one
+        for one in found
+        if (one.words != ("make",) or "C" in known)
+        and all(name in known or not known or not tools.search(one.text) for name, tools in _TOOLS_OF)
+    ]
     best: dict[str, Command] = {}
     for narrow in (False, True):
         found += [] if narrow else list(_conventions(tree, projects))

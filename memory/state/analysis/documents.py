@@ -172,9 +172,9 @@ def _says_something(sentence: str) -> bool:
     return _NO_OPENING.match(sentence) is None and "http" not in sentence
 
 
-def documents(tree: Tree, names: re.Pattern[str]) -> Iterator[tuple[str, list[Section]]]:
-    """Yield path and sections of the documents at the root and in `docs` whose names fit, in a fixed order."""
-    for folder in ("", "docs", "doc", ".github"):
+def documents(tree: Tree, names: re.Pattern[str], main: str = "") -> Iterator[tuple[str, list[Section]]]:
+    """Yield path and sections of the documents whose names fit: at the root, in the main folder, and in `docs`."""
+    for folder in dict.fromkeys(("", main, "docs", "doc", ".github")):
         for path in tree.folders.get(folder, []):
             if names.fullmatch(path.rpartition("/")[2]):
                 yield path, sections_of(tree.text(path), path)

@@ -56,7 +56,7 @@ class Ecosystem(NamedTuple):
     descriptions: tuple[Place, ...] = ()
     versions: tuple[tuple[Place, str], ...] = ()
     members: tuple[Place, ...] = ()
-    tables: tuple[str, ...] = ()
+    tables: tuple[Place, ...] = ()
     entries: tuple[tuple[str, str], ...] = ()
     conventions: tuple[Convention, ...] = ()
     scripts: tuple[str, ...] = ()
@@ -73,9 +73,11 @@ ECOSYSTEMS = (
         ("project.description", "tool.poetry.description", _assigned("description"),
          _text(r"^description[ \t]*=[ \t]*([^\n\"'(]{1,300})")),
         (("project.requires-python", "Runs on Python {}."), ("tool.poetry.dependencies.python", "Runs on Python {}."),
-         (_assigned("python_requires"), "Runs on Python {}.")),
+         (_assigned("python_requires"), "Runs on Python {}."),
+         (_text(r"^python_requires[ \t]*=[ \t]*([^\s\"'][^\n]{0,40})$"), "Runs on Python {}.")),
         members=("tool.uv.workspace.members", "tool.uv.workspace.exclude"),
-        tables=("project.scripts", "tool.poetry.scripts"),
+        tables=("project.scripts", "tool.poetry.scripts",
+                _text(r"^[ \t]+[\"']?([\w.-]{1,60})[ \t]*=[ \t]*(\w+(?:\.\w+)*:\w+)[\"']?,?[ \t]*$")),
         entries=(("{module}/__init__.py", "Loaded by `import {module}`"),
                  ("{module}.py", "Loaded by `import {module}`"),
                  ("*/__main__.py", "What `python -m` runs"), ("manage.py", "Django's command line")),
@@ -115,7 +117,8 @@ ECOSYSTEMS = (
         entries=(("src/main.rs", "The program `{name}`"), ("src/lib.rs", "The library `{name}`"),
                  ("src/bin/*.rs", "The program `{stem}`"), ("src/bin/*/main.rs", "The program `{folder}`")),
         conventions=(Convention("test", "cargo test --workspace", text="[workspace]"), Convention("test", "cargo test"),
-                     Convention("lint", "cargo clippy --all-targets")),
+                     Convention("lint", "cargo clippy --all-targets"),
+                     Convention("format", "cargo fmt --all --check"), Convention("build", "cargo build")),
     ),
     Ecosystem(
         "Go", ("Go",), ("go.mod", "go.work"), (("", "Go modules"),),
@@ -124,7 +127,7 @@ ECOSYSTEMS = (
         entries=(("main.go", "The program `{name}`"), ("cmd/main.go", "The program `{name}`"),
                  ("cmd/*/main.go", "The program `{folder}`"), ("{name}.go", "The package `{name}`")),
         conventions=(Convention("test", "go test ./..."), Convention("lint", "golangci-lint run", ".golangci.yml"),
-                     Convention("lint", "go vet ./...")),
+                     Convention("lint", "go vet ./..."), Convention("build", "go build ./...")),
     ),
     Ecosystem(
         "Java", ("Java", "Kotlin", "Scala", "Groovy"),
@@ -143,7 +146,8 @@ ECOSYSTEMS = (
         (_xml("PackageId"), _xml("AssemblyName")), (_xml("Description"),),
         ((_text(r"<TargetFrameworks?>([^<>$]{1,100})<"), "Targets {}."),),
         entries=(("Program.cs", "The program `{name}`"), ("Startup.cs", "Where the web application is set up")),
-        conventions=(Convention("test", "dotnet test"), Convention("format", "dotnet format --verify-no-changes")),
+        conventions=(Convention("test", "dotnet test"), Convention("format", "dotnet format --verify-no-changes"),
+                     Convention("build", "dotnet build")),
     ),
     Ecosystem(
         "Ruby", ("Ruby",), ("*.gemspec", "Gemfile"), (("", "Bundler"),), (_assigned("name"),),
@@ -179,7 +183,7 @@ ECOSYSTEMS = (
         "Swift", ("Swift", "Objective-C"), ("Package.swift",), (("", "Swift Package Manager"),),
         (_text(r"\bPackage\s*\(\s*name:\s*\"([^\"\n]{1,100})\""),),
         (), entries=(("Sources/*/main.swift", "The program `{folder}`"),),
-        conventions=(Convention("test", "swift test"),),
+        conventions=(Convention("test", "swift test"), Convention("build", "swift build")),
     ),
     Ecosystem(
         "Dart", ("Dart",), ("pubspec.yaml",), (("", "pub"),), (_yaml("name"),), (_yaml("description"),),
@@ -191,13 +195,15 @@ ECOSYSTEMS = (
     Ecosystem(
         "C", ("C", "C++"), ("CMakeLists.txt", "meson.build", "configure.ac", "Makefile"),
         (("vcpkg.json", "vcpkg"), ("conanfile.txt", "Conan"), ("conanfile.py", "Conan"), ("", "none")),
-        (re.compile(r"^[ \t]*project[ \t]*\([ \t\n]*['\"]?([\w.+-]{1,100})", re.MULTILINE | re.IGNORECASE),),
+        (re.compile(r"^[ \t]*project[ \t]*\([ \t\n]*['\"]?([\w.+-]{1,100})", re.MULTILINE | re.IGNORECASE),
+         _text(r"^AC_INIT\(\[?([\w.+-]{1,100})")),
         (_text(r"\bDESCRIPTION\s+\"([^\"]{1,300})\""),),
         entries=(("{name}.h", "The header of `{name}`"), ("include/{name}.h", "The header of `{name}`"),
                  ("include/{name}/{name}.h", "The header of `{name}`"), ("main.c", "The program"),
                  ("src/main.c", "The program"),
                  ("main.cpp", "The program"), ("src/main.cpp", "The program")),
         conventions=(Convention("test", "meson test -C build", "meson.build"),
+                     Convention("test", "make check", "configure.ac"),
                      Convention("test", "ctest --test-dir build --output-on-failure", text="enable_testing")),
     ),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from typing import Any
 from memory.state.projections.markdown import one_line
 
 from .ecosystems import ECOSYSTEMS, Ecosystem, Place
-from .tree import Tree, is_aside, language_of
+from .tree import Tree, is_aside, is_generated, language_of
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _NOT_OF_PROJECT = re.compile(
@@ -24,6 +24,8 @@ _NOT_OF_PROJECT = re.compile(
     re.DOTALL,
 )
 _MODULE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?::[\w.]+)?(?:\s*\[.*\])?")
+_COMPUTED = re.compile(r"[#$]\{")
+"""A value with an expression in it, which is not known."""
 _WHOLE = re.compile(r"[ /_-](?:parent|root|aggregator|monorepo|repository|workspaces?|reactor)\Z", re.IGNORECASE)
 """The endings that manifests of a workspace give its name."""
 _MOST_PACKAGES, _MOST_PATTERNS = 200, 200
@@ -137,11 +139,11 @@ def _add(read: Manifests, folder: str, paths: list[str]) -> None:
     globs = [pattern for pattern in ecosystem.manifests if "*" in pattern]
     if not name and any(fnmatch(paths[0].rpartition("/")[2], pattern) for pattern in globs):
         name = paths[0].rpartition("/")[2].rpartition(".")[0]
-    name = name if name and len(name) <= 100 and "${" not in name else folder.rpartition("/")[2]
+    name = name if name and len(name) <= 100 else folder.rpartition("/")[2]
     if not name:
         return
     description = read.first(paths, ecosystem.descriptions)
-    package = Package(folder, name, "" if re.search(r"[#$]\{", description) else description)
+    package = Package(folder, name, description)
     if folder and not package.description and not read.tree.sources(folder):
         return
     read.project.packages.append(package)
@@ -150,7 +152,8 @@ def _add(read: Manifests, folder: str, paths: list[str]) -> None:
         for path in paths:
             for command, target in read.targets(path, place, name):
                 file = _file_of(read.tree, top, target)
-                if file and command.isprintable() and len(command) < 60:
+                written = file and not is_generated(read.tree.text(file))
+                if written and command.isprintable() and len(command) < 60:
                     package.entries.setdefault(file, f"The command `{command}`")
     for pattern, role in ecosystem.entries:
         _enter(read, package, paths, pattern, role)
@@ -237,7 +240,7 @@ class Manifests:
         """Return the texts at a place of a manifest, each on one line."""
         value = self._at(path, place)
         found = value if isinstance(value, list) else [value]
-        return [one_line(one) for one in found if isinstance(one, str) and one.strip()]
+        return [one_line(one) for one in found if isinstance(one, str) and one.strip() and not _COMPUTED.search(one)]
 
     def text(self, paths: list[str], place: Place) -> str:
         """Return the first text at a place of any of the manifests, "" where there is none."""
@@ -252,9 +255,11 @@ class Manifests:
         value = self._at(path, place)
         return value if isinstance(value, dict) else {}
 
-    def targets(self, path: str, place: str, name: str) -> list[tuple[str, str]]:
+    def targets(self, path: str, place: Place, name: str) -> list[tuple[str, str]]:
         """Return the names and targets of a table of entry points: an object, a list of them, or one path."""
         value = self._at(path, place)
+        if isinstance(place, re.Pattern):
+            return [(found[0], found[1]) for found in value or ()] if isinstance(value, list) else []
         short = name.rpartition("/")[2]
         if isinstance(value, dict) and not isinstance(value.get("path"), str):
             return [(key, one) for key, one in sorted(value.items())[:20] if isinstance(one, str)]

@@ -38,6 +38,9 @@ def modules_of(tree: Tree, projects: list[Project]) -> list[dict[str, str]]:
         parts.insert(0, source)
     room = max(MOST_MODULES - len(packages), MOST_MODULES // 2)
     paths = [*list(packages)[: MOST_MODULES - min(len(parts), room // 2)], *parts]
+    if main is not None and not (main.folder or source):
+        # The package at the root is the main one: its own folder comes before the other packages.
+        paths = [*(one for one in ("lib", "src", "app") if tree.sources(one)), *parts, *paths]
     others = [one for one in tree.inner("") if not is_aside(one) and tree.sources(one)]
     outer = [one for one in others if not any(path == one or path.startswith(f"{one}/") for path in [*paths, source])]
     outer.sort(key=lambda one: (-_size(tree, one), one))
@@ -93,7 +96,9 @@ def _parts(tree: Tree, folder: str, packages: dict[str, Package]) -> list[str]:
     files = [path for path in tree.folders.get(folder, []) if tree.is_work(path) and not path.endswith("__init__.py")]
     files = [path for path in files if not (path.endswith(_HEADERS) and len(_twins(tree, path)) > 1)]
     files.sort(key=lambda path: (-tree.files[path], path))
-    return inner + [path for path in files if any(header(tree, one) for one in _pair(tree, path))][:_FLAT]
+    return (
+        inner + [path for path in files if any(len(header(tree, one).split()) > 2 for one in _pair(tree, path))][:_FLAT]
+    )
 
 
 def _twins(tree: Tree, path: str) -> list[str]:
@@ -111,12 +116,13 @@ _BLOCK = re.compile(r"\A(?:#![^\n]*\n|\s|[\"']use \w+[\"'];?|<\?php)*/\*[*!]?(.{
 _LINES = re.compile(r"\A(?:#![^\n]*\n|\s|<\?php)*((?:(?://|#(?!!|\[|include|if|pragma|define))[^\n]*\n)+)")
 _PACKAGE = re.compile(r"((?://[^\n]*\n)+|/\*.{1,4000}?\*/\s*)package[ \t]+\w", re.DOTALL)
 _RUST = re.compile(r"^//![ \t]?([^\n]*)$", re.MULTILINE)
+_RUST_LINK = re.compile(r"\[(`[^`\n]+`)\](?![(\[])")
 _STARS = re.compile(r"^[ \t]*(?:\*+|//+[!/]?|#+)[ \t]?", re.MULTILINE)
 _TAG = re.compile(r"^[ \t]*(?:@\w+|\\\w+)[^\n]*$", re.MULTILINE)
 _JAVADOC = re.compile(r"\{@\w+ (?:[\w.]+\.)?([^{}\n]+)\}")
 _LEGAL = re.compile(
     r"copyright|licen[sc]e|spdx|all rights reserved|eslint|prettier|@ts-|frozen_string|coding:|typed: "
-    r"|shellcheck|warnings?\b",
+    r"|shellcheck|warnings?\b|please |the author\b|bug reports",
     re.IGNORECASE,
 )
 _MOST_COMMENTS = 4
@@ -191,7 +197,7 @@ def header(tree: Tree, path: str) -> str:
     elif suffix in ("ex", "exs"):
         found = _groups(_MODULEDOC.search(text), 1, 2)
     elif suffix == "rs":
-        found = "\n".join(_RUST.findall(text)[:20])
+        found = _RUST_LINK.sub(r"\1", "\n".join(_RUST.findall(text)[:20]))
     elif suffix == "go":
         found = _STARS.sub("", _groups(_PACKAGE.search(text[:8000]), 1).replace("/*", "").replace("*/", ""))
         found = found if re.match(r"\s*(?:Package|Command|Program|\w+ is)\b", found) else ""
@@ -202,7 +208,9 @@ def header(tree: Tree, path: str) -> str:
         if (
             len(said.split()) >= 2
             and "http" not in said
-            and not said.lower().startswith(("#", "=", "-", "import ", "const ", "do not "))
+            and not said.lower().startswith(
+                ("#", "=", "-", "import ", "const ", "do not ", "on ", "if ", "when ", "note")
+            )
         ):
             return "" if _LEGAL.search(said[:300]) else first_sentence(said).rstrip(":")
     return ""

@@ -65,22 +65,29 @@ class Unreleased:
     changes: list[str]
 
 
-def unreleased(tree: Tree) -> Unreleased | None:
-    """Return what the change log or a folder of fragments lists as not released; None where nothing is."""
+def unreleased(tree: Tree, main: str = "", coming: str = "") -> Unreleased | None:
+    """Return what the change log or a folder of fragments lists as not released; None where nothing is.
+
+    `main` is the folder of the main package, `coming` the start of the version that its manifest calls unfinished.
+    """
     fragments = [path for path in tree.files if _FRAGMENTS.fullmatch(path) and "readme" not in path.lower()]
     told = [first_sentence(plain(_FRONT.sub("", tree.text(path)).strip().split("\n\n")[0]), _TEXT) for path in fragments
             if path.endswith((".md", ".rst", ".txt")) or ".changeset" not in path]  # fmt: skip
-    for path, sections in documents(tree, _CHANGES):
+    for path, sections in documents(tree, _CHANGES, main):
         versions = [one for one in sections if one.level in (1, 2) and (one.blocks or one.level == 2)]
         for section in versions[:3]:
             still = bool(section.paragraphs) and _STILL.match(section.paragraphs[0]) is not None
-            if not still and _UNRELEASED.search(section.title) is None:
+            named = [one for one in section.titles if coming and re.search(rf"(?<![\d.]){re.escape(coming)}", one)]
+            soon = section is versions[0] and bool(named)
+            if not (still or soon or _UNRELEASED.search(section.title)):
                 continue
-            inner = [one for one in sections if one is section or section.title in one.above]
+            top = named[0] if soon else section.title
+            inner = [one for one in sections if one is section or top in one.above]
             changes = [some_sentences(item.text, _TEXT) for one in inner for item in one.items]
             changes = changes or list(filter(None, (" ".join(sentences(one)[1:]) for one in section.paragraphs[:1])))
             if changes:
-                return Unreleased(path, section.title.strip("[]"), [*changes, *filter(None, told)])
+                title = named[0] if soon else section.title.strip("[]")
+                return Unreleased(path, title, [*changes, *filter(None, told)])
     told = list(filter(None, told))
     return Unreleased(fragments[0].rpartition("/")[0], "", told) if told else None
 

@@ -78,7 +78,8 @@ class RepairPlan:
         if data:
             self.aside.append((f"damaged/{path.replace('/', '+')}", data))
 
-    def write(self, path: str, data: bytes, action: str, why: str) -> None:
-        """Plan the bytes of a file."""
+    def write(self, path: str, data: bytes | None, action: str, why: str, *, damaged: bytes = b"") -> None:
+        """Plan the bytes of a file (None: it is removed), and keep its `damaged` ones aside."""
+        self.keep_aside(path, damaged)
         self.files[path] = data
         self.steps.append(Mend(path, action, why))

@@ -37,6 +37,8 @@ _SETTINGS: dict[str, tuple[Any, str]] = {
 """The settings by their dotted keys: the default and the kind of each value."""
 
 KEYS = tuple(_SETTINGS)
+_PARTS = {key.rsplit(".", number)[0] for key in KEYS for number in range(1, key.count(".") + 1)}
+"""The dotted keys of the objects that hold settings."""
 
 
 def _put(settings: Json, key: str, value: Any) -> None:
@@ -45,6 +47,15 @@ def _put(settings: Json, key: str, value: Any) -> None:
     for part in parents:
         settings = settings.setdefault(part, {})
     settings[last] = value
+
+
+def _flat(written: Json, where: str = "") -> dict[str, Any]:
+    """Return the values of a configuration by their dotted keys; only the objects that hold settings are opened."""
+    found: dict[str, Any] = {}
+    for key, value in written.items():
+        place = f"{where}{key}"
+        found |= _flat(value, f"{place}.") if place in _PARTS and isinstance(value, dict) else {place: value}
+    return found
 
 
 DEFAULTS: Json = {}
@@ -57,56 +68,34 @@ DEFAULT_BYTES = ordered_bytes(DEFAULTS)
 
 def config_faults(written: Any) -> Faults:
     """Return the faults in a configuration as written; keys unknown to the format are no fault."""
-    faults: Faults = []
     if not isinstance(written, dict):
         return [Fault("", "the file is not an object")]
-    for key, (_, kind) in _SETTINGS.items():
-        value: Any = written
-        seen = ""
-        for part in key.split("."):
-            if not isinstance(value, dict):
-                fault = Fault(seen, "is not an object")
-                faults += [] if fault in faults else [fault]
-                break
-            if part not in value:
-                break
-            value, seen = value[part], f"{seen}.{part}" if seen else part
-        else:
-            faults += faults_of(kind, value, key)
+    faults: Faults = []
+    for key, value in _flat(written).items():
+        if key in _PARTS:
+            faults.append(Fault(key, "is not an object"))
+        elif key in _SETTINGS:
+            faults += faults_of(_SETTINGS[key][1], value, key)
     return faults
 
 
-def unknown_keys(written: Any, known: Json = DEFAULTS, where: str = "") -> list[str]:
+def unknown_keys(written: Any) -> list[str]:
     """Return the dotted keys of a configuration that the format does not have, most likely misspelt."""
-    if not isinstance(written, dict):
-        return []
-    found: list[str] = []
-    for key, value in written.items():
-        place = f"{where}.{key}" if where else key
-        if key not in known:
-            found.append(place)
-        elif isinstance(known[key], dict):
-            found += unknown_keys(value, known[key], place)
-    return found
+    flat = _flat(written) if isinstance(written, dict) else {}
+    return [key for key in flat if key not in _SETTINGS and key not in _PARTS]
 
 
 def read_config(data: bytes) -> Json:
     """Return the settings, missing ones filled from the defaults; ConfigError `state.config.*`."""
     written = load(data, CONFIG, "state.config.json")
-    faults = config_faults(written)
-    if faults:
+    if faults := config_faults(written):
         line = line_of(data, faults[0].where.rpartition(".")[2])
         raise ConfigError(
             "state.config.schema", f"{CONFIG}:{line}: {first_of(faults)}", "mend it there", file=CONFIG, line=line
         )
-    return _filled(DEFAULTS, written)
-
-
-def _filled(defaults: Json, written: Json) -> Json:
-    filled = {**copy.deepcopy(defaults), **written}
-    for key, default in defaults.items():
-        if isinstance(default, dict):
-            filled[key] = _filled(default, written.get(key, {}))
+    filled = copy.deepcopy(DEFAULTS)
+    for key, value in _flat(written).items():
+        _put(filled, key, value)
     return filled
 
 
@@ -114,10 +103,7 @@ def setting(config: Json, key: str) -> Any:
     """Return a setting by its dotted key; ConfigError `state.config.key` for an unknown one."""
     if key not in _SETTINGS:
         raise ConfigError("state.config.key", f"there is no setting {key[:60]!r}", f"one of {', '.join(KEYS)}")
-    value: Any = config
-    for part in key.split("."):
-        value = value[part]
-    return value
+    return _flat(config)[key]
 
 
 def with_setting(written: Json, key: str, value: str) -> Json:
@@ -129,8 +115,7 @@ def with_setting(written: Json, key: str, value: str) -> Json:
     if not isinstance(setting(DEFAULTS, key), str):
         with suppress(ValueError):
             read = json.loads(value)
-    faults = faults_of(_SETTINGS[key][1], read, key)
-    if faults:
+    if faults := faults_of(_SETTINGS[key][1], read, key):
         raise ConfigError("state.config.value", f"{value[:60]!r}: {first_of(faults)}", "give a value that fits")
     changed = copy.deepcopy(written)
     _put(changed, key, read)

@@ -29,6 +29,8 @@ ENTRY_FILES = ("AGENTS.md", "CLAUDE.md", "README.md")
 SCHEMA_VERSION = 2
 GENERATOR = "memdeck 0.1.0"
 """What writes a state, with its version."""
+NO_FOCUS = "No file in the repository says what is being worked on"
+"""The beginning of the summary of a focus of which nothing is known."""
 NOT_SAID = "Not recorded."
 """The value of a field of a gotcha or next step that a session did not state."""
 FRESH_DAYS = 14

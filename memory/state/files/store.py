@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 NEVER_SYNCED = {"lastSyncedAt": None, "lastSyncStatus": "never", "lastSyncError": None, "lastImportedCount": 0}
 """What a source says of its syncs before the first."""
-_MOST, _MOST_PATHS = 12, 16
 _LONGEST = 400
 
 
@@ -131,7 +130,7 @@ class StateWriting:
         summary = short(summary)
         said = None if diff is None else diff.json()
         words = short(f"{command} refreshed the state of {bundle['project']['name']}") if diff is None else summary
-        event = tool_run(event_name, command, bundle, bundle_hash, created, words, said)
+        event = tool_run(event_name, command, bundle_hash, created, words, said)
         checkpoint = checkpoint_of(checkpoint_name, created, event_name, bundle, bundle_hash, summary)
         maintenance |= {
             "latestCheckpointId": checkpoint_name,
@@ -216,7 +215,7 @@ def entry_path(root: Path, bundle: Json) -> str:
 # -- events that are written along with a bundle --------------------------------------------------------------
 
 
-def tool_run(name: str, command: str, bundle: Json, bundle_hash: str, created: str, summary: str, diff: Any) -> Json:
+def tool_run(name: str, command: str, bundle_hash: str, created: str, summary: str, diff: Any) -> Json:
     """Return the event of a command that wrote a bundle; `diff` is what a recall changed, None for other commands."""
     return {
         "id": name,
@@ -226,33 +225,10 @@ def tool_run(name: str, command: str, bundle: Json, bundle_hash: str, created: s
         "createdAt": created,
         "contentHash": digest({"bundleHash": bundle_hash, "commandName": command, "diffSummary": diff}),
         "summary": summary,
-        "signals": signals_of(bundle),
+        # What the bundle says is in its checkpoint.
+        "signals": {kind: [] for kind in model.SIGNALS},
         "sourceRef": model.OWN_REF + command,
     }
-
-
-def signals_of(bundle: Json) -> dict[str, list[str]]:
-    """Return the content of a bundle as signals, the first few of each kind."""
-    project, parts, focus = bundle["project"], bundle["projectMap"], bundle["currentFocus"]
-    snapshot = focus["validationSnapshot"]
-    return {
-        "decisions": _some(
-            [*parts["architectureNotes"], *(f"{m['path']}: {m['responsibility']}" for m in parts["modules"])]
-        ),
-        "gotchas": _some(f"{one['title']}: {one['cause']}" for one in bundle["gotchas"]),
-        "nextStepHints": _some(f"{one['title']}: {one['start']}" for one in bundle["nextSteps"]),
-        "keyPaths": _some(
-            [*project["keyPaths"], *(one["path"] for one in parts["entrypoints"]), *parts["firstFilesToRead"]],
-            _MOST_PATHS,
-        ),
-        "validationObservations": _some(
-            [snapshot["summary"], *(f"{one['command']}: {one['summary']}" for one in snapshot["results"])]
-        ),
-    }
-
-
-def _some(texts: Iterable[str], most: int = _MOST) -> list[str]:
-    return list(dict.fromkeys(text for text in texts if text.strip()))[:most]
 
 
 def short(text: str) -> str:

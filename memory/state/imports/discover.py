@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from memory.errors import MemdeckError, UsageError
 from memory.state.files.model import SOURCE_TYPES
 from memory.state.paths import as_name, shown_path
-
-MOST_FILES = 20_000
-"""How many files of one source are considered."""
+from memory.storage.safe_open import open_beneath
 
 _FOLDERS = {"claude-local": ("transcripts", "projects"), "codex-local": ("sessions", "archived_sessions")}
 _SUFFIX = ".jsonl"
@@ -24,15 +23,15 @@ _INDEX = "session_index.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class SourceItem:
-    """A file with a session: the type of its source, its path, its path in the source, and a title if one is known.
+    """A file with a session: the type of its source, its path, and its path in the source.
 
-    `index` is the file with the titles of sessions by their id, None where the source has none.
+    `titles` are those of the index of the source, by the ids of sessions.
     """
 
     type: str
     path: Path
     name: str
-    index: Path | None = None
+    titles: Mapping[str, str] = field(default_factory=dict)
 
 
 def discover(
@@ -51,28 +50,35 @@ def discover(
     with `~` in `home`.
 
     Raises `UsageError` (`state.source.type`) for another source_type, `MemdeckError` (`state.source.missing`,
-    `state.source.unreadable`, `state.source.too_many`).
+    `state.source.unreadable`).
     """
     if source_type not in SOURCE_TYPES:
-        raise UsageError(
-            "state.source.type", f"{source_type!r} is no type of source", f"use {' or '.join(SOURCE_TYPES)}"
-        )
+        known = " or ".join(SOURCE_TYPES)
+        raise UsageError("state.source.type", f"{source_type!r} is no type of source", f"use {known}")
     top = Path(path)
     shown = shown_path(str(top), root, home)
     if not top.exists():
         raise MemdeckError("state.source.missing", f"{shown} does not exist", "give the folder of the sessions")
     if top.is_file():
-        return [SourceItem(source_type, top, top.name, _index_beside(top))]
+        above = next((one for one in list(top.parents)[:6] if _regular(one / _INDEX)), top.parent)
+        return [SourceItem(source_type, top, top.name, _titles(above))]
     if not os.access(top, os.R_OK | os.X_OK):
         raise MemdeckError("state.source.unreadable", f"{shown} cannot be read", "change its permissions")
-    index = top / _INDEX
-    found_index = index if source_type == "codex-local" and _regular(index) else None
-    names = sorted(islice(_names(source_type, top, root), MOST_FILES + 1))
-    if len(names) > MOST_FILES:
-        raise MemdeckError(
-            "state.source.too_many", f"{shown} holds more than {MOST_FILES} sessions", "give a folder within it"
-        )
-    return [SourceItem(source_type, top / name, name, found_index) for name in names]
+    titles = _titles(top) if source_type == "codex-local" else {}
+    return [SourceItem(source_type, top / name, name, titles) for name in sorted(_names(source_type, top, root))]
+
+
+def _titles(folder: Path) -> dict[str, str]:
+    """Return the titles of sessions by their ids, from the index in a folder; the last line of an id counts."""
+    titles: dict[str, str] = {}
+    if not _regular(folder / _INDEX):
+        return titles
+    with suppress(OSError, MemdeckError), os.fdopen(open_beneath(_INDEX, folder), "rb") as file:
+        for line in file:
+            with suppress(ValueError, RecursionError, TypeError, KeyError):
+                record = json.loads(line)
+                titles[str(record["id"])] = str(record["thread_name"] or "")
+    return titles
 
 
 def _names(source_type: str, top: Path, root: str | os.PathLike[str] | None) -> Iterator[str]:
@@ -105,13 +111,7 @@ def _walk(top: Path, below: str = "") -> Iterator[str]:
 
 def _regular(path: Path) -> bool:
     """Return whether a path is a regular file that is not empty, and no link."""
-    try:
+    with suppress(OSError):
         found = os.lstat(path)
-    except OSError:
-        return False
-    return stat.S_ISREG(found.st_mode) and found.st_size > 0
-
-
-def _index_beside(path: Path) -> Path | None:
-    """Return the index of titles in a folder above a session of Codex."""
-    return next((folder / _INDEX for folder in list(path.parents)[:6] if _regular(folder / _INDEX)), None)
+        return stat.S_ISREG(found.st_mode) and found.st_size > 0
+    return False

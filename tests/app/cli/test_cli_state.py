@@ -94,7 +94,7 @@ def test_a_repository_within_a_workspace_has_its_own(shop: Path, memdeck: Callab
 
 def test_without_a_state_the_verbs_say_how_to_make_one(shop: Path, memdeck: Callable[..., Answer]) -> None:
     """Each verb that needs one fails with its code and the command that helps."""
-    for verb in (["status"], ["recall"], ["update"], ["prune"], ["query", "x y"], ["export"], ["automate"], ["config"]):
+    for verb in (["status"], ["recall"], ["update"], ["prune"], ["query", "x y"], ["export"], ["config"]):
         answer = memdeck("state", *verb)
         assert answer.code == 1, verb
         assert "state.missing" in answer.err
@@ -271,17 +271,16 @@ def test_a_preview_counts_in_words(state: Callable[..., Answer], sessions: Path)
     assert "nextStepHints" not in said
 
 
-def test_automate_and_maintain(state: Callable[..., Answer], sessions: Path, memdeck: Callable[..., Answer]) -> None:
-    """One cycle by hand and one by maintenance; every step is in the answer, and a dry run writes nothing."""
+def test_maintain(state: Callable[..., Answer], sessions: Path, memdeck: Callable[..., Answer]) -> None:
+    """Maintenance does a cycle of the automation; every step is in the report, and a dry run writes nothing."""
     state("add", "--type", "claude-local", "--path", "~/.claude", "--name", "claude")
-    assert state("automate", "--dry-run", "-o", "json").data["status"] == "idle"
+    assert state("sync", "claude").code == 0
+    assert memdeck("--maintain", "--dry-run", "-o", "json", "--now", NOW).data["dry_run"] is True
     report = memdeck("--maintain", "-o", "json", "--now", NOW).data
     said = {rule["rule"]: rule.get("message", "") for rule in report["rules"]}
-    assert said["sync-project-state"] == "claude: imported 1, learned 3"
+    assert said["sync-project-state"] == "claude: imported 0, 1 known already"
     assert said["recall-project-state"].startswith("1 event: changed current-focus, gotchas, next-steps")
-    cycle = state("automate", "-o", "json").data
-    assert [step["step"] for step in cycle["steps"]] == ["sync", "recall", "prune"]
-    assert cycle["status"] == "idle"
+    assert list(said)[-3:] == ["sync-project-state", "recall-project-state", "prune-project-state"]
 
 
 def test_prune_says_what_it_takes(state: Callable[..., Answer], memdeck: Callable[..., Answer]) -> None:
@@ -312,7 +311,7 @@ def test_a_damaged_state_is_an_error_with_file_and_line(
 ) -> None:
     """No verb ends in a traceback: each says file, line and code, and check lists it."""
     (shop / ".agent-memory/state.json").write_text('{\n  "schemaVersion": 2,\n')
-    for verb in (["status"], ["recall"], ["show"], ["query", "a b"], ["automate"], ["sync", "--all"]):
+    for verb in (["status"], ["recall"], ["show"], ["query", "a b"], ["sync", "--all"]):
         answer = state(*verb)
         assert answer.code in (1, 2), verb
         assert ".agent-memory/state.json:" in answer.err
@@ -328,7 +327,7 @@ def test_a_damaged_state_is_an_error_with_file_and_line(
     "arguments",
     [
         ["status"], ["validate"], ["checkpoints"], ["events"], ["sources"], ["config"], ["show"], ["recall"],
-        ["automate", "--dry-run"], ["query", "shop tea"], ["diff", "chk-000001", "state"],
+        ["query", "shop tea"], ["diff", "chk-000001", "state"],
         ["prune", "--dry-run"],
     ],
 )  # fmt: skip

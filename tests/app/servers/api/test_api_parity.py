@@ -122,7 +122,6 @@ VERBS: tuple[tuple[str, Json], ...] = (
     ("state validate", {}),
     ("state validate", {"run": True, "yes": True}),
     ("state prune", {"dry_run": True}),
-    ("state automate", {"dry_run": True}),
     ("state init", {}),
     ("status", {}),
     ("search", {"query": ["deploy"], "limit": 3}),

@@ -150,7 +150,7 @@ def test_nothing_that_a_caller_writes_runs(api: Api, tmp_path: Path) -> None:
     trace = tmp_path / "ran"
     api.change("monitors/add", name="Sly", type="command", command=f"touch {trace}", interval="* * * * *")
     api.change("tasks/add", title="Sly", action=f"touch {trace}", due="2020-01-01")
-    for path in ("archive", "prune", "state/validate", "state/recall", "state/automate"):
+    for path in ("archive", "prune", "state/validate", "state/recall"):
         api.change(path)
     for path in ("status", "doctor", "check", "monitors/list", "prompt"):
         assert api.look(path).status in (200, 404)
