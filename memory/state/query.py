@@ -276,7 +276,7 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
             told = [text for name in names if (text := one[name]) not in (NOT_SAID, "-") and "Noted in " not in text]
             said = ": ".join([one["title"], *told[:1]])
             rest = "\n".join(told[1:])
-            yield item(f"{kind}-{number + 1}", kind, f"{key}[{number}]", one["title"], said, rest, mode)
+            yield item(f"{kind}-{number + 1}", kind, f"{key}.{one['title']}", one["title"], said, rest, mode)
     for where, kind, category, asked, said, mode in _LISTS:
         section, _, key = where.partition(".")
         for number, one in enumerate(bundle[section][key]):
