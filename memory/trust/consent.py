@@ -29,7 +29,6 @@ from .records import (
     NOBODY,
     NOT_OPEN,
     OWN,
-    VERSION,
     Book,
     ConsentDecision,
     ConsentPlace,
@@ -37,7 +36,6 @@ from .records import (
     DamagedRecords,
     Opening,
     Verdict,
-    counts,
     difference,
     identity_of,
     read_book,
@@ -126,7 +124,7 @@ class Trust:
 
     def _judge(self, book: Book, ask: Ask, pinned: Pinned, place: ConsentPlace) -> ConsentDecision:
         found = identity_of(ask, pinned.scripts, place)
-        same = next((one for one in book.records if counts(one, found, ask, place)), None)
+        same = next((one for one in book.records if one.id == found), None)
         if same is not None and same.verdict == "denied":
             return undecided("denied", found, f"denied by {same.who}", pinned)
         if same is not None:
@@ -171,9 +169,7 @@ class Trust:
 
     def told(self) -> frozenset[str]:
         """Return the hashes of the suspicious texts that the person approved for agents here."""
-        here = [
-            one for one in self.list() if one.version == VERSION and (one.ask.role, one.verdict) == (TOLD, "approved")
-        ]
+        here = [one for one in self.list() if (one.ask.role, one.verdict) == (TOLD, "approved")]
         return frozenset(one.ask.text for one in here if one.place == self._place())
 
     def opening(self) -> Opening | None:

@@ -78,10 +78,7 @@ class ConsentPlace:
 
 @dataclass(frozen=True, slots=True)
 class ConsentRecord:
-    """One decision: `id` is the hash of everything that it covers, `who` and `when` (UTC) who took it.
-
-    `version` is the version that took it: the id of an older one matches no current ask; see `counts`.
-    """
+    """One decision: `id` is the hash of everything that it covers, `who` and `when` (UTC) who took it."""
 
     id: str
     verdict: Verdict
@@ -90,7 +87,6 @@ class ConsentRecord:
     place: ConsentPlace
     who: str
     when: str
-    version: int = VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +110,7 @@ class Book:
         kept = [
             one
             for one in self.records
-            if one.id != record.id
-            and (one.ask.slot != record.ask.slot or (one.verdict != record.verdict and one.version == record.version))
+            if one.id != record.id and (one.ask.slot != record.ask.slot or one.verdict != record.verdict)
         ]
         return replace(self, records=(*kept, record))
 
@@ -143,23 +138,8 @@ def identity_of(ask: Ask, scripts: Iterable[Script], place: ConsentPlace) -> str
     )
 
 
-def counts(record: ConsentRecord, identity: str, ask: Ask, place: ConsentPlace) -> bool:
-    """Return whether a decision is about an ask with this `identity_of`.
-
-    Of those of an older version, which approved commands that ran in the workspace, denials are, and approvals of what
-    runs nothing.
-    """
-    if record.version == VERSION:
-        return record.id == identity
-    if record.place != place or (record.verdict == "approved" and ask.runs):
-        return False
-    return replace(record.ask, line=0, folder="") == replace(ask, line=0, folder="")
-
-
 def difference(old: ConsentRecord, ask: Ask, scripts: tuple[Script, ...], place: ConsentPlace) -> str:
     """Return in a few words what differs from what was approved."""
-    if old.version != VERSION:
-        return "commands run in another folder by now, look at it once again"
     found = [_PART_WORDS.get(part, part) for part in _COMPARED if getattr(old.ask, part) != getattr(ask, part)]
     if old.scripts != scripts:
         before, after = ({(one.path, one.hash) for one in some} for some in (old.scripts, scripts))
@@ -180,7 +160,10 @@ def write_book(book: Book) -> bytes:
 
 
 def read_book(data: bytes | None) -> Book:
-    """Parse a book (None: an empty one); DamagedRecords unless every byte is as it was written."""
+    """Parse a book (None: an empty one); DamagedRecords unless every byte is as it was written.
+
+    Of an older version nothing counts: it approved commands that ran in another folder.
+    """
     if data is None:
         return Book()
 
@@ -190,7 +173,7 @@ def read_book(data: bytes | None) -> Book:
         if content.keys() != {"version", "records", "workspace"} or version not in range(1, VERSION + 1):
             raise DamagedRecords("another version of memdeck wrote it")
         if version < VERSION:
-            del content["version"]
+            return Book()
         if _digest(content) != written:
             raise DamagedRecords("its sum is wrong")
         opening = content["workspace"]
@@ -217,14 +200,14 @@ def _record_json(record: ConsentRecord) -> dict[str, Any]:
 
 
 def _read_record(value: Mapping[str, Any]) -> ConsentRecord:
-    given, version = value["ask"], value.get("version", 1)
+    given = value["ask"]
     ask = Ask(**{**given, "environment": tuple(given["environment"])})
     scripts = tuple(Script(path, found) for path, found in value["scripts"])
     place = _read_place(value)
-    if version == VERSION and value["id"] != identity_of(ask, scripts, place):
+    if value["id"] != identity_of(ask, scripts, place):
         raise DamagedRecords("a record is not what it was")
-    return ConsentRecord(value["id"], value["verdict"], ask, scripts, place, value["who"], value["when"], version)
+    return ConsentRecord(value["id"], value["verdict"], ask, scripts, place, value["who"], value["when"])
 
 
 def _read_place(value: Mapping[str, Any]) -> ConsentPlace:
-    return ConsentPlace(**value["place"]) if "place" in value else ConsentPlace(value["path"], value["inode"])
+    return ConsentPlace(**value["place"])

@@ -30,8 +30,9 @@ from memory.monitoring.alerts.channels import Addresses
 from memory.monitoring.history.charts import Notice, notice, pictures
 from memory.monitoring.run.leader import WATCH, Leader
 from memory.monitoring.run.report import Watch, WatchedMonitor
-from memory.monitoring.run.run import WatchServices, keep_watch
+from memory.monitoring.run.run import keep_watch
 from memory.monitoring.run.schedule import ACTOR, Ahead, look_ahead, maintain_if_due
+from memory.monitoring.run.watching import WatchServices
 from memory.storage.own_folders import config_home
 from memory.systems import approvals_of, entrust, maintain_all, trust_of
 from memory.trust.consent import Trust

@@ -1,11 +1,10 @@
-"""When and where messages are sent: quiet hours, full channels, duplicates, and channels that do not answer."""
+"""When and where messages are sent: quiet hours, many at once, and channels that do not answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
-from hashlib import sha256
+from datetime import datetime, tzinfo
 from typing import Literal
 
 from memory.base.clock import format_local
@@ -17,9 +16,6 @@ from .notify import Sent
 from .notify import send as send_by_apprise
 from .windows import ends_at
 
-LIMIT = 10
-"""Maximum messages to a channel within `WITHIN`; the rest is sent as one digest."""
-WITHIN = timedelta(minutes=10)
 TOGETHER = 3
 """More messages than this in one run are sent as one."""
 _RANK = {"high": 2, "normal": 1, "low": 0}
@@ -65,9 +61,9 @@ class Messenger:
         now: list[int] = []
         for place, message in enumerate(messages):
             if quiet is not None and message.priority != "high":
-                done[place] = self._hold(message, quiet, "quiet hours")
-            elif self._said_last(message):
-                done[place] = Delivery(message, "yes", "sent before")
+                self._ledger.hold(message, self._now, quiet)
+                until = format_local(quiet, self._zone)[11:]
+                done[place] = Delivery(message, "held", f"quiet hours until {until}")
             else:
                 now.append(place)
         for places in [now] if len(now) > TOGETHER else [[place] for place in now]:
@@ -94,15 +90,8 @@ class Messenger:
         self._ledger.drop([one.seq for one in held])
         return held, sent
 
-    def _hold(self, message: Message, until: datetime, why: str) -> Delivery:
-        self._ledger.hold(message, self._now, until)
-        return Delivery(message, "held", f"{why} until {format_local(until, self._zone)[11:]}")
-
     def _deliver_together(self, messages: Sequence[Message]) -> list[Delivery]:
-        """Send messages as one, or hold them while the channel is full."""
-        full = self._full()
-        if full is not None:
-            return [self._hold(message, full, "the channel is full") for message in messages]
+        """Send messages as one."""
         title, body = messages[0].title, messages[0].body
         details = []
         if len(messages) > 1:
@@ -117,37 +106,16 @@ class Messenger:
         return [Delivery(message, "yes", ", ".join(details)) for message in messages]
 
     def _send_text(self, title: str, body: str, about: Sequence[Message]) -> tuple[Sent, AlertChannel | None]:
-        """Send a text about messages to the first channel that accepts it, and record that; None: no channel did."""
+        """Send a text about messages to the first channel that accepts it; None: no channel did."""
         priority = max((message.priority for message in about), key=lambda name: _RANK.get(name, 1))
         good = all(message.kind == "recovered" for message in about)
         failures = [f"{plain(channel.name, 40)}: {channel.why}" for channel in self._route.channels if channel.why]
         for channel in self._route.usable:
             sent = self._send(channel.urls, title, f"{body or title}\n{self._place}".strip(), priority, good=good)
             if sent.ok:
-                for message in about:
-                    self._ledger.note_sent(channel.id, self._now, _mark(message))
                 return sent, channel
             failures.append(f"{plain(channel.name, 40)}: {sent.detail}")
         return Sent(False, "; ".join(failures) or "no channel is configured"), None
-
-    def _full(self) -> datetime | None:
-        """Return when the first usable channel has room again; None if it has room now."""
-        for channel in self._route.usable[:1]:
-            times = sorted(at for at, _ in self._ledger.sent_since(channel.id, self._now - WITHIN) if at <= self._now)
-            if len(times) >= LIMIT:
-                return times[-LIMIT] + WITHIN
-        return None
-
-    def _said_last(self, message: Message) -> bool:
-        """Return whether the last message about a monitor was the same and recent, for example from before a crash."""
-        mark = _mark(message)
-        about = mark.partition(":")[0]
-        for channel in self._route.usable:
-            said = self._ledger.sent_since(channel.id, self._now - WITHIN)
-            marks = [one for _, one in said if one.partition(":")[0] == about]
-            if marks and marks[-1] == mark:
-                return True
-        return False
 
 
 def _summary(messages: Sequence[Message]) -> tuple[str, str]:
@@ -158,9 +126,3 @@ def _summary(messages: Sequence[Message]) -> tuple[str, str]:
     if len(messages) > len(shown):
         shown.append(f"and {len(messages) - len(shown)} more")
     return f"Monitors: {', '.join(f'{count:,} {what}' for count, what in counts if count)}", "\n".join(shown)
-
-
-def _mark(message: Message) -> str:
-    """Return what is stored of a message: enough to recognise it."""
-    who, what = (sha256(text.encode(errors="replace")).hexdigest()[:16] for text in (message.monitor, message.title))
-    return f"{who}:{message.kind}:{what}"

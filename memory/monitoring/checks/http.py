@@ -40,14 +40,7 @@ _TICK = 0.05
 _LONGEST_TYPE = 1000
 """Maximum characters of a `Content-Type` that are read."""
 _CHARSET = re.compile(r";[ \t]*charset[ \t]*=[ \t]*[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
-_CODECS = {
-    **dict.fromkeys(("utf-8", "utf8"), "utf-8"),
-    **dict.fromkeys(("utf-16", "utf16"), "utf-16"),
-    "utf-16le": "utf-16-le",
-    "utf-16be": "utf-16-be",
-    **dict.fromkeys(("ascii", "us-ascii"), "ascii"),
-    **{f"{name}125{number}": f"cp125{number}" for name in ("windows-", "cp") for number in range(9)},
-}
+_CODECS = re.compile(r"utf-?8|utf-?16(-?[lb]e)?|(us-)?ascii|(windows-|cp)125[0-8]|iso-8859-([1-9]|1[0-6])", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +300,7 @@ def charset_of(content_type: str) -> str:
 def decoded(body: bytes, charset: str) -> str:
     """Return bytes as text; invalid bytes are replaced.
 
-    Some of Python's codecs take quadratic time (punycode) or decompress (zip). So only UTF-8, UTF-16, ASCII and those
-    of Windows are used; the bytes of every other character set are decoded as Latin-1, one for one.
+    Some of Python's codecs take quadratic time (punycode) or decompress (zip). So only UTF-8, UTF-16, ASCII, those of
+    Windows and ISO 8859 are used; the bytes of every other character set are decoded as Latin-1, one for one.
     """
-    return body.decode(_CODECS.get(charset, "latin-1"), "replace")
+    return body.decode(charset if _CODECS.fullmatch(charset) else "latin-1", "replace")

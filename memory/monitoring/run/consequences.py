@@ -27,6 +27,7 @@ from memory.trust.consent import remediations_of
 from .ledger import JournalNote, Message, key_of
 from .repair import repair
 from .report import WatchedMonitor
+from .watching import Watching
 
 if TYPE_CHECKING:
     from memory.document import Document, Entry
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.monitoring.checks.result import Result
     from memory.trust.consent import Ask
-
-    from .run import _Run
 
 APIECE = 20
 """More entries than this in one run are written as one."""
@@ -47,7 +46,7 @@ MONITORS, JOURNAL = "monitors.md", "journal.md"
 class Telling:
     """Processes the results of one run; `states` are those that changed, `notes` the journal entries to be written."""
 
-    def __init__(self, run: _Run, chosen: Mapping[str, tuple[Monitor, Ask | None]]) -> None:
+    def __init__(self, run: Watching, chosen: Mapping[str, tuple[Monitor, Ask | None]]) -> None:
         """`chosen` are the monitors of this run, by name."""
         self._run = run
         self._known = {key: AlertState.read(values) for key, values in run.ledger.kept("alert").items()}

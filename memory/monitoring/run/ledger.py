@@ -49,14 +49,12 @@ CREATE TABLE waiting (
     until TEXT NOT NULL,
     value TEXT NOT NULL
 );
-CREATE TABLE sent (seq INTEGER PRIMARY KEY, channel TEXT NOT NULL, at TEXT NOT NULL, hash TEXT NOT NULL);
 """
 """`run` has a row for each check, remediation, heartbeat and maintenance: `due` is the instant of the schedule for
 which it ran, NULL if it was requested. `kept` has the alert state, mute and ping of a monitor, and notes, as JSON.
-`waiting` has messages for later, and journal entries that wait for their file; `sent` the messages that were sent.
+`waiting` has messages for later, and journal entries that wait for their file.
 """
 _FROM_1 = f"""
-ALTER TABLE sent RENAME TO was_sent;
 {_TABLES}
 INSERT INTO run (name, due, at, state) SELECT monitor, due, taken, 'ended' FROM claim ORDER BY seq;
 INSERT INTO run (name, at, state, summary, seconds)
@@ -71,9 +69,8 @@ INSERT INTO waiting (kind, at, until, value) SELECT 'message', at, until, json_o
     'monitor', monitor, 'kind', kind, 'priority', priority, 'title', title, 'body', body) FROM held ORDER BY seq;
 INSERT INTO waiting (kind, at, until, value)
     SELECT 'journal', at, at, json_object('title', title, 'lines', json(lines)) FROM unwritten ORDER BY seq;
-INSERT INTO sent SELECT * FROM was_sent;
 DROP TABLE claim; DROP TABLE result; DROP TABLE hour; DROP TABLE alert; DROP TABLE mute; DROP TABLE ping;
-DROP TABLE remedy; DROP TABLE held; DROP TABLE was_sent; DROP TABLE unwritten; DROP TABLE note;
+DROP TABLE remedy; DROP TABLE held; DROP TABLE sent; DROP TABLE unwritten; DROP TABLE note;
 """
 _KIND = DatabaseKind(RECORD, "the record of monitors", _TABLES, 2, {1: _FROM_1}, durable=True)
 Kept = Literal["alert", "mute", "ping", "note"]
@@ -255,20 +252,6 @@ class MonitorLedger:
     def drop(self, seqs: Iterable[int]) -> None:
         """Delete messages that were sent, or journal entries that were written."""
         self.run(lambda db: db.executemany("DELETE FROM waiting WHERE seq = ?", [(seq,) for seq in seqs]), None)
-
-    def sent_since(self, channel: str, since: datetime) -> tuple[tuple[datetime, str], ...]:
-        """Return when and what (as hash) was sent to a channel since an instant."""
-        query = "SELECT at, hash FROM sent WHERE channel = ? AND at >= ?"
-        return tuple((read_stamp(at), digest) for at, digest in self.rows(query, channel, format_utc(since)))
-
-    def note_sent(self, channel: str, at: datetime, digest: str) -> None:
-        """Record that a message was sent; only the newest thousand are kept."""
-
-        def work(db: sqlite3.Connection) -> None:
-            row = db.execute("INSERT INTO sent (channel, at, hash) VALUES (?, ?, ?)", (channel, format_utc(at), digest))
-            db.execute("DELETE FROM sent WHERE seq <= ?", ((row.lastrowid or 0) - 1000,))
-
-        self.run(work, None)
 
 
 def _wait(db: sqlite3.Connection, kind: str, at: datetime, until: datetime, value: Mapping[str, object]) -> None:

@@ -154,7 +154,8 @@ def test_two_runners_at_once(tmp_path: Path) -> None:
     code = (
         "import sys; from datetime import timedelta; from pathlib import Path\n"
         "from memory.workspace import Workspace; from memory.trust.consent import Trust\n"
-        "from memory.monitoring.run.run import WatchServices, keep_watch\n"
+        "from memory.monitoring.run.run import keep_watch\n"
+        "from memory.monitoring.run.watching import WatchServices\n"
         "from tests.memory.monitoring.keeping import NOW\n"
         "root, state = Path(sys.argv[1]), Path(sys.argv[2])\n"
         "w = Workspace.open(root, state_home=state); t = Trust(state, root)\n"
@@ -197,7 +198,8 @@ def test_a_run_that_was_killed(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
         "from memory.workspace import Workspace; from memory.trust.consent import Trust\n"
-        "from memory.monitoring.run.run import WatchServices, keep_watch\n"
+        "from memory.monitoring.run.run import keep_watch\n"
+        "from memory.monitoring.run.watching import WatchServices\n"
         "from tests.memory.monitoring.keeping import NOW\n"
         "root, state = Path(sys.argv[1]), Path(sys.argv[2])\n"
         "keep_watch(Workspace.open(root, state_home=state), Trust(state, root), NOW, WatchServices({}))\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory.monitoring.alerts.channels import Addresses, AlertChannel, AlertRoute, read_route
-from memory.monitoring.alerts.deliver import LIMIT, Messenger
+from memory.monitoring.alerts.deliver import Messenger
 from memory.monitoring.alerts.notify import send
 from memory.monitoring.alerts.windows import parse_windows
 from memory.monitoring.run.ledger import Message, MonitorLedger
@@ -151,30 +151,6 @@ def test_an_alert_that_could_not_be_sent_is_sent_later(tmp_path: Path) -> None:
     place.watch(5)
     assert place.post.titles == ["One is failing: exit code 1"]
     assert place.ledger().kept("alert")["One"]["told"] == "yes"
-
-
-def test_the_same_is_said_once() -> None:
-    """After a crash between sending and recording the same message does not go out again; news in between do."""
-    post, ledger = Post(), MonitorLedger(None)
-    messenger(post, ledger).deliver([message()])
-    [again] = messenger(post, ledger, NOW + timedelta(minutes=5)).deliver([message()])
-    assert (again.told, again.detail, len(post.sent)) == ("yes", "sent before", 1)
-    messenger(post, ledger, NOW + timedelta(minutes=6)).deliver([message(kind="recovered", title="One recovered")])
-    messenger(post, ledger, NOW + timedelta(minutes=7)).deliver([message()])
-    assert post.titles == ["One is failing", "One recovered", "One is failing"]
-
-
-def test_a_full_channel_waits() -> None:
-    """More than ten messages in ten minutes are held and come together."""
-    post, ledger = Post(), MonitorLedger(None)
-    for number in range(LIMIT + 3):
-        now = NOW + timedelta(seconds=10 * number)
-        [told] = messenger(post, ledger, now).deliver([message(f"Monitor {number}")])
-        assert told.told == ("yes" if number < LIMIT else "held")
-    assert len(post.sent) == LIMIT
-    held, _ = messenger(post, ledger, NOW + timedelta(minutes=11)).digest()
-    assert len(held) == 3
-    assert post.titles[-1] == "3 messages while it was quiet"
 
 
 def test_many_at_once_are_one() -> None:
