@@ -122,20 +122,26 @@ class Overlays(Part):
             self.freed()
 
     def help(self) -> None:
-        """Show every key, and what it does here."""
+        """Show what this pane is for, every key, and what it does here."""
         from .keys.help import CommandScreen, key_rows
 
-        self.app.push_screen(CommandScreen("Keys", key_rows(self.app.screen, self.app)), self._chosen)
+        pane = self.app.pane
+        about = "" if pane is None else pane.empty.partition("\n\n")[0]
+        self.app.push_screen(CommandScreen("Keys", key_rows(self.app.screen, self.app), about), self._chosen)
 
     def widget_help(self) -> None:
-        """Explain the part of the screen that has the focus; pressed again, close that."""
+        """Explain the dialog, field or filter that has the focus, else the pane; pressed again, close that."""
         from widgets.dialogs.dialogs import Preview
+        from widgets.input.editors import SafeInput
 
         from .keys.help import CommandScreen, widget_help
 
         if isinstance(self.app.screen, CommandScreen | Preview):
             if isinstance(self.app.screen, CommandScreen) or not self.app.screen.applicable:
                 self.app.screen.action_leave()
+            return
+        if self.app.screen is self.app.main_screen and not isinstance(self.app.screen.focused, SafeInput):
+            self.help()
             return
         title, lines = widget_help(self.app.screen.focused)
         self.app.push_screen(Preview(title, lines, applicable=False))

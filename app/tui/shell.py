@@ -193,7 +193,6 @@ class Shell(LateTimers, App[int]):
     .-ascii .dialog { border: ascii $border; }
     .-ascii .-flat > .dialog { border: none; }
     .-ascii Toast { border-left: ascii $border; }
-    .-depth-16 ModalScreen { background: transparent; }
     """
 
     main_screen: MainScreen

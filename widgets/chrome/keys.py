@@ -219,6 +219,10 @@ def _own(node: DOMNode) -> Iterable[Binding]:
     return chain.from_iterable(node._bindings.key_to_bindings.values())
 
 
+LEAST = 2
+"""How many hints of the place itself there are at least, before hints at the right end are left out."""
+
+
 class KeyHints(Drawing, Widget):
     """One line of hints; those that do not fit as a whole are left out. A click on a hint runs its action.
 
@@ -250,9 +254,9 @@ class KeyHints(Drawing, Widget):
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
     ) -> None:
-        """`pinned`: ids of bindings whose hints stay at every width; the later ones lose their words where there is
-        otherwise no room for the pinned hints or for the first other hint. `indent`: cells before all hints. `remark`:
-        words after all hints, if they fit. `late`: the hints come with the second frame, because finding them takes
+        """`pinned`: ids of bindings whose hints are at the right end; the first ones give way to other hints where room
+        is short, the last one stays. `indent`: cells before all hints. `remark`: words after all hints, if they
+        fit. `late`: the hints come with the second frame, because finding them takes
         time.
         """
         super().__init__(id=id, classes=classes)
@@ -262,6 +266,8 @@ class KeyHints(Drawing, Widget):
         self._late = late
         self._lead = ""
         self._leads = False
+        self._more = -1
+        """Where the sign is drawn that there are more hints; -1: nowhere."""
         self._hints: list[Hint] = []
         self._asked: tuple[object, object] | None = None
         """The bindings and names that the hints were made from."""
@@ -300,48 +306,32 @@ class KeyHints(Drawing, Widget):
             self.refresh()
 
     def _lay_out(self, width: int) -> None:
-        kept: dict[str, Hint] = {}
-        others: list[Hint] = []
-        cells: dict[str, int] = {}  # of each hint, with the gap after it
-        for hint in self._hints:
-            cells[hint.name] = hint_width(hint.keys, hint.description) + GAP
-            if hint.id in self._pinned:
-                kept[hint.name] = hint
-            else:
-                others.append(hint)
-        room = width - 2 * self._indent + GAP - sum(map(cells.__getitem__, kept))
-        last_first = [name for name in reversed(self._pinned) if name in kept]
-
-        def shorten(name: str) -> int:
-            before, short = cells[name], kept[name]._replace(description="")
-            kept[name], cells[name] = short, hint_width(short.keys, "") + GAP
-            return before - cells[name]
-
-        for name in last_first:
-            if room < 0:
-                room += shorten(name)
-        if others and last_first:
-            # An action of this place is worth more than the words of a key that means the same everywhere.
-            over, last = cells[others[0].name] - room, last_first[0]
-            if len(kept[last].keys) == 1 and 0 < over < cells[last] - GAP:
-                room += shorten(last)
+        """Place the pinned hints at the right end, and as many others as fit before them."""
+        by_id = {hint.id: hint for hint in self._hints}
+        ends = [by_id[name] for name in self._pinned if name in by_id]
+        others = [hint for hint in self._hints if hint not in ends]
+        cells = {hint.name: hint_width(hint.keys, hint.description) + GAP for hint in self._hints}
+        wanted = sum(cells[hint.name] for hint in others[:LEAST])
+        while len(ends) > 1 and self._indent + wanted + sum(cells[hint.name] for hint in ends) > width:
+            ends.pop(0)
+        end = width - self._indent + GAP - sum(cells[hint.name] for hint in ends)
         lead = cell_width(self._lead) + GAP if self._lead else 0
-        if others and room - lead < cells[others[0].name]:
+        if others and self._indent + lead + cells[others[0].name] > end:
             # Actions are more important than the lead, which the list shows as well.
             lead = 0
-        self._leads = bool(lead)
-        left = room - lead
-        for hint in others:
-            left -= cells[hint.name]
-            if left < 0:
-                break
-            kept[hint.name] = hint
-        self._places = []
+        self._leads, self._places, self._more = bool(lead), [], -1
         x = self._indent + lead
-        for name in cells:
-            if name in kept and x + cells[name] - GAP <= width:
-                self._places.append((x, x + cells[name] - GAP, kept[name]))
-                x += cells[name]
+        for place, hint in enumerate(others):
+            if x + cells[hint.name] - (0 if ends else GAP) > end - (2 if ends and place < len(others) - 1 else 0):
+                self._more = x if ends else -1
+                break
+            self._places.append((x, x + cells[hint.name] - GAP, hint))
+            x += cells[hint.name]
+        x = max(x, end)
+        for hint in ends:
+            if x + cells[hint.name] - GAP <= width:
+                self._places.append((x, x + cells[hint.name] - GAP, hint))
+            x += cells[hint.name]
 
     def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002
         """Take all the width there is."""
@@ -356,8 +346,13 @@ class KeyHints(Drawing, Widget):
         parts = [self.draw((), min(self._indent, width))]
         if self._leads:
             parts.append(self.draw((Piece(self._lead),), cell_width(self._lead) + GAP, "key-hints--lead"))
-        for _, _, hint in self._places:
+        x = sum(part.cell_length for part in parts)
+        for start, _, hint in self._places:
+            if start > x:
+                sign = self.glyphs.ellipsis if self._more >= 0 else ""
+                parts.append(self.draw((Piece(sign, "muted"),), start - x))
             parts.append(self._draw(hint.keys, hint.description))
+            x = start + parts[-1].cell_length
         if self._remark and sum(part.cell_length for part in parts) + cell_width(self._remark) <= width:
             parts.append(self.draw((Piece(self._remark, "muted"),), cell_width(self._remark)))
         return Strip.join(parts).adjust_cell_length(width, self.rich_style)

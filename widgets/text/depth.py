@@ -58,22 +58,25 @@ THEMES_256 = themes(
 )
 """The same, in colours that a terminal of 256 colours shows exactly."""
 
-BLACK, BLUE, WHITE = "#000000", "#0000aa", "#aaaaaa"
-BRIGHT_BLUE, BRIGHT_CYAN, BRIGHT_WHITE = "#5555ff", "#55ffff", "#ffffff"
+BLACK, WHITE = "#000000", "#aaaaaa"
+RED, YELLOW = "#aa0000", "#aa5500"
+BRIGHT_BLACK, BRIGHT_RED, BRIGHT_YELLOW, BRIGHT_CYAN, BRIGHT_WHITE = (
+    "#555555", "#ff5555", "#ffff55", "#55ffff", "#ffffff",
+)  # fmt: skip
 
 THEMES_16 = themes(
     ("background", BLACK, BRIGHT_WHITE, BLACK),
     ("surface", BLACK, BRIGHT_WHITE, BLACK),
     ("panel", BLACK, BRIGHT_WHITE, BLACK),
     ("foreground", WHITE, BLACK, BRIGHT_WHITE),
-    ("muted", BRIGHT_BLUE, BLUE, WHITE),
+    ("muted", BRIGHT_BLACK, BRIGHT_BLACK, WHITE),
     ("accent", BRIGHT_CYAN, BLACK, BRIGHT_CYAN),
     ("code", WHITE, BLACK, BRIGHT_WHITE),
-    ("error", BRIGHT_WHITE, BLACK, BRIGHT_WHITE),
-    ("warning", BRIGHT_WHITE, BLACK, BRIGHT_WHITE),
+    ("error", BRIGHT_RED, RED, BRIGHT_RED),
+    ("warning", BRIGHT_YELLOW, YELLOW, BRIGHT_YELLOW),
     ("success", BRIGHT_CYAN, BLACK, BRIGHT_CYAN),
     ("border", BRIGHT_CYAN, BLACK, BRIGHT_CYAN),
-    ("quiet", BRIGHT_BLUE, BLUE, WHITE),
+    ("quiet", BRIGHT_BLACK, BRIGHT_BLACK, WHITE),
     ("cursor", WHITE, BRIGHT_CYAN, BRIGHT_WHITE),
     ("cursor_text", BLACK, BLACK, BLACK),
     ("blurred", BLACK, BRIGHT_WHITE, BLACK),
@@ -84,8 +87,8 @@ THEMES_16 = themes(
 """The same in the sixteen colours of a terminal."""
 
 STYLES_16: dict[Tone, Style] = {
-    "alert": Style(bold=True, reverse=True),
-    "warn": Style(bold=True, underline=True),
+    "alert": Style(bold=True),
+    "warn": Style(underline=True),
     "good": Style(bold=True),
 }
 """The styles of tones in addition to their colour, where sixteen colours are too few to distinguish them."""

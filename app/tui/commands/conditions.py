@@ -351,6 +351,7 @@ FIELDS = Condition(
     lambda now: now.pane is not None and now.pane.filter_fields,
     "Nothing here has fields to filter by; {list.filter|/} filters by words.",
 )
+FILTERED = Condition(lambda now: now.pane is not None and now.pane.filter, "No filter yet: {list.filter|/} sets one.")
 SORTS = Condition(_sorts, "This list has one order only.")
 KEEPS = Condition(lambda now: now.pane is not None and len(now.pane.sorts) > 1, "This list has one order only.")
 BLOCKS = _pane("tasks")

@@ -70,3 +70,25 @@ def sort(context: Context) -> Step:
         return orders(context)
     place = pane.sorts.index(pane.sort.removesuffix(REVERSED))
     return sort_by(context, pane, pane.sorts[(place + 1) % len(pane.sorts)])
+
+
+def next_match(context: Context) -> Step:
+    """Go to the next row that fits the filter."""
+    return _go_on(context, 1)
+
+
+def previous_match(context: Context) -> Step:
+    """Go to the row before that fits the filter."""
+    return _go_on(context, -1)
+
+
+def _go_on(context: Context, step: int) -> Step:
+    pane = open_pane(context)
+    rows, fits, place = pane.line_list.rows, pane.arrangement.fits, pane.line_list.position
+    for away in range(1, len(rows) + 1):
+        at = (place + step * away) % len(rows)
+        row = rows[at]
+        if isinstance(row, RowKey) and fits is not None and fits(row):
+            pane.line_list.move_to(at, direction=step)
+            return True
+    return None

@@ -15,12 +15,11 @@ from app.tui.commands.operations import listed
 from widgets.chrome.keys import UNBOUND, live_keys, name_of_keys, with_keys
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.dialogs.finder import Finder, finder_bindings
-from widgets.input.editors import SafeInput
+from widgets.input.editors import SafeInput, SafeText
 from widgets.input.fields import FieldRow, FieldSpec
 from widgets.input.filter_bar import FilterBar
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
-from widgets.pane.base import Pane
 from widgets.text.styled_text import Line, Piece, line, pad_line
 
 from .available import key_state, live_actions, reason
@@ -38,8 +37,12 @@ KEYS, NAMES = 9, 16
 MOVING = "Moving and selecting"
 """The group of the keys that all lists have."""
 
+USUAL = ("change.undo", "change.redo", "entry.add", "entry.edit", "entry.remove", "list.filter", "app.search",
+         "app.palette", "app.quit")  # fmt: skip
+"""The commands that come first, whatever the pane is."""
+
 FIRST = ("History", "Entries", "List", MOVING)
-"""The groups that come first, after the pane's own keys."""
+"""The groups that come after the usual commands and the pane's own."""
 
 _MOVES = ("list", "view")
 """Prefixes of the ids of the keys that move in lists and texts."""
@@ -143,11 +146,13 @@ def key_rows(screen: Screen[object], app: MemdeckApp) -> list[CommandRow]:
         panes = command.needs.panes or command.panes
         if not app.keymap.keys(command.id, command.keys) or (command.needs.panes and state.pane_id not in panes):
             continue
-        group = own if state.pane_id in panes else command.group
+        group = "Usual" if command.id in USUAL else own if state.pane_id in panes else command.group
         why = "" if command.id in live else reason(app, command, state.pane_id)
         if command.id in live or why:
             rows.append(_row(app, command, group, why))
-    order = {name: place for place, name in enumerate(dict.fromkeys((own, *FIRST, *(row.group for row in rows))))}
+    order = {
+        name: place for place, name in enumerate(dict.fromkeys(("Usual", own, *FIRST, *(row.group for row in rows))))
+    }
     return sorted(rows, key=lambda row: (order[row.group], bool(row.why)))
 
 
@@ -188,6 +193,8 @@ class CommandScreen(Finder, Dialog, ModalScreen["str | None"]):
         align: center top;
         & > .dialog {{ margin-top: 1; max-width: 110; }}
         .dialog--title {{ display: none; }}
+        .palette--about {{ color: $foreground-muted; }}
+        &.-low .palette--about {{ display: none; }}
         &.-low > .dialog {{ margin-top: 0; }}
         LineList {{ height: auto; }}
         &.-low LineList {{ height: 1fr; }}
@@ -199,15 +206,17 @@ class CommandScreen(Finder, Dialog, ModalScreen["str | None"]):
         *finder_bindings("palette", "command"),
     ]
 
-    def __init__(self, title: str, rows: Sequence[CommandRow]) -> None:
-        """List `rows`, under headings where they have groups."""
+    def __init__(self, title: str, rows: Sequence[CommandRow], about: str = "") -> None:
+        """List `rows`, under headings where they have groups, below a sentence `about` the place."""
         super().__init__()
-        self._title = title
+        self._title, self._about = title, about
         self._rows: dict[Hashable, CommandRow] = dict(enumerate(rows))
 
     def parts(self) -> ComposeResult:
         """Put the list below the line to type into."""
         yield SafeInput(placeholder=f"{self._title}: type a key, or a word of what it does")
+        if self._about:
+            yield SafeText(self._about, classes="palette--about")
         yield LineList(self._draw, self._grouped(), classes="dialog--body")
 
     def on_mount(self) -> None:
@@ -257,8 +266,6 @@ def widget_help(widget: Widget | None) -> tuple[str, list[Line]]:
             title, texts = "The filter", [with_keys(text, node.app) for text in FILTER_WORDS]
         elif isinstance(node, FieldRow):
             title, texts = f"The field {node.spec.label}", _field_texts(node.spec)
-        elif isinstance(node, Pane):
-            title, texts = node.title, [node.empty.partition("\n\n")[0]]
         if texts:
             break
     lines: list[Line] = [line(text) for text in texts]
@@ -272,8 +279,6 @@ def widget_help(widget: Widget | None) -> tuple[str, list[Line]]:
     lines.append(())
     for words, found in keys.items():
         lines.append(line(Piece(f"{' '.join(dict.fromkeys(found)):<12}", "accent"), words))
-    if not widget.screen.is_modal:
-        lines += [(), line(Piece(with_keys("{app.help|?} shows every key that works here.", widget.app), "muted"))]
     return title, lines
 
 

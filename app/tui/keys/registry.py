@@ -260,6 +260,8 @@ COMMANDS: tuple[Command, ...] = (
     _command("list.fields", "f", "filter_and_sort.filter_fields", "filter by field", on.FIELDS),
     _command("journal.capture", "J", "journal.capture", "jot"),
     _command("task.quick", "Q", "tasks.quick", "quick"),
+    _command("list.next", "n", "filter_and_sort.next_match", "next match", on.FILTERED),
+    _command("list.previous", "N", "filter_and_sort.previous_match", "previous match", on.FILTERED),
     _command("view.saved", "V", "views.saved", "views", on.KEEPS),
     _command("list.sort", "S", "filter_and_sort.sort", "sort", on.SORTS),
     _command("upkeep.prune", "P", "maintenance.prune", "prune", on.NOT_MEMORY),
@@ -291,5 +293,5 @@ COMMANDS: tuple[Command, ...] = (
 BY_ID: dict[str, Command] = {command.id: command for command in COMMANDS}
 """Commands by their id."""
 
-PINNED = ("view.leave", "entry.add", "entry.edit", "list.filter", "app.help", "app.palette")
-"""Hints that stay in the footer at every width."""
+PINNED = ("change.undo", "list.filter", "app.palette", "app.help")
+"""Hints at the right end of the footer; the first ones give way in a narrow terminal."""

@@ -14,7 +14,7 @@ from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NAMES, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.detail import Link
-from widgets.dialogs.dialogs import Confirm, Preview, Prompt
+from widgets.dialogs.dialogs import Confirm, Prompt
 from widgets.panes import panes_for
 
 FIRST = "Deploy v2.1 to staging"
@@ -221,16 +221,16 @@ async def test_palette_finds_and_does_an_action(workspace: Workspace) -> None:
 
 
 async def test_help_lists_live_keys(workspace: Workspace) -> None:
-    """? shows every key that does something here, F1 those of the focused widget; Escape closes both."""
+    """? and F1 show every key that does something here; Escape or F1 closes it."""
     app = make_app(workspace)
     async with running(app, (120, 60)) as pilot:
         await press(pilot, "question_mark")
         assert isinstance(app.screen, CommandScreen)
         text = screen_text(app)
         assert "Start the task" in text
-        assert "Move to the next row" in text
+        assert "What there is to do" in text
         await press(pilot, "escape", "f1")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, CommandScreen)
         assert "Esc close" in screen_text(app)
         await press(pilot, "f1")
         assert app.screen is app.main_screen
