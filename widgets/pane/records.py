@@ -134,14 +134,15 @@ class RecordPane(OutlinePane):
             Column("sign", 1, importance=9),
             Column("lead", self.lead_cells, importance=4),
             Column("title", minimum=20),
-            Column("about", 20, importance=1),
             Column("when", 8, "right", importance=3),
         ]
         cells = {
             "sign": Piece(sign, item.tone),
             "lead": Piece(item.lead, "muted"),
-            "title": Piece(item.title, item.tone if item.tone in ("alert", "muted") else "plain"),
-            "about": Piece(item.about, "muted"),
+            "title": line(
+                Piece(item.title, item.tone if item.tone in ("alert", "muted") else "plain"),
+                Piece(f"  {item.about}" if item.about else "", "muted"),
+            ),
             "when": Piece(item.when[:8] if moment is None else short_moment(moment, self.now, self.zone), "muted"),
         }
         return line(
