@@ -86,9 +86,7 @@ async def test_hints_come_from_the_live_bindings() -> None:
         assert "ctrl+s" in [hint.key for hint in hints.hints]
 
 
-@pytest.mark.parametrize(
-    ("width", "keys"), [(40, ["a", "e", "ctrl+s", "?"]), (24, ["a", "?"]), (9, ["?"]), (3, [])]
-)
+@pytest.mark.parametrize(("width", "keys"), [(40, ["a", "e", "ctrl+s", "?"]), (24, ["a", "?"]), (9, ["?"]), (3, [])])
 async def test_hints_that_do_not_fit_are_left_out_whole(width: int, keys: list[str]) -> None:
     """No hint is cut in half; the pinned one stays longest."""
     hints = KeyHints(pinned=["app.help"])

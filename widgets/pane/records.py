@@ -18,7 +18,7 @@ from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer, Title
 from widgets.list.outline import OutlinePane
 from widgets.list.rows import Note
-from widgets.text.styled_text import Column, Columns, Line, Piece, Tone, line, line_width
+from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line, line_width
 from widgets.text.words import dated, short_moment
 
 from .offers import Badge
@@ -136,7 +136,7 @@ class RecordPane(OutlinePane):
             Column("title", minimum=20),
             Column("when", 8, "right", importance=3),
         ]
-        cells = {
+        cells: dict[str, Content] = {
             "sign": Piece(sign, item.tone),
             "lead": Piece(item.lead, "muted"),
             "title": line(
