@@ -10,6 +10,16 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from memory.base.told import Gate
+from memory.curated.index.catalog import invalid_files, memories
+from memory.curated.places import (
+    GLOBAL_FOLDER,
+    agent_root,
+    agents_in,
+    check_selector,
+    global_root,
+    root_of,
+    workspace_root,
+)
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError, UsageError, no_room
 from memory.storage import Store
 
@@ -18,21 +28,18 @@ from .control.catch_up import catch_up
 from .dreaming.runs import settle
 from .files.listing import read_first
 from .files.names import fault_of, spellings
-from .index.entries import invalid_files, memories
 from .index.records import UNAVAILABLE
 from .model import Invalid, Memory, Root, winners
 from .models import Model
 from .settings import CuratedSettings, read_settings
 from .sides import Side
-from .stores import GLOBAL_FOLDER, agent_root, agents_in, check_selector, global_root, root_of, workspace_root
 
 
 class Curated:
     """All memories in reach: `workspace` is the store of `.agh`, `person` that of `$AGH_HOME`; each may be None.
 
-    `tiebreaker` is asked where the rules of the controller leave the choice open; None for no one to ask. `models` are
-    those that write for other parts, by the name of the part: `dream`, `extractor`. `gate` decides which memories
-    agents are told.
+    `models` are asked by some parts, by their names: `tiebreaker` where the rules of the controller leave the choice
+    open, `dream`, `extractor`. `gate` decides which memories agents are told.
     """
 
     def __init__(
@@ -42,10 +49,8 @@ class Curated:
         *,
         state_home: Path | None,
         home: Path | None = None,
-        tiebreaker: Model | None = None,
     ) -> None:
         """Keep the stores; nothing is read yet."""
-        self.tiebreaker = tiebreaker
         self.models: dict[str, Model] = {}
         self.gate = Gate()
         self.sides: dict[str, Side] = {}

@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from memory.base.items import Committed, Item, Loss, Skipped, Taken, comma_losses
+from memory.curated.control.decide import COLLISION
 from memory.document.item_block import body_of, item_of_block
 from memory.errors import MemdeckError, UsageError
 
 from .control.candidate import LONGEST, Candidate, first_line
 from .control.propose import Proposed, propose
-from .control.rules import COLLISION
 from .curated import Curated
 from .files.names import LONGEST as LONGEST_SLUG
 from .files.names import filename, slug

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
-from .model import Json
+from memory.curated.model import Json
+from memory.curated.settings import FILE, CuratedSettings
+from memory.monitoring.process.model_command import NotInTime, NotUsed, ask_command
+from memory.trust.asks import command_ask
+from memory.trust.consent import Ask, Trust
 
 
 class Model(Protocol):
@@ -40,3 +45,59 @@ def read_value(text: str, key: str, limit: int) -> Any:
     if not isinstance(values, dict) or set(values) != {key}:
         raise ModelError(f"the answer has not the keys {key} alone")
     return values[key]
+
+
+_SPARE = 1
+"""One byte more than the limit is read, so that an answer that is too long is recognised."""
+
+
+_ROLES = {
+    "tiebreaker": ("controller.llm.command", "controller.llm.timeout", "controller.llm.enabled"),
+    "dream": ("dream.command", "dream.timeout", "dream.enabled"),
+    "extractor": ("extractor.command", "extractor.deadline", "extractor.enabled"),
+}
+"""For each use of a model the settings of its command, its time limit, and whether it is in use."""
+
+
+def model_asks(settings: CuratedSettings) -> dict[str, Ask]:
+    """Return the commands of the settings as asks, by role; roles that are not in use are left out."""
+    found = {}
+    for role, (command, timeout, enabled) in _ROLES.items():
+        text = settings[command].strip()
+        if text and settings[enabled] and (role != "tiebreaker" or settings["controller.mode"] != "rules"):
+            line, called = settings.lines.get(command, 1) - 1, f"{role} of curated memory"
+            found[role] = command_ask(role, text, called, f"$AGH_HOME/{FILE}", line, timeout=settings[timeout])
+    return found
+
+
+def models_of(settings: CuratedSettings, trust: Trust | None, environ: Mapping[str, str]) -> dict[str, Model]:
+    """Return the models of the settings by role; empty if there is nowhere to keep approvals."""
+    if trust is None:
+        return {}
+    return {name: _Command(ask, trust, environ) for name, ask in model_asks(settings).items()}
+
+
+class _Command:
+    """A model that runs a command for each question."""
+
+    def __init__(self, ask: Ask, trust: Trust, environ: Mapping[str, str]) -> None:
+        self._ask, self._trust, self._environ = ask, trust, environ
+
+    def ask(self, question: Json, *, seconds: float, limit: int, now: datetime) -> str:  # noqa: ARG002
+        """Return what the command prints; ModelError if there is no valid answer, ModelTimeoutError if none in time."""
+        decision = self._trust.decide(self._ask)
+        if not decision.allowed:
+            raise ModelError(f"the command is not approved: {decision.why}")
+        try:
+            return ask_command(
+                decision.text or "",
+                question,
+                trust=self._trust,
+                environ=self._environ,
+                seconds=seconds,
+                limit=limit + _SPARE,
+            )
+        except NotInTime as error:
+            raise ModelTimeoutError(str(error)) from error
+        except NotUsed as error:
+            raise ModelError(str(error)) from error

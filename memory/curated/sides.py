@@ -8,10 +8,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from threading import RLock
 
 from memory.base.json_objects import read_object
 from memory.base.retry import retry
 from memory.curated.model import Json, Root
+from memory.curated.places import GLOBAL_FOLDER, NOTES, ROOTS, Claim, claim, make_identity, read_identity, root_of
 from memory.errors import MemdeckError
 from memory.storage import Store
 from memory.storage.fsio import make_folder
@@ -19,10 +21,8 @@ from memory.storage.own_folders import StateFolder
 from memory.storage.private.record import PrivateRecord
 from memory.storage.transaction import Transaction
 
-from .identity import NOTES, ROOTS, Claim, claim, make_identity, read_identity
 from .index.catalog import Catalog
 from .index.records import Records
-from .stores import GLOBAL_FOLDER, root_of
 
 
 def archive(transaction: Transaction, source: str, target: str) -> bool:
@@ -60,6 +60,7 @@ class Side:
         self._claimed: tuple[Claim, bytes | None] | None = None
         self._folder: StateFolder | None = None
         self._open: tuple[str, Records, Catalog] | None = None
+        self._mutex = RLock()
 
     @property
     def workspace_id(self) -> str:
@@ -96,10 +97,11 @@ class Side:
 
     def close(self) -> None:
         """Close the databases."""
-        opened, self._open = self._open, None
-        if opened is not None:
-            opened[1].close()
-            opened[2].close()
+        with self._mutex:
+            opened, self._open = self._open, None
+            if opened is not None:
+                opened[1].close()
+                opened[2].close()
 
     def note(self, name: str) -> Json:
         """Return the JSON object in a small private file beside the databases; empty where there is none."""
@@ -171,10 +173,15 @@ class Side:
             self.records.event("memory.workspace.relocated", now, moved_from=claimed.moved_from)
 
     def _databases(self) -> tuple[str, Records, Catalog]:
-        number = self.workspace_id
-        if self._open is not None and self._open[0] == number:
+        """Return the databases of the workspace's ULID, opened by the first thread that asks."""
+        with self._mutex:
+            number = self.workspace_id
+            if self._open is None or self._open[0] != number:
+                self.close()
+                self._open = (number, *self._made(number))
             return self._open
-        self.close()
+
+    def _made(self, number: str) -> tuple[Records, Catalog]:
         name, self._folder = "", None
         if self.lasting:
             self._folder = self._state_folder(f"curated-{number}" if number else None)
@@ -185,8 +192,7 @@ class Side:
         if place is None and self._state_home is not None and any(map(self._has, ("memory", "agents"))):
             # Files that came without an identity: their catalogue is found by the path of the workspace.
             place, called = self._state_folder(None), "nameless"
-        self._open = (number, Records(self._folder, name, number), Catalog(self.store, place, called))
-        return self._open
+        return Records(self._folder, name, number), Catalog(self.store, place, called)
 
     def _has(self, folder: str) -> bool:
         return os.path.isdir(self.store.root / folder)

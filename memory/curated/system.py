@@ -10,27 +10,30 @@ from typing import Any, NamedTuple
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
-from memory.errors import MemdeckError
-from memory.errors import MemdeckError as Refusal
+from memory.curated.files.listing import IndexLine, line_of, suspicious_passages
+from memory.curated.models import model_asks, models_of
+from memory.curated.places import FILE, FOLDER, CuratedReading, agent_root, agents_in, person_store, workspace_root
+from memory.errors import MemdeckError, RefusedError
 from memory.maintenance import Report
 from memory.search.records import FileRecords, Record, derived_ref
+from memory.storage import Change, FileChange
 from memory.system import Advice, Contribution, System
 from memory.systems.suspects import gate_of
 from memory.trust.consent import Ask, Trust
 from memory.workspace import Outcome, Workspace
 
-from .acts import dream, propose, take_back
+from .control.carry_out import WORDS
+from .control.decide import changed_meanwhile
+from .control.propose import propose, revert
 from .curated import Curated
+from .dreaming.dream import trigger
 from .exchange import items_of, take
-from .files.index_file import IndexLine, line_of, suspicious_passages
-from .identity import FILE, FOLDER
-from .model import INDEX, Invalid, Memory, Root
-from .model_commands import model_asks, models_of
+from .model import INDEX, Invalid, Memory, OperationCall, Root
+from .operations.memories import CANDIDATES, selector
 from .overview import CuratedOverview, overview
 from .recall.find import RecallFound as RecallFound
 from .recall.find import find, find_about
 from .sessions import kept_sessions
-from .stores import CuratedReading, agent_root, agents_in, person_store, workspace_root
 from .upkeep import maintain
 
 
@@ -81,9 +84,10 @@ class CuratedMemory(System):
 
     def entrust(self, trust: Trust | None, environ: Mapping[str, str]) -> None:
         """Set the person's decisions: approved commands of the settings may be run."""
-        models = models_of(self.curated, trust, environ)
-        self.curated.tiebreaker = models.pop("tiebreaker", None)
-        self.curated.models = models
+        try:
+            self.curated.models = models_of(self.curated.settings, trust, environ)
+        except MemdeckError:
+            return  # the error is reported where the memory is used
 
     @cached_property
     def curated(self) -> Curated:
@@ -167,24 +171,29 @@ class CuratedMemory(System):
         return tuple(one for one in found if names is None or one.file in names)
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
-        """Remove old decisions, and dream where the gates are open; see `curated_upkeep`."""
+        """Remove old decisions, and dream where the gates are open; see `upkeep`."""
         return maintain(self.curated, now, actor=actor, dry_run=dry_run)
 
-    def records(
-        self, kinds: Collection[str] | None = None, refused: MutableMapping[str, Refusal] | None = None
-    ) -> Iterator[Record]:
-        """Yield the memories, the deepest scope first; files that are no memory go to `refused`."""
-        if kinds is not None and self.name not in kinds:
-            return
+    def _read(self, refused: MutableMapping[str, MemdeckError] | None) -> tuple[Memory, ...]:
+        """Return the memories; files that are no memory, or why there are none, go to `refused`, or are raised."""
         look = self.look()
         if look.error is not None:
             if refused is None:
                 raise look.error
             refused[f"{FOLDER}/{FILE}"] = look.error
-            return
-        if refused is not None:
-            refused.update(_refused(look.invalid))
-        yield from map(_record, look.memories)
+        if refused is None:
+            return look.memories
+        for bad in look.invalid:
+            path = f"{FOLDER}/{bad.root.folder}/{bad.filename}"
+            refused[path] = MemdeckError(bad.code, f"{path}:{bad.line}: {bad.reason}")
+        return look.memories
+
+    def records(
+        self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
+    ) -> Iterator[Record]:
+        """Yield the memories, the deepest scope first; files that are no memory go to `refused`."""
+        if kinds is None or self.name in kinds:
+            yield from map(_record, self._read(refused))
 
     def also_told(self) -> Iterator[Record]:
         """Yield the person's own memories, and what looks suspicious in the indexes and is no line of a memory."""
@@ -199,23 +208,14 @@ class CuratedMemory(System):
             for line, part in suspicious_passages(text, own):
                 yield Record(self.name, f"{top}/{root.folder}/{INDEX}", INDEX, part, CuratedItem(line))
 
-    def records_by_file(self, refused: MutableMapping[str, Refusal]) -> Iterator[FileRecords]:
+    def records_by_file(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[FileRecords]:
         """Yield the record of each memory."""
-        look = self.look()
-        if look.error is not None:
-            refused[f"{FOLDER}/{FILE}"] = look.error
-            return
-        refused.update(_refused(look.invalid))
-        for one in look.memories:
-            made = _record(one)
+        for made, one in ((_record(one), one) for one in self._read(refused)):
             yield FileRecords(made.file, f"{one.hash}-{made.date}", lambda made=made: [made])  # type: ignore[misc]
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the memories of the workspace and its agents, and the files that are no memory."""
-        look = self.look()
-        if look.error is not None:
-            raise look.error
-        return items_of(look.memories, look.invalid, FOLDER)
+        return items_of(self._read(None), self.look().invalid, FOLDER)
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
         """Convert items to memories of the scope that `place` names; the controller decides on each."""
@@ -266,16 +266,46 @@ class CuratedMemory(System):
     def propose(
         self, verb: str, values: Mapping[str, Any], seen: str | None = None, *, actor: str, now: datetime
     ) -> Outcome:
-        """Write, edit or delete a memory through the controller; see `curated_acts`."""
-        return propose(self.curated, verb, values, seen, actor=actor, now=now)
+        """Write, edit or delete a memory through the controller; `verb` and `values` are those of the operation.
+
+        `seen` is the hash of the file that the person saw; RefusedError `memory.changed` if the file has changed since.
+        If no file changes, RefusedError `memory.noop` or `memory.rejected`, with the rule that decided and its reason.
+        """
+        curated, call = self.curated, OperationCall(now, actor)
+        curated.finish_interrupted(now)
+        given = {key: value for key, value in values.items() if value is not None}
+        if seen is not None and curated.find(given["filename"], *selector(given)).hash != seen:
+            raise changed_meanwhile(given["filename"])
+        done = propose(curated, CANDIDATES[verb](curated, given, call), actor=actor, now=now)
+        decision = done.decision
+        rule = decision.trace[-1].name  # the last one decided
+        if decision.op == "reject":
+            words = f"rejected by {rule}: {decision.reason}"
+            raise RefusedError("memory.rejected", words, "nothing was written")
+        if decision.op == "noop":
+            words = f"nothing to write, by {rule}: {decision.reason}"
+            raise RefusedError("memory.noop", words, "change more than that")
+        words = f"{WORDS[decision.op]} {decision.target_filename} ({decision.root.label})"
+        found = curated.memories([decision.root])
+        ref = next((f"curated#{one.key}" for one in found if one.filename == decision.target_filename), None)
+        return Outcome(_made(done.change, words, call), words, ref)
 
     def take_back(self, decision_id: str, *, actor: str, now: datetime) -> Outcome:
-        """Revert a decision; see `curated_acts`."""
-        return take_back(self.curated, decision_id, actor=actor, now=now)
+        """Revert a decision; errors as `revert`."""
+        self.curated.finish_interrupted(now)
+        done = revert(self.curated, decision_id, actor=actor, now=now)
+        words = f"took back {done.decision.op} of {done.decision.target_filename}"
+        return Outcome(_made(done.change, words, OperationCall(now, actor)), words)
 
     def dream(self, *, force: bool, actor: str, now: datetime) -> Outcome:
-        """Dream where the gates are open; see `curated_acts`."""
-        return dream(self.curated, force=force, actor=actor, now=now)
+        """Dream on each side whose gates are open; RefusedError `memory.dream.closed` with the gates if none is."""
+        call = OperationCall(now, actor)
+        self.curated.finish_interrupted(now)
+        found = trigger(self.curated, {"force": force}, call)
+        if not found["triggered"]:
+            raise RefusedError("memory.dream.closed", f"no dream: {found['reason']}", "nothing was written")
+        words = f"dreamt: {found['dream']['promoted_count']} memories gathered"
+        return Outcome(_made(None, words, call), words)
 
     def search(self, text: str, now: datetime) -> RecallFound:
         """Return what a question finds among the visible memories; it is not counted as a recall."""
@@ -314,10 +344,9 @@ def _record(one: Memory) -> Record:
     return Record("curated", path, one.header.name, one.whole, CuratedItem(), day, (one.header.type,))
 
 
-def _refused(found: Iterable[Invalid]) -> dict[str, MemdeckError]:
-    """Return the errors of files that are no memory, by their path."""
-    paths = ((f"{FOLDER}/{bad.root.folder}/{bad.filename}", bad) for bad in found)
-    return {path: MemdeckError(bad.code, f"{path}:{bad.line}: {bad.reason}") for path, bad in paths}
+def _made(change: Change | None, words: str, call: OperationCall) -> Change:
+    """Return the recorded change; for several changes, a placeholder that only has the summary."""
+    return change or Change("", call.now, call.actor, "curated", words, (FileChange("", None, None),))
 
 
 def _facts(look: CuratedLook) -> object:

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 
+from memory.curated.extract.inbox import consume, count
+from memory.curated.places import FOLDER
 from memory.errors import MemdeckError
 from memory.maintenance.report import Gone, Report, RuleReport
 
@@ -13,10 +15,8 @@ from . import daily, sessions
 from .control.decision import prune
 from .curated import Curated
 from .dreaming import dream as dreaming
-from .extract.consume import consume, count
 from .extract.inbox import waiting
 from .extract.turns import extract, queued
-from .identity import FOLDER
 from .index.records import time_of
 from .model import OperationCall
 from .sides import Side

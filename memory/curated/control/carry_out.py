@@ -9,9 +9,9 @@ import sqlite3
 from datetime import datetime
 from functools import partial
 
-from memory.curated.files.index_file import IndexLine, rendered
+from memory.curated.files.listing import IndexLine, rendered
 from memory.curated.files.names import fault_of
-from memory.curated.index.entries import index_lines
+from memory.curated.index.catalog import index_lines
 from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
 from memory.curated.model import INDEX, Json
 from memory.curated.sides import Side
@@ -21,6 +21,8 @@ from memory.storage.transaction import Transaction
 
 from .decision import ABSENT, Decision, begin, hash_of, insert, select
 
+WORDS = {"add": "remembered", "update": "renewed", "delete": "forgot"}
+"""What a decision did, for people."""
 _EVENTS = {"reject": "memory.write.rejected", "noop": "memory.write.shadowed"}
 
 
@@ -61,8 +63,7 @@ def _commit(side: Side, decision: Decision, transaction: Transaction) -> Change:
     if decision.post is not None:
         transaction.write(target, decision.post, base=decision.prior if source == target else None)
     _write_index(side, decision, transaction)
-    words = {"add": "remembered", "update": "renewed", "delete": "forgot"}[decision.op]
-    change = transaction.commit(f"{words} {decision.target_filename} ({decision.root.label})")
+    change = transaction.commit(f"{WORDS[decision.op]} {decision.target_filename} ({decision.root.label})")
     side.store.remember(target, None)  # Otherwise thousands of files would stay in memory.
     return change
 

@@ -9,19 +9,24 @@ import base64
 import json
 import os
 import stat
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import NamedTuple
 
 from memory.base.clock import format_utc
 from memory.base.secrets import mask, masked
+from memory.curated.control.candidate import Candidate
+from memory.curated.control.propose import propose, recent_writes
 from memory.curated.curated import Curated
 from memory.curated.files.listing import listed_names
 from memory.curated.files.names import check_session, is_segment
-from memory.curated.model import Json
+from memory.curated.model import DEFAULT_SCOPE, TYPES, Header, Json, Provenance, Root
 from memory.curated.sides import Side
-from memory.errors import MemdeckError
+from memory.errors import BlockedError, MemdeckError, UsageError
+from memory.storage.fsio import remove_empty
 from memory.storage.transaction import Transaction
 
 UPKEEP = "maintain"
@@ -181,3 +186,243 @@ def put_back(curated: Curated, side: Side, record: Json, *, now: datetime) -> bo
         return f"put {record['id']} back into the inbox"
 
     return side.change("curated.replay-failure", move, actor=UPKEEP, now=now)
+
+
+_MINE = ("memory.extractor.", "memory.validation", "memory.scope.", "memory.file_invalid", "memory.exists",
+         "memory.idempotency_conflict")  # fmt: skip
+"""The error codes that are the fault of a line; with any other, the line waits."""
+
+_TEXTS = (
+    "workspace_id", "scope", "agent_name", "agent_tier", "origin", "type", "name", "description", "evidence", "content",
+    "entity", "attribute", "submitted_at", "idempotency_key",
+)  # fmt: skip
+_HEADER = ("name", "description", "type", "scope", "agent_name", "agent_tier")
+WAITING = "waiting"
+"""What became of a line whose decision waits for a person as a proposal: it left the inbox."""
+_WORDS = 8
+"""How many words of the content serve as a name."""
+
+
+@dataclass(slots=True)
+class Drained:
+    """The result of consuming the inbox: decided lines by operation, failed lines, and what still waits."""
+
+    decisions: dict[str, int] = field(default_factory=dict)
+    failed: int = 0
+    files: int = 0
+    remaining: int = 0
+    reason: str = ""
+
+    @property
+    def consumed(self) -> int:
+        """How many lines left the inbox."""
+        return sum(self.decisions.values()) + self.failed
+
+
+class _Later(Exception):
+    """Why the remaining lines have to wait."""
+
+
+def consume(
+    curated: Curated, *, actor: str, now: datetime, session: str | None = None, seconds: float | None = None
+) -> Drained:
+    """Decide on the lines in the inboxes, the oldest file first; within `seconds`, where given.
+
+    A crash in between never decides on a line twice, because each has its own key. MemdeckError where the machine
+    fails; undecided lines wait.
+    """
+    done = Drained()
+    end = None if seconds is None else time.monotonic() + seconds
+    for file in waiting(curated, session):
+        if end is not None and time.monotonic() > end:
+            done.reason = "the time is over"
+            break
+        try:
+            _file(curated, file, done, actor, now)
+        except Elsewhere:
+            done.reason = done.reason or "some lines are about another workspace"
+        except _Later as why:
+            done.reason = str(why)
+            break
+    done.remaining = count(curated, session)
+    return done
+
+
+def count(curated: Curated, session: str | None = None) -> int:
+    """Return how many lines wait."""
+    return sum(1 for file in waiting(curated, session) for _ in _lines(file.side.store.read(file.path).data))
+
+
+def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            yield number, line.strip()
+
+
+def _file(curated: Curated, file: InboxFile, done: Drained, actor: str, now: datetime) -> None:
+    side = file.side
+    if file.size > LARGEST:
+        raise MemdeckError(
+            "memory.extractor.too_large", f"{side.store.shown(file.path)} is larger than {LARGEST:,} bytes",
+            "split it", file=file.path,
+        )  # fmt: skip
+    stored = side.store.read(file.path)
+    if stored.base is None:
+        return
+    read: list[tuple[int, bytes, Candidate | MemdeckError]] = []
+    for number, line in _lines(stored.data):
+        try:
+            read.append((number, line, read_line(line, curated, side.name, file.session)))
+        except MemdeckError as error:
+            read.append((number, line, error))
+    records = side.records
+    facts: Json = {"session_id": file.session, "target_id": file.name}
+    records.event("memory.extractor.started", now, **facts, candidate_count=len(read))
+    bad: list[Json] = []
+    decisions: dict[str, int] = {}
+    later: _Later | None = None
+    left = b""
+    for place, (number, line, found) in enumerate(read):
+        stage = "decode" if isinstance(found, MemdeckError) else "controller"
+        try:
+            made = found if isinstance(found, MemdeckError) else _decide(curated, file, number, line, found, actor, now)
+        except _Later as why:
+            if place == 0:
+                raise
+            later, left = why, b"".join(one + b"\n" for _, one, _ in read[place:])
+            break
+        if isinstance(made, str):
+            decisions[made] = decisions.get(made, 0) + 1
+        else:
+            bad.append(failure(stage, file.session, file.path, number, made, line, side.workspace_id, now))
+
+    count = sum(decisions.values()) + len(bad)
+
+    def put_away(transaction: Transaction) -> str:
+        # Another process may have consumed it, or a program added to it, since it was read.
+        if transaction.read(file.path).base != stored.base:
+            return ""
+        plan(curated, side, transaction, bad)
+        if left:
+            transaction.write(file.path, left, base=stored.data)
+        else:
+            transaction.remove(file.path, base=stored.data)
+        return f"consumed {file.name} of {file.session}: {count} candidates, {len(bad)} failed"
+
+    # What the lines said was decided in the caller's name; to clear the inbox is memdeck's own upkeep.
+    if not side.change("curated.extract", put_away, actor=UPKEEP, now=now):
+        return
+    side.store.remember(file.path, None)
+    if not left:
+        remove_empty([side.store.root / file.path.rpartition("/")[0]])
+    for op, number in decisions.items():
+        done.decisions[op] = done.decisions.get(op, 0) + number
+    done.failed += len(bad)
+    done.files += 1
+    for one in bad:
+        records.event("memory.extractor.failed", now, **facts, failure_id=one["id"], reason=one["reason"][:200])
+    records.event("memory.extractor.completed", now, **facts, candidate_count=count, decisions=decisions)
+    if later is not None:
+        raise later
+
+
+def _decide(
+    curated: Curated, file: InboxFile, number: int, line: bytes, candidate: Candidate, actor: str, now: datetime
+) -> str | MemdeckError:
+    """Return what became of a line: the operation decided on, `waiting` for a proposal that a person has to accept, or
+    the error that the line causes; _Later where it has to wait in the inbox.
+    """
+    digest = sha256(line).hexdigest()[:16]
+    key = candidate.key or f"inbox:{file.session}/{file.name}:{number}:{digest}:{file.mtime_ns}"
+    side = curated.side_of(candidate.root)
+    most = curated.settings["controller.policy.max_writes_per_min"]
+    if recent_writes(side, now) >= most:
+        # A reject because of too many writes would lose the line.
+        raise _Later(f"there were {most} writes in this minute; the rest waits")
+    try:
+        return propose(curated, replace(candidate, key=key), actor=actor, now=now).decision.op
+    except BlockedError:
+        return WAITING
+    except MemdeckError as error:
+        if error.code == "review.denied":
+            raise _Later(error.message) from error
+        if not error.code.startswith(_MINE):
+            raise
+        return error
+
+
+# -- one line -------------------------------------------------------------------------------------------------------
+
+
+class Elsewhere(Exception):
+    """Raised for a line about another workspace than this one: it waits there."""
+
+
+def read_line(data: bytes, curated: Curated, side: str, session: str) -> Candidate:
+    """Return a line of the inbox of a side (`global`, `workspace`) as a candidate of the extractor.
+
+    UsageError `memory.extractor.line` for an invalid line, and what choosing a scope raises; Elsewhere. The inbox of a
+    workspace may have come with a repository, so its lines are about that workspace only.
+    """
+    try:
+        values = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _bad(f"it is no JSON: {str(error)[:80]}") from None
+    if not isinstance(values, dict):
+        raise _bad("it is no JSON object")
+    found = _checked(values, _TEXTS, ("frontmatter", "metadata"))
+    front = _checked(found.get("frontmatter", {}), _HEADER, ("provenance",))
+    texts: dict[str, str | None] = {**{key: found.get(key) for key in _TEXTS}, **front}
+    metadata = found.get("metadata", {})
+    if any(not isinstance(value, str) for value in metadata.values()):
+        raise _bad("metadata holds more than texts")
+    if texts["origin"] not in (None, "", "extractor"):
+        raise _bad(f"its origin is {texts['origin']!r}, and the inbox is that of the extractor")
+    kind, content = texts["type"] or "", (texts["content"] or "").strip()
+    if kind not in TYPES:
+        raise _bad(f"its type is {kind[:40]!r}, not one of {', '.join(TYPES)}")
+    root = _root(curated, side, texts, kind)
+    entity, attribute = texts["entity"] or "", texts["attribute"] or ""
+    name = texts["name"] or " ".join((entity, attribute)).strip() or " ".join(content.split()[:_WORDS])
+    description = texts["description"] or texts["evidence"] or next(iter(content.splitlines()), "")[:160]
+    source = Provenance("extractor", (session,), "candidate")
+    return Candidate(
+        root, "extractor", Header(name, " ".join(description.split()), kind, root.scope, root.agent, root.tier, source),
+        content, entity, attribute, {**metadata, "session_id": session}, texts["idempotency_key"] or None,
+    )  # fmt: skip
+
+
+def _checked(values: Json, texts: Sequence[str], objects: Sequence[str]) -> Json:
+    """Return the values of an object without those that are null; UsageError for unknown names and other types."""
+    for key, value in values.items():
+        if key not in (*texts, *objects):
+            raise _bad(f"there is no argument {key[:60]!r}")
+        if value is not None and not isinstance(value, str if key in texts else dict):
+            raise _bad(f"{key} is no {'string' if key in texts else 'object'}")
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _root(curated: Curated, side: str, texts: Mapping[str, str | None], kind: str) -> Root:
+    agent = texts["agent_name"] or None
+    scope = texts["scope"] or ("agent" if agent else None)
+    if scope is None:
+        wanted = DEFAULT_SCOPE[kind]
+        scope = wanted if side == "global" and wanted in curated.sides else side
+    if scope != "agent":
+        agent = None
+    tier = texts["agent_tier"] or ("workspace" if "workspace" in curated.sides else "global")
+    own = curated.workspace_id()
+    about = texts["workspace_id"] or own
+    if scope == "workspace" or (scope == "agent" and tier == "workspace"):
+        if side == "global" and (about != own or "workspace" not in curated.sides):
+            raise Elsewhere
+        if about != own:
+            raise _bad("it is about another workspace")
+    root = curated.root(scope, agent, tier if scope == "agent" else None)
+    if side == "workspace" and root.side != "workspace":
+        raise _bad("the inbox of a workspace is about that workspace only")
+    return root
+
+
+def _bad(message: str) -> UsageError:
+    return UsageError("memory.extractor.line", message, "mend it and put it into the inbox again")

@@ -15,6 +15,7 @@ from datetime import datetime
 from memory.base.clock import format_utc
 from memory.base.secrets import mask
 from memory.curated.curated import Curated
+from memory.curated.extract.inbox import consume, count
 from memory.curated.files.names import check_session
 from memory.curated.model import DEFAULT_SCOPE, TYPES, Json, OperationCall
 from memory.curated.models import ModelError, read_value
@@ -24,7 +25,6 @@ from memory.curated.sides import Side
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.storage.transaction import Transaction
 
-from .consume import consume, count
 from .inbox import UPKEEP, failure, failures, plan, put, put_back, stamp, waiting
 
 LONGEST = 20_000

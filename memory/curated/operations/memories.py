@@ -1,23 +1,64 @@
-"""The operations on memories: list, show, write, edit, delete, promote, note, search."""
+"""The operations on memories: list, show, write, edit, delete, promote, search, and ad-hoc notes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import wraps
 
+from memory.base.clock import format_utc
+from memory.base.scan import scan
 from memory.curated.control.candidate import Candidate, first_line
-from memory.curated.control.notes import write_note
-from memory.curated.control.propose import Proposed, propose
+from memory.curated.control.propose import propose
 from memory.curated.curated import Curated
 from memory.curated.files.listing import LARGEST, system_files
-from memory.curated.index.records import time_of
+from memory.curated.files.names import free_path
+from memory.curated.files.names import slug as slug_of
+from memory.curated.index.records import time_of, utc_day
 from memory.curated.model import DEFAULT_SCOPE, Header, Json, Memory, OperationCall, Provenance, Root
+from memory.curated.places import check_selector
 from memory.curated.recall.recall import RecallOptions, banner, mod_time, recall
 from memory.curated.settings import seconds_of
-from memory.curated.stores import check_selector
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.search.rank import Text, rank
+from memory.storage.transaction import Transaction
+
+FOLDER = "_system/ad_hoc"
+
+
+def note(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Write an ad-hoc note into `_system/ad_hoc`, one file each, never recalled by itself.
+
+    MemdeckError `memory.rejected` for one that the policy or the content scan does not let in.
+    """
+    curated.refuse_disabled()
+    settings, content, tags = curated.settings, args["content"], args.get("tags", [])
+    scope, agent, tier = selector(args)
+    if scope is None:
+        scope = "agent" if agent else "workspace" if "workspace" in curated.sides else "global"
+    root = curated.root(scope, agent, tier)
+    if not content.strip():
+        raise UsageError("memory.validation", "the note is empty", field="content")
+    too_long = len(content) > settings["controller.policy.max_content_chars"]
+    rules = ["controller.policy.max_content_chars"] if too_long else []
+    hits = scan((content, args.get("slug") or "", *tags), settings["controller.scan_profile"])
+    rules += [f"memory_scan.{hit.rule}" for hit in hits if hit.action == "reject"]
+    if rules:
+        raise MemdeckError("memory.rejected", f"the note is rejected: {', '.join(rules)}", rules=rules)
+    side = curated.side_of(root)
+    side.prepare(actor=call.actor, now=call.now)
+    name = f"{utc_day(call.now)}_{slug_of(args.get('slug') or ' '.join(content.split()[:6]))}"
+    text = (f"<!-- tags: {', '.join(map(slug_of, tags))} -->\n" if tags else "") + content.strip() + "\n"
+    path = ""
+
+    def plan(transaction: Transaction) -> str:
+        nonlocal path
+        path = free_path(f"{FOLDER}/{name}", lambda one: transaction.read(f"{root.folder}/{one}").exists)
+        transaction.write(f"{root.folder}/{path}", text.encode(), base=None)
+        return f"noted {path} ({root.label})"
+
+    side.change("curated.note", plan, actor=call.actor, now=call.now)
+    side.records.event("memory.write.committed", call.now, root=root, target_id=path, operation="note")
+    return {"path": path, "accepted": True, "created_at": format_utc(call.now)}
 
 
 def selector(args: Json) -> tuple[str | None, str | None, str | None]:
@@ -111,33 +152,6 @@ def show(curated: Curated, args: Json, call: OperationCall) -> Json:
     return {"memory": {**row, "provenance": memory.header.json()["provenance"], "content": memory.body}}
 
 
-def proposed(
-    candidate_of: Callable[[Curated, Json, OperationCall], Candidate], curated: Curated, args: Json, call: OperationCall
-) -> Proposed:
-    """Propose the candidate of a call to the controller and return the result."""
-    candidate = candidate_of(curated, args, call)
-    return propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
-
-
-def _proposing(candidate_of: Callable[[Curated, Json, OperationCall], Candidate]) -> Callable[..., Json]:
-    """Return an operation that proposes a candidate and returns the result for programs."""
-
-    @wraps(candidate_of)
-    def operation(curated: Curated, args: Json, call: OperationCall) -> Json:
-        return _done(proposed(candidate_of, curated, args, call))
-
-    return operation
-
-
-def _done(made: Proposed) -> Json:
-    """Return the result of a candidate; MemdeckError `memory.rejected` with the decision for a reject."""
-    if made.decision.op == "reject" and not made.dry_run:
-        raise MemdeckError(
-            "memory.rejected", made.decision.reason, "nothing was written", decision=made.decision.json()
-        )
-    return made.json()
-
-
 def candidate_to_write(curated: Curated, args: Json, call: OperationCall) -> Candidate:
     """Return the candidate for a memory."""
     scope, agent, tier = selector(args)
@@ -187,13 +201,7 @@ def candidate_to_delete(curated: Curated, args: Json, call: OperationCall) -> Ca
     return Candidate(root, call.origin, None, "", "", "", metadata, args.get("idempotency_key"))
 
 
-write = _proposing(candidate_to_write)
-edit = _proposing(candidate_to_edit)
-delete = _proposing(candidate_to_delete)
-
-
-@_proposing
-def promote(curated: Curated, args: Json, call: OperationCall) -> Candidate:
+def candidate_to_promote(curated: Curated, args: Json, call: OperationCall) -> Candidate:
     """Return the candidate that copies a memory to another scope under its name; the source stays."""
     agent = args.get("agent_name")
     source, target = (_scope_of(curated, args[key], agent) for key in ("from", "to"))
@@ -207,6 +215,32 @@ def promote(curated: Curated, args: Json, call: OperationCall) -> Candidate:
     )  # fmt: skip
 
 
+CANDIDATES: Mapping[str, Callable[[Curated, Json, OperationCall], Candidate]] = {
+    "write": candidate_to_write,
+    "edit": candidate_to_edit,
+    "delete": candidate_to_delete,
+    "promote": candidate_to_promote,
+}
+"""What proposes a memory: each returns the candidate of a call."""
+
+
+def _proposing(verb: str) -> Callable[[Curated, Json, OperationCall], Json]:
+    """Return the operation that proposes a candidate; MemdeckError `memory.rejected` with the decision for a reject."""
+
+    def operation(curated: Curated, args: Json, call: OperationCall) -> Json:
+        candidate, dry = CANDIDATES[verb](curated, args, call), args.get("dry_run", False)
+        made = propose(curated, candidate, actor=call.actor, now=call.now, dry_run=dry)
+        decision = made.decision
+        if decision.op == "reject" and not dry:
+            raise MemdeckError("memory.rejected", decision.reason, "nothing was written", decision=decision.json())
+        return made.json()
+
+    return operation
+
+
+write, edit, delete, promote = map(_proposing, CANDIDATES)
+
+
 def _scope_of(curated: Curated, text: str, agent: str | None) -> Root:
     scope, _, tier = text.partition(":")
     if scope == "agent" and not agent:
@@ -218,17 +252,6 @@ def _scope_of(curated: Curated, text: str, agent: str | None) -> Root:
             message = f"{text[:60]!r} is no scope: {error.message}"
             raise UsageError("memory.promote.selector_invalid", message, "scope or agent:tier") from error
         raise
-
-
-def note(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Write an ad-hoc note into `_system/ad_hoc`."""
-    scope, agent, tier = selector(args)
-    if scope is None:
-        scope = "agent" if agent else "workspace" if "workspace" in curated.sides else "global"
-    root = curated.root(scope, agent, tier)
-    return write_note(
-        curated, root, args["content"], args.get("slug"), args.get("tags", []), actor=call.actor, now=call.now
-    )
 
 
 def search(curated: Curated, args: Json, call: OperationCall) -> Json:

@@ -8,7 +8,7 @@ from typing import Any
 from memory.base.clock import format_utc
 from memory.curated.control.carry_out import pending
 from memory.curated.control.decision import CHANGED, Decision, select
-from memory.curated.control.revert import find, revert
+from memory.curated.control.propose import find, revert
 from memory.curated.curated import Curated
 from memory.curated.dreaming.gates import gates_of
 from memory.curated.index.records import milliseconds, time_of

@@ -17,7 +17,7 @@ from memory.base.word_lists import REQUEST_WORDS
 from memory.base.words import content_words, fold, stem, terms, tokens, unspaced_runs
 from memory.curated.curated import Curated
 from memory.curated.files.listing import read_file
-from memory.curated.index.entries import COLUMNS, memories, memory_of, text_of
+from memory.curated.index.catalog import COLUMNS, memories, memory_of, text_of
 from memory.curated.model import DREAM, Memory, Root, winners
 from memory.curated.settings import CuratedSettings
 from memory.curated.sides import Side

@@ -13,8 +13,7 @@ from memory.base.clock import format_utc
 from memory.base.secrets import mask
 from memory.base.told import harmless
 from memory.curated.curated import Curated
-from memory.curated.index.records import Records, add_event, milliseconds, put_trace
-from memory.curated.index.signals import RecallNote
+from memory.curated.index.records import RecallNote, Records, add_event, milliseconds, put_trace
 from memory.curated.model import Json, Memory, Root
 from memory.curated.providers.calls import recalled
 

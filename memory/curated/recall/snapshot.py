@@ -11,8 +11,8 @@ from typing import NamedTuple
 from memory.base.clock import format_utc
 from memory.base.told import harmless, why_not
 from memory.curated.curated import Curated
-from memory.curated.files.index_file import INDEX_KIND, IndexLine, capped, line_of, suspicious_passages
-from memory.curated.index.entries import index_lines
+from memory.curated.files.listing import INDEX_KIND, IndexLine, capped, line_of, suspicious_passages
+from memory.curated.index.catalog import index_lines
 from memory.curated.model import INDEX, Root
 from memory.curated.providers.calls import prompt_block, session_began
 from memory.curated.sides import Side

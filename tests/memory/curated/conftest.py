@@ -12,8 +12,7 @@ import pytest
 from memory.curated.control.candidate import Candidate
 from memory.curated.control.propose import Proposed, propose
 from memory.curated.curated import Curated
-from memory.curated.index.records import Records, milliseconds
-from memory.curated.index.signals import RecallNote
+from memory.curated.index.records import RecallNote, Records, milliseconds
 from memory.curated.model import Header, Provenance
 from memory.curated.models import Model
 from memory.curated.recall.recall import Recall, RecallOptions, recall
@@ -40,7 +39,9 @@ class Den:
         root = workspace or self.workspace
         own = Store(root / ".agh", state=PrivateState(self.state, root), workspace=root)
         person = Store(self.person, state=PrivateState(self.state, self.person), workspace=self.person)
-        found = Curated(own, person, state_home=self.state, tiebreaker=tiebreaker)
+        found = Curated(own, person, state_home=self.state)
+        if tiebreaker is not None:
+            found.models["tiebreaker"] = tiebreaker
         self._opened.append(found)
         return found
 

@@ -12,8 +12,7 @@ from memory.curated.control import carry_out
 from memory.curated.control.candidate import Candidate
 from memory.curated.control.carry_out import pending, replay
 from memory.curated.control.decision import prune, select
-from memory.curated.control.propose import propose
-from memory.curated.control.revert import find, revert
+from memory.curated.control.propose import find, propose, revert
 from memory.curated.curated import Curated
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from tests.memory.curated.conftest import NOW, Den, count_recall, forget, tree, write

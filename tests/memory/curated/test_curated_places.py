@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memory.curated.files.names import filename, slug
-from memory.curated.identity import find_root, read_identity
 from memory.curated.operations.registry import BY_NAME, OperationCall
+from memory.curated.places import find_root, read_identity
 from memory.curated.settings import KEYS, settings_of
 from memory.errors import AmbiguousError, ConfigError, MemdeckError, NotFoundError, UsageError
 from tests.memory.curated.conftest import Den, ask, write
@@ -72,7 +72,7 @@ def test_a_moved_folder_keeps_its_memory_and_its_decisions(den: Den) -> None:
     den.workspace.rename(moved)
     again = den.open(moved)
     assert [one.filename for one in again.memories(again.visible())] == ["project_port.md"]
-    from memory.curated.control.revert import find
+    from memory.curated.control.propose import find
 
     assert find(again, done.decision.id)[1].post == done.decision.post
     assert again.sides["workspace"].records.signals(["workspace/project_port.md"])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.curated.model import OperationCall
 from memory.curated.recall.recall import RecallOptions, banner, trace_of, turn_block
 from memory.curated.recall.snapshot import LARGEST, capture
 from memory.errors import MemdeckError
@@ -253,9 +254,9 @@ def test_an_empty_memory_gives_an_empty_text(den: Den) -> None:
     """Nothing is injected where there is nothing, nor of `_system`."""
     curated = den.open()
     assert capture(curated, "s1", now=NOW).text == ""
-    from memory.curated.control.notes import write_note
+    from memory.curated.operations.memories import note
 
-    write_note(curated, curated.root("global"), "a note about marzipan", None, [], actor="cli", now=NOW)
+    note(curated, {"content": "a note about marzipan", "scope": "global"}, OperationCall(NOW))
     assert capture(curated, "s2", now=NOW).text == ""
 
 

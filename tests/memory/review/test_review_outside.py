@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.curated.stores import person_store
+from memory.curated.places import person_store
 from memory.errors import BlockedError, ConflictError, NotFoundError, RefusedError
 from memory.review import Inbox, row, undo_redo
 from memory.review.model import WaitingProposal
