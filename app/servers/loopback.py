@@ -75,12 +75,10 @@ def error_body(code: str, message: str, **details: Any) -> bytes:
     return json.dumps(error).encode() + b"\n"
 
 
-async def respond(
-    send: Send, status: int, body: bytes, *more: tuple[bytes, bytes], kind: bytes = b"application/json"
-) -> None:
-    """Answer with JSON, or a body of another kind; `more` are headers."""
+async def respond(send: Send, status: int, body: bytes, *more: tuple[bytes, bytes]) -> None:
+    """Answer with JSON; `more` are headers."""
     headers = [
-        (b"content-type", kind),
+        (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
         *more,

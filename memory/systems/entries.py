@@ -100,17 +100,12 @@ class EntryAccess:
             self._searcher = searcher_of(self.workspace)
         return self._searcher
 
-    def let_go(self) -> None:
-        """Release what can be read again, except the remembered entries: a stale edit still learns what changed."""
+    def close(self) -> None:
+        """Close what is open outside the workspace."""
         with self._mutex:
             if self._searcher is not None:
                 self._searcher.close()
-            self.workspace.let_go()
-
-    def close(self) -> None:
-        """Close what is open outside the workspace."""
-        self.let_go()
-        self.workspace.close()
+            self.workspace.close()
 
     # -- looking ------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from memory.base.cron import BadCron, check_cron
 from memory.errors import UsageError
 from memory.fleet.agent import AgentSettings, HostAgent
 from memory.fleet.catalogue.connect import arguments_of
-from memory.fleet.operations import central, database_of, embedded, fleet, fleet_of, needed_database, on_database
+from memory.fleet.operations import central, database_of, embedded, fleet, needed_database, on_database
 from memory.operations import Whole, option, under
 from memory.storage.own_folders import DATABASE
 from memory.trust.settings import NotOwn, read_own
@@ -91,7 +91,8 @@ def serve(
     `web` for the pane: pip install 'memdeck[server,web]'.
     """
     try:
-        from app.servers.fleet import FleetApi
+        from app.servers.api.runs import Runs
+        from app.servers.fleet import application
         from app.servers.fleet import serve as run
     except ImportError as error:
         hint = "pip install 'memdeck[server]' brings what it needs"
@@ -122,9 +123,9 @@ def serve(
         )
         session.writer.flush()
 
-    actor = session.named_actor or "maintain"
-    served = FleetApi(lambda: fleet_of(session, database), session.clock, actor=actor, read_only=read_only)
-    run(served, page, Life(), port, say, token)
+    life = Life()
+    runs = Runs(None, session.clock, life.busy, read_only=read_only)
+    run(application(runs, url, session.named_actor or "maintain"), page, life, port, say, token)
 
 
 def _token(file: str) -> str:

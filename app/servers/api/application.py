@@ -93,9 +93,7 @@ class Api:
         add("GET", "/api/tools", self._tools, {"summary": "List the tools.", "tags": ["tools"]})
         for tool in self._calls.offered:
             add("POST", f"/api/tools/{tool.name}", partial(self._tool, tool.name), tool_of(tool))
-        made.add_exception_handler(HTTPException, _http_error)
-        made.add_exception_handler(MemdeckError, _any_error)
-        made.add_exception_handler(Exception, _any_error)
+        answer_errors(made)
         return made
 
     # -- routes -------------------------------------------------------------------------------------------------
@@ -119,13 +117,13 @@ class Api:
             values = query_of(request.query_params.multi_items())
         else:
             _no_query(request)
-            values = await _body(request)
+            values = await body_of_request(request)
         return await self._run(partial(self._runs.verb, operation, values, caller))
 
     async def _operation(self, route: CuratedRoute, request: Request) -> Response:
         given = query_of(request.query_params.multi_items())
         if route.method not in ("GET", "HEAD"):
-            given |= await _body(request)
+            given |= await body_of_request(request)
         values = route.values(request.path_params, given)
         caller = self._caller(request)
 
@@ -138,7 +136,7 @@ class Api:
 
     async def _tool(self, name: str, request: Request) -> Response:
         _no_query(request)
-        values, caller = await _body(request), self._caller(request)
+        values, caller = await body_of_request(request), self._caller(request)
         work = partial(self._calls.done, name, values, caller.actor)
         return await self._run(partial(self._runs.plain, work, caller))
 
@@ -171,7 +169,7 @@ class Api:
         try:
             # A call that has begun is finished, even if the client has left.
             running = asyncio.get_running_loop().run_in_executor(self._worker, work)
-            return _response(await asyncio.shield(running))
+            return response_of(await asyncio.shield(running))
         finally:
             self._waiting -= 1
 
@@ -188,7 +186,15 @@ class Api:
         return self._workspace
 
 
-async def _body(request: Request) -> Json:
+def answer_errors(application: FastAPI) -> None:
+    """Make an application answer every error in the form of the command line."""
+    application.add_exception_handler(HTTPException, _http_error)
+    application.add_exception_handler(MemdeckError, _any_error)
+    application.add_exception_handler(Exception, _any_error)
+
+
+async def body_of_request(request: Request) -> Json:
+    """Return the arguments in the body of a request; errors as `body_of`."""
     return body_of(await request.body(), request.headers.get("content-type", ""))
 
 
@@ -204,7 +210,7 @@ def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = No
     )  # fmt: skip
 
 
-def _response(answer: CallResult) -> Response:
+def response_of(answer: CallResult) -> Response:
     """Return an answer with its exit code and notes as headers; a body that is not JSON is plain text."""
     headers = {_CODE_HEADER: str(answer.code)}
     if answer.notes:
@@ -230,9 +236,9 @@ def _is_json(body: bytes) -> bool:
 async def _http_error(_request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 500)
     if status == 405:
-        found = _response(failed(UsageError("http.method", "this is not called with that method", "see /api/v1")))
+        found = response_of(failed(UsageError("http.method", "this is not called with that method", "see /api/v1")))
     else:
-        found = _response(failed(NotFoundError("http.not_found", "nothing is here", "see /api/v1")))
+        found = response_of(failed(NotFoundError("http.not_found", "nothing is here", "see /api/v1")))
     found.headers.update(getattr(error, "headers", None) or {})
     return found
 
@@ -240,4 +246,4 @@ async def _http_error(_request: Request, error: Exception) -> Response:
 async def _any_error(_request: Request, error: Exception) -> Response:
     if not isinstance(error, MemdeckError):
         error = MemdeckError("internal", type(error).__name__, "please report it")
-    return _response(failed(error))
+    return response_of(failed(error))

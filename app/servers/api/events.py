@@ -10,7 +10,6 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from app.servers.life import Busy
 from memory.errors import BusyError, MemdeckError
 from memory.history.changes import row
 
@@ -30,7 +29,7 @@ HEARTBEAT = 15.0
 class ChangeEvents:
     """Sends changes to streams; the files are watched only while there is a stream."""
 
-    def __init__(self, workspace: Workspace, clock: Callable[[], datetime], busy: Busy) -> None:
+    def __init__(self, workspace: Workspace, clock: Callable[[], datetime], busy: threading.Lock) -> None:
         """There are no streams yet."""
         self._workspace = workspace
         self._clock = clock

@@ -6,12 +6,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from app.servers.nesting import deeper_than, strict_json
 from memory.errors import MemdeckError, UsageError
 
 Json = dict[str, Any]
 ACTOR_HEADER = "memdeck-actor"
-_DEEPEST = 20
 
 
 def body_of(data: bytes, kind: str) -> Json:
@@ -22,16 +20,33 @@ def body_of(data: bytes, kind: str) -> Json:
         raise MemdeckError("http.type", "the body is not application/json", "set Content-Type: application/json")
     try:
         found = strict_json(data)
-        deep = deeper_than(found, _DEEPEST)
     except (ValueError, RecursionError):
         raise UsageError("http.json", "the body is no JSON", "send an object") from None
-    if not isinstance(found, dict) or deep:
-        raise UsageError("http.json", "the body is no object of flat values", "send an object")
+    if not isinstance(found, dict):
+        raise UsageError("http.json", "the body is no object", "send an object of arguments")
     try:
         json.dumps(found, ensure_ascii=False).encode()
     except UnicodeError:
         raise UsageError("api.text", "the body has characters that no text has", "send UTF-8") from None
     return found
+
+
+def strict_json(data: bytes) -> Any:
+    """Return the value of JSON in UTF-8; ValueError or RecursionError for anything else.
+
+    An object with a duplicate name is refused, because an earlier reader may have used the other value. `NaN` and
+    `Infinity` are refused, too: they are not JSON.
+    """
+
+    def object_of(pairs: list[tuple[str, Any]]) -> Json:
+        if len(found := dict(pairs)) < len(pairs):
+            raise ValueError("a name is there twice")
+        return found
+
+    def no_number(text: str) -> Any:
+        raise ValueError(text)
+
+    return json.loads(data.decode("utf-8-sig"), object_pairs_hook=object_of, parse_constant=no_number)
 
 
 def query_of(pairs: Iterable[tuple[str, str]]) -> Json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from app.cli.failures import document_of, known_error, made_document
 from app.cli.printing import LISTENER, Printer
 from app.cli.session import Session
-from app.servers.life import Busy
 from memory.base.counts import whole
 from memory.errors import (
     AmbiguousError,
@@ -40,10 +40,7 @@ _BY_CODE = {
     "http.not_found": 404,
     "http.method": 405,
     "http.large": 413,
-    "api.large": 413,
     "http.type": 415,
-    "http.slow": 408,
-    "http.rate": 429,
     "http.busy": 503,
 }
 _BY_CLASS: tuple[tuple[type[MemdeckError], int], ...] = (
@@ -69,8 +66,6 @@ def status_of(error: MemdeckError) -> int:
 
 
 Json = dict[str, Any]
-LARGEST = 8 << 20
-"""The most bytes of an answer."""
 MOST_ROWS = 1000
 """The most rows of a page."""
 _PATIENCE = 30.0
@@ -101,21 +96,22 @@ class ServedSession(Session):
     No command from memory files runs, even if it was approved: only the user may run those.
     """
 
-    def __init__(self, workspace: Workspace, caller: Caller, now: datetime, *, read_only: bool = False) -> None:
-        """Nothing is answered yet."""
+    def __init__(self, workspace: Workspace | None, caller: Caller, now: datetime, *, read_only: bool = False) -> None:
+        """`workspace` is None for a server of many."""
         super().__init__()
         self._caller, self._read_only = caller, read_only
         self.served = self.safe = self.no_color = True
         self.form = "json"
         self.origin = caller.origin
-        self.folder = str(workspace.root)
-        self.__dict__["workspace"] = workspace
+        if workspace is not None:
+            self.folder = str(workspace.root)
+            self.__dict__["workspace"] = workspace
         self.__dict__["now"] = now
         self._pages = False
         self._begin()
 
     def _begin(self) -> None:
-        self._answer = _Bounded()
+        self._answer = io.BytesIO()
         self.writer = Printer(io.TextIOWrapper(self._answer, encoding="utf-8", write_through=True))
 
     @property
@@ -126,7 +122,7 @@ class ServedSession(Session):
     @property
     def caller(self) -> OperationCaller:
         """Who runs operations here."""
-        return OperationCaller(self.actor, surface="api", read_only=self._read_only)
+        return OperationCaller(self.actor, surface="api" if self.folder else "", read_only=self._read_only)
 
     def answer(self, *given: Any, **more: Any) -> None:
         """Answer with a document, which can be read in pages."""
@@ -159,27 +155,28 @@ class ServedSession(Session):
         self.writer.document(found)
 
 
-class _Bounded(io.BytesIO):
-    """A buffer in memory; RefusedError `api.large` if it becomes too large."""
-
-    def write(self, data: Any) -> int:
-        if self.tell() + len(data) > LARGEST:
-            words = f"the answer is larger than {LARGEST:,} bytes"
-            raise RefusedError("api.large", words, "ask for less, with rows or a filter")
-        return super().write(data)
-
-
 class Runs:
     """Does what callers ask for; `busy` is held during a call, so that the server ends after it."""
 
     def __init__(
-        self, workspace: Workspace, clock: Callable[[], datetime], busy: Busy, *, read_only: bool = False
+        self,
+        workspace: Workspace | None,
+        clock: Callable[[], datetime],
+        busy: threading.Lock,
+        *,
+        read_only: bool = False,
     ) -> None:
-        """Nothing runs yet."""
-        self.workspace = workspace
+        """`workspace` is None for a server of many, whose operations concern none of them."""
+        self._workspace = workspace
         self.clock = clock
         self.busy = busy
         self.read_only = read_only
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace that is served."""
+        assert self._workspace is not None
+        return self._workspace
 
     def caller(self, caller: Caller) -> OperationCaller:
         """Return who calls, for the rule of who may do what."""
@@ -227,7 +224,7 @@ class Runs:
             LISTENER.reset(token)
 
     def _answered(self, run: Callable[[ServedSession], int], caller: Caller, notes: list[str]) -> CallResult:
-        session = ServedSession(self.workspace, caller, self.clock(), read_only=self.read_only)
+        session = ServedSession(self._workspace, caller, self.clock(), read_only=self.read_only)
         try:
             code = run(session)
             return CallResult(200, session.answered(), code, notes[:_NOTES])

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from app.servers.heap import give_back
-from app.servers.life import Busy
 from memory.errors import MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage.changes import is_agent
 from memory.systems.entries import EntryAccess, error_json
@@ -52,13 +51,13 @@ class Calls:
         *,
         actor: str | None = None,
         read_only: bool = False,
-        busy: Busy | None = None,
+        busy: AbstractContextManager[object] | None = None,
     ) -> None:
         """`workspace` opens it; where there is none yet, every call tries again, and its error is the answer.
 
         `actor` is the actor of changes; without one it is the client's name.
         """
-        self.begun = busy or Busy()
+        self.begun = busy or threading.Lock()
         self._open = workspace
         self._actor = actor
         self.clock = clock
@@ -126,11 +125,6 @@ class Calls:
         with suppress(Exception):
             self.entries.search("memory", limit=1)
             self.entries.brief()
-
-    def rest(self) -> None:
-        """Release everything that can be read again, until the next call."""
-        self.entries.let_go()
-        give_back()
 
     # -- resources ----------------------------------------------------------------------------------------------
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from mcp.server.transport_security import TransportSecuritySettings
 
-from app.servers.heap import collect_garbage
-from app.servers.http_server import Bounds, HttpServer, config_of
+from app.servers.http_server import Bounds, server_of
 from app.servers.loopback import LoopbackGuard, hosts_of, open_port
 
 from .server import make_server
@@ -30,19 +29,16 @@ def serve_http(calls: Calls, watched: WatchedResources, life: Life, port: int, s
     """Serve clients until a signal ends it; `say` gets the address and the token."""
     listening, host = open_port(port, "mcp.port")
     token = secrets.token_urlsafe(32)
-    server = make_server(calls, watched)
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
         allowed_hosts=hosts_of(host),
         allowed_origins=[f"http://{one}" for one in hosts_of(host)],
     )
-    app = server.streamable_http_app(streamable_http_path=PATH, transport_security=security)
-    collect_garbage()
+    app = make_server(calls, watched).streamable_http_app(streamable_http_path=PATH, transport_security=security)
     logging.disable(logging.CRITICAL)  # Errors in requests of strangers are not reported on the terminal.
     guard = LoopbackGuard(Bounds(app, LONGEST), host, token, "memdeck mcp --http")
-    running = HttpServer(config_of(guard, lifespan="auto"))
     say(f"http://{host}{PATH}", token)
-    life.watch(parent=False)
-    life.busy.at_rest(calls.rest)
-    running.run(sockets=[listening])
+    server = server_of(guard, lifespan="auto")
+    life.watch(lambda: setattr(server, "should_exit", True), parent=False)
+    server.run(sockets=[listening])
     life.end()

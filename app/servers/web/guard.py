@@ -136,20 +136,3 @@ def refuse(status: int, words: str) -> web.Response:
 
 def _moved(answer: web.HTTPException) -> web.Response:
     return web.Response(status=answer.status, headers={"Location": answer.headers.get("Location", "/")})
-
-
-def answer_errors() -> None:
-    """Make aiohttp answer invalid HTTP like the guard does, without its own words and name."""
-    web.RequestHandler.handle_error = _no_request  # type: ignore[method-assign,assignment]
-
-
-def _no_request(
-    _protocol: object, request: web.BaseRequest, status: int = 500, _error: object = None, _message: object = None
-) -> web.StreamResponse:
-    if request.writer.output_size > 0:
-        raise ConnectionError("an answer is on its way already")
-    response = refuse(400 if status < 400 or status >= 500 else status, "this is no request")
-    for name, value in _HEADERS.items():
-        response.headers[name] = value.replace(" ws://{host}", "")
-    response.force_close()
-    return response

@@ -9,12 +9,15 @@ from collections.abc import Callable
 import aiohttp_jinja2
 import jinja2
 from aiohttp import WSCloseCode, web
-from textual_serve.server import Server
+from textual_serve.server import Server, to_int
 
 from app.servers.loopback import HOST, open_port
 
-from .guard import Guard, answer_errors
-from .page_session import LARGEST, PageSession, Wrong, cells, relay
+from .guard import Guard
+from .page_session import PageSession
+
+LARGEST = 256 * 1024
+"""The most bytes of one message, which is pasted text."""
 
 
 class GuardedServer(Server):
@@ -28,7 +31,7 @@ class GuardedServer(Server):
         self._guard = guard
 
     async def make_application(self) -> web.Application:
-        """Create textual-serve's application without its file list, protected by the guard."""
+        """Create textual-serve's application without its list of files, protected by the guard."""
         silent = logging.getLogger("memdeck.serve")
         silent.disabled = True  # Errors in requests of strangers are not reported on the terminal.
         application = web.Application(handler_args={"logger": silent})
@@ -42,7 +45,6 @@ class GuardedServer(Server):
             ]
         )
         self._guard.install(application)
-        answer_errors()
         return application
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
@@ -54,13 +56,14 @@ class GuardedServer(Server):
             write_bytes=websocket.send_bytes,
             write_str=websocket.send_str,
             close=websocket.close,
-            downloads=self.download_manager,
+            download_manager=self.download_manager,
         )
+        size = (to_int(request.query.get("width", ""), 80), to_int(request.query.get("height", ""), 24))
         try:
-            await session.start(*cells(request.query.get("width", ""), request.query.get("height", "")))
-            await relay(websocket, session)
-        except Wrong:
-            await websocket.close(code=WSCloseCode.PROTOCOL_ERROR)  # our page never sends such a message
+            await session.start(*size)
+            await self._process_messages(websocket, session)
+        except Exception:  # our page never sends a message that cannot be read
+            await websocket.close(code=WSCloseCode.PROTOCOL_ERROR)
         finally:
             await session.end()
             await websocket.close()

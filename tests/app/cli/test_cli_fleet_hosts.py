@@ -106,7 +106,7 @@ def test_served_to_programs(shop: Path, database: str, tmp_path: Path, memdeck: 
             found = client.get("search", params={"query": "redis", "limit": 3}).json()["results"]
             assert found[0]["host"] == "east"
             assert client.get("search", params={"query": "redis", "limit": "many"}).status_code == 400
-            assert client.post("exec", json={"command": "id"}).json()["error"]["code"] == "api.path"
+            assert client.post("exec", json={"command": "id"}).json()["error"]["code"] == "http.not_found"
             assert client.get("list", headers={"Authorization": "Bearer x"}).status_code == 401
     finally:
         server.terminate()

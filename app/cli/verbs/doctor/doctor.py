@@ -10,7 +10,7 @@ from memory.operations import Context, option, verb
 from memory.operations.result import PROBLEMS, Paint, Result
 from memory.storage.own_folders import state_home
 
-from .environment import DoctorFinding, crontab, machine, of_keys, of_workspace, scheduled
+from .checks import DoctorFinding, findings
 from .timetable import agent_unit, timetable, watch_expression
 
 
@@ -34,7 +34,7 @@ def doctor(context: Context, schedule: bool, fleet: bool) -> Result:
         raise UsageError("usage.arguments", "--fleet says what --schedule prints", "give both")
     if schedule:
         return _agent(context) if fleet else _schedule(context)
-    found = list(_look(context))
+    found = list(findings(context.root, lambda: context.workspace, context.now))
     person = any(finding.level == "person" for finding in found)
     rows = [finding._asdict() for finding in found]
     return Result(
@@ -43,19 +43,6 @@ def doctor(context: Context, schedule: bool, fleet: bool) -> Result:
         lambda: rows,
         code=PROBLEMS if person else 0,
     )
-
-
-def _look(context: Context) -> Iterator[DoctorFinding]:
-    yield from machine()
-    root = context.root
-    yield from of_keys(root)
-    try:
-        yield from of_workspace(context.workspace, context.now)
-    except UsageError as error:
-        if root is not None:
-            raise
-        yield DoctorFinding("workspace", "note", error.message, error.hint)
-    yield scheduled(root, lambda: crontab(root))
 
 
 def _lines(paint: Paint, found: list[DoctorFinding]) -> Iterator[str]:
