@@ -1,8 +1,8 @@
 """What a question about long talks finds: the place of the right session among the answers.
 
-The talks are LoCoMo's, which its authors do not allow to be copied: `python -m bench.talks_part PATH` reads the zip file
-or the folder of its JSON files that a person has. Each talk becomes a workspace with one journal entry a session, and
-each question is asked as it is written. A session is right if it holds evidence of the answer.
+The talks are LoCoMo's, which its authors do not allow to be copied: `python -m bench.talks_part PATH` reads the zip
+file or the folder of its JSON files that a person has. Each talk becomes a workspace with one journal entry a session,
+and each question is asked as it is written. A session is right if it holds evidence of the answer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tempfile
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,11 @@ def sessions(talk: dict[str, Any]) -> Iterator[tuple[int, datetime, str]]:
         for turn in talk[name]:
             seen = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
             lines.append(f"- {turn['speaker']}: {' '.join(turn['text'].split())}{seen}")
-        yield int(found[1]), datetime.strptime(talk[f"{name}_date_time"], "%I:%M %p on %d %B, %Y"), "\n".join(lines)
+        yield int(found[1]), _moment(talk[f"{name}_date_time"]), "\n".join(lines)
+
+
+def _moment(text: str) -> datetime:
+    return datetime.strptime(text, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
 
 
 def make_workspace(root: Path, talk: dict[str, Any]) -> list[tuple[str, str]]:

@@ -16,7 +16,8 @@ from .clock import FORM, BadMoment, aware, format_exact, read_moment
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _YEAR_OF_MONTHS = "january february march april may june july august september october november december"
-_MONTHS = tuple(_YEAR_OF_MONTHS.split())
+MONTHS = tuple(_YEAR_OF_MONTHS.split())
+"""The English names of the months, in lower case."""
 _TEN = "one two three four five six seven eight nine ten"
 COUNTS = {word: count for count, word in enumerate(_TEN.split(), 1)}
 """The numbers from one to ten by their words."""
@@ -265,7 +266,7 @@ class _Reader:
             first, second = int(found[1]), int(found[2])
             year = found[3]
             if first <= 12 and second <= 12 and first != second and first and second:
-                one, other = (f"{a} {_MONTHS[b - 1][:3].title()}" for a, b in ((first, second), (second, first)))
+                one, other = (f"{a} {MONTHS[b - 1][:3].title()}" for a, b in ((first, second), (second, first)))
                 raise BadMoment(f"{self.text!r} could be {one} or {other}", f"write {one} or {other}")
             day, month = (second, first) if second > 12 else (first, second)
             return self._day(day, month, year), words[found.end() :].strip()
@@ -351,7 +352,7 @@ def month_number(word: str) -> int | None:
     """Return 1 to 12 for a month's name or at least its first three letters; `sept` is one of them."""
     if len(word) < 3:
         return None
-    return next((number for number, name in enumerate(_MONTHS, 1) if name.startswith(word)), None)
+    return next((number for number, name in enumerate(MONTHS, 1) if name.startswith(word)), None)
 
 
 def _months_on(day: date, months: int) -> date:

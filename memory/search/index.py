@@ -19,7 +19,7 @@ from . import word_index
 from .hits import FoundEntry, Hit, SearchAnswer, body_of, hit_of
 from .needs import Need, exact_need, needs_of
 from .query import Query, fits_place, unknown_places
-from .rank import WEIGHED, Document, Evidence, Weigher, day_number
+from .rank import WEIGHED, Document, Evidence, Weigher, day_number, named_days
 from .records import FileRecords, Record
 from .word_index import Filter, IndexedText, WordIndex, insert_rows, readable
 
@@ -215,7 +215,7 @@ class SearchIndex:
         loose = any(not need.strict for need in wanted)
         if some and loose and count < room:
             numbers += self._words.best(some, only, max(room, WEIGHED) if limit else WEIGHED + MOST)
-        found = self._weighed(needs, list(dict.fromkeys(numbers)), room if limit else 0)
+        found = self._weighed(query, needs, list(dict.fromkeys(numbers)), room if limit else 0)
         full = tuple(hit for hit in found if hit.fits_all)
         part = tuple(hit for hit in found if not hit.fits_all)[: None if limit else MOST]
         also = tuple((need.text, tuple(need.words)) for need in wanted if need.guessed)
@@ -232,9 +232,9 @@ class SearchIndex:
         hits = tuple(hit_of(entry, Evidence(0, 0.5, 0.5, 0.5, 0.5, {}, True), ()) for entry in ordered)
         return SearchAnswer(query, hits, count, explained=("by date, the newest first: the query has no words",))
 
-    def _weighed(self, needs: Sequence[Need], numbers: Sequence[int], most: int) -> list[Hit]:
+    def _weighed(self, query: Query, needs: Sequence[Need], numbers: Sequence[int], most: int) -> list[Hit]:
         (newest,) = self.connection.execute("SELECT coalesce(max(day), 0) FROM entry").fetchone()
-        weigher = Weigher(needs, newest, self._words.total())
+        weigher = Weigher(needs, newest, self._words.total(), named_days(query.text))
         found = []
         for number, entry in self._entries(numbers).items():
             factor = _ARCHIVED if entry.file.startswith("archive/") else 1.0

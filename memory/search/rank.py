@@ -7,13 +7,16 @@ that nothing is about gets low scores and a floor is possible.
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from calendar import monthrange
 from collections.abc import Sequence
 from contextlib import closing
-from datetime import date
+from datetime import date, timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
+from memory.base.dates import MONTHS
 from memory.base.words import terms
 
 from .needs import Need, needs_of, rarity
@@ -33,8 +36,12 @@ _OFTEN, _LENGTH_SHARE, _USUAL_LENGTH = 0.5, 0.3, 45
 _NEAR, _NEXT, _NEAR_SHARE = 4, 1, 0.3
 """Words apart that are near each other, and next to each other; what nearness adds."""
 _COVERAGE_SHARE = 0.6
-_NEWNESS, _HALF_LIFE = 0.25, 120.0
+_PASSAGE_SHARE, _BESIDE = 0.6, 0.6
+"""The part of the points that the best line of an entry gives, and how much of the lines beside it counts there."""
+_NEWNESS, _HALF_LIFE = 0.1, 120.0
 _UNDATED = 0.5
+_ON_THE_DAY, _TOLD_WITHIN = 1.6, timedelta(7)
+"""What an entry of the days that a query names gains, and how much later people write about a day."""
 _BEFORE_TEXT = 8
 """The distance in words between a title and the text."""
 REPLACED = ("superseded", "obsolete", "deprecated", "outdated", "no longer used", "no longer valid")
@@ -43,6 +50,49 @@ _REPLACED_FACTOR = 0.85
 
 
 _EPOCH = date(1970, 1, 1).toordinal()
+_MONTHS = {name: at for at, name in enumerate(MONTHS, 1)}
+_NAMED_DAY = re.compile(
+    rf"(?:\b(?P<first>\d{{1,2}})(?:st|nd|rd|th)?\.? (?:of )?)?\b(?P<month>{'|'.join(_MONTHS)})\b"
+    r"(?: (?P<second>\d{1,2})(?:st|nd|rd|th)?\b)?(?:,? (?P<year>\d{4})\b)?"
+    r"|\b(?P<y>\d{4})-(?P<m>\d\d)(?:-(?P<d>\d\d))?\b|\bin (?P<alone>(?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+_ALSO_VERBS = ("march", "may")
+
+
+class Days(NamedTuple):
+    """Days that a text names: a year or any (0), a month or all (0), a day or all (0)."""
+
+    year: int
+    month: int
+    day: int
+
+    def hold(self, number: int) -> bool:
+        """Return whether an entry of this day since 1970 may be about them: it is of those days or shortly after."""
+        entry = date.fromordinal(number + _EPOCH)
+        for year in (self.year,) if self.year else (entry.year - 1, entry.year):
+            month, last = self.month or 12, self.day
+            last = last or monthrange(year, month)[1]
+            if last <= monthrange(year, month)[1]:
+                begin = date(year, self.month or 1, self.day or 1)
+                if begin <= entry <= date(year, month, last) + _TOLD_WITHIN:
+                    return True
+        return False
+
+
+def named_days(text: str) -> tuple[Days, ...]:
+    """Return the days that a text names: `2023-07-04`, `July 2023`, `3 May`, `in 2022`."""
+    found = []
+    for one in _NAMED_DAY.finditer(text[:LONGEST]):
+        month = _MONTHS.get((one["month"] or "").lower(), int(one["m"] or 0))
+        day = int(one["first"] or one["second"] or one["d"] or 0)
+        year = int(one["year"] or one["y"] or one["alone"] or 0)
+        if month > 12 or day > 31 or (one["y"] and not month) or (year and not 1970 <= year < 9999):
+            continue
+        if (one["month"] or "").lower() in _ALSO_VERBS and not day and not year:
+            continue
+        found.append(Days(year, month, day))
+    return tuple(found)
 
 
 def day_number(text: str) -> int:
@@ -91,10 +141,11 @@ class Evidence(NamedTuple):
 class Weigher:
     """Weighs entries by the needs of one query; `newest` is the day of the latest entry of all."""
 
-    def __init__(self, needs: Sequence[Need], newest: int, total: int) -> None:
-        """Prepare what is the same for all entries; `total` is their number."""
+    def __init__(self, needs: Sequence[Need], newest: int, total: int, days: Sequence[Days] = ()) -> None:
+        """Prepare what is the same for all entries; `total` is their number, `days` are those that the query names."""
         self.needs = needs
         self._newest = newest
+        self._days = days
         self._unique = rarity(0, total)
         self._total = sum(need.worth for need in needs) or 1.0
         self._served: dict[str, list[tuple[int, float]]] = {}
@@ -106,16 +157,22 @@ class Weigher:
 
     def weigh(self, entry: Document) -> Evidence:
         """Return what an entry has of the needs."""
-        title, text = terms(entry.title), terms(entry.text[:LONGEST])
+        title = terms(entry.title)
+        lines = [terms(line) for line in entry.text[:LONGEST].splitlines()]
+        text = [word for line in lines for word in line]
+        line_of = [at for at, line in enumerate(lines) for _ in line]
         best: dict[int, float] = {}
         counts: dict[int, float] = {}
         places: dict[int, list[int]] = {}
         found: dict[int, str] = {}
+        by_line: dict[int, dict[int, float]] = {}
         for words, name, start in ((title, "title", 0), (text, "text", len(title) + _BEFORE_TEXT)):
             for place, at, served in self._occurrences(words):
                 best[at] = max(best.get(at, 0.0), served)
                 counts[at] = counts.get(at, 0.0) + 1.0
                 places.setdefault(at, []).append(start + place)
+                line = by_line.setdefault(line_of[place] if name == "text" else -1, {})
+                line[at] = max(line.get(at, 0.0), served)
                 if found.get(at) != name:
                     found[at] = name if at not in found else "title and text"
         norm = _OFTEN * (1 - _LENGTH_SHARE + _LENGTH_SHARE * (len(title) + len(text)) / _USUAL_LENGTH)
@@ -128,11 +185,24 @@ class Weigher:
             exact += worth if served > 0.84 else 0.0
         points = (points + self._nearness(places)) / self._total
         share /= self._total
-        points *= (1 - _COVERAGE_SHARE + _COVERAGE_SHARE * share) * self._standing(entry)
+        points *= 1 - _COVERAGE_SHARE + _COVERAGE_SHARE * share
+        points += _PASSAGE_SHARE * (self._passage(by_line) - points)
         telling = share * self._total / self._unique
         served = max((worth for at, worth in best.items() if at in self._wanted), default=0.0)
+        points *= self._standing(entry)
         fits = self._wanted <= found.keys()
         return Evidence(entry.number, points, share, exact / self._total, telling, found, fits, served)
+
+    def _passage(self, lines: dict[int, dict[int, float]]) -> float:
+        """Return the share of the needs that the best line has, with its neighbours and the title (line -1)."""
+        best = 0.0
+        for line in lines:
+            served: dict[int, float] = {}
+            for other, counts in ((line, 1.0), (line - 1, _BESIDE), (line + 1, _BESIDE), (-1, 1.0)):
+                for at, well in lines.get(other, {}).items():
+                    served[at] = max(served.get(at, 0.0), well * counts)
+            best = max(best, sum(self.needs[at].worth * well for at, well in served.items()))
+        return best / self._total
 
     def _occurrences(self, words: Sequence[str]) -> list[tuple[int, int, float]]:
         """Return (place, need, how well it is served) for each word that serves a need."""
@@ -167,6 +237,8 @@ class Weigher:
         text = entry.text.lower()
         if any(phrase in text for phrase in REPLACED):
             factor *= _REPLACED_FACTOR
+        if entry.day and any(days.hold(entry.day) for days in self._days):
+            factor *= _ON_THE_DAY
         return factor * entry.factor
 
 
@@ -199,7 +271,8 @@ def rank(question: str, texts: Sequence[Text], *, limit: int = 20, floor: float 
         needs = needs_of(plain_query(question), index)
         known = [need.expression for need in needs if need.known and not need.minor]
         numbers = index.best(either(known), Filter(), max(limit, WEIGHED)) if known else []
-    weigher = Weigher(needs, max((day_number(one.date) for one in texts), default=0), len(texts))
+    newest = max((day_number(one.date) for one in texts), default=0)
+    weigher = Weigher(needs, newest, len(texts), named_days(question))
     found = [weigher.weigh(Document(at, texts[at].title, texts[at].text, day_number(texts[at].date))) for at in numbers]
     if floor:
         found = [one for one in found if one.fits_all or (one.share >= floor and one.telling >= TELLING)]
