@@ -36,8 +36,10 @@ _OFTEN, _LENGTH_SHARE, _USUAL_LENGTH = 0.5, 0.3, 45
 _NEAR, _NEXT, _NEAR_SHARE = 4, 1, 0.3
 """Words apart that are near each other, and next to each other; what nearness adds."""
 _COVERAGE_SHARE = 0.6
-_PASSAGE_SHARE, _BESIDE = 0.6, 0.6
-"""The part of the points that the best line of an entry gives, and how much of the lines beside it counts there."""
+_PASSAGE_SHARE, _BESIDE, _SHORT_ENTRY = 0.65, 0.6, 100
+"""The part of the points that the best line of a long entry gives, how much of the lines beside it counts there, and
+the words of an entry for which the part is half of that.
+"""
 _NEWNESS, _HALF_LIFE = 0.1, 120.0
 _UNDATED = 0.5
 _ON_THE_DAY, _TOLD_WITHIN = 1.6, timedelta(7)
@@ -186,7 +188,8 @@ class Weigher:
         points = (points + self._nearness(places)) / self._total
         share /= self._total
         points *= 1 - _COVERAGE_SHARE + _COVERAGE_SHARE * share
-        points += _PASSAGE_SHARE * (self._passage(by_line) - points)
+        passage_share = _PASSAGE_SHARE * len(text) / (len(text) + _SHORT_ENTRY)
+        points += passage_share * (self._passage(by_line) - points)
         telling = share * self._total / self._unique
         served = max((worth for at, worth in best.items() if at in self._wanted), default=0.0)
         points *= self._standing(entry)

@@ -125,3 +125,35 @@ def test_agents_find_the_same(journal: Place) -> None:
     refs = [one["ref"] for one in journal.json("search", "deploy staging")["results"]]
     (answer,) = journal.mcp(("search", {"query": "deploy staging", "limit": 20}))
     assert [one["ref"] for one in answer["results"]] == refs
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("What did we do about the certificates in May 2025?", "Certificates, spring"),
+        ("certificates on 2025-11-03", "Certificates, autumn"),
+        ("certificates, 3 November", "Certificates, autumn"),
+        ("which certificates were there in 2024", "Certificates, before"),
+    ],
+)
+def test_a_question_that_names_days_finds_those(workspace: Place, question: str, title: str) -> None:
+    """Of entries that say the same those of the days that a question names come first."""
+    days = {
+        "Certificates, autumn": "2025-11-03",
+        "Certificates, spring": "2025-05-12",
+        "Certificates, before": "2024-02-01",
+    }
+    entries = [f"## {day}\n\n### 10:00 - {title}\n- The certificates were renewed.\n" for title, day in days.items()]
+    workspace.write(JOURNAL, "# Journal\n\n" + "\n".join(entries))
+    assert titles(workspace, question)[0] == title
+
+
+def test_one_passage_counts_more_than_words_far_apart(workspace: Place) -> None:
+    """Of two long entries with all words of a question the one that has them in one passage comes first."""
+    filler = [f"- On day {number} there was a meeting about item {number}.\n" for number in range(60)]
+    apart = ["- The pump was loud.\n", *filler[:30], "- The valve came late.\n", *filler[30:], "- Ada paid.\n"]
+    together = [*filler[:40], "- Ada changed the valve of the pump.\n", *filler[40:]]
+    entries = [("2026-02-20", "Long day", apart), ("2026-02-01", "Other day", together)]
+    text = "\n".join(f"## {day}\n\n### 10:00 - {title}\n{''.join(lines)}" for day, title, lines in entries)
+    workspace.write(JOURNAL, "# Journal\n\n" + text)
+    assert titles(workspace, "Did Ada change the valve of the pump?")[0] == "Other day"
