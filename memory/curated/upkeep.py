@@ -66,7 +66,7 @@ def _drained(curated: Curated, call: OperationCall, dry_run: bool) -> RuleReport
     before = kept = count(curated)
     said, acts = f"would decide on {before} candidates, and look at the turns of {len(turns)} sessions", True
     if not dry_run:
-        done = consume(curated, actor=call.actor, now=call.now)
+        done = consume(curated, call)
         ops = ", ".join(f"{number} {op}" for op, number in sorted(done.decisions.items()))
         said = f"decided: {ops or 'nothing'}; {done.failed} failed" + (f"; {done.reason}" if done.reason else "")
         kept, acts = max(before - done.consumed, 0), done.consumed > 0

@@ -1,6 +1,7 @@
-"""The inbox: `_inbox/<session>/<time>-<number>.jsonl`, one candidate per line, the oldest file first.
+"""The inbox: `_inbox/<session>/<time>-<number>.jsonl`, one candidate per line, consumed with the oldest file first.
 
-Candidates that failed are kept beside it, one file each with the reason; they can be put back into the inbox.
+Each line is read strictly and goes through the controller. Candidates that failed are kept beside the inbox, one file
+each with the reason; they can be put back.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from memory.curated.control.propose import propose, recent_writes
 from memory.curated.curated import Curated
 from memory.curated.files.listing import listed_names
 from memory.curated.files.names import check_session, is_segment
-from memory.curated.model import DEFAULT_SCOPE, TYPES, Header, Json, Provenance, Root
+from memory.curated.model import DEFAULT_SCOPE, TYPES, Header, Json, OperationCall, Provenance, Root
 from memory.curated.sides import Side
 from memory.errors import BlockedError, MemdeckError, UsageError
 from memory.storage.fsio import remove_empty
@@ -33,6 +34,18 @@ UPKEEP = "maintain"
 """The actor that moves lines between the inbox and the failures; whoever drains is the actor of what is decided."""
 LARGEST = 4 * 1024 * 1024
 """The largest inbox file that is read, in bytes."""
+WAITING = "waiting"
+"""What became of a line whose decision waits for a person as a proposal: it left the inbox."""
+_MINE = ("memory.extractor.", "memory.validation", "memory.scope.", "memory.file_invalid", "memory.exists",
+         "memory.idempotency_conflict")  # fmt: skip
+"""The error codes that are the fault of a line; with any other, the line waits."""
+_TEXTS = (
+    "workspace_id", "scope", "agent_name", "agent_tier", "origin", "type", "name", "description", "evidence", "content",
+    "entity", "attribute", "submitted_at", "idempotency_key",
+)  # fmt: skip
+_HEADER = ("name", "description", "type", "scope", "agent_name", "agent_tier")
+_WORDS = 8
+"""How many words of the content serve as a name."""
 
 
 class InboxFile(NamedTuple):
@@ -48,7 +61,7 @@ class InboxFile(NamedTuple):
 
 def folder_of(curated: Curated, side: Side, key: str) -> str:
     """Return a folder of the extractor on a side, by the key of its setting, relative to the store's root."""
-    return f"{curated.root(side.name).folder}/{curated.settings[key]}"
+    return f"{curated.root(side.name).folder}/{curated.settings[f'extractor.{key}']}"
 
 
 def stamp(now: datetime) -> str:
@@ -60,29 +73,24 @@ def waiting(curated: Curated, session: str | None = None) -> list[InboxFile]:
     """Return the waiting files, in the order in which they are consumed; links and other names are skipped."""
     found = []
     for side in curated.sides.values():
-        top = folder_of(curated, side, "extractor.inbox_path")
+        top = folder_of(curated, side, "inbox_path")
         for name in listed_names(side.store, top, stat.S_ISDIR, is_segment):
-            if session is not None and name != session:
-                continue
             for file in listed_names(side.store, f"{top}/{name}", stat.S_ISREG, is_segment):
-                if not file.endswith(".jsonl"):
-                    continue
                 path = f"{top}/{name}/{file}"
                 try:
                     seen = os.lstat(side.store.root / path)
                 except OSError:
                     continue
-                found.append(InboxFile(side, name, file, path, seen.st_mtime_ns, seen.st_size))
+                if file.endswith(".jsonl") and session in (None, name):
+                    found.append(InboxFile(side, name, file, path, seen.st_mtime_ns, seen.st_size))
     return sorted(found, key=lambda one: (one.name, one.session, one.side.name))
 
 
-def put(
-    curated: Curated, side: Side, session: str, name: str, rows: Sequence[Json], *, actor: str, now: datetime
-) -> str:
+def put(curated: Curated, side: Side, session: str, name: str, rows: Sequence[Json], call: OperationCall) -> str:
     """Put candidates into the inbox of a side as one file and return its path; an existing file of that name stays."""
-    path = f"{folder_of(curated, side, 'extractor.inbox_path')}/{check_session(session)}/{name}"
+    path = f"{folder_of(curated, side, 'inbox_path')}/{check_session(session)}/{name}"
     data = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace")
-    side.prepare(actor=actor, now=now)
+    side.prepare(actor=call.actor, now=call.now)
 
     def plan(transaction: Transaction) -> str:
         if transaction.read(path).exists:
@@ -90,7 +98,7 @@ def put(
         transaction.write(path, data, base=None)
         return f"put {len(rows)} {'candidate' if len(rows) == 1 else 'candidates'} of {session} into the inbox"
 
-    side.change("curated.inbox", plan, actor=actor, now=now)
+    side.change("curated.inbox", plan, actor=call.actor, now=call.now)
     return path
 
 
@@ -119,63 +127,50 @@ def failure(
     }  # fmt: skip
 
 
-def plan(curated: Curated, side: Side, transaction: Transaction, found: Sequence[Json]) -> None:
+def keep_failures(curated: Curated, side: Side, transaction: Transaction, found: Sequence[Json]) -> None:
     """Plan to write records of failures, their secrets masked, in a transaction of the caller."""
-    folder = folder_of(curated, side, "extractor.dlq_path")
+    folder = folder_of(curated, side, "dlq_path")
     for one in found:
         text = json.dumps({**masked(one), "id": one["id"]}, ensure_ascii=False, indent=2) + "\n"
         transaction.write(f"{folder}/{one['id']}.json", text.encode("utf-8", "replace"), base=None)
+
+
+def note_failures(side: Side, found: Sequence[Json], now: datetime) -> None:
+    """Record an event for each of some failures."""
+    for one in found:
+        facts = {"session_id": one["session_id"], "failure_id": one["id"], "reason": one["reason"][:200]}
+        side.records.event("memory.extractor.failed", now, target_id=one["source"], **facts)
 
 
 def failures(curated: Curated, session: str | None = None) -> list[tuple[Side, Json]]:
     """Return the failure records with their sides, the oldest first; for an invalid file, a record that says so."""
     found = []
     for side in curated.sides.values():
-        folder = folder_of(curated, side, "extractor.dlq_path")
-        try:
-            names = sorted(path.name for path in (side.store.root / folder).glob("*.json"))
-        except OSError:
-            names = []
-        for name in names:
+        folder = folder_of(curated, side, "dlq_path")
+        for name in listed_names(side.store, folder, stat.S_ISREG, lambda name: name.endswith(".json")):
             path = f"{folder}/{name}"
-            record = _read(side, path)
-            record = masked(record) | {
-                "id": name.removesuffix(".json"),
-                "path": path,
-                "created_at": record.get("recorded_at"),
-            }
-            if session is None or record.get("session_id") == session:
+            try:
+                values = json.loads(side.store.read(path).data)
+                record = masked({"reason": "", "stage": "", "session_id": None, **values})
+            except (ValueError, TypeError, RecursionError, MemdeckError):
+                record = {"reason": "the record itself cannot be read", "stage": "record", "session_id": None}
+            record |= {"id": name.removesuffix(".json"), "path": path, "created_at": record.get("recorded_at")}
+            if session in (None, record["session_id"]):
                 found.append((side, record))
-    return sorted(found, key=lambda pair: pair[1]["id"])
-
-
-def _read(side: Side, path: str) -> Json:
-    try:
-        values = json.loads(side.store.read(path).data)
-    except (ValueError, RecursionError, MemdeckError):
-        values = None
-    if not isinstance(values, dict):
-        return {"reason": "the record itself cannot be read", "stage": "record", "session_id": None}
-    return {"reason": "", "stage": "", "session_id": None, **values}
-
-
-def bytes_of(record: Json) -> bytes | None:
-    """Return the line that failed, None where the record does not hold it."""
-    if isinstance(record.get("content"), str):
-        return str(record["content"]).encode("utf-8", "surrogatepass")
-    try:
-        return base64.b64decode(str(record["content_base64"]), validate=True)
-    except (KeyError, ValueError):
-        return None
+    return sorted(found, key=lambda pair: str(pair[1]["id"]))
 
 
 def put_back(curated: Curated, side: Side, record: Json, *, now: datetime) -> bool:
     """Put a failed line into the inbox again and remove its record, in one step; False where that is impossible."""
-    data, session = bytes_of(record), record.get("session_id")
-    if data is None or not isinstance(session, str) or not is_segment(session) or b"\n" in data.strip():
+    try:
+        text = record.get("content")
+        data = base64.b64decode(record["content_base64"]) if text is None else text.encode("utf-8", "surrogatepass")
+        session = check_session(record["session_id"])
+    except (KeyError, TypeError, ValueError, AttributeError, UsageError):
         return False
-    folder = folder_of(curated, side, "extractor.inbox_path")
-    target = f"{folder}/{session}/{stamp(now)}-{_short(str(record['id']))}.jsonl"
+    if b"\n" in data.strip():
+        return False
+    target = f"{folder_of(curated, side, 'inbox_path')}/{session}/{stamp(now)}-{_short(str(record['id']))}.jsonl"
 
     def move(transaction: Transaction) -> str:
         stored = transaction.read(record["path"])
@@ -188,19 +183,7 @@ def put_back(curated: Curated, side: Side, record: Json, *, now: datetime) -> bo
     return side.change("curated.replay-failure", move, actor=UPKEEP, now=now)
 
 
-_MINE = ("memory.extractor.", "memory.validation", "memory.scope.", "memory.file_invalid", "memory.exists",
-         "memory.idempotency_conflict")  # fmt: skip
-"""The error codes that are the fault of a line; with any other, the line waits."""
-
-_TEXTS = (
-    "workspace_id", "scope", "agent_name", "agent_tier", "origin", "type", "name", "description", "evidence", "content",
-    "entity", "attribute", "submitted_at", "idempotency_key",
-)  # fmt: skip
-_HEADER = ("name", "description", "type", "scope", "agent_name", "agent_tier")
-WAITING = "waiting"
-"""What became of a line whose decision waits for a person as a proposal: it left the inbox."""
-_WORDS = 8
-"""How many words of the content serve as a name."""
+# -- consuming ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -209,7 +192,6 @@ class Drained:
 
     decisions: dict[str, int] = field(default_factory=dict)
     failed: int = 0
-    files: int = 0
     remaining: int = 0
     reason: str = ""
 
@@ -223,8 +205,12 @@ class _Later(Exception):
     """Why the remaining lines have to wait."""
 
 
+class _Elsewhere(_Later):
+    """A line about another workspace than this one: it waits there, and the other files do not."""
+
+
 def consume(
-    curated: Curated, *, actor: str, now: datetime, session: str | None = None, seconds: float | None = None
+    curated: Curated, call: OperationCall, *, session: str | None = None, seconds: float | None = None
 ) -> Drained:
     """Decide on the lines in the inboxes, the oldest file first; within `seconds`, where given.
 
@@ -238,9 +224,9 @@ def consume(
             done.reason = "the time is over"
             break
         try:
-            _file(curated, file, done, actor, now)
-        except Elsewhere:
-            done.reason = done.reason or "some lines are about another workspace"
+            _consume(curated, file, done, call)
+        except _Elsewhere as why:
+            done.reason = done.reason or str(why)
         except _Later as why:
             done.reason = str(why)
             break
@@ -259,55 +245,47 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
             yield number, line.strip()
 
 
-def _file(curated: Curated, file: InboxFile, done: Drained, actor: str, now: datetime) -> None:
-    side = file.side
+def _consume(curated: Curated, file: InboxFile, done: Drained, call: OperationCall) -> None:
+    side, now = file.side, call.now
     if file.size > LARGEST:
-        raise MemdeckError(
-            "memory.extractor.too_large", f"{side.store.shown(file.path)} is larger than {LARGEST:,} bytes",
-            "split it", file=file.path,
-        )  # fmt: skip
+        words = f"{side.store.shown(file.path)} is larger than {LARGEST:,} bytes"
+        raise MemdeckError("memory.extractor.too_large", words, "split it", file=file.path)
     stored = side.store.read(file.path)
     if stored.base is None:
         return
-    read: list[tuple[int, bytes, Candidate | MemdeckError]] = []
-    for number, line in _lines(stored.data):
-        try:
-            read.append((number, line, read_line(line, curated, side.name, file.session)))
-        except MemdeckError as error:
-            read.append((number, line, error))
-    records = side.records
+    lines = list(_lines(stored.data))
+    candidates = [_read_or_error(line, curated, side.name, file.session) for _, line in lines]
     facts: Json = {"session_id": file.session, "target_id": file.name}
-    records.event("memory.extractor.started", now, **facts, candidate_count=len(read))
+    side.records.event("memory.extractor.started", now, **facts, candidate_count=len(lines))
     bad: list[Json] = []
     decisions: dict[str, int] = {}
     later: _Later | None = None
     left = b""
-    for place, (number, line, found) in enumerate(read):
+    for place, ((number, line), found) in enumerate(zip(lines, candidates, strict=True)):
         stage = "decode" if isinstance(found, MemdeckError) else "controller"
         try:
-            made = found if isinstance(found, MemdeckError) else _decide(curated, file, number, line, found, actor, now)
+            made = found if isinstance(found, MemdeckError) else _decide(curated, file, number, line, found, call)
         except _Later as why:
             if place == 0:
                 raise
-            later, left = why, b"".join(one + b"\n" for _, one, _ in read[place:])
+            later, left = why, b"".join(one + b"\n" for _, one in lines[place:])
             break
         if isinstance(made, str):
             decisions[made] = decisions.get(made, 0) + 1
         else:
             bad.append(failure(stage, file.session, file.path, number, made, line, side.workspace_id, now))
-
-    count = sum(decisions.values()) + len(bad)
+    number = sum(decisions.values()) + len(bad)
 
     def put_away(transaction: Transaction) -> str:
         # Another process may have consumed it, or a program added to it, since it was read.
         if transaction.read(file.path).base != stored.base:
             return ""
-        plan(curated, side, transaction, bad)
+        keep_failures(curated, side, transaction, bad)
         if left:
             transaction.write(file.path, left, base=stored.data)
         else:
             transaction.remove(file.path, base=stored.data)
-        return f"consumed {file.name} of {file.session}: {count} candidates, {len(bad)} failed"
+        return f"consumed {file.name} of {file.session}: {number} candidates, {len(bad)} failed"
 
     # What the lines said was decided in the caller's name; to clear the inbox is memdeck's own upkeep.
     if not side.change("curated.extract", put_away, actor=UPKEEP, now=now):
@@ -315,32 +293,29 @@ def _file(curated: Curated, file: InboxFile, done: Drained, actor: str, now: dat
     side.store.remember(file.path, None)
     if not left:
         remove_empty([side.store.root / file.path.rpartition("/")[0]])
-    for op, number in decisions.items():
-        done.decisions[op] = done.decisions.get(op, 0) + number
+    for op, times in decisions.items():
+        done.decisions[op] = done.decisions.get(op, 0) + times
     done.failed += len(bad)
-    done.files += 1
-    for one in bad:
-        records.event("memory.extractor.failed", now, **facts, failure_id=one["id"], reason=one["reason"][:200])
-    records.event("memory.extractor.completed", now, **facts, candidate_count=count, decisions=decisions)
+    note_failures(side, bad, now)
+    side.records.event("memory.extractor.completed", now, **facts, candidate_count=number, decisions=decisions)
     if later is not None:
         raise later
 
 
 def _decide(
-    curated: Curated, file: InboxFile, number: int, line: bytes, candidate: Candidate, actor: str, now: datetime
+    curated: Curated, file: InboxFile, number: int, line: bytes, candidate: Candidate, call: OperationCall
 ) -> str | MemdeckError:
     """Return what became of a line: the operation decided on, `waiting` for a proposal that a person has to accept, or
     the error that the line causes; _Later where it has to wait in the inbox.
     """
     digest = sha256(line).hexdigest()[:16]
     key = candidate.key or f"inbox:{file.session}/{file.name}:{number}:{digest}:{file.mtime_ns}"
-    side = curated.side_of(candidate.root)
     most = curated.settings["controller.policy.max_writes_per_min"]
-    if recent_writes(side, now) >= most:
+    if recent_writes(curated.side_of(candidate.root), call.now) >= most:
         # A reject because of too many writes would lose the line.
         raise _Later(f"there were {most} writes in this minute; the rest waits")
     try:
-        return propose(curated, replace(candidate, key=key), actor=actor, now=now).decision.op
+        return propose(curated, replace(candidate, key=key), actor=call.actor, now=call.now).decision.op
     except BlockedError:
         return WAITING
     except MemdeckError as error:
@@ -354,14 +329,17 @@ def _decide(
 # -- one line -------------------------------------------------------------------------------------------------------
 
 
-class Elsewhere(Exception):
-    """Raised for a line about another workspace than this one: it waits there."""
+def _read_or_error(data: bytes, curated: Curated, side: str, session: str) -> Candidate | MemdeckError:
+    try:
+        return read_line(data, curated, side, session)
+    except MemdeckError as error:
+        return error
 
 
 def read_line(data: bytes, curated: Curated, side: str, session: str) -> Candidate:
     """Return a line of the inbox of a side (`global`, `workspace`) as a candidate of the extractor.
 
-    UsageError `memory.extractor.line` for an invalid line, and what choosing a scope raises; Elsewhere. The inbox of a
+    UsageError `memory.extractor.line` for an invalid line, and what choosing a scope raises; _Elsewhere. The inbox of a
     workspace may have come with a repository, so its lines are about that workspace only.
     """
     try:
@@ -371,25 +349,24 @@ def read_line(data: bytes, curated: Curated, side: str, session: str) -> Candida
     if not isinstance(values, dict):
         raise _bad("it is no JSON object")
     found = _checked(values, _TEXTS, ("frontmatter", "metadata"))
-    front = _checked(found.get("frontmatter", {}), _HEADER, ("provenance",))
-    texts: dict[str, str | None] = {**{key: found.get(key) for key in _TEXTS}, **front}
+    texts = {**found, **_checked(found.get("frontmatter", {}), _HEADER, ("provenance",))}
     metadata = found.get("metadata", {})
     if any(not isinstance(value, str) for value in metadata.values()):
         raise _bad("metadata holds more than texts")
-    if texts["origin"] not in (None, "", "extractor"):
-        raise _bad(f"its origin is {texts['origin']!r}, and the inbox is that of the extractor")
-    kind, content = texts["type"] or "", (texts["content"] or "").strip()
+    kind, content, origin = texts.get("type", ""), texts.get("content", "").strip(), texts.get("origin")
+    if origin not in (None, "", "extractor"):
+        raise _bad(f"its origin is {origin!r}, and the inbox is that of the extractor")
     if kind not in TYPES:
         raise _bad(f"its type is {kind[:40]!r}, not one of {', '.join(TYPES)}")
     root = _root(curated, side, texts, kind)
-    entity, attribute = texts["entity"] or "", texts["attribute"] or ""
-    name = texts["name"] or " ".join((entity, attribute)).strip() or " ".join(content.split()[:_WORDS])
-    description = texts["description"] or texts["evidence"] or next(iter(content.splitlines()), "")[:160]
+    entity, attribute = texts.get("entity", ""), texts.get("attribute", "")
+    name = texts.get("name") or f"{entity} {attribute}".strip() or " ".join(content.split()[:_WORDS])
+    description = texts.get("description") or texts.get("evidence") or next(iter(content.splitlines()), "")[:160]
     source = Provenance("extractor", (session,), "candidate")
-    return Candidate(
-        root, "extractor", Header(name, " ".join(description.split()), kind, root.scope, root.agent, root.tier, source),
-        content, entity, attribute, {**metadata, "session_id": session}, texts["idempotency_key"] or None,
-    )  # fmt: skip
+    header = Header(name, " ".join(description.split()), kind, root.scope, root.agent, root.tier, source)
+    facts = {**metadata, "session_id": session}
+    key = texts.get("idempotency_key") or None
+    return Candidate(root, "extractor", header, content, entity, attribute, facts, key)
 
 
 def _checked(values: Json, texts: Sequence[str], objects: Sequence[str]) -> Json:
@@ -402,23 +379,21 @@ def _checked(values: Json, texts: Sequence[str], objects: Sequence[str]) -> Json
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _root(curated: Curated, side: str, texts: Mapping[str, str | None], kind: str) -> Root:
-    agent = texts["agent_name"] or None
-    scope = texts["scope"] or ("agent" if agent else None)
+def _root(curated: Curated, side: str, texts: Mapping[str, str], kind: str) -> Root:
+    agent = texts.get("agent_name") or None
+    scope = texts.get("scope") or ("agent" if agent else None)
     if scope is None:
         wanted = DEFAULT_SCOPE[kind]
         scope = wanted if side == "global" and wanted in curated.sides else side
-    if scope != "agent":
-        agent = None
-    tier = texts["agent_tier"] or ("workspace" if "workspace" in curated.sides else "global")
+    tier = texts.get("agent_tier") or ("workspace" if "workspace" in curated.sides else "global")
     own = curated.workspace_id()
-    about = texts["workspace_id"] or own
+    about = texts.get("workspace_id") or own
     if scope == "workspace" or (scope == "agent" and tier == "workspace"):
         if side == "global" and (about != own or "workspace" not in curated.sides):
-            raise Elsewhere
+            raise _Elsewhere("some lines are about another workspace")
         if about != own:
             raise _bad("it is about another workspace")
-    root = curated.root(scope, agent, tier if scope == "agent" else None)
+    root = curated.root(scope, agent, tier) if scope == "agent" else curated.root(scope)
     if side == "workspace" and root.side != "workspace":
         raise _bad("the inbox of a workspace is about that workspace only")
     return root

@@ -15,7 +15,6 @@ from datetime import datetime
 from memory.base.clock import format_utc
 from memory.base.secrets import mask
 from memory.curated.curated import Curated
-from memory.curated.extract.inbox import consume, count
 from memory.curated.files.names import check_session
 from memory.curated.model import DEFAULT_SCOPE, TYPES, Json, OperationCall
 from memory.curated.models import ModelError, read_value
@@ -25,7 +24,19 @@ from memory.curated.sides import Side
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.storage.transaction import Transaction
 
-from .inbox import UPKEEP, failure, failures, plan, put, put_back, stamp, waiting
+from .inbox import (
+    UPKEEP,
+    consume,
+    count,
+    failure,
+    failures,
+    keep_failures,
+    note_failures,
+    put,
+    put_back,
+    stamp,
+    waiting,
+)
 
 LONGEST = 20_000
 """How many characters of a turn are kept."""
@@ -142,7 +153,7 @@ def take_turn(
         return state, 0
     candidates = extract(curated, session, call)
     if not settings["extractor.sandbox_inbox_only"]:
-        consume(curated, actor=call.actor, now=call.now, session=session)
+        consume(curated, call, session=session)
     return state, candidates
 
 
@@ -161,7 +172,7 @@ def extract(curated: Curated, session: str, call: OperationCall) -> int:
     for side in curated.sides.values():
         mine = [row for row in rows if _side_of(curated, row) is side]
         if mine:
-            put(curated, side, session, name, mine, actor=call.actor, now=call.now)
+            put(curated, side, session, name, mine, call)
     if bad:
         _keep(curated, bad, call)
 
@@ -223,13 +234,11 @@ def _keep(curated: Curated, bad: Sequence[Json], call: OperationCall) -> None:
     side.prepare(actor=call.actor, now=call.now)
 
     def write(transaction: Transaction) -> str:
-        plan(curated, side, transaction, bad)
+        keep_failures(curated, side, transaction, bad)
         return f"kept {len(bad)} failures of an extraction"
 
     side.change("curated.extract", write, actor=call.actor, now=call.now)
-    for one in bad:
-        facts = {"session_id": one["session_id"], "failure_id": one["id"], "reason": one["reason"][:200]}
-        side.records.event("memory.extractor.failed", call.now, **facts)
+    note_failures(side, bad, call.now)
 
 
 # -- operations -----------------------------------------------------------------------------------------------------
@@ -319,7 +328,7 @@ def drain(curated: Curated, args: Json, call: OperationCall) -> Json:
         if time.monotonic() < end:
             candidates += extract(curated, session, call)
     left = max(0.0, end - time.monotonic())
-    done = consume(curated, actor=call.actor, now=call.now, session=wanted, seconds=left)
+    done = consume(curated, call, session=wanted, seconds=left)
     turns = sum(map(len, queued(curated, wanted).values()))
     return {
         "remaining": done.remaining + turns, "consumed": done.consumed, "failed": done.failed,

@@ -1,4 +1,4 @@
-"""Signals of recall: how often and how well each memory was recalled.
+"""The records of one side: decisions, events, signals, traces and snapshots; they exist nowhere else.
 
 A recall is counted at once, without waiting for the disk, and only a moment for another process. While the records
 cannot be written, recalls wait in memory; where these become too many, the oldest are dropped.
@@ -45,62 +45,7 @@ class RecallNote(NamedTuple):
     session: str | None
 
 
-class SignalQueue:
-    """The recalls of one side that are not in the records yet.
-
-    `dropped` is called in a transaction with a time in milliseconds and the number of lost recalls.
-    """
-
-    def __init__(self, file: Database, dropped: Callable[[sqlite3.Connection, int, int], None]) -> None:
-        """Keep the place; nothing is opened yet."""
-        self._file = file
-        self._note_dropped = dropped
-        self._waiting: deque[RecallNote] = deque()
-        self._lost = self._retries = 0
-
-    def put(self, note: RecallNote, settings: CuratedSettings) -> None:
-        """Write what a recall leaves behind, or keep it for the next attempt."""
-        self._retries = settings["recall.signals.worker_retry_max"]
-        self._waiting.append(note)
-        while len(self._waiting) > settings["recall.signals.queue_capacity"]:
-            gone = self._waiting.popleft()
-            self._lost += bool(gone.scores) and settings["recall.signals.metrics_enabled"]
-        self._write()
-
-    def finish(self) -> None:
-        """Write what waits, with some more attempts; what cannot be written is lost with the process."""
-        for _ in range(1 + self._retries):
-            if self._waiting:
-                self._write()
-
-    def _write(self) -> None:
-        def write(db: sqlite3.Connection) -> bool:
-            if self._lost:
-                self._note_dropped(db, self._waiting[-1].at, self._lost)
-            for note in self._waiting:
-                if note.write is not None:
-                    note.write(db)
-                for chunk, score in note.scores.items():
-                    db.execute(_COUNT, (chunk, min(max(score, 0.0), 1.0), note.at, note.session))
-            return True
-
-        if self._file.run(write, False, light=True):
-            self._waiting.clear()
-            self._lost = 0
-
-
-def read_signals(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, tuple[int, float, int]]:
-    """Return count, score and time of the last recall (milliseconds) of some memories that were recalled before."""
-    text = (
-        "SELECT chunk_id, recall_count, recall_score, last_recalled_at FROM memory_recall_signals"
-        " WHERE chunk_id IN (SELECT value FROM json_each(?))"
-    )
-    return {row[0]: row[1:] for row in db.execute(text, (json.dumps(ids),))}
-
-
 T = TypeVar("T")
-
-
 _FAILED: Any = object()
 UNAVAILABLE = "memory.records.unavailable"
 OPERATIONS = (
@@ -186,8 +131,9 @@ class Records:
     def __init__(self, folder: StateFolder | None, name: str = "", workspace_id: str = "") -> None:
         """Keep the place; nothing is opened yet."""
         self._file = Database(folder, _database(name))
-        self.queue = SignalQueue(self._file, self._note_dropped)
         self.workspace_id = workspace_id
+        self._waiting: deque[RecallNote] = deque()
+        self._lost = self._retries = 0
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -199,8 +145,10 @@ class Records:
         return self._file.damaged()
 
     def close(self) -> None:
-        """Write the waiting recalls and close the database; later queries open it again."""
-        self.queue.finish()
+        """Write the waiting recalls, with some more attempts, and close the database; later queries open it again."""
+        for _ in range(1 + self._retries):
+            if self._waiting:
+                self._count_recalls()
         self._file.close()
 
     def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -263,13 +211,40 @@ class Records:
 
         With `light` the result is empty while another process is at work.
         """
-        return self._file.run(lambda db: read_signals(db, ids), {}, make=False, light=light)
-
-    def _note_dropped(self, db: sqlite3.Connection, at: int, lost: int) -> None:
-        now = datetime.fromtimestamp(at / 1000, UTC)
-        add_event(
-            db, self.workspace_id, "memory.recall.signal_dropped", now, None, {"dropped": lost, "reason": "queue_full"}
+        text = (
+            "SELECT chunk_id, recall_count, recall_score, last_recalled_at FROM memory_recall_signals"
+            " WHERE chunk_id IN (SELECT value FROM json_each(?))"
         )
+        values = (json.dumps(ids),)
+        none: list[Any] = []
+        rows = self._file.run(lambda db: db.execute(text, values).fetchall(), none, make=False, light=light)
+        return {row[0]: row[1:] for row in rows}
+
+    def count_recall(self, note: RecallNote, settings: CuratedSettings) -> None:
+        """Write what a recall leaves behind, or keep it for the next attempt; beyond the capacity the oldest go."""
+        self._retries = settings["recall.signals.worker_retry_max"]
+        self._waiting.append(note)
+        while len(self._waiting) > settings["recall.signals.queue_capacity"]:
+            gone = self._waiting.popleft()
+            self._lost += bool(gone.scores) and settings["recall.signals.metrics_enabled"]
+        self._count_recalls()
+
+    def _count_recalls(self) -> None:
+        def write(db: sqlite3.Connection) -> bool:
+            if self._lost:
+                now = datetime.fromtimestamp(self._waiting[-1].at / 1000, UTC)
+                lost = {"dropped": self._lost, "reason": "queue_full"}
+                add_event(db, self.workspace_id, "memory.recall.signal_dropped", now, None, lost)
+            for note in self._waiting:
+                if note.write is not None:
+                    note.write(db)
+                for chunk, score in note.scores.items():
+                    db.execute(_COUNT, (chunk, min(max(score, 0.0), 1.0), note.at, note.session))
+            return True
+
+        if self._file.run(write, False, light=True):
+            self._waiting.clear()
+            self._lost = 0
 
     # -- traces, snapshots, generation ---------------------------------------------------------------------------------
 
@@ -286,19 +261,12 @@ class Records:
         )
         return int(self.look(lambda db: db.execute(text).fetchone(), (0,))[0])
 
-    def generation(self) -> int:
-        """Return the generation of snapshots: how often they were declared outdated."""
-        return self.look(lambda db: read_number(db, "generation"), None) or 1
-
-    def next_generation(self) -> int:
-        """Make all snapshots outdated and return the new generation."""
-
-        def write(db: sqlite3.Connection) -> int:
-            number = (read_number(db, "generation") or 1) + 1
-            write_number(db, "generation", number)
-            return number
-
-        return self.run(write)
+    def generation(self, *, more: int = 0) -> int:
+        """Return the generation of snapshots: how often they were declared outdated, which `more` adds to."""
+        number = (self.look(lambda db: read_number(db, "generation"), None) or 1) + more
+        if more:
+            self.run(lambda db: write_number(db, "generation", number))
+        return number
 
     def snapshot(self, session: str) -> tuple[int, Json] | None:
         """Return the snapshot of a session with its generation, None where there is none."""

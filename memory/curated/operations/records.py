@@ -100,7 +100,7 @@ def snapshot(curated: Curated, args: Json, call: OperationCall) -> Json:
 def reload(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Make all snapshots outdated: the next one of each session is captured again."""
     numbers = [
-        side.records.next_generation() for side in curated.sides.values() if side.name == "global" or side.workspace_id
+        side.records.generation(more=1) for side in curated.sides.values() if side.name == "global" or side.workspace_id
     ]
     return {"reloaded_at": format_utc(call.now), "generation": numbers[-1]}
 

@@ -138,7 +138,8 @@ def _note(curated: Curated, roots: Sequence[Root], done: Recall, options: Recall
         scores = {one.memory.id: one.score for one in done.entries if one.memory.root.side == side.name}
         write = partial(_rows, curated, side.records, done, options, now) if side is home else None
         if write is not None or scores:
-            side.records.queue.put(RecallNote(milliseconds(now), write, scores, options.session), curated.settings)
+            note = RecallNote(milliseconds(now), write, scores, options.session)
+            side.records.count_recall(note, curated.settings)
 
 
 def _rows(

@@ -108,7 +108,7 @@ def ask(den: Den, curated: Curated, query: str, *, agent: str | None = None, **o
 
 def count_recall(records: Records, scores: dict[str, float], now: datetime = NOW) -> None:
     """Count a recall of some memories at once."""
-    records.queue.put(RecallNote(milliseconds(now), None, scores, None), DEFAULTS)
+    records.count_recall(RecallNote(milliseconds(now), None, scores, None), DEFAULTS)
 
 
 def rules(proposed: Proposed) -> list[str]:
