@@ -30,7 +30,6 @@ from .entry_checks import (
 )
 from .links import link_problems
 from .plain import line_findings
-from .unread import unread_contacts, unread_settings
 
 if TYPE_CHECKING:
     from memory.document.tables import Table
@@ -144,10 +143,6 @@ def _contacts(snapshot: Snapshot, name: str, document: Document) -> Iterator[Pro
         if person.plain:
             message = f"{person.name[:40]!r} is not written as **Name** (Role): text"
             yield Problem("warning", name, person.line + 1, "contact.form", message)
-    for unread in unread_contacts(document):
-        where = f" under {unread.heading[:40]!r}" if unread.heading else ""
-        message = f"{unread.title[:60]!r}{where} is no channel, route or person"
-        yield Problem("warning", name, unread.line + 1, "contact.unread", message)
     for index, section in enumerate(document.sections):
         tables = section.tables
         yield from _table_problems(name, document.line_of(index) + 2, section, tables)
@@ -183,9 +178,6 @@ def _table_problems(name: str, top: int, section: Section, tables: Sequence[Tabl
 
 
 def _config(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
-    for unread in unread_settings(document):
-        message = f"{unread.title[:60]!r} holds no setting"
-        yield Problem("note", name, unread.line + 1, "config.unread", message)
     config = snapshot.config
     doubtful = config.doubtful
     yield from (Problem("error", name, line + 1, "config.malformed", words) for line, _, words in doubtful)

@@ -405,8 +405,12 @@ def unset_setting(snapshot: Files, key: str, *, now: datetime) -> Edit:  # noqa:
 
 
 def config_findings(document: Document) -> Iterator[LineFinding]:
-    """Yield the lines that look like a setting and are none; lines count from 0 in the file."""
+    """Yield the lines that look like a setting and are none, and the entries without a setting; lines count from 0 in
+    the file.
+    """
     doubtful = {line for line, _, _ in Config(FILE, document).doubtful}
-    for _, _, block, first in document.blocks():
+    for _, number, block, first in document.blocks():
+        if number is not None and not block.fields:
+            yield LineFinding(first - 1, "note", "config.unread", f"{block.title[:60]!r} holds no setting")
         found = (one.moved(first) for one in plain_body(block.body, SCHEMA, block.fields.nodes).findings)
         yield from (one for one in found if one.line not in doubtful)

@@ -8,7 +8,7 @@ touched by reading: `plain_body` returns the body in the plain form, which `memd
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple, TypeVar
 
@@ -22,6 +22,8 @@ from memory.errors import UsageError
 N = TypeVar("N", bound=str)
 READ, UNREAD, UNCLEAR = "line.read_as", "line.unread", "line.unclear"
 """The codes of a line that is read as its plain form, that nothing reads, and that contradicts another one."""
+UNREAD_CODES = frozenset({UNREAD, "contact.unread", "monitor.unknown_section", "config.unread"})
+"""The codes of all lines that nothing reads: `check` tells them, panes show them, and search finds them."""
 
 
 @cache
@@ -250,6 +252,17 @@ class _Reader:
 
     def unread(self, number: int, help: str, level: Level = "warning") -> None:  # noqa: A002
         self.findings.append(unread(number, self.lines[number][0], help, level))
+
+
+def unread_entries(
+    document: Document, known: Container[int], level: Level, code: str, why: str
+) -> Iterator[LineFinding]:
+    """Yield the entries outside of the sections that a file is read from; lines count from 0 in the file."""
+    for index, section in document.all_sections():
+        if index not in known:
+            for number, entry in enumerate(section.entries):
+                message = f"{entry.title[:60]!r} under {section.title[:40]!r} {why}"
+                yield LineFinding(document.line_of(index, number), level, code, message)
 
 
 def unread(number: int, text: str, advice: str, level: Level = "warning") -> LineFinding:

@@ -16,8 +16,8 @@ from memory.base.values import is_absent, split_field
 from memory.document.model import Document
 from memory.document.nodes import Entry, field_line
 
+from .dress import unread_entries
 from .journal.reading import plain_day, plain_heading, split_heading
-from .monitors import SECTION as MONITORS
 from .monitors import value_problem as monitor_problem
 from .plans.model import SECTIONS as PLAN_SECTIONS
 from .plans.model import STATUSES, Plans
@@ -156,9 +156,8 @@ def knowledge_problems(snapshot: Snapshot, name: str, document: Document) -> Ite
             yield Problem("error", name, item.line + 1, "knowledge.date", message)
 
 
-def monitor_file_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+def monitor_file_problems(snapshot: Snapshot, name: str, _: Document) -> Iterator[Problem]:
     """Yield the findings of monitors.md."""
-    yield from _unknown_sections(name, document, {MONITORS.casefold()}, "monitor.unknown_section")
     for monitor in snapshot.monitors.monitors:
         yield from _field_problems(name, monitor.entry, monitor.line + 1, _OF_MONITORS, snapshot.zone)
         need = {"http": "url", "command": "command"}.get(monitor.type or "")
@@ -169,7 +168,10 @@ def monitor_file_problems(snapshot: Snapshot, name: str, document: Document) -> 
 
 def plan_file_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
     """Yield the findings of orchestration.md or of an archive of it."""
-    yield from _unknown_sections(name, document, set(PLAN_SECTIONS), "plan.unknown_section")
+    known = [index for index, part in enumerate(document.sections) if part.level == 2 and part.name in PLAN_SECTIONS]
+    why = "is read as active: it is in no section of plans"
+    for one in unread_entries(document, known, "error", "plan.unknown_section", why):
+        yield Problem(one.level, name, one.line + 1, one.code, one.message)
     for plan in (snapshot.plans if name == "orchestration.md" else Plans(name, document)).plans:
         yield from (Problem(one.level, name, one.line + 1, one.code, one.message) for one in plan.problems)
         yield from _field_problems(name, plan.entry, plan.line + 1, _OF_PLANS, snapshot.zone)
@@ -179,13 +181,3 @@ def plan_file_problems(snapshot: Snapshot, name: str, document: Document) -> Ite
         if missing:
             message = f"the plan {plan.title[:40]!r} has no {', '.join(missing)}"
             yield Problem("note", name, plan.line + 1, "plan.incomplete", message)
-
-
-def _unknown_sections(name: str, document: Document, known: set[str], code: str) -> Iterator[Problem]:
-    """Yield an error for each entry in a section that no view reads."""
-    for index, section in enumerate(document.sections):
-        if section.level != 2 or section.name not in known:
-            for number, entry in enumerate(section.entries):
-                line = document.line_of(index, number) + 1
-                message = f"{entry.title[:60]!r} stands under {section.title[:40]!r}, which is no section of this file"
-                yield Problem("error", name, line, code, message)

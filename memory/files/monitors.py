@@ -18,7 +18,7 @@ from memory.document import Document, Entry, Section
 from memory.document.nodes import bare
 from memory.errors import UsageError
 
-from .dress import LineFinding, Schema, plain_body
+from .dress import LineFinding, Schema, plain_body, unread_entries
 from .edit import Edit, EntryEdits, TitleRule, clean_values, one_line, started_document, with_changes
 from .item_refs import EntryItem, FieldText, name_all
 from .refs import look_up
@@ -266,7 +266,11 @@ edit_monitor, remove_monitor, replace_monitor_text = _EDITS.changed, _EDITS.remo
 
 
 def monitor_findings(document: Document) -> Iterator[LineFinding]:
-    """Yield the lines that look like a field of a monitor and are none; lines count from 0 in the file."""
+    """Yield the lines that look like a field of a monitor and are none, and the monitors in other sections, which are
+    not run; lines count from 0 in the file.
+    """
+    why = "is not run: it is in no section of this file that is read"
+    yield from unread_entries(document, document.find(SECTION), "error", "monitor.unknown_section", why)
     for index, section in document.all_sections():
         for number, entry in enumerate(section.entries):
             first = document.line_of(index, number) + 1

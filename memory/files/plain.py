@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
+from memory.document.lines import decode, split_lines
 from memory.document.model import Document
 from memory.errors import UsageError
 
 from . import MEMORY_FILES
 from .config import config_findings
 from .contacts.model import contact_findings, plain_contacts
-from .dress import READ, LineFinding
+from .dress import READ, UNREAD_CODES, LineFinding
 from .edit import Edit
 from .journal.reading import journal_findings, plain_journal
 from .knowledge.model import knowledge_findings, plain_knowledge
@@ -44,6 +46,30 @@ def line_findings(name: str, document: Document) -> list[LineFinding]:
     """Return what was found in the lines of a file that are not plain; lines count from 0."""
     find = FINDINGS.get(kind_of(name) or name.removesuffix(".md"))
     return [] if find is None else list(find(document))
+
+
+class UnreadLine(NamedTuple):
+    """A line that nothing reads, for a row of a pane: the section it is in ("" for none), its text, `line` from 0."""
+
+    heading: str
+    title: str
+    line: int
+
+
+def unread_lines(name: str, document: Document) -> tuple[UnreadLine, ...]:
+    """Return the lines of a file that no entry, list, table or setting takes, in file order."""
+    found = sorted({one.line for one in line_findings(name, document) if one.code in UNREAD_CODES})
+    lines = split_lines(decode(document.dump())) if found else []
+    headings = document.headings()
+    titles = {line: title for line, _, title in headings}
+    return tuple(
+        UnreadLine(
+            next((title for at, level, title in reversed(headings) if at <= line and level < 3), ""),
+            titles[line] if line in titles else lines[line][0].strip()[:100],
+            line,
+        )
+        for line in found
+    )
 
 
 def write_plainly(snapshot: Snapshot, names: Sequence[str] | None = None) -> Edit:

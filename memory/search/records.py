@@ -8,14 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from memory.document.lines import decode, split_lines
 from memory.files import MEMORY_FILES
 from memory.files.contacts.model import Contact
-from memory.files.dress import UNREAD
 from memory.files.journal.model import JournalEntry
 from memory.files.knowledge.model import KnowledgeItem
 from memory.files.monitors import Monitor
-from memory.files.plain import line_findings
+from memory.files.plain import unread_lines
 from memory.files.plans.model import Plan
 from memory.files.refs import identity_hex
 from memory.files.snapshot import Snapshot, kind_of
@@ -222,12 +220,8 @@ class UnreadText(NamedTuple):
 
 def unread_records(snapshot: Snapshot, name: str, kind: str) -> Iterator[Record]:
     """Yield the lines of a file that no entry, list or table takes, so that search finds them."""
-    document = snapshot.document(name)
-    found = [one.line for one in line_findings(name, document) if one.code == UNREAD]
-    lines = split_lines(decode(document.dump())) if found else []
-    for line in found:
-        text = lines[line][0].strip()
-        yield Record(kind, name, text[:200], text, UnreadText(line, text))
+    for one in unread_lines(name, snapshot.document(name)):
+        yield Record(kind, name, one.title, f"{one.heading}\n{one.title}", UnreadText(one.line, one.title))
 
 
 def _values(values: dict[str, Any]) -> str:

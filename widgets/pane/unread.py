@@ -1,4 +1,4 @@
-"""Rows for entries that no view of their file can read: shown with what is wrong; the cursor skips them."""
+"""Rows for lines that no view of their file can read: shown with what is wrong; the cursor skips them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from memory.base.safe_text import visible
 from widgets.list.rows import Heading, Note
 
 if TYPE_CHECKING:
-    from memory.files.unread import UnreadEntry
+    from memory.files.plain import UnreadLine
 
 
-def unread_rows(found: Sequence[UnreadEntry], words: str, *, first: int) -> Sequence[Any]:
+def unread_rows(found: Sequence[UnreadLine], words: str, *, first: int) -> Sequence[Any]:
     """Return a heading with the section's name for each group, and a line for each entry.
 
     `words` say what is wrong; `first` is a number that no note of the pane has.

@@ -14,7 +14,7 @@ from memory.document.lines import encode, insert_line, newline_of, read_bullets,
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import UsageError
 from memory.files.bullets import add_bullet, replace_bullet
-from memory.files.dress import LineFinding, loose_lines, plain_bullets, unread, visible_lines
+from memory.files.dress import LineFinding, loose_lines, plain_bullets, unread, unread_entries, visible_lines
 from memory.files.edit import Edit, one_line, started_document, with_end
 from memory.files.item_refs import NamedItem, name_all
 from memory.files.refs import look_up
@@ -436,6 +436,25 @@ def contact_findings(document: Document) -> Iterator[LineFinding]:
                 advice = f"a {kind} is a row of a table with the columns {', '.join(COLUMNS[kind].values())}"
                 found = list(_no_rows(body, advice))
             yield from (one.moved(top) for one in found)
+    yield from _of_other_sections(document)
+
+
+_NO_CONTACT = "is no channel, route or person"
+
+
+def _of_other_sections(document: Document) -> Iterator[LineFinding]:
+    """Yield the texts of sections that are not read, and the entries: contacts are rows and bullets."""
+    known = read_sections(document)
+    yield from unread_entries(document, (), "warning", "contact.unread", _NO_CONTACT)
+    for index, section in enumerate(document.sections):
+        rows = (
+            [(at, text) for at, text in visible_lines(section.body) if text.strip("|:- ")] if index not in known else []
+        )
+        if rows:
+            at, text = rows[0]
+            more = f" and {len(rows) - 1} more lines" if len(rows) > 1 else ""
+            message = f"{text.strip()[:60]!r}{more} under {section.title[:40]!r} {_NO_CONTACT}"
+            yield LineFinding(document.line_of(index) + 1 + at, "warning", "contact.unread", message)
 
 
 def _no_rows(body: str, advice: str) -> Iterator[LineFinding]:

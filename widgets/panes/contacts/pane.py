@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from memory.files.contacts.channel_order import is_gone, is_same, mentions
 from memory.files.contacts.model import Contacts, add_contact, edit_contact, find_contact, remove_contact
+from memory.files.plain import unread_lines
 from memory.files.snapshot import Snapshot
-from memory.files.unread import unread_contacts
 from memory.monitoring.alerts.channels import Addresses, Reach, reach_of
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.input.date_fields import by_use
@@ -114,7 +114,7 @@ class ContactsPane(OutlinePane):
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
         """A branch per group, also for an empty one, so that a contact can be added there."""
         contacts = snapshot.contacts
-        found = unread_contacts(snapshot.document("contacts.md"))
+        found = unread_lines("contacts.md", snapshot.document("contacts.md"))
         if not any(_items(contacts, kind) for kind, _ in GROUPS):
             return unread_rows(found, UNREAD, first=0)
         rows: list[Any] = []

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from memory.files.monitors import Monitor, find_monitor, remove_monitor, replace_monitor_text
+from memory.files.plain import unread_lines
 from memory.files.snapshot import Snapshot
-from memory.files.unread import unread_monitors
 from memory.monitoring.history.charts import Picture
 from memory.monitoring.problems import runnable
 from widgets.detail import DetailLine
@@ -64,7 +64,7 @@ class MonitorsPane(Pane):
         rows: list[Any] = sorted(
             snapshot.monitors.monitors, key=lambda monitor: not alerts(monitor, self._pictures.get(monitor.ref))
         )
-        found = unread_monitors(snapshot.document("monitors.md"))
+        found = unread_lines("monitors.md", snapshot.document("monitors.md"))
         return [*rows, *unread_rows(found, "not run: no section of monitors", first=len(rows))]
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
@@ -82,7 +82,7 @@ class MonitorsPane(Pane):
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:
         """How many there are; a monitor that is not healthy or is in no section of monitors needs attention."""
         monitors = snapshot.monitors.monitors
-        misplaced = bool(unread_monitors(snapshot.document("monitors.md")))
+        misplaced = bool(unread_lines("monitors.md", snapshot.document("monitors.md")))
         bad = any(monitor.healthy is False or monitor.stale(now, snapshot.zone) for monitor in monitors)
         return Badge(len(monitors), misplaced or bad)
 
