@@ -30,6 +30,7 @@ from .entry_checks import (
 )
 from .links import link_problems
 from .plain import line_findings
+from .templates import TYPES
 
 if TYPE_CHECKING:
     from memory.document.tables import Table
@@ -37,19 +38,6 @@ if TYPE_CHECKING:
     from .snapshot import Snapshot
 
 
-TYPES = {
-    "tasks.md": "task-list",
-    "knowledge.md": "knowledge-base",
-    "contacts.md": "contacts",
-    "journal.md": "activity-journal",
-    "orchestration.md": "orchestration-state",
-    "monitors.md": "monitor-config",
-    "config.md": "agent-config",
-    "archive/tasks": "task-archive",
-    "archive/journal": "journal-archive",
-    "archive/orchestration": "orchestration-archive",
-}
-"""The `type` in the front matter, by file or by kind of archive."""
 _WARNINGS = frozenset(
     {
         *("document.nul", "document.twin_section", "document.heading", "document.mark", "field.twice"),

@@ -22,7 +22,7 @@ from .edit import Edit, changed_value, check_field_value, started_document, with
 if TYPE_CHECKING:
     from typing import Any
 
-    from .reader import Files
+    from .snapshot import Snapshot
 
 FILE = "config.md"
 FRONT_KEYS = ("setupComplete", "setupDate")
@@ -342,7 +342,7 @@ def unknown_key_words(key: str, meant: str | None) -> str:
     return f"{key[:60]} is no setting that memdeck knows; {instead}"
 
 
-def get_setting(snapshot: Files, key: str) -> Setting:
+def get_setting(snapshot: Snapshot, key: str) -> Setting:
     """Return the setting that counts for a key; raises NotFoundError `config.not_found`."""
     found = snapshot.view("config.md", read_config).setting(key)
     if found is None:
@@ -352,7 +352,7 @@ def get_setting(snapshot: Files, key: str) -> Setting:
     return found
 
 
-def set_setting(snapshot: Files, key: str, value: str, *, section: str | None = None, now: datetime) -> Edit:
+def set_setting(snapshot: Snapshot, key: str, value: str, *, section: str | None = None, now: datetime) -> Edit:
     """Set a key: the first field of that name changes, else one is added to `section`, or to the key's home section.
 
     With `section` only that section counts. An unknown key goes to Workspace. The remark after a value stays where it
@@ -392,7 +392,7 @@ def _place(document: Document, key: str, section: str | None) -> tuple[Document,
     return document.insert_section(at, new), at, None
 
 
-def unset_setting(snapshot: Files, key: str, *, now: datetime) -> Edit:  # noqa: ARG001 - as the other edits
+def unset_setting(snapshot: Snapshot, key: str, *, now: datetime) -> Edit:  # noqa: ARG001 - as the other edits
     """Remove a key from all its places; raises NotFoundError `config.not_found`, UsageError in the front matter."""
     get_setting(snapshot, key)
     document = snapshot.document(FILE)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memory.document.nodes import B
 
     from .item_refs import EntryItem
-    from .reader import Files
+    from .snapshot import Snapshot
 
 
 class Edit(NamedTuple):
@@ -49,7 +49,7 @@ class Edit(NamedTuple):
     kept: tuple[str, ...] = ()
 
 
-def started_document(snapshot: Files, name: str, now: datetime) -> Document:
+def started_document(snapshot: Snapshot, name: str, now: datetime) -> Document:
     """Return the document of a file; where the file is missing or blank, its template."""
     document = snapshot.document(name)
     if document.dump().strip():
@@ -178,7 +178,7 @@ class EntryEdits(NamedTuple):
 
     file: str
     noun: str
-    find: Callable[[Files, str], EntryItem]
+    find: Callable[[Snapshot, str], EntryItem]
     read: Callable[[str, Document], Sequence[EntryItem]]
     schema: Schema
     check: Callable[[str, str], None]
@@ -186,7 +186,7 @@ class EntryEdits(NamedTuple):
 
     def changed(
         self,
-        snapshot: Files,
+        snapshot: Snapshot,
         ref: str,
         set: Mapping[str, str] | None = None,  # noqa: A002 - the name of the option
         unset: Iterable[str] = (),
@@ -208,7 +208,7 @@ class EntryEdits(NamedTuple):
 
     def rewritten(
         self,
-        snapshot: Files,
+        snapshot: Snapshot,
         ref: str,
         text: str,
         *,
@@ -220,13 +220,13 @@ class EntryEdits(NamedTuple):
         new = entry_of_text(text, item.entry, base, item.title)
         return Edit({}, "nothing changed", item.ref) if new is None else self.replaced(snapshot, item, new)
 
-    def removed(self, snapshot: Files, ref: str, *, now: datetime) -> Edit:  # noqa: ARG002
+    def removed(self, snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG002
         """Remove an item from the file."""
         item = self.find(snapshot, ref)
         document = snapshot.document(self.file).remove_entry(*item.at)
         return Edit({self.file: document}, f"removed the {self.noun} {item.title[:60]}")
 
-    def replaced(self, snapshot: Files, item: EntryItem, entry: Entry, words: str = "") -> Edit:
+    def replaced(self, snapshot: Snapshot, item: EntryItem, entry: Entry, words: str = "") -> Edit:
         """Put another entry in the place of an item."""
         document = snapshot.document(self.file).replace_entry(*item.at, entry)
         return self.at(document, item.at, words or f"changed the {self.noun} {item.title[:60]}")

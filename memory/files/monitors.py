@@ -24,7 +24,7 @@ from .item_refs import EntryItem, FieldText, name_all
 from .refs import look_up
 
 if TYPE_CHECKING:
-    from .reader import Files
+    from .snapshot import Snapshot
 
 FILE = "monitors.md"
 KIND = "monitors"
@@ -198,7 +198,7 @@ def read_monitors(file: str, document: Document) -> Monitors:
     return Monitors(file, document)
 
 
-def find_monitor(snapshot: Files, text: str) -> Monitor:
+def find_monitor(snapshot: Snapshot, text: str) -> Monitor:
     """Return the monitor that a ref, its digits or a part of its name means.
 
     Raises NotFoundError `monitor.not_found`, AmbiguousError `monitor.ambiguous`.
@@ -208,7 +208,7 @@ def find_monitor(snapshot: Files, text: str) -> Monitor:
     )
 
 
-def add_monitor(snapshot: Files, name: str, values: Mapping[str, str], *, now: datetime) -> Edit:
+def add_monitor(snapshot: Snapshot, name: str, values: Mapping[str, str], *, now: datetime) -> Edit:
     """Add a monitor at the end of the section Monitors; a missing section or file is created.
 
     `values` are fields by their key in the file. Raises UsageError `monitor.name` for a name that is taken or

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from functools import cached_property, lru_cache
 from heapq import nsmallest
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -14,17 +16,14 @@ from memory.base.cron import BadCron, next_runs
 
 from .check import check_files
 from .monitors import Monitor
-from .tasks.model import SECTIONS, Task, TaskList, moment_or_none
+from .tasks.model import SECTIONS, Task, moment_or_none
 
 if TYPE_CHECKING:
     from memory.base.problems import Problem
 
-    from .config import Config
     from .journal.model import JournalEntry
     from .snapshot import Snapshot
 
-    _Run = tuple[datetime, str, str | Task | Monitor]
-    """When something runs, its kind, and what it is: a label, a task, or a monitor."""
 
 LAST_ENTRIES = 5
 MAX_RUNS = 12
@@ -63,26 +62,11 @@ class Brief:
     @cached_property
     def next_runs(self) -> tuple[NextRun, ...]:
         """The next runs of recurring tasks, monitors, heartbeat and maintenance, soonest first, at most `MAX_RUNS`."""
-        return tuple([self._named(run) for run in self._soonest])
+        return tuple(_next_runs(self.snapshot, self.now))
 
     def first_run(self, resting: Container[str | None]) -> NextRun | None:
         """Return the soonest run, without those of monitors with these refs."""
-        for run in self._soonest:
-            _, _, item = run
-            if not isinstance(item, Monitor) or item.ref not in resting:
-                return self._named(run)
-        return None
-
-    @cached_property
-    def _soonest(self) -> list[_Run]:
-        return _next_runs(self.snapshot, self.now)
-
-    def _named(self, run: _Run) -> NextRun:
-        """Return a run with the title and the ref of what runs; only for those that are shown."""
-        instant, kind, item = run
-        if isinstance(item, str):
-            return NextRun(item, instant, kind, None)
-        return NextRun(item.title, instant, kind, item.ref)
+        return next((run for run in self.next_runs if run.kind != "monitor" or run.ref not in resting), None)
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
@@ -169,49 +153,25 @@ def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, Mapping[s
     }
 
 
-def _next_runs(snapshot: Snapshot, now: datetime) -> list[_Run]:
-    zone = snapshot.zone
-    known: dict[str, datetime | None] = {}
-    found: list[_Run] = []
-    for kind, expression, item in (*_expressions(snapshot), *_recurring_tasks(snapshot.tasks)):
-        if expression not in known:
-            if len(known) >= _MAX_EXPRESSIONS:
-                continue
-            try:
-                runs = next_runs(expression, now, zone)
-            except BadCron:
-                runs = []
-            known[expression] = runs[0] if runs else None
-        instant = known[expression]
-        if instant is not None:
-            found.append((instant, kind, item))
-    return nsmallest(MAX_RUNS, found, key=itemgetter(0))
-
-
-def _expressions(snapshot: Snapshot) -> list[tuple[str, str, str | Monitor]]:
-    """Return what recurs besides tasks: its kind, its expression, and the monitor or the label."""
-    found: list[tuple[str, str, str | Monitor]] = []
-    config: Config = snapshot.config
+def _next_runs(snapshot: Snapshot, now: datetime) -> Iterator[NextRun]:
+    zone, config = snapshot.zone, snapshot.config
+    groups: dict[str, list[tuple[str, str | Task | Monitor]]] = {}
     heartbeat = config.setting("expression")
     if heartbeat is not None and config.get("expression"):
-        found.append(("heartbeat", heartbeat.value, heartbeat.section or "Heartbeat"))
-    schedule = config.get("maintenanceSchedule")
-    if schedule:
-        found.append(("maintenance", schedule, "Maintenance"))
-    found += [("monitor", interval, monitor) for interval, monitor in snapshot.monitors.intervals]
-    return found
-
-
-def _recurring_tasks(tasks: TaskList) -> list[tuple[str, str, Task]]:
-    """Return the open recurring tasks, as `_expressions` does.
-
-    At most `MAX_RUNS` for each expression: those run at the same time, and no more are shown.
-    """
-    found: list[tuple[str, str, Task]] = []
-    seen: dict[str, int] = {}
-    for task in tasks.open:
-        if expression := task.recurring:
-            count = seen[expression] = seen.get(expression, 0) + 1
-            if count <= MAX_RUNS:
-                found.append(("task", expression, task))
-    return found
+        groups.setdefault(heartbeat.value, []).append(("heartbeat", heartbeat.section or "Heartbeat"))
+    if schedule := config.get("maintenanceSchedule"):
+        groups.setdefault(schedule, []).append(("maintenance", "Maintenance"))
+    for interval, monitor in snapshot.monitors.intervals:
+        groups.setdefault(interval, []).append(("monitor", monitor))
+    for task in snapshot.tasks.open:
+        if task.recurring:
+            groups.setdefault(task.recurring, []).append(("task", task))
+    found = []
+    for expression, items in islice(groups.items(), _MAX_EXPRESSIONS):
+        with suppress(BadCron, IndexError):
+            instant = next_runs(expression, now, zone)[0]
+            # What has one expression runs at the same time, and no more are shown.
+            found += [(instant, kind, item) for kind, item in items[:MAX_RUNS]]
+    for instant, kind, item in nsmallest(MAX_RUNS, found, key=itemgetter(0)):
+        label, ref = (item, None) if isinstance(item, str) else (item.title, item.ref)
+        yield NextRun(label, instant, kind, ref)

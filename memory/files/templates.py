@@ -6,90 +6,36 @@ from datetime import datetime
 
 from memory.base.clock import format_utc
 
-_TEMPLATES = {
-    "tasks.md": """---
-type: task-list
-updated: {now}
----
-
-## Pending
-
-## In Progress
-
-## Completed (last 7 days)
-""",
-    "knowledge.md": """---
-type: knowledge-base
-updated: {now}
----
-
-## User Preferences
-
-## Project Knowledge
-
-## Technical Facts
-
-## Decisions Made
-""",
-    "contacts.md": """---
-type: contacts
-updated: {now}
----
-
-## Channels
-
-| Name | ID  | Type | Status |
-|------|-----|------|--------|
-
-## Message Routes
-
-| Channel | Project | Prefix | Terminal |
-|---------|---------|--------|----------|
-
-## People
-""",
-    "journal.md": """---
-type: activity-journal
----
-""",
-    "orchestration.md": """---
-type: orchestration-state
-updated: {now}
----
-
-## Active Plans
-
-## Completed Plans
-""",
-    "monitors.md": """---
-type: monitor-config
-updated: {now}
----
-
-## Monitors
-""",
-    "config.md": """---
-type: agent-config
-setupComplete: true
-setupDate: {now}
----
-
-## Workspace
-
-- journalTaskChanges: true
-
-## Heartbeat
-
-## Default Notification
-
-## IM Configuration
-
-## Memory Maintenance
-
-- archiveCompletedAfterDays: 7
-- pruneJournalAfterDays: 30
-- maxJournalEntries: 500
-""",
+TYPES = {
+    "tasks.md": "task-list",
+    "knowledge.md": "knowledge-base",
+    "contacts.md": "contacts",
+    "journal.md": "activity-journal",
+    "orchestration.md": "orchestration-state",
+    "monitors.md": "monitor-config",
+    "config.md": "agent-config",
+    "archive/tasks": "task-archive",
+    "archive/journal": "journal-archive",
+    "archive/orchestration": "orchestration-archive",
+}
+"""The `type` in the front matter, by file or by kind of archive."""
+_FRONT = {"journal.md": "", "config.md": "setupComplete: true\nsetupDate: {now}\n"}
+"""What follows the type; the time of the last change where nothing else does."""
+_UPDATED = "updated: {now}\n"
+_CHANNELS = "| Name | ID  | Type | Status |\n|------|-----|------|--------|"
+_ROUTES = "| Channel | Project | Prefix | Terminal |\n|---------|---------|--------|----------|"
+_UPKEEP = "- archiveCompletedAfterDays: 7\n- pruneJournalAfterDays: 30\n- maxJournalEntries: 500"
+_PARTS = {
+    "tasks.md": ("## Pending", "## In Progress", "## Completed (last 7 days)"),
+    "knowledge.md": ("## User Preferences", "## Project Knowledge", "## Technical Facts", "## Decisions Made"),
+    "contacts.md": ("## Channels", _CHANNELS, "## Message Routes", _ROUTES, "## People"),
+    "journal.md": (),
+    "orchestration.md": ("## Active Plans", "## Completed Plans"),
+    "monitors.md": ("## Monitors",),
+    "config.md": (
+        *("## Workspace", "- journalTaskChanges: true", "## Heartbeat", "## Default Notification"),
+        *("## IM Configuration", "## Memory Maintenance", _UPKEEP),
+    ),
 }
 
 
@@ -100,4 +46,8 @@ def template_files(now: datetime) -> dict[str, str]:
     them.
     """
     stamp = format_utc(now)
-    return {name: text.replace("{now}", stamp) for name, text in _TEMPLATES.items()}
+    return {
+        name: f"---\ntype: {TYPES[name]}\n{_FRONT.get(name, _UPDATED).replace('{now}', stamp)}---\n"
+        + "".join(f"\n{part}\n" for part in parts)
+        for name, parts in _PARTS.items()
+    }

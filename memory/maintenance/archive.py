@@ -14,14 +14,13 @@ from memory.base.clock import format_utc
 from memory.document import Document, parse
 from memory.document.lines import blank_end, encode, ends_line, scan, with_line_end, without_blank_end
 from memory.document.nodes import Entry, Section
+from memory.files.templates import TYPES
 
-from .rules import JOURNAL, PLANS, TASKS, section_date
+from .rules import PLANS, TASKS, section_date
 
 T = TypeVar("T")
 
 
-TYPES = {TASKS: "task-archive", JOURNAL: "journal-archive", PLANS: "orchestration-archive"}
-"""The `type` of the archive files of each kind."""
 HEADINGS = {TASKS: "Completed", PLANS: "Completed Plans"}
 """The section that holds all entries of an archive file; a journal's has one for each date instead."""
 
@@ -29,7 +28,7 @@ HEADINGS = {TASKS: "Completed", PLANS: "Completed Plans"}
 def new_archive(kind: str, now: datetime, source: Document) -> Document:
     """Return an empty archive file, with line ends and blank lines in the style of its source file."""
     heading = HEADINGS.get(kind)
-    lines = ["---", f"type: {TYPES[kind]}", f"updated: {format_utc(now)}", "---"]
+    lines = ["---", f"type: {TYPES[f'archive/{kind}']}", f"updated: {format_utc(now)}", "---"]
     if source.spaced:
         lines.append("")
     if heading:

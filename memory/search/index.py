@@ -23,7 +23,7 @@ from .rank import WEIGHED, Document, Evidence, Weigher, day_number, named_days
 from .records import FileRecords, Record
 from .word_index import Filter, IndexedText, WordIndex, insert_rows, readable
 
-VERSION = f"6/{word_index.VERSION}"
+VERSION = f"7/{word_index.VERSION}"
 TABLES = f"""
 CREATE TABLE file (
     id INTEGER PRIMARY KEY,

@@ -20,7 +20,7 @@ from memory.files.item_refs import NamedItem, name_all
 from memory.files.refs import look_up
 
 if TYPE_CHECKING:
-    from memory.files.reader import Files
+    from memory.files.snapshot import Snapshot
 
 FILE = "contacts.md"
 KIND = "contacts"
@@ -212,7 +212,7 @@ def read_contacts(file: str, document: Document) -> Contacts:
     return Contacts(file, document)
 
 
-def find_contact(snapshot: Files, text: str) -> Contact:
+def find_contact(snapshot: Snapshot, text: str) -> Contact:
     """Return the channel, route or person that a ref, its digits, the id of a channel or a part of its name means.
 
     Raises NotFoundError `contact.not_found`, AmbiguousError `contact.ambiguous`.
@@ -243,7 +243,7 @@ def _refuse_taken_id(contacts: Contacts, value: str, but: tuple[int, int, int] |
         )
 
 
-def add_contact(snapshot: Files, kind: str, values: Mapping[str, str], *, source: str = "", now: datetime) -> Edit:
+def add_contact(snapshot: Snapshot, kind: str, values: Mapping[str, str], *, source: str = "", now: datetime) -> Edit:
     """Add a channel, a route or a person at the end of its table or list; what is missing is made.
 
     `values` by key (`name`, `id`, …; for rows also the title of any further column). `source` is how the contact is
@@ -351,7 +351,7 @@ def _compose_person(values: Mapping[str, str]) -> str:
     return raw
 
 
-def edit_contact(snapshot: Files, ref: str, set: Mapping[str, str], *, now: datetime) -> Edit:  # noqa: A002, ARG001
+def edit_contact(snapshot: Snapshot, ref: str, set: Mapping[str, str], *, now: datetime) -> Edit:  # noqa: A002, ARG001
     """Set cells of a row, or name, role and text of a person; only what is set changes.
 
     Raises UsageError `contact.key`, `contact.name`, `contact.id`, `table.value`.
@@ -382,7 +382,7 @@ def edit_contact(snapshot: Files, ref: str, set: Mapping[str, str], *, now: date
     return Edit({FILE: document}, f"changed the {contact.kind} {contact.title[:60]}", found.ref)
 
 
-def remove_contact(snapshot: Files, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
+def remove_contact(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
     """Take a row or a person out; the table and the section stay."""
     contact = find_contact(snapshot, ref)
     document = snapshot.document(FILE)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memory.document import Document, Entry
-    from memory.files.reader import Files
+    from memory.files.snapshot import Snapshot
 
 
 KIND = "journal"
@@ -272,7 +272,7 @@ def identity_of(date: str | None, head: tuple[str | None, str]) -> str:
     return identity_hex(KIND, date or "", time or "", title)
 
 
-def find_entry(snapshot: Files, text: str, *, archived: bool = False) -> JournalEntry:
+def find_entry(snapshot: Snapshot, text: str, *, archived: bool = False) -> JournalEntry:
     """Return the entry that a ref, seven or more of its hex digits, or a unique part of its title names.
 
     Archives are asked if `archived` says so, and only for what journal.md does not have. Raises NotFoundError

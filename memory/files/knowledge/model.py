@@ -22,7 +22,7 @@ from memory.files.refs import look_up, short
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    from memory.files.reader import Files
+    from memory.files.snapshot import Snapshot
 
 FILE = "knowledge.md"
 KIND = "knowledge"
@@ -152,7 +152,7 @@ def read_knowledge(file: str, document: Document) -> Knowledge:
     return Knowledge(file, document)
 
 
-def find_knowledge(snapshot: Files, text: str) -> KnowledgeItem:
+def find_knowledge(snapshot: Snapshot, text: str) -> KnowledgeItem:
     """Return the item that a ref, its digits or a part of its text means.
 
     Raises NotFoundError `knowledge.not_found`, AmbiguousError `knowledge.ambiguous`.
@@ -161,7 +161,7 @@ def find_knowledge(snapshot: Files, text: str) -> KnowledgeItem:
 
 
 def add_knowledge(
-    snapshot: Files,
+    snapshot: Snapshot,
     text: str,
     *,
     section: str,
@@ -216,7 +216,7 @@ def with_bullet(document: Document, section: str, topic: str | None, raw: str) -
 
 
 def edit_knowledge(
-    snapshot: Files,
+    snapshot: Snapshot,
     ref: str,
     text: str,
     *,
@@ -238,7 +238,7 @@ def edit_knowledge(
     return _replaced(snapshot, item, new, "changed")
 
 
-def remove_knowledge(snapshot: Files, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
+def remove_knowledge(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
     """Take a bullet out, with what is indented below it; its section and topic stay."""
     return _replaced(snapshot, find_knowledge(snapshot, ref), None, "removed")
 
@@ -258,7 +258,7 @@ def compose(text: str, date: str | None, reason: str | None) -> str:
     return raw
 
 
-def _replaced(snapshot: Files, item: KnowledgeItem, raw: str | None, done: str) -> Edit:
+def _replaced(snapshot: Snapshot, item: KnowledgeItem, raw: str | None, done: str) -> Edit:
     document = snapshot.document(FILE)
     index, number, _ = item.at
     block = document.block(index, number)

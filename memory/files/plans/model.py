@@ -20,7 +20,7 @@ from .parts import PlanPhase, PlanProblem, PlanTask, plan_problems
 if TYPE_CHECKING:
     from memory.document import Document, Entry
     from memory.document.tables import Table
-    from memory.files.reader import Files
+    from memory.files.snapshot import Snapshot
 
 FILE = "orchestration.md"
 KIND = "orchestration"
@@ -170,7 +170,7 @@ def read_plans(file: str, document: Document) -> Plans:
     return Plans(file, document)
 
 
-def find_plan(snapshot: Files, text: str, *, archived: bool = False) -> Plan:
+def find_plan(snapshot: Snapshot, text: str, *, archived: bool = False) -> Plan:
     """Return the plan that a ref, its digits, its planId or a part of its title means.
 
     Raises NotFoundError `plan.not_found`, AmbiguousError `plan.ambiguous`.

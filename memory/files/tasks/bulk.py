@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memory.base.clock import format_local
 from memory.base.values import folded
 from memory.document import Entry
-from memory.errors import NotFoundError, UsageError
+from memory.errors import UsageError
 from memory.files.edit import Edit
 
 from .edits import (
@@ -17,7 +17,6 @@ from .edits import (
     as_entries,
     edit_task,
     heading,
-    shift_priority,
     task_to_edit,
     with_heading,
     with_text,
@@ -29,9 +28,6 @@ from .values import with_section
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
-
-FEW = 4
-"""So many tasks are edited one by one; the file is looked through once for more."""
 
 
 def edit_tasks(
@@ -81,10 +77,11 @@ def retag_tasks(
     return _each(snapshot, refs, changed, "tagged")
 
 
-def shift_priorities(snapshot: Snapshot, refs: Sequence[str], by: int, *, now: datetime) -> Edit:
-    """Raise (`by` above 0) or lower the priorities of many tasks; see `shift_priority`."""
-    if len(refs) == 1:
-        return shift_priority(snapshot, refs[0], by, now=now)
+def shift_priorities(snapshot: Snapshot, refs: Sequence[str], by: int, *, now: datetime) -> Edit:  # noqa: ARG001
+    """Raise (`by` above 0) or lower the priorities of tasks by so many steps, up to HIGH and down to LOW.
+
+    A task without a known priority counts as one between NORMAL and what is asked for: it gets HIGH or LOW.
+    """
 
     def changed(task: Task) -> Entry:
         rank = PRIORITIES.index(task.priority or "NORMAL")
@@ -167,21 +164,11 @@ def split_task(snapshot: Snapshot, ref: str, titles: Sequence[str], *, now: date
 
 def tasks_named(snapshot: Snapshot, refs: Sequence[str]) -> list[Task]:
     """Return the tasks of refs, each once and in the order of the file; NotFoundError `task.not_found`."""
-    if len(refs) <= FEW:
-        found = {find_task(snapshot, ref).at: find_task(snapshot, ref) for ref in refs}
-        return [found[at] for at in sorted(found)]
     tasks = snapshot.readable().tasks
     known = {task.ref: task for task in tasks}
     wanted = {}
     for ref in refs:
-        task = known.get(ref)
-        if task is None:
-            try:
-                task = task_to_edit(snapshot, ref)
-            except NotFoundError:
-                raise NotFoundError(
-                    "task.not_found", f"one of {len(refs)} tasks is gone: {ref}", "select again", text=ref
-                ) from None
+        task = known.get(ref) or find_task(snapshot, ref)
         wanted[task.at] = task
     return [wanted[at] for at in sorted(wanted)]
 

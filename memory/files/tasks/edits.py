@@ -186,18 +186,6 @@ def remove_task(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa
     return Edit({FILE: task.document.remove_entry(*task.at)}, f"removed {_short(task.title)}")
 
 
-def shift_priority(snapshot: Snapshot, ref: str, by: int, *, now: datetime) -> Edit:  # noqa: ARG001
-    """Raise (`by` above 0) or lower the priority by so many steps, up to HIGH and down to LOW; the task stays in place.
-
-    A task without a known priority counts as one between NORMAL and what is asked for: it gets HIGH or LOW.
-    """
-    task = task_to_edit(snapshot, ref)
-    rank = PRIORITIES.index(task.priority or "NORMAL")
-    wanted = PRIORITIES[min(max(rank - by, 0), len(PRIORITIES) - 1)]
-    entry = with_heading(task.entry, wanted, task.title) if by else task.entry
-    return _replaced(task, entry, f"{_short(task.title)} is {wanted}")
-
-
 def replace_task_text(
     snapshot: Snapshot,
     ref: str,

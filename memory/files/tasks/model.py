@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from memory.base.clock import Moment
 from memory.base.cron import BadCron, next_runs
 from memory.base.values import alike
 from memory.document.model import Document
 from memory.document.nodes import Entry, bare
-from memory.files.reader import Files
 from memory.files.refs import SHORT, fits, look_up, tell_apart
 
 from .reading import SectionName, is_checked, plain_section
@@ -35,6 +34,9 @@ from .values import (
     split_priority,
     text_or_none,
 )
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
 
 DueState = Literal["overdue", "today", "week", "later"]
 
@@ -400,7 +402,7 @@ def read_tasks(file: str, document: Document) -> TaskList:
     return TaskList(file, document)
 
 
-def find_task(snapshot: Files, text: str, *, archived: bool = False) -> Task:
+def find_task(snapshot: Snapshot, text: str, *, archived: bool = False) -> Task:
     """Return the task that a ref, seven or more of its hex digits, or a unique part of its title names.
 
     Archives are asked if `archived` says so, and only for what tasks.md does not have. Raises NotFoundError
