@@ -48,8 +48,15 @@ def line_findings(name: str, document: Document) -> list[LineFinding]:
     return [] if find is None else list(find(document))
 
 
+_LONGEST = 2000
+"""The most characters of a section that is not read."""
+
+
 class UnreadLine(NamedTuple):
-    """A line that nothing reads, for a row of a pane: the section it is in ("" for none), its text, `line` from 0."""
+    """A line that nothing reads, for a row of a pane: the section it is in ("" for none), its text, `line` from 0.
+
+    Of a section that is not read `line` is that of its heading, and the text what is below it.
+    """
 
     heading: str
     title: str
@@ -59,17 +66,19 @@ class UnreadLine(NamedTuple):
 def unread_lines(name: str, document: Document) -> tuple[UnreadLine, ...]:
     """Return the lines of a file that no entry, list, table or setting takes, in file order."""
     found = sorted({one.line for one in line_findings(name, document) if one.code in UNREAD_CODES})
-    lines = split_lines(decode(document.dump())) if found else []
+    lines = [line.strip() for line, _ in split_lines(decode(document.dump()))] if found else []
     headings = document.headings()
     titles = {line: title for line, _, title in headings}
-    return tuple(
-        UnreadLine(
-            next((title for at, level, title in reversed(headings) if at <= line and level < 3), ""),
-            titles[line] if line in titles else lines[line][0].strip()[:100],
-            line,
-        )
-        for line in found
-    )
+    sections = {line: title for line, level, title in headings if level < 3}
+    unread = []
+    for line in found:
+        text = titles.get(line, lines[line])
+        if line in sections:
+            end = min((at for at in titles if at > line), default=len(lines))
+            text = " ".join(filter(None, lines[line + 1 : end]))[:_LONGEST]
+        heading = next((title for at, title in reversed(sections.items()) if at <= line), "")
+        unread.append(UnreadLine(heading, text, line))
+    return tuple(unread)
 
 
 def write_plainly(snapshot: Snapshot, names: Sequence[str] | None = None) -> Edit:

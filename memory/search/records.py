@@ -221,7 +221,7 @@ class UnreadText(NamedTuple):
 def unread_records(snapshot: Snapshot, name: str, kind: str) -> Iterator[Record]:
     """Yield the lines of a file that no entry, list or table takes, so that search finds them."""
     for one in unread_lines(name, snapshot.document(name)):
-        yield Record(kind, name, one.title, f"{one.heading}\n{one.title}", UnreadText(one.line, one.title))
+        yield Record(kind, name, one.title[:200], f"{one.heading}\n{one.title}", UnreadText(one.line, one.title))
 
 
 def _values(values: dict[str, Any]) -> str:

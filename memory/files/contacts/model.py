@@ -447,14 +447,11 @@ def _of_other_sections(document: Document) -> Iterator[LineFinding]:
     known = read_sections(document)
     yield from unread_entries(document, (), "warning", "contact.unread", _NO_CONTACT)
     for index, section in enumerate(document.sections):
-        rows = (
-            [(at, text) for at, text in visible_lines(section.body) if text.strip("|:- ")] if index not in known else []
-        )
+        rows = [text for _, text in visible_lines(section.body) if text.strip("|:- ")] if index not in known else []
         if rows:
-            at, text = rows[0]
             more = f" and {len(rows) - 1} more lines" if len(rows) > 1 else ""
-            message = f"{text.strip()[:60]!r}{more} under {section.title[:40]!r} {_NO_CONTACT}"
-            yield LineFinding(document.line_of(index) + 1 + at, "warning", "contact.unread", message)
+            message = f"{rows[0].strip()[:60]!r}{more} under {section.title[:40]!r} {_NO_CONTACT}"
+            yield LineFinding(document.line_of(index), "warning", "contact.unread", message)
 
 
 def _no_rows(body: str, advice: str) -> Iterator[LineFinding]:
