@@ -1,5 +1,5 @@
 """A fleet on many hosts, measured: `python -m bench.fleet_hosts [--workspaces N] [--agents N] [--size TASKSxENTRIES]
-[--folder DIR] [--keep]`.
+[--folder DIR] [--copies N] [--keep]`.
 
 It starts a private PostgreSQL in a temporary folder, with `fsync` on, makes workspaces for some hosts, and prints one
 JSON object: publish rate against COPY into an empty table, search, an edit until it is found, jobs a second, bytes.
@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -129,6 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--agents", type=int, default=8)
     parser.add_argument("--size", default="100x400")
     parser.add_argument("--folder", type=Path, help="Where all of it is, or is made (default: a temporary one).")
+    parser.add_argument("--copies", type=int, default=0, help="Copy each workspace so often within the database.")
     parser.add_argument("--keep", action="store_true", help="Leave everything in place.")
     options = parser.parse_args(arguments)
     folder = options.folder or Path(tempfile.mkdtemp(prefix="memdeck-fleet-", dir="/tmp"))
@@ -164,6 +166,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     agent_cpu_us_an_entry=round(1e6 * agents / entries),
                     database_cpu_us_an_entry=round(1e6 * database_took / entries),
                 )
+            if options.copies and not _one(connection, "SELECT count(*) FROM host WHERE name = 'copies'"):
+                note(copy_seconds=round(_seconds(lambda: _copy(connection, options.copies)), 1))
             entries = _one(connection, "SELECT count(*) FROM entry")
             note(entries=entries, copy_a_second=round(_copy_floor(server.url, entries)))
             connection.execute("VACUUM ANALYZE")
@@ -187,6 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 search_cpu_mean_ms=round(1000 * took / (SEARCHES + len(QUERIES)), 1),
             )
             note(**_edits(connection, hosts, operator))
+            note(**_searches_while_publishing(connection, hosts, operator))
             note(edits_load=round(os.getloadavg()[0], 1))
             note(jobs=_jobs(connection, server, hosts), jobs_load=round(os.getloadavg()[0], 1))
     finally:
@@ -195,6 +200,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
             shutil.rmtree(folder)
     print(json.dumps(found, indent=2))
     return 0
+
+
+_COPY = """
+WITH copied AS (
+    INSERT INTO workspace (host, path, mode, overview)
+    SELECT %(host)s, w.path || convert_to('-%(copy)s-' || w.id, 'UTF8'), w.mode, w.overview
+    FROM workspace w WHERE w.host <> %(host)s RETURNING id, path
+), matched AS (
+    SELECT c.id AS to_id, w.id AS from_id FROM copied c
+    JOIN workspace w ON c.path = w.path || convert_to('-%(copy)s-' || w.id, 'UTF8')
+), files AS (
+    INSERT INTO file (host, workspace, name, stamp, digests, lines)
+    SELECT %(host)s, m.to_id, f.name, f.stamp, f.digests, f.lines FROM file f JOIN matched m ON m.from_id = f.workspace
+    RETURNING id, workspace, name
+)
+INSERT INTO entry (file, digest, host, kind, title, text, date, day, ref, tags, words)
+SELECT n.id, e.digest, %(host)s, e.kind, e.title, e.text, e.date, e.day, e.ref, e.tags, e.words
+FROM files n JOIN matched m ON m.to_id = n.workspace JOIN file f ON f.workspace = m.from_id AND f.name = n.name
+JOIN entry e ON e.file = f.id
+"""
+
+
+def _copy(connection: Any, copies: int) -> None:
+    """Copy all workspaces of the hosts so often, as those of a further host."""
+    (host,) = connection.execute("INSERT INTO host (name, seen) VALUES ('copies', now()) RETURNING id").fetchone()
+    connection.execute("ALTER TABLE entry DISABLE TRIGGER ALL")
+    indexes = connection.execute(
+        "SELECT indexdef FROM pg_indexes WHERE indexname IN ('entry_words', 'entry_day')"
+    ).fetchall()
+    connection.execute("DROP INDEX entry_words, entry_day")
+    for copy in range(copies):
+        connection.execute(_COPY.replace("%(copy)s", str(copy)).replace("%(host)s", str(host)))
+    for (definition,) in indexes:
+        connection.execute(definition)
+    connection.execute("ALTER TABLE entry ENABLE TRIGGER ALL")
 
 
 def _children_seconds() -> float:
@@ -281,6 +321,33 @@ def _edits(connection: Any, hosts: Sequence[Host], url: str) -> dict[str, float]
     finally:
         _end(agents)
     return {"edit_found_median_s": round(statistics.median(times), 2), "edit_found_worst_s": round(max(times), 2)}
+
+
+def _searches_while_publishing(connection: Any, hosts: Sequence[Host], url: str) -> dict[str, Any]:
+    """Return how long searches take while each agent publishes an edit of a journal each second."""
+    agents = [host.agent() for host in hosts]
+    ended = threading.Event()
+
+    def edit() -> None:
+        number = 0
+        while not ended.wait(1):
+            for host in hosts:
+                number += 1
+                path = host.paths[number % len(host.paths)] / ".aiter/memory/journal.md"
+                text = path.read_text(encoding="utf-8")
+                at = text.index("\n### ")
+                added = f"### 00:01 - deploy the redis cache {number}\n- staging again"
+                path.write_text(f"{text[:at]}\n{added}\n{text[at:]}", encoding="utf-8")
+
+    editing = threading.Thread(target=edit)
+    try:
+        _until_alive(connection, hosts)
+        editing.start()
+        return {f"publishing_{name}": value for name, value in _searches(url).items()}
+    finally:
+        ended.set()
+        editing.join()
+        _end(agents)
 
 
 def _end(agents: Sequence[subprocess.Popen[bytes]]) -> None:
