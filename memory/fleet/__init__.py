@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+from .catalogue.central import CentralFleet
 from .embedded import EmbeddedFleet
-from .model import Fleet, FleetHit, FleetWorkspace, WorkResult, WorkspaceOverview
+from .model import FleetHit, FleetHost, FleetWorkspace, WorkResult, WorkspaceOverview
 
-__all__ = ["EmbeddedFleet", "Fleet", "FleetHit", "FleetWorkspace", "WorkResult", "WorkspaceOverview"]
+Fleet = EmbeddedFleet | CentralFleet
+"""The workspaces of this machine, or of many hosts; a broken one is reported as such and never stops the others."""
+
+__all__ = [
+    "CentralFleet",
+    "EmbeddedFleet",
+    "Fleet",
+    "FleetHit",
+    "FleetHost",
+    "FleetWorkspace",
+    "WorkResult",
+    "WorkspaceOverview",
+]

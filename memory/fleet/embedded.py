@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from memory.errors import UsageError
 from memory.registry import holds_memory, workspace_of
@@ -15,15 +15,15 @@ from memory.workspace import Workspace
 
 from .index import FleetIndex, Look, digest_of
 from .local import LocalWorkspaces, WorkspaceFailure, best_hits, query_of, watched_of
-from .model import Fleet, FleetHit, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
+from .model import FleetHit, FleetHost, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
 
 MOST_FOLDERS = 200_000
 """Maximum number of folders in a scan."""
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "build", "site-packages", "lost+found"})
 
 
-class EmbeddedFleet(Fleet):
-    """The workspaces that a person listed or opened; see `Fleet`. Errors of the list: `fleet.list`.
+class EmbeddedFleet:
+    """The workspaces that a person listed or opened. Errors of the list: `fleet.list`.
 
     `host` names the machine. `environ` and `config_home` are needed to count what waits for an approval.
     """
@@ -42,6 +42,14 @@ class EmbeddedFleet(Fleet):
         self._list = WorkspaceList(state_home)
         self._index = FleetIndex(self.local)
         self.host = host
+
+    def __enter__(self) -> Self:
+        """Return the fleet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the index."""
+        self.close()
 
     # -- the list ---------------------------------------------------------------------------------------------
 
@@ -119,14 +127,17 @@ class EmbeddedFleet(Fleet):
         def work(workspace: Workspace) -> Look:
             return self._looked(workspace, now, held.get(str(workspace.root)))
 
-        with self._index.keeping() as keep:
-            for path, done in self.local.each([Path(name) for name in names if name not in rows], work, progress):
-                if isinstance(done, Look):
-                    keep(done)
-                    rows[str(path)] = done.overview
-                else:
-                    rows[str(path)] = WorkspaceOverview(path, self.host, error=done)
+        for path, done in self.local.each([Path(name) for name in names if name not in rows], work, progress):
+            if isinstance(done, Look):
+                self._index.keep(done)
+                rows[str(path)] = done.overview
+            else:
+                rows[str(path)] = WorkspaceOverview(path, self.host, error=done)
         return tuple(rows[name] for name in names)
+
+    def hosts(self) -> tuple[FleetHost, ...]:
+        """Return nothing: the workspaces of one machine need no agent."""
+        return ()
 
     def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:  # noqa: ARG002
         """Return at once the status of all workspaces as of the last refresh; none is opened."""
@@ -139,15 +150,13 @@ class EmbeddedFleet(Fleet):
     def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[WorkspaceOverview]:
         """Refresh workspaces whose files changed since the last refresh, or whose tasks became overdue since."""
         looks = self._index.looks()
-        with self._index.keeping() as keep:
-            for name in self._list.names():
-                if not go_on():
-                    return
-                held = looks.get(name)
-                if held is not None and held.holds(now):
-                    continue
+        for name in self._list.names():
+            if not go_on():
+                return
+            held = looks.get(name)
+            if held is None or not held.holds(now):
                 done = self._look(Path(name), now, held)
-                keep(done)
+                self._index.keep(done)
                 yield done.overview
 
     def _look(self, path: Path, now: datetime, held: Look | None) -> Look:

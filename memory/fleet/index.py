@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -38,7 +38,6 @@ CREATE TABLE room (
     look TEXT NOT NULL DEFAULT ''
 )
 """
-_KEPT_AT_ONCE = 100
 
 
 class _Room(NamedTuple):
@@ -76,7 +75,7 @@ class Look(NamedTuple):
         """Return a stored snapshot."""
         made = WorkspaceOverview.read(Path(found["overview"]["path"]), host, found["overview"])
         time = datetime.fromisoformat(found["time"])
-        until = datetime.fromisoformat(found["until"]) if "until" in found else time
+        until = datetime.fromisoformat(found["until"])
         return cls(made, time, tuple(found["watched"]), found["stamp"], until)
 
 
@@ -95,13 +94,12 @@ class FleetIndex:
         self._local = local
         self._loaded: tuple[object, int] | None = None
         self._rooms: dict[str, _Room] = {}
-        self._looked: tuple[object, int, dict[str, Look]] | None = None
         self._unsettled: dict[str, int] = {}
 
     def close(self) -> None:
         """Close what is open; the next call opens it again."""
         self._index.close()
-        self._loaded = self._looked = None
+        self._loaded = None
 
     # -- asking -----------------------------------------------------------------------------------------------
 
@@ -136,15 +134,13 @@ class FleetIndex:
 
     def looks(self) -> dict[str, Look]:
         """Return the snapshots that were saved."""
-        return self._index.read(self._load_looks) or {}
 
-    def _load_looks(self, index: SearchIndex) -> dict[str, Look]:
-        (version,) = index.connection.execute("PRAGMA data_version").fetchone()
-        if self._looked is None or self._looked[0] is not index.connection or self._looked[1] != version:
+        def read(index: SearchIndex) -> dict[str, Look]:
             rows = index.connection.execute("SELECT look FROM room WHERE look <> ''")
             looks = (Look.read(json.loads(words), self._local.host) for (words,) in rows)
-            self._looked = index.connection, version, {str(one.overview.path): one for one in looks}
-        return self._looked[2]
+            return {str(one.overview.path): one for one in looks}
+
+        return self._index.read(read) or {}
 
     # -- keeping up -------------------------------------------------------------------------------------------
 
@@ -176,35 +172,15 @@ class FleetIndex:
             )
         return left
 
-    @contextmanager
-    def keeping(self) -> Iterator[Callable[[Look], None]]:
-        """Lend a function that saves snapshots, for all processes: some at once, and the rest at the end, even if the
-        run is interrupted.
-        """
-        looks: list[Look] = []
-
-        def keep(look: Look) -> None:
-            looks.append(look)
-            if len(looks) >= _KEPT_AT_ONCE:
-                self._keep(looks)
-                looks.clear()
-
-        try:
-            yield keep
-        finally:
-            self._keep(looks)
-
-    def _keep(self, looks: Sequence[Look]) -> None:
-        rows = [(json.dumps(one.json()), os.fsencode(one.overview.path)) for one in looks]
+    def keep(self, look: Look) -> None:
+        """Save a snapshot, for all processes."""
+        words, path = json.dumps(look.json()), os.fsencode(look.overview.path)
 
         def work(index: SearchIndex) -> None:
-            index.connection.execute("BEGIN IMMEDIATE")
-            index.connection.executemany("INSERT OR IGNORE INTO room (path) VALUES (?)", [row[1:] for row in rows])
-            index.connection.executemany("UPDATE room SET look = ? WHERE path = ?", rows)
-            index.connection.execute("COMMIT")
+            put = "INSERT INTO room (path, look) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET look = excluded.look"
+            index.connection.execute(put, (path, words))
 
-        if rows:
-            self._index.write(work)
+        self._index.write(work)
 
     def _one(self, index: SearchIndex, path: str, go_on: Callable[[], bool]) -> bool | WorkspaceFailure | None:
         return self._local.one(Path(path), lambda workspace: self._update(index, workspace, go_on), (sqlite3.Error,))

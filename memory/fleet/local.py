@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -30,8 +29,6 @@ from memory.workspace import Workspace
 
 from .model import FleetHit, Progress, WorkspaceOverview
 
-WORKERS = 4
-"""How many workspaces are open at the same time."""
 DECIDED_SECONDS = 300
 """How long decisions about commands are valid: the files that they name may change anywhere."""
 STALE_SECONDS = 60
@@ -96,14 +93,11 @@ class LocalWorkspaces:
     def each(
         self, paths: Sequence[Path], work: Callable[[Workspace], R], progress: Progress | None
     ) -> Iterator[tuple[Path, R | WorkspaceFailure]]:
-        """Yield the result of `work` on each workspace, in their order, `WORKERS` at a time."""
-        with ThreadPoolExecutor(WORKERS, thread_name_prefix="fleet") as pool:
-            for number, (path, done) in enumerate(
-                zip(paths, pool.map(lambda path: self.one(path, work), paths), strict=True), 1
-            ):
-                yield path, done
-                if progress is not None:
-                    progress(number, len(paths))
+        """Yield the result of `work` on each workspace, in their order."""
+        for number, path in enumerate(paths, 1):
+            yield path, self.one(path, work)
+            if progress is not None:
+                progress(number, len(paths))
 
     # -- what is done in one ----------------------------------------------------------------------------------
 

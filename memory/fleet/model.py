@@ -1,12 +1,12 @@
-"""The result types of a fleet of workspaces, and what fleets on one machine and on many have in common."""
+"""The result types of a fleet of workspaces, on one machine or on many."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from memory.base.clock import format_utc
 from memory.search.hits import FoundEntry
@@ -162,75 +162,3 @@ class WorkResult:
         """Return it for programs."""
         error = None if self.error is None else dict(self.error)
         return {"path": str(self.path), "host": self.host, "error": error, **(self.result or {})}
-
-
-class Fleet:
-    """Many workspaces. A broken one is reported as such and never stops the others.
-
-    The methods that have to do with being up to date are those of a fleet that others keep so.
-    """
-
-    def __enter__(self) -> Self:
-        """Return the fleet."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close what is open."""
-        self.close()
-
-    def listed(self) -> tuple[FleetWorkspace, ...]:
-        """Return the workspaces by host and path."""
-        raise NotImplementedError
-
-    def overview(self, now: datetime, progress: Progress | None = None) -> tuple[WorkspaceOverview, ...]:
-        """Return the status of all workspaces, by host and path."""
-        raise NotImplementedError
-
-    def hosts(self) -> tuple[FleetHost, ...]:
-        """Return the hosts of a catalogue by name; a fleet of this machine has none."""
-        return ()
-
-    def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:
-        """Return at once the status of all workspaces as of the last refresh, by host and path."""
-        return self.overview(now)
-
-    def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[WorkspaceOverview]:  # noqa: ARG002
-        """Refresh the workspaces for which `known` may be outdated, and yield the status of each."""
-        return iter(())
-
-    def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:
-        """Return at once the best hits of the index as it is; `search` returns up-to-date ones."""
-        return self.search(query, now, limit, kinds)[0]
-
-    def keep_up(self, go_on: Callable[[], bool] = lambda: True) -> None:
-        """Index what changed, for `glance`."""
-
-    def search(
-        self,
-        query: str,
-        now: datetime,
-        limit: int = 20,
-        kinds: Sequence[str] = (),
-        progress: Progress | None = None,
-        *,
-        deep: bool = False,
-    ) -> tuple[tuple[FleetHit, ...], tuple[WorkResult, ...]]:
-        """Return the best hits over all workspaces, and the workspaces that could not be searched.
-
-        `deep` searches the files themselves, on each host, instead of a catalogue.
-        """
-        raise NotImplementedError
-
-    def check(self, now: datetime, progress: Progress | None = None) -> Iterator[WorkResult]:
-        """Yield the problems of each workspace, by host and path."""
-        raise NotImplementedError
-
-    def maintain(
-        self, now: datetime, *, actor: str, dry_run: bool = False, progress: Progress | None = None
-    ) -> Iterator[WorkResult]:
-        """Run the maintenance of each workspace, and yield its report; monitors are not run."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Close what is open."""
-        raise NotImplementedError

@@ -19,7 +19,7 @@ from .catalogue.central import CentralFleet
 from .catalogue.schema import initialise
 from .embedded import EmbeddedFleet
 from .metrics import fleet_metrics
-from .model import Fleet, FleetHit, FleetHost, FleetWorkspace, WorkResult, WorkspaceOverview
+from .model import FleetHit, FleetHost, FleetWorkspace, WorkResult, WorkspaceOverview
 
 FAILED = 1
 _AWAY = "fleet.host_away"
@@ -70,7 +70,7 @@ def central(context: Context, database: str | None) -> CentralFleet:
     return context.opened(CentralFleet(needed_database(context, database)))
 
 
-def fleet_of(context: Context, database: str | None) -> Fleet:
+def fleet_of(context: Context, database: str | None) -> EmbeddedFleet | CentralFleet:
     """Return the fleet to use: that of the catalogue if a database is configured, else that of this machine."""
     return embedded(context) if database_of(context, database) is None else central(context, database)
 

@@ -390,6 +390,24 @@ def test_a_team_behind_a_proxy(team: Team) -> None:
     assert (answer.code, "fleet.token" in answer.err) == (2, True)
 
 
+def test_an_agent_that_was_killed_leaves_nothing_behind(team: Team) -> None:
+    """Its job is done by its next start, and a second agent of the same host does not begin meanwhile."""
+    with team.agent("desk") as first:
+        team.until("olga", "list", check=lambda data: data["workspaces"])
+        second = team("agent_desk", "agent")
+        assert (second.code, "fleet.host_taken" in second.err) == (4, True), second
+        first.kill()
+        first.wait(PATIENCE)
+        with psycopg.connect(team.url("olga"), autocommit=True, options="-c search_path=memdeck") as database:
+            database.execute("INSERT INTO job (host, workspace, verb) SELECT host, id, 'check' FROM workspace")
+            waiting = "SELECT waiting FROM job_count"
+            assert database.execute(waiting).fetchone() == (1,)
+            assert team("agent_desk", "agent", "--once").code == 0
+            assert database.execute(waiting).fetchone() == (0,)
+            ((outcome,),) = database.execute("SELECT outcome FROM job").fetchall()
+            assert "problems" in outcome
+
+
 def test_an_edit_on_a_host_is_found_everywhere(team: Team) -> None:
     """What is written, changed, moved away or made private on a host follows in the catalogue while agents run."""
     place = team.hosts["desk"]

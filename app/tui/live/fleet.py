@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from app.tui.search.screen import SHOWN, SearchScreen
 from app.tui.shell import Destination, Part, ThreadReport
 from memory.errors import MemdeckError
-from memory.fleet import EmbeddedFleet
+from memory.fleet import CentralFleet, EmbeddedFleet, Fleet
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, query_of
-from memory.fleet.model import Fleet, FleetHit, WorkspaceOverview
+from memory.fleet.model import FleetHit, WorkspaceOverview
 from memory.search.hits import FoundEntry, Hit, SearchAnswer, marks_of_terms
 from memory.storage.own_folders import DATABASE, config_home, home, host_name
 
@@ -47,8 +47,6 @@ class FleetSource(Part):
         assert workspace is not None
         with self._mutex:
             if self._made is None and environ.get(DATABASE):
-                from memory.fleet.catalogue.central import CentralFleet
-
                 self._made = CentralFleet(environ[DATABASE])
             elif self._made is None:
                 self._made = EmbeddedFleet(
@@ -114,7 +112,6 @@ class AllWorkspaces(Part):
         self.app.work(self._refresh, self._refreshed, self._not_refreshed, group="fleet")
 
     def _refresh(self) -> bool:
-        from memory.fleet.catalogue.central import CentralFleet
 
         shown = monotonic()
         fleet = self.source.fleet

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from memory.errors import NotFoundError, RefusedError
 from memory.fleet.jobs import ask
 from memory.fleet.local import best_hits, query_of
-from memory.fleet.model import Fleet, FleetHit, FleetHost, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
+from memory.fleet.model import FleetHit, FleetHost, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
 from memory.search.hits import FoundEntry
 
 from .connect import connect, told
@@ -57,8 +57,8 @@ class _Row(NamedTuple):
         return _is_silent(self.age)
 
 
-class CentralFleet(Fleet):
-    """The workspaces that the agents of all hosts published and keep up to date; see `Fleet`.
+class CentralFleet:
+    """The workspaces that the agents of all hosts published and keep up to date.
 
     Errors: `fleet.database_down`, `fleet.not_initialised`, `fleet.forbidden`. What a silent host would have to do is
     reported with `fleet.host_away`. Safe to share between threads.
@@ -72,6 +72,14 @@ class CentralFleet(Fleet):
         self._ended = False
         self._mutex = threading.RLock()
 
+    def __enter__(self) -> Self:
+        """Return the fleet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connection."""
+        self.close()
+
     def listed(self) -> tuple[FleetWorkspace, ...]:
         """Return the workspaces by host and path."""
         return tuple(FleetWorkspace(row.path, row.host) for row in self._rows())
@@ -82,6 +90,14 @@ class CentralFleet(Fleet):
             replace(WorkspaceOverview.read(row.path, row.host, row.overview), age=row.age, silent=row.silent)
             for row in self._rows()
         )
+
+    def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:
+        """Return the status of all workspaces; the agents keep it up to date."""
+        return self.overview(now)
+
+    def refresh(self, now: datetime, go_on: Callable[[], bool]) -> Iterator[WorkspaceOverview]:  # noqa: ARG002
+        """Refresh nothing: the agents do."""
+        return iter(())
 
     def hosts(self) -> tuple[FleetHost, ...]:
         """Return the hosts by name, with what their agents say of themselves and their jobs."""
@@ -115,6 +131,13 @@ class CentralFleet(Fleet):
             else:
                 hits += [_hit(one, hit) for hit in (one.result or {}).get("hits", ())]
         return best_hits(hits, limit), tuple(failed)
+
+    def glance(self, query: str, now: datetime, limit: int) -> tuple[FleetHit, ...]:
+        """Return the best hits of the catalogue."""
+        return self.search(query, now, limit)[0]
+
+    def keep_up(self, go_on: Callable[[], bool]) -> None:
+        """Index nothing: the agents do."""
 
     def check(self, now: datetime, progress: Progress | None = None) -> Iterator[WorkResult]:  # noqa: ARG002
         """Yield the current problems of each workspace, as found by its host."""

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory.fleet import EmbeddedFleet
+from memory.fleet import EmbeddedFleet, Fleet
 from memory.fleet.agent import AgentSettings, HostAgent
 from memory.fleet.catalogue.central import CentralFleet
 from memory.fleet.local import LocalWorkspaces
-from memory.fleet.model import Fleet
 from memory.workspace import Workspace
 from tests.patience import join, until
 
