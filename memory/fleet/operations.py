@@ -11,7 +11,7 @@ from typing import Any
 from memory.base.clock import format_utc, say_ago, say_span
 from memory.errors import UsageError
 from memory.operations import Choice, Context, Group, Whole, argument, option, under
-from memory.operations.result import PROBLEMS, Paint, Result, listing, said
+from memory.operations.result import PROBLEMS, Paint, Result, exported, listing, said
 from memory.search.operations import kinds_of
 from memory.storage.own_folders import DATABASE, config_home, home, host_name, state_home
 
@@ -195,9 +195,8 @@ def _silence(host: FleetHost) -> str:
 def metrics(context: Context, database: str | None) -> Result:
     """Print hosts, agents, jobs and workspaces in the text format of Prometheus."""
     all_of = fleet_of(context, database)
-    found, rows = all_of.hosts(), all_of.overview(context.now)
-    answer = {"hosts": [host.json() for host in found], "workspaces": [row.json() for row in rows]}
-    return Result(lambda: answer, lambda _: fleet_metrics(found, rows).splitlines())
+    text = fleet_metrics(all_of.hosts(), all_of.overview(context.now))
+    return exported(lambda: [text])
 
 
 @under(fleet, "check", examples=("memdeck fleet check", "memdeck fleet check -o jsonl"))

@@ -353,7 +353,8 @@ def served(team: Team, login: str, *options: str) -> Iterator[tuple[str, str]]:
 def ask(address: str, token: str, path: str, body: dict[str, Any] | None = None) -> tuple[int, Any]:
     """Return the status and the answer of the served fleet."""
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(f"{address}{path}", data, {"Authorization": f"Bearer {token}"})
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    request = urllib.request.Request(f"{address}{path}", data, headers)
     try:
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             text = answer.read()
