@@ -10,6 +10,7 @@ from typing import NamedTuple
 from bench.places import NOW, Places
 from memory.state import bundles
 from memory.state.analysis import analyse
+from memory.state.query import ask
 from memory.state.recall.recall import apply, preview, scope_of_recall
 from memory.state.sources import add_source, sync
 from memory.state.system import ProjectState
@@ -42,7 +43,7 @@ def asked_of(folder: Path) -> Iterator[Asked]:
             file.write_text(text)
         system = _made(root, project["sessions"])
         for question, right in project["questions"]:
-            yield Asked(name, question, right, system.ask(question).answer.split("\n")[0])
+            yield Asked(name, question, right, ask(system.store.memory(), question).answer.split("\n")[0])
 
 
 def _made(root: Path, sessions: list[list[str]]) -> ProjectState:

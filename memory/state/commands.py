@@ -8,8 +8,7 @@ and prints the new bundle as JSON and nothing else. In all other cases the deter
 from __future__ import annotations
 
 import shlex
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from memory.errors import MemdeckError
 from memory.monitoring.process.command import Finished, run_placed
@@ -49,14 +48,8 @@ def run_validation(
     memory: StateFiles,
     trust: Trust | None,
     environ: Mapping[str, str],
-    *,
-    cancel: threading.Event | None = None,
-    progress: Callable[[str], object] | None = None,
 ) -> list[Mapping[str, str]]:
     """Run the validation commands of the bundle and return their results, in the shape of the snapshot.
-
-    `progress` is called with the label of each command before it runs. If `cancel` was triggered, the results mean
-    nothing.
 
     BlockedError `trust.blocked` if any command is not approved: then none runs. A command that is no longer approved
     when its turn comes, because a file that it names changed meanwhile, is `unavailable`. MemdeckError
@@ -74,17 +67,13 @@ def run_validation(
         raise blocked_error(blocked)
     results: list[Mapping[str, str]] = []
     for ask in asks:
-        if progress is not None:
-            progress(ask.name)
         # The commands before it may have taken minutes, and have written what it would run.
         decision = trust.decide(ask)
         status, summary = "unavailable", f"not run: {decision.why}"
         if decision.allowed:
             command, seconds = decision.text or "", VALIDATION_SECONDS
             status, summary = _ended(
-                run_placed(
-                    command, ask.folder, root=memory.root, state=None, environ=environ, timeout=seconds, cancel=cancel
-                )
+                run_placed(command, ask.folder, root=memory.root, state=None, environ=environ, timeout=seconds)
             )
         results.append({"label": ask.name, "command": ask.text, "status": status, "summary": summary})
     return results

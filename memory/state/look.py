@@ -13,8 +13,6 @@ from memory.errors import MemdeckError
 from .diff import SectionDiff, diff_bundles
 from .files.model import Json
 from .files.reading import StateFiles
-from .recall.grouping import EventGroup, group_events
-from .recall.recall import next_events
 from .status import Status, status_of
 
 STATE_NAME = "state"
@@ -63,11 +61,6 @@ class StateLook:
     def checkpoints(self) -> Sequence[CheckpointLine]:
         """The checkpoints, the newest first."""
         return checkpoint_lines(self.memory)
-
-    @cached_property
-    def groups(self) -> tuple[EventGroup, ...]:
-        """The part of the backlog that the next recall takes, in groups, the newest first."""
-        return tuple(group_events(next_events(self.memory)[0])) if self.backlog else ()
 
     def diff(self, before: str, after: str) -> tuple[SectionDiff, ...]:
         """Return the diff of two checkpoints by their ids, section by section; `state` names the present bundle."""

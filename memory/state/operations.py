@@ -32,8 +32,9 @@ from .files.model import KEYS, plural, stamp
 from .files.store import StateStore
 from .look import checkpoint_lines, diff_of
 from .projections.files import render_projections
+from .query import ask
 from .recall.grouping import EventGroup
-from .recall.recall import SHOWN_GROUPS, SHOWN_LINES, RecallPreview, apply
+from .recall.recall import SHOWN_GROUPS, SHOWN_LINES, RecallPreview, apply, preview, scope_of_recall
 from .retention import prune as prune_now
 from .sources import add_source, chosen
 from .sources import sync as sync_now
@@ -79,9 +80,7 @@ def _store(context: Context) -> StateStore:
 # -- the bundle ---------------------------------------------------------------------------------------------------
 
 
-@under(
-    state, "init", serves="change", examples=("memdeck state init", "memdeck state init --provider codex -w ~/src/shop")
-)
+@under(state, "init", serves="change", examples=("memdeck state init",))
 @option("--provider", default="claude", metavar="P", help="Whose agent works here: claude (the default) or codex.")
 @option("--force", is_flag=True, help="Put what is there into the archive, and begin again.")
 def init(context: Context, provider: str, force: bool) -> Result:
@@ -146,12 +145,7 @@ def update(context: Context) -> Result:
     return _written(context, done)
 
 
-@under(
-    state,
-    "status",
-    serves="look",
-    examples=("memdeck state status", "memdeck state status --checkpoint chk-000003 -o json"),
-)
+@under(state, "status", serves="look", examples=("memdeck state status",))
 @option("--checkpoint", metavar="ID", help="Tell the drift against this one, not against the latest.")
 def status(context: Context, checkpoint: str | None) -> Result:
     """Say how things stand: events that wait, sources, drift, retention, and the one thing to do next."""
@@ -205,12 +199,7 @@ def _group_lines(paint: Paint, groups: Sequence[EventGroup]) -> Iterator[str]:
         yield f"  … {len(groups) - SHOWN_GROUPS:,} more"
 
 
-@under(
-    state,
-    "show",
-    serves="look",
-    examples=("memdeck state show", "memdeck state show gotchas", "memdeck state show project -o json"),
-)
+@under(state, "show", serves="look", examples=("memdeck state show", "memdeck state show gotchas -o json"))
 @argument("section", metavar="[SECTION]", required=False)
 def show(context: Context, section: str | None) -> Result:
     """Show the bundle or one section of it, as Markdown for people and as JSON for programs."""
@@ -231,11 +220,7 @@ def show(context: Context, section: str | None) -> Result:
     state,
     "edit",
     serves="change",
-    examples=(
-        "memdeck state edit gotchas",
-        "memdeck state edit next-steps --json steps.json",
-        "cat gotchas.json | memdeck state edit gotchas --json -",
-    ),
+    examples=("memdeck state edit gotchas", "memdeck state edit next-steps --json steps.json"),
 )
 @argument("section")
 @option(
@@ -270,9 +255,7 @@ def edit(context: Context, section: str, source: SentFile | None) -> Result:
     return Result(dict, lambda _: (), draft=draft)
 
 
-@under(
-    state, "export", serves="look", examples=("memdeck state export > ~/state.json", "memdeck state export --bundle")
-)
+@under(state, "export", serves="look", examples=("memdeck state export > ~/state.json",))
 @option("--bundle", is_flag=True, help="The bundle alone, in the form whose SHA-256 is its hash.")
 def export(context: Context, bundle: bool) -> Result:
     """Print the whole of it as one JSON document: state, events, checkpoints, sources and settings."""
@@ -287,7 +270,7 @@ def export(context: Context, bundle: bool) -> Result:
     return exported(lambda: [canonical(memory.bundle)] if bundle else [canonical(whole), "\n"])
 
 
-@under(state, "checkpoints", serves="look", examples=("memdeck state checkpoints", "memdeck state checkpoints -o json"))
+@under(state, "checkpoints", serves="look", examples=("memdeck state checkpoints",))
 def checkpoints(context: Context) -> Result:
     """List the checkpoints, the newest first."""
     found = checkpoint_lines(_store(context).memory())
@@ -295,12 +278,7 @@ def checkpoints(context: Context) -> Result:
     return listing("checkpoints", lambda: (one.json() for one in found), lambda paint: paint.columns(shown))
 
 
-@under(
-    state,
-    "events",
-    serves="look",
-    examples=("memdeck state events", "memdeck state events --unrecalled --limit 0 -o jsonl"),
-)
+@under(state, "events", serves="look", examples=("memdeck state events --unrecalled --limit 0 -o jsonl",))
 @option("--unrecalled", is_flag=True, help="Only those that no recall has looked at.")
 @option("--limit", type=Whole(0), default=50, metavar="N", help="The newest N (default: 50, 0 is all).")
 def events(context: Context, unrecalled: bool, limit: int) -> Result:
@@ -316,7 +294,7 @@ def events(context: Context, unrecalled: bool, limit: int) -> Result:
     state,
     "diff",
     serves="look",
-    examples=("memdeck state diff chk-000001 chk-000004", "memdeck state diff chk-000004 state -o json"),
+    examples=("memdeck state diff chk-000001 chk-000004", "memdeck state diff chk-000004 state"),
 )
 @argument("before", metavar="A")
 @argument("after", metavar="B")
@@ -358,14 +336,7 @@ def _diff_lines(paint: Paint, sections: Iterable[SectionDiff], most: int = 0) ->
 
 
 @under(
-    state,
-    "recall",
-    serves="change",
-    examples=(
-        "memdeck state recall",
-        "memdeck state recall --source imports --section gotchas",
-        "memdeck state recall --yes",
-    ),
+    state, "recall", serves="change", examples=("memdeck state recall", "memdeck state recall --section gotchas --yes")
 )
 @option("--source", metavar="S", help="Which events: all, local or imports (default: the settings').")
 @option("--section", metavar="S", help="Change one section only (default: the settings').")
@@ -387,8 +358,10 @@ def recall(
     Without a terminal and without --yes it only shows. One that changes nothing still moves the cursor.
     """
     store = _store(context)
-    shown = _system(context).preview(source, section, policy)
-    diff = not no_diff and (show_diff or store.memory().config["recall"]["preview"]["showDiffByDefault"])
+    memory = store.memory()
+    scope = scope_of_recall(memory.config, source=source, section=section, policy=policy)
+    shown = preview(memory, scope, _system(context).engine())
+    diff = not no_diff and (show_diff or memory.config["recall"]["preview"]["showDiffByDefault"])
     acts = bool(shown.events) and (shown.changes or shown.settles)
     before = Result(
         lambda: {**shown.json(diff=diff), "outcome": "preview" if acts else "nothing"},
@@ -435,15 +408,7 @@ def _preview_lines(paint: Paint, shown: RecallPreview, diff: bool) -> Iterator[s
         yield from _diff_lines(paint, shown.diff(), SHOWN_LINES)
 
 
-@under(
-    state,
-    "query",
-    serves="look",
-    examples=(
-        "memdeck state query 'Why do we use SQLite?'",
-        "memdeck state query 'what should I do next' --scope state -o json",
-    ),
-)
+@under(state, "query", serves="look", examples=("memdeck state query 'Why do we use SQLite?'",))
 @argument("question", nargs=-1, required=True)
 @option("--mode", metavar="M", help="answer, changes, next or traps (default: by the words of the question).")
 @option("--scope", default="all", metavar="S", help="state, history or all (the default).")
@@ -453,7 +418,7 @@ def query(context: Context, question: tuple[str, ...], mode: str | None, scope: 
     The first line is the best answer, with its source. Where nothing is about the question, it says so.
     """
     memory = _store(context).memory()
-    found = _system(context).ask(" ".join(question), mode=mode, scope=scope)
+    found = ask(memory, " ".join(question), mode=mode, scope=scope)
 
     def lines(paint: Paint) -> Iterator[str]:
         rows = ((hit.item.id, f"{hit.score:.2f}", hit.item.place, hit.item.file) for hit in found.hits)
@@ -465,15 +430,7 @@ def query(context: Context, question: tuple[str, ...], mode: str | None, scope: 
     return Result(found.json, lines, form=form)
 
 
-@under(
-    state,
-    "add",
-    serves="person",
-    examples=(
-        "memdeck state add --type claude-local --path ~/.claude",
-        "memdeck state add --type codex-local --path ~/.codex --name codex",
-    ),
-)
+@under(state, "add", serves="person", examples=("memdeck state add --type claude-local --path ~/.claude",))
 @option("--type", "kind", required=True, metavar="T", help="claude-local or codex-local.")
 @option("--path", required=True, metavar="P", help="The folder of the agent, or one file with a session.")
 @option("--name", metavar="N", help="What the source is called (default: by its type and path).")
@@ -540,12 +497,7 @@ def sync(context: Context, source: str | None, every: bool) -> Result:
 # -- upkeep -------------------------------------------------------------------------------------------------------
 
 
-@under(
-    state,
-    "validate",
-    serves="change",
-    examples=("memdeck state validate", "memdeck state validate --run", "memdeck state validate --repair"),
-)
+@under(state, "validate", serves="change", examples=("memdeck state validate", "memdeck state validate --repair"))
 @option("--run", "runs", is_flag=True, help="Run the validation commands first, each after approval, and note it.")
 @option("--repair", is_flag=True, help="Show what can be mended, ask, and mend it.")
 @_yes
@@ -627,14 +579,7 @@ def prune(context: Context, dry_run: bool) -> Result:
 
 
 @under(
-    state,
-    "config",
-    serves="change",
-    examples=(
-        "memdeck state config",
-        "memdeck state config recall.policy",
-        "memdeck state config retention.enabled false",
-    ),
+    state, "config", serves="change", examples=("memdeck state config", "memdeck state config retention.enabled false")
 )
 @argument("key", required=False)
 @argument("value", required=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -184,7 +184,6 @@ def sync(
     home: Path | None,
     actor: str,
     now: datetime,
-    progress: Callable[[str], object] | None = None,
     quiet: bool = False,
 ) -> Synced:
     """Import the sessions of some sources as events, in one transaction.
@@ -192,7 +191,6 @@ def sync(
     With `quiet`, nothing is written where no session is new and every source has the same result as before. A session
     that was imported with the same hash is skipped, and not even read while its file has the same size and time; one
     that grew becomes a new event. A session or a source that cannot be read is reported and does not stop the others.
-    `progress` is called with the name of each session that is read.
     """
     memory = store.memory()
     _ = memory.state
@@ -203,7 +201,7 @@ def sync(
     for source in memory.sources:
         if source["id"] in ids:
             result, known = SourceSync(source["id"]), notes.files_read(source, counts[source["id"]])
-            items, looks[source["id"]] = _read(store.root, home, source, result, known, progress)
+            items, looks[source["id"]] = _read(store.root, home, source, result, known)
             found.append((source, result, items))
     if not found:
         return Synced((), None)
@@ -218,7 +216,6 @@ def _read(
     source: Json,
     result: SourceSync,
     known: Looks,
-    progress: Callable[[str], object] | None,
 ) -> tuple[list[ImportedItem], Looks]:
     """Return the sessions of a source to import, and the files that were read now or before."""
     items: list[ImportedItem] = []
@@ -238,8 +235,6 @@ def _read(
             if known.get(one.name) == present:
                 result.unchanged += 1
             else:
-                if progress is not None:
-                    progress(one.name)
                 _take(read_item(one, root=root, home=home), name, result, items, home)
             looks[one.name] = present
         except (MemdeckError, OSError) as error:

@@ -26,8 +26,6 @@ from memory.workspace import Outcome, Workspace
 from .automate import Cycle, said
 from .bundles import edit
 from .checks.check import validate
-from .checks.finding import RepairPlan
-from .checks.repair import repair
 from .commands import engine_ask, engine_of, validation_asks
 from .exchange import items_of, take
 from .files import model
@@ -39,8 +37,7 @@ from .machine_notes import MachineNotes
 from .parts import bundle_records, records_of, ref_of
 from .projections.entry_block import without_blocks
 from .projections.files import NAMES, path_of
-from .query import QueryAnswer, ask
-from .recall.recall import Engine, RecallPreview, apply, preview, scope_of_recall
+from .recall.recall import Engine
 from .status import status_of
 
 _FILES = (model.STATE, model.EVENTS, model.SOURCES, model.CONFIG, model.ANALYSED)
@@ -230,30 +227,6 @@ class ProjectState(System):
     def engine(self) -> Engine | None:
         """Return the engine of the person's settings, None where there is none."""
         return None if self.trust is None else engine_of(self.trust, self.environ)
-
-    def preview(
-        self, source: str | None = None, section: str | None = None, policy: str | None = None
-    ) -> RecallPreview:
-        """Return what a recall would do, with the engine of the person's settings."""
-        memory = self.store.memory()
-        scope = scope_of_recall(memory.config, source=source, section=section, policy=policy)
-        return preview(memory, scope, self.engine())
-
-    def recall(self, shown: RecallPreview, *, actor: str, now: datetime) -> Outcome:
-        """Apply a recall that was shown; errors as `memory.state.recall.recall.apply`."""
-        done = apply(self.store, shown, actor=actor, now=now)
-        if done.change is None:
-            raise MemdeckError("state.recall.nothing", "there is nothing to recall")
-        return Outcome(done.change, done.change.summary)
-
-    def ask(self, question: str, *, mode: str | None = None, scope: str = "all") -> QueryAnswer:
-        """Return the answer to a question by the product's ranking; errors as `memory.state.query.ask`."""
-        return ask(self.store.memory(), question, mode=mode, scope=scope)
-
-    def repair(self, shown: RepairPlan, *, actor: str, now: datetime) -> Outcome:
-        """Apply a repair plan; errors as `memory.state.checks.repair.repair`."""
-        _, change = repair(self.store, shown, actor=actor, now=now)
-        return Outcome(change, change.summary)
 
     def edit(self, section: str, value: Any, base: Any, *, actor: str, now: datetime) -> Outcome:
         """Set the value of a section; errors as `memory.state.bundles.edit`."""

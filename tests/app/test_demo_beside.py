@@ -11,6 +11,7 @@ from app.demo.siblings import BASE, ROOT, add_beside, demo_agent, demo_facts, de
 from app.demo.workspace import demo_files
 from memory.errors import NotFoundError
 from memory.state.checks.check import validate
+from memory.state.recall.recall import preview, scope_of_recall
 from memory.state.sources import sync
 from memory.systems import check_all
 from memory.typed.failures import read_failures
@@ -83,7 +84,8 @@ def test_the_project_is_sound_and_has_all_that_its_pane_shows(shop: Workspace) -
     assert [one.code for one in found if one.level == "warn"] == []
     done = sync(system.store, ["claude"], home=None, actor="cli", now=NOW)
     assert (done.imported, done.results[0].skipped) == (0, 4)
-    recalled = system.preview().digest
+    memory = system.store.memory()
+    recalled = preview(memory, scope_of_recall(memory.config)).digest
     assert recalled.gotchas[2] == ("Pool runs dry without an error",)
     assert recalled.steps[1] == ("Warn when the pool is nearly empty",)
 

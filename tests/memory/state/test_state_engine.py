@@ -14,6 +14,7 @@ from memory.errors import BlockedError, MemdeckError
 from memory.state import bundles
 from memory.state.commands import engine_ask, run_validation
 from memory.state.files.model import stamp
+from memory.state.recall.recall import apply, preview, scope_of_recall
 from memory.systems import asks_of_all, trust_of
 from memory.trust.consent import Trust, read_settings
 
@@ -80,7 +81,8 @@ def program(person: Person, text: str) -> str:
 
 def shown(repository: Repository) -> Any:
     """Return the preview of a recall with the engine that is set."""
-    return repository.system.preview()
+    memory = repository.memory
+    return preview(memory, scope_of_recall(memory.config), repository.system.engine())
 
 
 def test_an_approved_engine_makes_the_bundle(repository: Repository, person: Person) -> None:
@@ -92,7 +94,7 @@ def test_an_approved_engine_makes_the_bundle(repository: Repository, person: Per
     assert "From the engine" in found.digest.gotchas[0]
     assert found.after["validationCommands"] == found.before["validationCommands"]
     assert found.after["project"]["recommendedEntryFile"] == "README.md"
-    repository.system.recall(found, actor=ACTOR, now=repository.later())
+    apply(repository.store, found, actor=ACTOR, now=repository.later())
     assert repository.codes() == []
 
 
@@ -154,7 +156,7 @@ def test_an_engine_that_writes_into_the_state_is_not_applied(repository: Reposit
     found = shown(repository)
     damaged = state.read_bytes()
     with pytest.raises(MemdeckError):
-        repository.system.recall(found, actor=ACTOR, now=repository.later())
+        apply(repository.store, found, actor=ACTOR, now=repository.later())
     assert state.read_bytes() == damaged
     assert repository.codes() == ["state:json"]
 
