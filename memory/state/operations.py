@@ -30,7 +30,6 @@ from .files.config import setting
 from .files.json_text import canonical
 from .files.model import KEYS, plural, stamp
 from .files.store import StateStore
-from .look import checkpoint_lines, diff_of
 from .projections.files import render_projections
 from .query import ask
 from .recall.grouping import EventGroup
@@ -38,7 +37,7 @@ from .recall.recall import SHOWN_GROUPS, SHOWN_LINES, RecallPreview, apply, prev
 from .retention import prune as prune_now
 from .sources import add_source, chosen
 from .sources import sync as sync_now
-from .status import Status, status_of
+from .status import Status, checkpoint_lines, diff_of, status_of
 from .system import ProjectState
 
 _SECTIONS = ", ".join(KEYS)

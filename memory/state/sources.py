@@ -15,7 +15,7 @@ from memory.errors import MemdeckError, NotFoundError, UsageError
 
 from .files import schema
 from .files.json_text import canonical_bytes
-from .files.model import SIGNALS, SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
+from .files.model import SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
 from .files.reading import StateFiles
 from .files.store import NEVER_SYNCED, StateStore, StateWriting, refuse, short
 from .imports import ImportedItem, discover, read_item
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 SHOWN = 20
 """How many warnings of a source are shown."""
 
-_FARED = ("lastSyncStatus", "lastSyncError")
 _COUNTED = ("source", "status", "imported", "learned", "skipped", "unchanged")
 _NOUNS = {
     "decisions": "decisions",
@@ -68,8 +67,7 @@ def add_source(
         known = ", ".join(SOURCE_TYPES)
         raise UsageError("state.source.type", f"{type[:60]!r} is no type of source", f"one of {known}")
     absolute = full_path(path, folder, home)
-    written = shown_path(absolute, store.root, home)
-    found = source_id(type, absolute, name)
+    written, found = shown_path(absolute, store.root, home), source_id(type, absolute, name)
     if not found:
         raise UsageError("state.source.name", f"{name or path!r} gives no id", "name it with letters or digits")
     if not os.path.exists(absolute):
@@ -77,17 +75,15 @@ def add_source(
 
     def build(writing: StateWriting) -> tuple[Json, Change]:
         state, sources = writing.memory.state, writing.memory.sources
-        if any(source["id"] == found for source in sources):
-            raise UsageError("state.source.exists", f"there is a source {found} already", "give another --name")
-        for known in sources:
-            if known["type"] == type and full_path(known["path"], store.root, home) == absolute:
-                raise UsageError(
-                    "state.source.exists",
-                    f"the sessions in {written} are the source {known['id']} already",
-                    f"`memdeck state sync {known['id']}` imports them",
+        for one in sources:
+            same = one["type"] == type and full_path(one["path"], store.root, home) == absolute
+            if same or one["id"] == found:
+                words = (
+                    f"the sessions in {written} are the source {one['id']}" if same else f"there is a source {found}"
                 )
-        created = stamp(writing.now)
-        made = {"createdAt": created, "updatedAt": created}
+                hint = f"`memdeck state sync {one['id']}` imports them" if same else "give another --name"
+                raise UsageError("state.source.exists", f"{words} already", hint)
+        made = dict.fromkeys(("createdAt", "updatedAt"), stamp(writing.now))
         source = {"id": found, "type": type, "path": written, **made, **NEVER_SYNCED}
         refuse("source", source)
         writing.put(SOURCES, canonical_bytes([*sources, source]))
@@ -267,22 +263,22 @@ def _why(error: MemdeckError | OSError, name: str) -> str:
 def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
     """Plan the new events and the result of each source."""
     memory = writing.memory
-    before = {source["id"]: source for source in memory.sources}
-    found = [one for one in found if one[0]["id"] in before]
+    sources = {source["id"]: source for source in memory.sources}
+    found = [one for one in found if one[0]["id"] in sources]
     new = _new_events(memory, found)
-    at = stamp(writing.now)
-    sources = dict(before)
+    at, same = stamp(writing.now), True
     for source, result, _ in found:
         fared = {"lastSyncStatus": result.status, "lastSyncError": short(result.failed[0]) if result.failed else None}
+        before = sources[source["id"]]
+        same = same and all(before[key] == value for key, value in fared.items())
         when = {"updatedAt": at, "lastSyncedAt": at, "lastImportedCount": result.imported}
-        sources[source["id"]] = {**before[source["id"]], **when, **fared}
+        sources[source["id"]] = {**before, **when, **fared}
     results = tuple(result for _, result, _ in found)
-    same = all(before[name][key] == one[key] for name, one in sources.items() for key in _FARED)
     if quiet and not new and same:
         return Synced(results, None)
     if new:
         writing.add_events(new)
-    writing.put(SOURCES, canonical_bytes(list(sources.values())))
+    writing.put(SOURCES, canonical_bytes([*sources.values()]))
     counts = {"historyEventCount": len(memory.events) + len(new), "importSourceCount": len(sources)}
     writing.put_state({**memory.state, "maintenance": {**memory.state["maintenance"], **counts}})
     return Synced(results, writing.commit(f"imported {plural(len(new), 'session')}"))
@@ -300,18 +296,19 @@ def _new_events(memory: StateFiles, found: _Found) -> list[Json]:
     every = [(source["id"], result, item) for source, result, items in found for item in items]
     for name, result, item in sorted(every, key=lambda one: one[2].created_at):
         key = (name, item.external_item_id, item.content_hash)
-        event = _event(event_id(number + 1), name, item)
         if key in seen:
             result.skipped += 1
-        elif faults := schema.faults_of("event", event):
+            continue
+        event = _event(event_id(number + 1), name, item)
+        if faults := schema.faults_of("event", event):
             result.failed.append(f"{item.source_ref}: {schema.first_of(faults)}")
-        else:
-            seen.add(key)
-            number += 1
-            new.append(event)
-            result.imported += 1
-            result.learned += sum(map(len, event["signals"].values()))
-            result.events.append(event["id"])
+            continue
+        seen.add(key)
+        number += 1
+        new.append(event)
+        result.imported += 1
+        result.learned += sum(map(len, item.signals.values()))
+        result.events.append(event["id"])
     return new
 
 
@@ -324,7 +321,7 @@ def _event(name: str, source: str, item: ImportedItem) -> Json:
         "externalItemId": item.external_item_id,
         "createdAt": item.created_at,
         "contentHash": item.content_hash,
-        "summary": item.summary if item.summary.strip() else f"Session {item.external_item_id}",
-        "signals": {kind: [one for one in item.signals.get(kind, ()) if one.strip()] for kind in SIGNALS},
+        "summary": item.summary,
+        "signals": dict(item.signals),
         "sourceRef": item.source_ref,
     }

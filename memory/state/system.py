@@ -27,18 +27,16 @@ from .automate import Cycle, said
 from .bundles import edit
 from .checks.check import validate
 from .commands import engine_ask, engine_of, validation_asks
-from .exchange import items_of, take
 from .files import model
 from .files.model import Json, is_entry_file, plural
 from .files.reading import read_events
 from .files.store import StateStore, entry_path
-from .look import StateLook
 from .machine_notes import MachineNotes
-from .parts import bundle_records, records_of, ref_of
+from .parts import bundle_records, items_of, records_of, ref_of, take
 from .projections.entry_block import without_blocks
 from .projections.files import NAMES, path_of
 from .recall.recall import Engine
-from .status import status_of
+from .status import StateLook, status_of
 
 _FILES = (model.STATE, model.EVENTS, model.SOURCES, model.CONFIG, model.ANALYSED)
 _VIEWS = tuple(map(path_of, NAMES))

@@ -50,7 +50,7 @@ While you work, note what the next one has to know on a line of its own: `DECISI
 class EntryBlock:
     """A block in a file: its start and end in bytes (its last line end included), and the content of its marker.
 
-    `closed` is False where no end marker follows: then it ends after the lines that memdeck wrote.
+    `closed` is False where no end marker follows: then it is the line of its marker alone.
     """
 
     start: int
@@ -84,7 +84,7 @@ def put_block(data: bytes, block: str) -> bytes:
     The first block of the file is replaced in place. Without one, the block is inserted after the first heading of
     level 1 (`# `) outside code, with a blank line on each side; else at the top, after a BOM and front matter. Putting
     the same block twice changes nothing. Of several blocks only the first is touched; of one without an end marker, the
-    start marker and the lines after it that memdeck wrote.
+    start marker alone.
     """
     newline = newline_of(data)
     new = encode(block.replace("\n", newline))
@@ -140,18 +140,8 @@ def _pair(data: bytes, marks: list[re.Match[bytes]]) -> list[EntryBlock]:
             continue
         following = marks[place + 1] if place + 1 < len(marks) else None
         closed = following is not None and following["version"] is None
-        end = following.end() if closed and following is not None else _written_end(data, mark.end())
+        end = following.end() if closed and following is not None else mark.end()
         start = mark.start("mark")
         text = decode(data[start:end])
         blocks.append(EntryBlock(start, end, int(mark["version"]), mark["hash"].decode(), closed, text))
     return blocks
-
-
-def _written_end(data: bytes, start: int) -> int:
-    """Return the position after the lines from `start` on that belong to a block."""
-    for line in _BODY.split("\n"):
-        end = _line_end(data, start)
-        if data[start:end].rstrip(b"\r\n") != line.encode():
-            break
-        start = end
-    return start

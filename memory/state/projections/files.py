@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 from memory.document.lines import decode
@@ -40,23 +39,35 @@ _PURPOSES = {
 
 
 _SOURCE = re.compile(r"(?:Written|Noted|Listed) in `")
-_GOTCHA = {"Symptom": "symptom", "Cause": "cause", "Correct path": "correctPath"}
-_STEP = {"Why": "why", "Start": "start", "Done when": "done"}
 _FACTS = (
     ("Ecosystem", "primaryEcosystem", "{}"),
     ("Package manager", "packageManager", "{}"),
     ("Workspace", "workspaceManager", "{}"),
     ("Entry file", "recommendedEntryFile", "{:code}"),
 )
-_MAP = (
-    ("Modules", "projectMap", "modules", "{path:code} ({name}): {responsibility}"),
-    ("Entry points", "projectMap", "entrypoints", "{path:code}: {role}"),
-    ("First files to read", "projectMap", "firstFilesToRead", "{text:code}"),
-    ("Dense source areas", "projectMap", "denseSourceAreas", "{path:code}: {note}"),
-    ("Architecture notes", "projectMap", "architectureNotes", "{text}"),
-    ("Key paths", "project", "keyPaths", "{text:code}"),
+_SECTIONS = {
+    "project-map": (
+        ("Modules", "projectMap.modules", "{path:code} ({name}): {responsibility}"),
+        ("Entry points", "projectMap.entrypoints", "{path:code}: {role}"),
+        ("First files to read", "projectMap.firstFilesToRead", "{text:code}"),
+        ("Dense source areas", "projectMap.denseSourceAreas", "{path:code}: {note}"),
+        ("Architecture notes", "projectMap.architectureNotes", "{text}"),
+        ("Key paths", "project.keyPaths", "{text:code}"),
+    ),
+    "current-focus": (
+        ("Current state", "currentFocus.currentState", "{text}"),
+        ("Known risks", "currentFocus.knownRisks", "{text}"),
+        ("Validation commands", "validationCommands", "{label}: {command:code} ({purpose})"),
+        ("Validation snapshot", "currentFocus.validationSnapshot.results", "{status:upper} {command:code}: {summary}"),
+        ("Suggested next actions", "currentFocus.suggestedNextActions", "{text}"),
+    ),
+}
+"""The sections of the two maps: heading, the place of the list in the bundle, and the form of each bullet."""
+_ENTRIES = (
+    ("Gotchas", "gotchas", "## {title}", {"Symptom": "symptom", "Cause": "cause", "Correct path": "correctPath"}),
+    ("Next steps", "nextSteps", "## {number}. {title}", {"Why": "why", "Start": "start", "Done when": "done"}),
 )
-"""The sections of the project map: heading, the place of the list in the bundle, and the form of each bullet."""
+"""The two lists of entries: heading, key in the bundle, the title of an entry, and the names of its values."""
 _README = """\
 # Project memory of {name}
 
@@ -132,13 +143,22 @@ def render_projections(bundle: Bundle, bundle_hash: str) -> dict[str, str]:
 
     Text of the bundle is shown literally and never read as Markdown, except for code spans.
     """
-    bodies = (
-        _readme(bundle),
-        _project_map(bundle),
-        _current_focus(bundle),
-        _entries("Gotchas", bundle["gotchas"], _GOTCHA),
-        _entries("Next steps", bundle["nextSteps"], _STEP, numbered=True),
+    project, focus = bundle["project"], bundle["currentFocus"]
+    order = "\n".join(
+        f"{number}. [{name}.md]({name}.md): {why}" for number, (name, why) in enumerate(_PURPOSES.items(), 1)
     )
+    facts = [f"{name}: {form.format(_Shown(project[key]))}" for name, key, form in _FACTS if project[key] != "none"]
+    snapshot = focus["validationSnapshot"]
+    status, at = snapshot["status"].capitalize().replace("-", " "), snapshot["validatedAt"]
+    run = inline(f"{status} ({at}): {snapshot['summary']}" if at else f"{status}: {snapshot['summary']}")
+    bodies = (
+        _filled(_README.replace("{order}", order), project).split("\n"),
+        ["# Project map", "", inline(project["summary"]), "", *_section("Engineering facts", facts),
+         *_lists(bundle, "project-map", {})],
+        ["# Current focus", "", inline(focus["summary"]), "",
+         *_lists(bundle, "current-focus", {"Validation snapshot": [run]})],
+        *(_entries(bundle[key], heading, form, names) for heading, key, form, names in _ENTRIES),
+    )  # fmt: skip
     return {
         name: "\n".join([marker(name, bundle_hash), "", *body]).rstrip() + "\n"
         for name, body in zip(NAMES, bodies, strict=True)
@@ -160,50 +180,25 @@ def _filled(template: str, values: Mapping[str, Any] | str) -> str:
     return template.format_map(shown)
 
 
-def _readme(bundle: Bundle) -> list[str]:
-    order = "\n".join(
-        f"{number}. [{name}.md]({name}.md): {why}" for number, (name, why) in enumerate(_PURPOSES.items(), 1)
-    )
-    return _filled(_README.replace("{order}", order), bundle["project"]).split("\n")
+def _lists(bundle: Bundle, page: str, more: Mapping[str, list[str]]) -> list[str]:
+    """Return the sections of a page with their bullets; `more` are bullets before those of a section."""
+    lines: list[str] = []
+    for title, place, form in _SECTIONS[page]:
+        value: Any = bundle
+        for key in place.split("."):
+            value = value[key]
+        lines += _section(title, [*more.get(title, ()), *(_filled(form, one) for one in value)])
+    return lines
 
 
-def _project_map(bundle: Bundle) -> list[str]:
-    project = bundle["project"]
-    facts = [f"{name}: {form.format(_Shown(project[key]))}" for name, key, form in _FACTS if project[key] != "none"]
-    lists = [_section(title, (_filled(form, one) for one in bundle[part][key])) for title, part, key, form in _MAP]
-    return [
-        "# Project map", "", inline(project["summary"]), "", *_section("Engineering facts", facts), *chain(*lists),
-    ]  # fmt: skip
-
-
-def _current_focus(bundle: Bundle) -> list[str]:
-    focus = bundle["currentFocus"]
-    snapshot = focus["validationSnapshot"]
-    status = inline(snapshot["status"].capitalize().replace("-", " "))
-    validated = f" ({inline(snapshot['validatedAt'])})" if snapshot["validatedAt"] else ""
-    run = [f"{status}{validated}: {inline(snapshot['summary'])}"]
-    run += [_filled("{status:upper} {command:code}: {summary}", one) for one in snapshot["results"]]
-    commands = [_filled("{label}: {command:code} ({purpose})", one) for one in bundle["validationCommands"]]
-    return [
-        "# Current focus", "", inline(focus["summary"]), "",
-        *_section("Current state", map(inline, focus["currentState"])),
-        *_section("Known risks", map(inline, focus["knownRisks"])),
-        *_section("Validation commands", commands),
-        *_section("Validation snapshot", run),
-        *_section("Suggested next actions", map(inline, focus["suggestedNextActions"])),
-    ]  # fmt: skip
-
-
-def _entries(
-    heading: str, entries: Sequence[Mapping[str, str]], names: Mapping[str, str], *, numbered: bool = False
-) -> list[str]:
+def _entries(entries: Sequence[Mapping[str, str]], heading: str, form: str, names: Mapping[str, str]) -> list[str]:
     """Return a heading, and each entry with its title and the values at the keys of `names`, each with its name.
 
     A value that was not recorded is left out; where something is only written or noted is in small print.
     """
     lines = [f"# {heading}", ""]
     for number, entry in enumerate(entries, 1):
-        lines += [f"## {f'{number}. ' if numbered else ''}{inline(entry['title'])}", ""]
+        lines += [form.format(number=number, title=inline(entry["title"])), ""]
         for name, key in names.items():
             value = inline(entry[key])
             if _SOURCE.match(value):

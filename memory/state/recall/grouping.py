@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -54,42 +53,29 @@ def group_events(events: Sequence[Json]) -> list[EventGroup]:
     Events belong together that share the topic of a gotcha or of a next step, or a key path together with a decision or
     a validation; a path alone groups nothing. Groups are numbered `grp-000001`, … in that order.
     """
-    leader = list(range(len(events)))
-
-    def find(place: int) -> int:
-        while leader[place] != place:
-            leader[place] = leader[leader[place]]
-            place = leader[place]
-        return place
-
-    noted = [
-        [(kind, plain_words(text)) for kind in _NOTES for text in event["signals"][kind]]
-        if event["signals"]["keyPaths"]
-        else []
-        for event in events
-    ]
-    times_noted = Counter(note for notes in noted for note in set(notes))
-    seen: dict[object, int] = {}
-    for place, event in enumerate(events):
-        shared = [note for note in noted[place] if note[1] and times_noted[note] > 1]
-        for key in _links(event["signals"], shared):
-            first = seen.setdefault(key, place)
-            one, other = find(first), find(place)
-            leader[max(one, other)] = min(one, other)
-    members: dict[int, list[Json]] = {}
-    for place, event in enumerate(events):
-        members.setdefault(find(place), []).append(event)
-    ordered = sorted((sorted(group, key=_when) for group in members.values()), key=lambda group: _when(group[-1]))
-    return [_group(number, group) for number, group in enumerate(reversed(ordered), 1)]
+    groups: dict[object, list[Json]] = {}
+    for event in events:
+        keys = set(_keys(event))
+        shared = {id(groups[key]): groups[key] for key in keys if key in groups}
+        largest, *others = sorted(shared.values(), key=len, reverse=True) or [[]]
+        for other in others:
+            largest += other
+            groups |= {key: largest for one in other for key in _keys(one)}
+        largest.append(event)
+        groups |= dict.fromkeys(keys, largest)
+    found = {id(group): sorted(group, key=_when) for group in groups.values()}
+    ordered = sorted(found.values(), key=lambda group: _when(group[-1]), reverse=True)
+    return [_group(number, group) for number, group in enumerate(ordered, 1)]
 
 
-def _links(signals: dict[str, list[str]], notes: Sequence[tuple[str, str]]) -> Iterable[object]:
-    """Yield the keys that events of one group share; `notes` are those that another event has as well."""
+def _keys(event: Json) -> Iterator[object]:
+    """Yield the keys that events of one group share, and its own."""
+    signals = event["signals"]
+    yield event["id"]
     for kind in ("gotchas", "nextStepHints"):
-        for text in signals[kind]:
-            if about := topic(text):
-                yield kind, about
-    yield from product(notes, signals["keyPaths"])
+        yield from ((kind, about) for text in signals[kind] if (about := topic(text)))
+    notes = [(kind, plain_words(text)) for kind in _NOTES for text in signals[kind]] if signals["keyPaths"] else []
+    yield from product((note for note in notes if note[1]), signals["keyPaths"])
 
 
 def _when(event: Json) -> tuple[str, int]:

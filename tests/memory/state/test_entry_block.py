@@ -39,7 +39,6 @@ IN_FILE = f"{OPEN}\nold words\n{END}\n"
         (f"{OPEN}\nx\n```\n{END}\n```\ny\n{END}\nz\n", "BLOCKz\n"),
         (f"{OPEN}\nx\n", "BLOCKx\n"),
         (f"{OPEN}\nx\n{IN_FILE}", f"BLOCKx\n{IN_FILE}"),
-        (render_block(OLD).replace(END + "\n", "mine\n"), "BLOCKmine\n"),
         (f"{END}\n# T\n", f"{END}\n# T\n\nBLOCK"),
         (f"text\n{IN_FILE}", "text\nBLOCK"),
         (f"{OPEN}\nx\n{END}", "BLOCK-"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.state.files.json_text import canonical
 from memory.state.files.model import KEYS
-from memory.state.look import StateLook
+from memory.state.status import StateLook
 from memory.state.system import ProjectState
 from memory.systems.acts import act
 from memory.workspace import Outcome
