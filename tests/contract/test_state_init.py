@@ -173,6 +173,13 @@ def test_a_change_log_is_that_of_the_main_package(place: Place, files: dict[str,
     assert "Not released yet: Fire two kilns at once." in focus["currentState"]
 
 
+def test_without_unreleased_changes_the_newest_version_is_told(place: Place) -> None:
+    """The newest version in the change log is named with its first change."""
+    log = "# Change log\n\n## [1.2.0] (2026-01-01)\n\n- Fire two kilns at once\n- Cool\n\n## 1.1.0\n\n- First\n"
+    state = made(place, {"CHANGELOG.md": log})["currentFocus"]["currentState"]
+    assert state == ["The newest version in `CHANGELOG.md` is “[1.2.0] (2026-01-01)”: Fire two kilns at once."]
+
+
 def test_where_nothing_is_known_it_says_so_once(place: Place) -> None:
     """A repository without plans has a short page, without empty sections."""
     made(place, {"README.md": README})

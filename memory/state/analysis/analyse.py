@@ -17,7 +17,7 @@ from .commands import Command, ci_files, commands_of
 from .documents import capital, cut, ended, listed, opening_of, plain, sections_of
 from .manifests import Package, Project, main_package, projects_of, whole_name
 from .modules import main_folder, modules_of
-from .plans import MOST_CHANGES, Unreleased, gotchas, next_steps, unreleased
+from .plans import MOST_CHANGES, Unreleased, gotchas, newest_version, next_steps, unreleased
 from .tree import MOST_FILES, Tree, is_document, is_test_folder, language_of
 
 _GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
@@ -76,7 +76,11 @@ def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
             "firstFilesToRead": _first_files(tree, guides, main, entrypoints),
         },
         "currentFocus": _focus(
-            tree, steps, changes, checks, [problem for project in projects for problem in project.problems]
+            tree,
+            steps,
+            changes or newest_version(tree, folder),
+            checks,
+            [problem for project in projects for problem in project.problems],
         ),
         "gotchas": gotchas(tree),
         "nextSteps": steps,
@@ -204,14 +208,16 @@ def _first_files(tree: Tree, guides: list[str], main: Package | None, entrypoint
 def _focus(
     tree: Tree,
     steps: list[dict[str, str]],
-    changes: Unreleased | None,
+    changes: Unreleased | str,
     commands: list[Command],
     problems: list[str],
 ) -> dict[str, Any]:
     """Return the section `currentFocus`: nothing in it changes with each commit."""
     state = [FOREIGN] if is_foreign(tree.root) else []
     summary = _NOTHING
-    if changes is not None:
+    if isinstance(changes, str):
+        state += [changes] if changes else []
+    else:
         where = f"`{changes.path}`, “{changes.title}”," if changes.title else f"`{changes.path}`"
         summary = f"Work is on the next release: {where} lists what is not released yet."
         state += [ended(f"Not released yet: {change}") for change in changes.changes[:MOST_CHANGES]]
@@ -220,7 +226,7 @@ def _focus(
     if steps:
         file = steps[0]["start"].rpartition("in `")[2].partition("`")[0]
         said = f"`{file}` lists what is open, first “{steps[0]['title']}”."
-        summary = said if changes is None else f"{summary} {said}"
+        summary = said if isinstance(changes, str) else f"{summary} {said}"
     actions = [first_run(commands[0].text)] if commands else []
     actions += [ended(f"Begin with “{steps[0]['title']}”")] if steps else []
     if tree.readme() is None:

@@ -92,6 +92,18 @@ def unreleased(tree: Tree, main: str = "", coming: str = "") -> Unreleased | Non
     return Unreleased(fragments[0].rpartition("/")[0], "", told) if told else None
 
 
+def newest_version(tree: Tree, main: str = "") -> str:
+    """Return what the newest version in the change log changed first, as a sentence; "" without one."""
+    for path, sections in documents(tree, _CHANGES, main):
+        for section in sections:
+            inner = [one for one in sections if one is section or section.title in one.above]
+            items = [item.text for one in inner for item in one.items]
+            if section.level in (1, 2) and items and re.search(r"\d\.\d", section.title):
+                said = some_sentences(items[0], _TEXT)
+                return ended(f"The newest version in `{path}` is “{cut(section.title, _TITLE)}”: {said}")
+    return ""
+
+
 def next_steps(tree: Tree) -> list[dict[str, str]]:
     """Return the open items of TODO and ROADMAP files, else of such sections in the guides, in document order."""
     plans = [(path, one) for path, sections in documents(tree, _PLANS) for one in sections]
