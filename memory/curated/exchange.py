@@ -22,7 +22,6 @@ _TYPES = {"contact": "user", "task": "project", "next-step": "project", "decisio
 _HEADER = ("description", "type", "scope", "agent", "tier")
 """The fields of a memory's header."""
 _LEFT = ("reject", "noop")
-_MOST_NUMBERS = 10_000
 
 
 def items_of(memories: Sequence[Memory], invalid: Sequence[Invalid], folder: str) -> Iterator[Item | Skipped]:
@@ -97,30 +96,23 @@ def _planned(curated: Curated, candidate: Candidate, files: set[str], actor: str
     """
     assert candidate.header is not None
     header = candidate.header
-    stem = slug(header.name)
-    for number in range(1, _MOST_NUMBERS):
-        if number > 1:
-            # The number must stay in the file name even where that holds only the beginning of the name.
-            ending = f"-{number}"
-            name = f"{header.type}_{stem[: LONGEST_SLUG - len(ending)]}{ending}.md"
-            candidate = replace(
-                candidate,
-                header=header._replace(name=f"{header.name} ({number})"),
-                metadata={"target_filename": name},
-            )
-        else:
-            name = filename(header.type, header.name)
-        if name in files:
-            continue
-        made = _proposed(curated, candidate, actor, now, dry_run=True)
-        if isinstance(made, str):
-            return made
-        if made.decision.op not in _LEFT:
-            files.add(name)
-            return candidate
-        if made.decision.trace[-1].name != COLLISION:
-            return made.decision.reason
-    return f"{_MOST_NUMBERS} memories have that name"
+    name = filename(header.type, header.name)
+    made = _proposed(curated, candidate, actor, now, dry_run=True)
+    if isinstance(made, str):
+        return made
+    decision = made.decision
+    if decision.op in _LEFT and decision.trace[-1].name != COLLISION:
+        return decision.reason
+    if decision.op in _LEFT or name in files:
+        taken = files | {one.filename for one in curated.memories([candidate.root])}
+        stem, number = slug(header.name), 2
+        # The number must stay in the file name even where that holds only the beginning of the name.
+        while (name := f"{header.type}_{stem[: LONGEST_SLUG - len(f'-{number}')]}-{number}.md") in taken:
+            number += 1
+        renamed = header._replace(name=f"{header.name} ({number})")
+        candidate = replace(candidate, header=renamed, metadata={"target_filename": name})
+    files.add(name)
+    return candidate
 
 
 def _proposed(

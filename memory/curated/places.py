@@ -23,7 +23,6 @@ from memory.storage.changes import PlainReading, new_id
 from memory.storage.own_folders import StateFolder, agh_home
 
 GLOBAL_FOLDER = "memory"
-_FLAGS = "memory.scope.agent_flags_invalid"
 
 
 class CuratedReading(PlainReading):
@@ -79,19 +78,16 @@ def check_selector(scope: str | None, agent: str | None, tier: str | None) -> st
 
     The tier of an agent is `workspace` where none is named.
     """
-    if scope is not None and scope not in SCOPES:
-        raise UsageError("memory.scope.invalid", f"there is no scope {scope[:40]!r}", f"one of {', '.join(SCOPES)}")
-    if scope == "agent" and not agent:
-        raise UsageError("memory.scope.agent_required", "the scope agent needs an agent", "name it with --agent")
-    if scope in ("global", "workspace") and (agent or tier):
-        raise UsageError(_FLAGS, f"the scope {scope} has no agent and no tier", "use --scope agent")
-    if tier is not None:
-        if tier not in TIERS:
-            raise UsageError(
-                "memory.scope.agent_tier_invalid", f"there is no tier {tier[:40]!r}", "workspace or global"
-            )
-        if not agent:
-            raise UsageError(_FLAGS, "a tier is that of an agent", "name the agent with --agent")
+    for wrong, code, words, hint in (
+        (scope not in (None, *SCOPES), "invalid", f"there is no scope {str(scope)[:40]!r}", ", ".join(SCOPES)),
+        (scope == "agent" and not agent, "agent_required", "the scope agent needs an agent", "name it with --agent"),
+        (scope in SCOPES[:2] and (agent or tier), "agent_flags_invalid", f"the scope {scope} has no agent and no tier",
+         "use --scope agent"),
+        (tier not in (None, *TIERS), "agent_tier_invalid", f"there is no tier {str(tier)[:40]!r}", ", ".join(TIERS)),
+        (tier and not agent, "agent_flags_invalid", "a tier is that of an agent", "name the agent with --agent"),
+    ):  # fmt: skip
+        if wrong:
+            raise UsageError(f"memory.scope.{code}", words, hint)
     if agent:
         check_agent(agent)
     return (tier or "workspace") if scope == "agent" else tier
@@ -127,16 +123,13 @@ def find_root(start: str | os.PathLike[str], agh_home: Path) -> Path | None:
 
     The person's own folder of memories (`agh_home`) is never a workspace, whatever it contains.
     """
-    folder = os.path.realpath(start)
     own = os.path.realpath(agh_home)
-    while True:
-        place = f"{folder.rstrip('/')}/{FOLDER}"
-        if os.path.lexists(f"{place}/{FILE}") and os.path.realpath(place) != own:
-            return Path(folder)
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
+    start = Path(os.path.realpath(start))
+    for folder in (start, *start.parents):
+        place = folder / FOLDER
+        if os.path.lexists(place / FILE) and os.path.realpath(place) != own:
+            return folder
+    return None
 
 
 def read_identity(store: Store) -> Identity | None:

@@ -21,45 +21,44 @@ _SPAN = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)")
 _SEGMENT = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.))*")
 _ROTATION = re.compile(r"[A-Za-z0-9_-]*\{date\}[._-]\{seq\}[A-Za-z0-9_-]*\.md")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_MOST = 2**53
 
 
-def _is_text(value: object) -> bool:
+def _one_line(value: object) -> bool:
     return isinstance(value, str) and value.isprintable()
 
 
-def _is_path(value: object) -> bool:
-    return _is_text(value) and ".." not in str(value).split("/") and not str(value).startswith(("/", "~"))
+def _path(value: object) -> bool:
+    return _one_line(value) and ".." not in str(value).split("/") and not str(value).startswith(("/", "~"))
 
 
-def _is_number(value: object, least: int, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+def _whole(least: int, most: int = 2**53) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
-def _is_share(value: object) -> bool:
+def _share(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-def _is_span(value: object) -> bool:
+def _span(value: object) -> bool:
     return isinstance(value, str) and _SPAN.fullmatch(value) is not None and seconds_of(value) > 0
 
 
-def _are_origins(value: object) -> bool:
+def _origins(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(value.count(one) == 1 and one in ORIGINS for one in value)
 
 
-_KINDS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
+_KINDS: Mapping[str, tuple[str, Callable[[object], object]]] = {
     "bool": ("true or false", lambda value: isinstance(value, bool)),
-    "text": ("a text on one line", _is_text),
-    "path": ("a path beneath $AGH_HOME", _is_path),
-    "segment": ("the name of one folder", lambda value: _SEGMENT.fullmatch(str(value)) is not None),
-    "count": ("a whole number from 0 on", lambda value: _is_number(value, 0, _MOST)),
-    "positive": ("a whole number from 1 on", lambda value: _is_number(value, 1, _MOST)),
-    "hour": ("a whole number from 0 to 23", lambda value: _is_number(value, 0, 23)),
-    "share": ("a number from 0 to 1", _is_share),
-    "span": ("a time such as 300ms, 60s, 10m or 24h", _is_span),
-    "rotation": ("a file name such as {date}.{seq}.md", lambda value: _ROTATION.fullmatch(str(value)) is not None),
-    "origins": (f"a list of some of {', '.join(ORIGINS)}, each once", _are_origins),
+    "text": ("a text on one line", _one_line),
+    "path": ("a path beneath $AGH_HOME", _path),
+    "segment": ("the name of one folder", lambda value: _SEGMENT.fullmatch(str(value))),
+    "count": ("a whole number from 0 on", _whole(0)),
+    "positive": ("a whole number from 1 on", _whole(1)),
+    "hour": ("a whole number from 0 to 23", _whole(0, 23)),
+    "share": ("a number from 0 to 1", _share),
+    "span": ("a time such as 300ms, 60s, 10m or 24h", _span),
+    "rotation": ("a file name such as {date}.{seq}.md", lambda value: _ROTATION.fullmatch(str(value))),
+    "origins": (f"a list of some of {', '.join(ORIGINS)}, each once", _origins),
 }
 """What a key of each kind takes, in words and as a test; other kinds are choices."""
 
@@ -145,12 +144,7 @@ KEYS: tuple[Key, ...] = (
     Key("session.events_purge_grace", "24h", "span", "how long events of a session stay"),
     Key("session.cold_archive_days", 30, "count", "days until a ledger is archived"),
     Key("session.hard_delete_days", 0, "count", "days until an archived ledger is deleted (0: never)"),
-    Key(
-        "session.max_archive_bytes",
-        10 * 1024**3,
-        "positive",
-        "bytes of archived ledgers; beyond, the oldest go",
-    ),
+    Key("session.max_archive_bytes", 10 * 1024**3, "positive", "bytes of archived ledgers; beyond, the oldest go"),
     Key("session.unbound_partition", "_unbound", "segment", "the folder of sessions without a workspace"),
     Key("daily.max_bytes", 1024**2, "positive", "bytes of a daily log"),
     Key("daily.max_lines", 5000, "positive", "lines of a daily log"),
@@ -200,15 +194,12 @@ class CuratedSettings:
         """Return every key with its value, default and source."""
         return [
             {
-                "key": key.name,
-                "value": _plain(self.values[key.name]),
-                "default": _plain(key.default),
+                "key": key.name, "value": _plain(self.values[key.name]), "default": _plain(key.default),
                 "source": f"{FILE}:{self.lines[key.name]}" if key.name in self.lines else "default",
-                "mutable": not key.locked,
-                "does": key.does,
+                "mutable": not key.locked, "does": key.does,
             }
             for key in KEYS
-        ]
+        ]  # fmt: skip
 
 
 DEFAULTS = CuratedSettings({key.name: key.default for key in KEYS}, {})
@@ -230,7 +221,7 @@ def settings_of(data: bytes, file: str) -> CuratedSettings:
         raise config_error(_CODE, "memory is no table", file, toml.line_of("memory"))
     values = dict(DEFAULTS.values)
     lines: dict[str, int] = {}
-    for name, value in _flat(table, ()):
+    for name, value in _flat(table):
         line = toml.line_of("memory", *name.split("."))
         key = BY_NAME.get(name)
         if key is None:
@@ -253,14 +244,14 @@ def seconds_of(text: str) -> float:
     return float(found[1]) * _SECONDS[found[2]]
 
 
-def _flat(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+def _flat(table: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in table.items():
-        if isinstance(value, Mapping) and ".".join((*path, key)) not in BY_NAME:
-            if not value and not any(name.startswith(".".join((*path, key)) + ".") for name in BY_NAME):
-                yield ".".join((*path, key)), value
-            yield from _flat(value, (*path, key))
+        name = f"{path}{key}"
+        known = name in BY_NAME or not any(one.startswith(f"{name}.") for one in BY_NAME)
+        if not isinstance(value, Mapping) or (known and (name in BY_NAME or not value)):
+            yield name, value
         else:
-            yield ".".join((*path, key)), value
+            yield from _flat(value, f"{name}.")
 
 
 def _near(name: str) -> str:

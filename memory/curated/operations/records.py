@@ -90,10 +90,8 @@ def recall_block(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 def snapshot(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return the frozen snapshot of a session, captured on first request."""
-    made = capture(
-        curated, args["session_id"], now=call.now, agent=args.get("agent_name"), parent=args.get("parent_session_id"),
-        query=args.get("query_text"),
-    )  # fmt: skip
+    agent, parent, query = (args.get(key) for key in ("agent_name", "parent_session_id", "query_text"))
+    made = capture(curated, args["session_id"], now=call.now, agent=agent, parent=parent, query=query)
     return {"snapshot": made._asdict()}
 
 
@@ -160,36 +158,21 @@ def scope_show(curated: Curated, args: Json, call: OperationCall) -> Json:  # no
 def history(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return the events of memory, the newest first."""
     since = when(args["since"], call.now) if "since" in args else None
-    limit = min(args.get("limit", 25), 100)
-    wanted = args.get("operation")
-    ops = [op for op, name in _HISTORY.items() if wanted in (op, name)] or ([wanted] if wanted else [])
-    if wanted == "memory.delete":
-        ops = ["memory.write.committed"]
-    rows = [
-        row
-        for side in curated.sides.values()
-        for row in side.records.events(ops=ops, since=since, limit=1000, needed=True)
-    ]
-    rows.sort(key=lambda row: (row["ts_ms"], row["id"]), reverse=True)
-    found = []
-    for row in rows:
-        if "scope" in args and row["scope"] != args["scope"]:
-            continue
+    wanted, found = args.get("operation"), list[Json]()
+    rows = [row for side in curated.sides.values() for row in side.records.events(since=since, limit=5000, needed=True)]
+    for row in sorted(rows, key=lambda row: (row["ts_ms"], row["id"]), reverse=True):
+        facts = row["metadata"]
         operation = _HISTORY.get(row["op"], row["op"])
-        if operation == "memory.write" and row["metadata"].get("operation") == "delete":
+        if operation == "memory.write" and facts.get("operation") == "delete":
             operation = "memory.delete"
-        if wanted in ("memory.write", "memory.delete") and operation != wanted:
-            continue
-        found.append(
-            {
+        if wanted in (None, operation, row["op"]) and args.get("scope") in (None, row["scope"]):
+            found.append({
                 "id": row["id"], "operation": operation, "event": row["op"], "scope": row["scope"],
                 "workspace_id": row["workspace_id"] or None, "agent_name": row["agent_name"],
                 "agent_tier": row["agent_tier"], "filename": row["target_id"], "decision_id": row["decision_id"],
-                "summary": row["metadata"].get("summary") or row["metadata"].get("reason") or "",
-                "timestamp": time_of(row["ts_ms"]),
-            }
-        )  # fmt: skip
-    return {"operations": found[:limit]}
+                "summary": facts.get("summary") or facts.get("reason") or "", "timestamp": time_of(row["ts_ms"]),
+            })  # fmt: skip
+    return {"operations": found[: min(args.get("limit", 25), 100)]}
 
 
 def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
@@ -222,32 +205,20 @@ def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
     events = sum(len(one.records.events(since=since, limit=1000)) for one in curated.sides.values())
     dreaming = [gates_of(curated, one, call.now) for one in curated.sides.values()]
     dreamt = max((one.last.started_at for one in dreaming if one.last is not None), default=None)
+    files = {"global_files": counts.get("global", 0), "workspace_files": counts.get("workspace", 0)}
     return {
-        "status": "disabled" if not enabled else "degraded" if reasons else "ok",
-        "reason": "; ".join(reasons[:5]),
-        "problems": reasons,
-        "enabled": enabled,
+        "status": "disabled" if not enabled else "degraded" if reasons else "ok", "reason": "; ".join(reasons[:5]),
+        "problems": reasons, "enabled": enabled,
         "global_dir": None if person is None else str(person.store.root / curated.root("global").folder),
-        "workspace_id": curated.workspace_id() or None,
-        "global_files": counts.get("global", 0),
-        "workspace_files": counts.get("workspace", 0),
-        "files": counts,
-        "indexed_files": len(memories),
-        "invalid_files": len(invalid),
-        "suspicious_files": len(doubtful),
-        "pending_decisions": waiting,
-        "decisions": sum(row[0] for row in rows),
-        "operation_count": events,
-        "last_operation_at": None if last is None else time_of(last),
-        "copies": copies,
-        "sessions": kept_sessions(curated).json(),
-        "provider": status_of(curated, active(curated), call.now),
-        "dream_enabled": curated.settings["dream.enabled"],
-        "dream_min_hours": curated.settings["dream.min_hours"],
-        "dream_min_sessions": curated.settings["dream.min_sessions"],
+        "workspace_id": curated.workspace_id() or None, **files, "files": counts, "indexed_files": len(memories),
+        "invalid_files": len(invalid), "suspicious_files": len(doubtful), "pending_decisions": waiting,
+        "decisions": sum(row[0] for row in rows), "operation_count": events,
+        "last_operation_at": None if last is None else time_of(last), "copies": copies,
+        "sessions": kept_sessions(curated).json(), "provider": status_of(curated, active(curated), call.now),
+        **{f"dream_{key}": curated.settings[f"dream.{key}"] for key in ("enabled", "min_hours", "min_sessions")},
         "dream_gates": {one.side: ", ".join(gate.words for gate in one.all) for one in dreaming},
         "last_consolidation": None if dreamt is None else time_of(dreamt),
-    }
+    }  # fmt: skip
 
 
 def config(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001

@@ -5,7 +5,6 @@ On each side these are the memories that the ranking of `memory.search` finds fo
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -16,7 +15,6 @@ from typing import NamedTuple
 from memory.base.word_lists import REQUEST_WORDS
 from memory.base.words import content_words, fold, stem, terms, tokens, unspaced_runs
 from memory.curated.curated import Curated
-from memory.curated.files.listing import read_file
 from memory.curated.index.catalog import COLUMNS, memories, memory_of, text_of
 from memory.curated.model import DREAM, Memory, Root, winners
 from memory.curated.settings import CuratedSettings
@@ -245,10 +243,9 @@ def _scored(
     half = settings["recall.freshness.half_life_days"]
     scored = []
     for one in found:
-        memory = None if one.memory.id in skip else _as_it_is(one.side, one.memory)
-        if memory is None:
+        memory, changed = one.memory, one.memory.changed
+        if memory.id in skip:
             continue
-        changed = memory.changed
         age = max(now.timestamp() - changed, 0) / DAY
         signal = signals.get((one.side.name, one.memory.id), 0.0)
         terms = (one.words, one.letters, 0.5 ** (age / half), min(max(signal, 0.0), 1.0))
@@ -271,18 +268,6 @@ def _newer_first(found: list[tuple[tuple[str, str], Scored]]) -> list[tuple[tupl
         )
         order.insert(next(older, len(order)), at)
     return [found[at] for at in order]
-
-
-def _as_it_is(side: Side, memory: Memory) -> Memory | None:
-    """Return a memory as its file is now: another program may have changed it since the catalogue was updated."""
-    try:
-        found = os.lstat(f"{side.store.root}/{memory.root.folder}/{memory.filename}")
-    except OSError:
-        return None
-    if found.st_mtime_ns == memory.mtime_ns:
-        return memory
-    now = read_file(side.store, memory.root, memory.filename)
-    return now if isinstance(now, Memory) else None
 
 
 def _shadow(scored: Sequence[tuple[tuple[str, str], Scored]]) -> tuple[list[Scored], list[tuple[Scored, Scored]]]:

@@ -67,19 +67,12 @@ class Recall(NamedTuple):
         """Return one memory of the package for programs."""
         memory = one.memory
         return {
-            "id": memory.id,
-            "rank": rank,
-            "filename": memory.filename,
-            "title": memory.header.name,
-            "type": memory.header.type,
-            **memory.root.json(),
-            "body": memory.body,
-            "mod_time": mod_time(memory),
+            "id": memory.id, "rank": rank, "filename": memory.filename, "title": memory.header.name,
+            "type": memory.header.type, **memory.root.json(), "body": memory.body, "mod_time": mod_time(memory),
             "age_days": days_since(memory.changed, self.now),
-            "staleness_banner": banner(memory, self.now, self.banner_after),
-            "score": round(one.score, 6),
+            "staleness_banner": banner(memory, self.now, self.banner_after), "score": round(one.score, 6),
             "why_recalled": one.why,
-        }
+        }  # fmt: skip
 
     def json(self) -> Json:
         """Return the package for programs: blocks from broad to specific, in each the best first."""
@@ -162,24 +155,18 @@ def _rows(
 
 def trace_of(curated: Curated, done: Recall, options: RecallOptions) -> Json:
     """Return the trace of a recall for programs."""
-    weights = {
-        name: curated.settings[f"recall.weights.{name}"]
-        for name in ("bm25_unicode", "bm25_trigram", "recency", "recall_signal")
-    }
-    candidates = [] if done.found is None else [done.entry(one, rank) for rank, one in enumerate(done.found.ranked, 1)]
+    names = ("bm25_unicode", "bm25_trigram", "recency", "recall_signal")
+    weights = {name: curated.settings[f"recall.weights.{name}"] for name in names}
+    ranked, terms = ((), ()) if done.found is None else (done.found.ranked, done.found.terms)
+    candidates = [done.entry(one, rank) for rank, one in enumerate(ranked, 1)]
     for one in candidates:
         del one["body"]
     return {
-        "session_id": options.session,
-        "turn_seq": options.turn,
-        "query": mask(done.query),
-        "terms": [] if done.found is None else list(done.found.terms),
+        "session_id": options.session, "turn_seq": options.turn, "query": mask(done.query), "terms": list(terms),
         "options": {"top_k": options.top_k, "raw_candidates": options.raw_candidates, "weights": weights},
-        "candidates": candidates,
-        "recall": done.json(),
-        "executed_at": format_utc(done.now),
+        "candidates": candidates, "recall": done.json(), "executed_at": format_utc(done.now),
         "skipped_reason": done.skipped,
-    }
+    }  # fmt: skip
 
 
 def turn_block(done: Recall) -> str:
