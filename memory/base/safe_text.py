@@ -7,10 +7,11 @@ as readable escapes. Widths agree with the tables that the terminal application 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 _ELLIPSIS = "…"
 _TAB = " " * 4
+_LONG_GLYPH = 16
+"""Characters of a glyph that is drawn in one cell, at most, in most texts."""
 
 _HIDDEN = (
     "\x7f-\x9f"  # DEL and C1
@@ -84,11 +85,11 @@ def escape(char: str) -> str:
 
 def cell_width(text: str) -> int:
     """Return how many terminal cells the text takes; control characters take none."""
-    if text.isascii():
-        return len(text) if text.isprintable() else sum(map(_width, text))
-    if "\u200d" not in text and "\ufe0f" not in text:
-        return sum(map(_width, text))
-    return sum(width for _, width in _clusters(text))
+    if text.isascii() and text.isprintable():
+        return len(text)
+    from rich.cells import cell_len  # Most texts are plain: its tables take as long to load as a few modules.
+
+    return cell_len(text)
 
 
 def clip(text: str, width: int) -> str:
@@ -99,14 +100,17 @@ def clip(text: str, width: int) -> str:
         return ""
     if text.isascii() and text.isprintable():
         return text[: width - 1] + _ELLIPSIS
+    from rich.cells import split_graphemes
+
     # Find the last glyph that leaves a cell for the ellipsis; a long text is not measured to its end.
-    used = kept = 0
-    for end, cells in _clusters(text):
-        used += cells
-        if used > width:
-            return text[:kept] + _ELLIPSIS
-        if used < width:
-            kept = end
+    for part in (text[: width * _LONG_GLYPH], text):
+        used = kept = 0
+        for _, end, cells in split_graphemes(part)[0]:
+            used += cells
+            if used > width:
+                return text[:kept] + _ELLIPSIS
+            if used < width:
+                kept = end
     return text
 
 
@@ -118,77 +122,3 @@ def pad(text: str, width: int) -> str:
 def fit(text: str, width: int) -> str:
     """Return the text clipped and padded to exactly `width` cells."""
     return pad(clip(text, width), width)
-
-
-def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the clusters that a terminal draws as one glyph: the index after each, and its cells."""
-    end, cells, base = 0, 0, ""
-    open_cluster = False
-    index, size = 0, len(text)
-    while index < size:
-        char = text[index]
-        if char == "\u200d":
-            # The character after a joiner is drawn into the glyph before it.
-            index += 1
-        elif char == "\ufe0f":
-            cells += base in _EMOJI_OF_SIGNS
-            base = ""
-        elif width := _width(char):
-            if open_cluster:
-                yield end, cells
-            cells, base = width, char
-        index += 1
-        end, open_cluster = min(index, size), True
-    if open_cluster:
-        yield end, cells
-
-
-# Characters that a variation selector turns into emoji of two cells.
-_EMOJI_OF_SIGNS = frozenset(
-    "#*0123456789©®‼⁉™ℹ↔↕↖↗↘↙↩↪⌨⏏⏭⏮⏯⏱⏲⏸⏹⏺Ⓜ▪▫▶◀◻◼☀☁☂☃☄☎☑☘☝☠☢☣☦☪☮☯☸☹☺♀♂♟♠♣♥♦♨♻♾⚒⚔⚕"
-    "⚖⚗⚙⚛⚜⚠⚧⚰⚱⛈⛏⛑⛓⛩⛰⛱⛴⛷⛸⛹✂✈✉✌✍✏✒✔✖✝✡✳✴❄❇❣❤➡⤴⤵⬅⬆⬇🅰🅱🅾🅿🌡🌤🌥🌦🌧🌨🌩🌪🌫🌬🌶🍽🎖🎗🎙🎚🎛🎞🎟🏋🏌🏍🏎🏔🏕🏖🏗🏘"
-    "🏙🏚🏛🏜🏝🏞🏟🏳🏵🏷🐿👁📽🕉🕊🕯🕰🕳🕴🕵🕶🕷🕸🕹🖇🖊🖋🖌🖍🖐🖥🖨🖱🖲🖼🗂🗃🗄🗑🗒🗓🗜🗝🗞🗡🗣🗨🗯🗳🗺🛋🛍🛎🛏🛠🛡🛢🛣🛤🛥🛩🛰🛳"
-)
-
-
-class _Widths(dict[str, int]):
-    """The cells of single characters, computed on first use."""
-
-    def __missing__(self, char: str) -> int:
-        width = self[char] = _measure(char)
-        return width
-
-
-# At most one small entry for each existing character.
-_width = _Widths().__getitem__
-
-# Since Unicode 16 these symbols are wide; the tables of older Pythons do not know it.
-_WIDE = ((0x2630, 0x2637), (0x268A, 0x268F), (0x4DC0, 0x4DFF), (0x1D300, 0x1D356), (0x1D360, 0x1D376))
-# Planes and blocks in which characters unknown to Python's tables are wide.
-_WIDE_UNASSIGNED = ((0x1F300, 0x1F64F), (0x1F680, 0x1F6FF), (0x1F900, 0x1FAFF), (0x20000, 0x3FFFD))
-_FORMAT_WITH_PICTURE = (0xAD, 0x600, 0x601, 0x602, 0x603, 0x604, 0x605, 0x6DD, 0x70F, 0x890, 0x891, 0x8E2)
-
-
-def _measure(char: str) -> int:
-    import unicodedata
-
-    code = ord(char)
-    if code < 0x20 or 0x7F <= code < 0xA0:
-        return 0
-    if code < 0x300:
-        return 1
-    category = unicodedata.category(char)
-    if category == "Cn":
-        return 2 if _within(code, _WIDE_UNASSIGNED) else 1
-    if category == "Cf":
-        return int(code in _FORMAT_WITH_PICTURE or code in (0x110BD, 0x110CD))
-    # Marks, the second and third parts of Hangul syllables, fillers, separators and skin tones take no cell.
-    if category in ("Mn", "Me", "Mc", "Zl", "Zp") or 0x1160 <= code <= 0x11FF or 0xD7B0 <= code <= 0xD7FF:
-        return 0
-    if code in (0x3164, 0xFFA0) or 0x1F3FB <= code <= 0x1F3FF:
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" or _within(code, _WIDE) else 1
-
-
-def _within(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
-    return any(first <= code <= last for first, last in ranges)
