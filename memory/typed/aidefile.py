@@ -95,7 +95,7 @@ def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
     procedural = path_of("procedural_dir", section.get("procedural_dir", PROCEDURAL))
     episodic = path_of("episodic_dir", section.get("episodic_dir", EPISODIC))
     if procedural[1] == episodic[1]:
-        key = "episodic_dir" if ("memory", "episodic_dir") in toml.lines else "procedural_dir"
+        key = "episodic_dir" if "episodic_dir" in section else "procedural_dir"
         raise wrong(key, "procedural_dir and episodic_dir are one folder")
     listed = section.get("core_files", [])
     core = [path_of("core_files", path) for path in (listed if isinstance(listed, list) else [None])]
