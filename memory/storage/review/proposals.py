@@ -11,9 +11,10 @@ import json
 import os
 import sqlite3
 import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Literal, TypeVar
 
@@ -22,7 +23,6 @@ from memory.document.lines import encode
 from memory.errors import MemdeckError, RefusedError
 from memory.storage.changes import Change, FileChange, Touched, touched_in
 from memory.storage.database import Database, DatabaseKind
-from memory.storage.log.rows import key, plain_text, time_text
 from memory.storage.own_folders import StateFolder
 
 T = TypeVar("T")
@@ -36,21 +36,12 @@ KEPT = 500
 """How many decided proposals are remembered."""
 
 _TABLES = """
-CREATE TABLE proposal (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, time TEXT NOT NULL, actor TEXT NOT NULL,
-    operation TEXT NOT NULL, summary TEXT NOT NULL, kinds TEXT NOT NULL, folder TEXT NOT NULL, digest BLOB NOT NULL,
-    state TEXT NOT NULL, edited INTEGER NOT NULL DEFAULT 0, undoes TEXT, redoes TEXT, decided_by TEXT, decided_at TEXT,
-    note TEXT NOT NULL DEFAULT '', change_id TEXT);
+CREATE TABLE proposal (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, actor TEXT NOT NULL, digest BLOB NOT NULL,
+    state TEXT NOT NULL, decided_at TEXT, about TEXT NOT NULL, files BLOB);
 CREATE INDEX proposal_state ON proposal (state);
-CREATE TABLE proposal_file (seq INTEGER NOT NULL REFERENCES proposal ON DELETE CASCADE, n INTEGER NOT NULL,
-    path TEXT NOT NULL, before BLOB, after BLOB, mode INTEGER, kept INTEGER NOT NULL DEFAULT 1, PRIMARY KEY (seq, n));
-CREATE TABLE proposal_entry (seq INTEGER NOT NULL REFERENCES proposal ON DELETE CASCADE, n INTEGER NOT NULL,
-    file TEXT NOT NULL, ref TEXT, title TEXT NOT NULL, kind TEXT NOT NULL, old_ref TEXT, PRIMARY KEY (seq, n));
 """
-PROPOSALS = DatabaseKind("proposals.sqlite", "the record of proposals", _TABLES, 1, durable=True)
-_COLUMNS = (
-    "seq, id, time, actor, operation, summary, kinds, folder, state, edited, undoes, redoes, decided_by, decided_at,"
-    " note, change_id"
-)
+PROPOSALS = DatabaseKind("proposals.sqlite", "the record of proposals", _TABLES, 2, durable=True)
+_WAITS = "seq = ? AND state = 'waiting'"
 _MOST_ENTRIES = 100
 
 
@@ -63,7 +54,6 @@ class Proposal:
     the folder that the paths count from where that is not the workspace; the record itself does not hold it.
     """
 
-    seq: int
     id: str
     time: datetime
     actor: str
@@ -71,16 +61,17 @@ class Proposal:
     summary: str
     kinds: tuple[str, ...]
     folder: str
-    state: State
-    edited: bool
-    undoes: str | None
-    redoes: str | None
-    decided_by: str | None
-    decided_at: datetime | None
-    note: str
-    change_id: str | None
     paths: tuple[str, ...]
     touched: tuple[Touched, ...]
+    undoes: str | None = None
+    redoes: str | None = None
+    edited: bool = False
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+    note: str = ""
+    change_id: str | None = None
+    seq: int = 0
+    state: State = "waiting"
     place: str = ""
 
     @property
@@ -127,6 +118,19 @@ class Proposals:
         """
         if sum(len(file.before or b"") + len(file.after or b"") for file in files) > LARGEST:
             raise RefusedError("review.large", "the change is too large to wait for a person", "make it in parts")
+        proposal = Proposal(
+            id=change.id,
+            time=change.time,
+            actor=change.actor,
+            operation=change.operation,
+            summary=change.summary or touched_in(touched),
+            kinds=tuple(sorted(kinds)),
+            folder=folder,
+            undoes=change.undoes,
+            redoes=change.redoes,
+            paths=tuple(file.path for file in files),
+            touched=tuple(touched[:_MOST_ENTRIES]),
+        )
 
         def work(db: sqlite3.Connection) -> str | None:
             same = db.execute("SELECT id FROM proposal WHERE state = 'waiting' AND digest = ?", (digest,)).fetchone()
@@ -135,19 +139,10 @@ class Proposals:
             (count,) = db.execute("SELECT count(*) FROM proposal WHERE state = 'waiting'").fetchone()
             if count >= MOST_WAITING:
                 return None
-            cursor = db.execute(
-                "INSERT INTO proposal"
-                " (id, time, actor, operation, summary, kinds, folder, digest, state, undoes, redoes)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?)",
-                (
-                    *(change.id, time_text(change.time)),
-                    *map(plain_text, (change.actor, change.operation, change.summary or touched_in(touched))),
-                    *(json.dumps(sorted(kinds)), key(folder), digest, change.undoes, change.redoes),
-                ),
+            db.execute(
+                "INSERT INTO proposal (id, actor, digest, state, about, files) VALUES (?, ?, ?, 'waiting', ?, ?)",
+                (change.id, change.actor, digest, _about(proposal), _packed(files)),
             )
-            seq = cursor.lastrowid
-            assert seq is not None
-            _put(db, seq, files, touched)
             return change.id
 
         found = self._run(work)
@@ -161,33 +156,20 @@ class Proposals:
         self, proposal: Proposal, files: Sequence[FileChange], touched: Sequence[Touched], digest: bytes
     ) -> None:
         """Give a proposal that waits other bytes; nothing is done where it was decided meanwhile."""
-
-        def work(db: sqlite3.Connection) -> None:
-            done = db.execute(
-                "UPDATE proposal SET edited = 1, digest = ? WHERE seq = ? AND state = 'waiting'",
-                (digest, proposal.seq),
-            )
-            if done.rowcount == 1:
-                for table in ("proposal_file", "proposal_entry"):
-                    db.execute(f"DELETE FROM {table} WHERE seq = ?", (proposal.seq,))
-                _put(db, proposal.seq, files, touched)
-
-        self._run(work)
+        paths = tuple(file.path for file in files)
+        about = _about(replace(proposal, edited=True, paths=paths, touched=tuple(touched[:_MOST_ENTRIES])))
+        query = f"UPDATE proposal SET digest = ?, about = ?, files = ? WHERE {_WAITS}"
+        self._run(lambda db: db.execute(query, (digest, about, _packed(files), proposal.seq)).rowcount)
 
     def decide(
         self, proposal: Proposal, state: State, *, by: str, now: datetime, note: str = "", change_id: str | None = None
     ) -> None:
         """Record the decision about a proposal and remove its bytes; nothing is done where it was decided already."""
+        about = _about(replace(proposal, decided_by=by, decided_at=now, note=note, change_id=change_id))
 
         def work(db: sqlite3.Connection) -> None:
-            done = db.execute(
-                "UPDATE proposal SET state = ?, decided_by = ?, decided_at = ?, note = ?, change_id = ?"
-                " WHERE seq = ? AND state = 'waiting'",
-                (state, plain_text(by), time_text(now), plain_text(note), change_id, proposal.seq),
-            )
-            if done.rowcount != 1:
-                return
-            db.execute("UPDATE proposal_file SET before = NULL, after = NULL, kept = 0 WHERE seq = ?", (proposal.seq,))
+            query = f"UPDATE proposal SET state = ?, decided_at = ?, about = ?, files = NULL WHERE {_WAITS}"
+            db.execute(query, (state, str(now.timestamp()), about, proposal.seq))
             db.execute(
                 "DELETE FROM proposal WHERE state != 'waiting' AND seq NOT IN"
                 " (SELECT seq FROM proposal WHERE state != 'waiting' ORDER BY decided_at DESC LIMIT ?)",
@@ -198,14 +180,14 @@ class Proposals:
 
     def list(self, *, states: Sequence[str] = (), actor: str | None = None, limit: int = 0) -> tuple[Proposal, ...]:
         """Return proposals, newest first; all where no states are named. `limit` 0 is all."""
-        conditions, values = ["1"], list[object]()
-        if states:
-            conditions.append(f"state IN ({', '.join('?' * len(states))})")
-            values += states
-        if actor is not None:
-            conditions.append("actor = ?")
-            values.append(actor)
-        return self._read(" AND ".join(conditions), values, limit)
+        wanted = ", ".join("?" * len(states or STATES))
+        query = f"SELECT seq, state, about FROM proposal WHERE state IN ({wanted}) AND actor = coalesce(?, actor)"
+        values = (*(states or STATES), actor, limit or -1)
+
+        def work(db: sqlite3.Connection) -> tuple[Proposal, ...]:
+            return tuple(_proposal(*row) for row in db.execute(f"{query} ORDER BY seq DESC LIMIT ?", values))
+
+        return self._file.run(work, (), make=False)
 
     def stamp(self) -> Hashable:
         """Return a value that changes when a proposal is added or decided; None without a record."""
@@ -223,22 +205,10 @@ class Proposals:
 
     def files(self, proposal: Proposal) -> tuple[FileChange, ...]:
         """Return the bytes of a proposal that waits; paths as seen from the workspace, none once it is decided."""
-
-        def work(db: sqlite3.Connection) -> tuple[FileChange, ...]:
-            query = "SELECT path, before, after, mode FROM proposal_file WHERE seq = ? AND kept ORDER BY n"
-            return tuple(
-                FileChange(os.fsdecode(path), _unpacked(before), _unpacked(after), mode)
-                for path, before, after, mode in db.execute(query, (proposal.seq,))
-            )
-
-        return self._file.run(work, (), make=False)
-
-    def _read(self, where: str, values: Sequence[object], limit: int) -> tuple[Proposal, ...]:
-        def work(db: sqlite3.Connection) -> tuple[Proposal, ...]:
-            query = f"SELECT {_COLUMNS} FROM proposal WHERE {where} ORDER BY seq DESC LIMIT ?"
-            return tuple(_proposal(db, row) for row in db.execute(query, (*values, limit or -1)).fetchall())
-
-        return self._file.run(work, (), make=False)
+        nothing: tuple[bytes | None] | None = None
+        query = "SELECT files FROM proposal WHERE seq = ?"
+        row = self._file.run(lambda db: db.execute(query, (proposal.seq,)).fetchone(), nothing, make=False)
+        return () if row is None or row[0] is None else _unpacked(row[0], proposal.paths)
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         found = self._file.run(lambda db: (work(db),), None)
@@ -250,53 +220,25 @@ class Proposals:
         return found[0]
 
 
-def _put(db: sqlite3.Connection, seq: int, files: Sequence[FileChange], touched: Sequence[Touched]) -> None:
-    db.executemany(
-        "INSERT INTO proposal_file (seq, n, path, before, after, mode) VALUES (?, ?, ?, ?, ?, ?)",
-        [
-            (seq, number, key(file.path), _packed(file.before), _packed(file.after), file.mode)
-            for number, file in enumerate(files)
-        ],
-    )
-    db.executemany(
-        "INSERT INTO proposal_entry VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [
-            (seq, number, key(one.file), one.ref, plain_text(one.title), one.kind, one.old_ref)
-            for number, one in enumerate(touched[:_MOST_ENTRIES])
-        ],
-    )
+def _about(proposal: Proposal) -> str:
+    """Return what a row holds of a proposal beside its own columns."""
+    values = asdict(proposal)
+    decided = proposal.decided_at
+    values |= {"time": proposal.time.isoformat(), "decided_at": None if decided is None else decided.isoformat()}
+    return json.dumps({key: value for key, value in values.items() if key not in ("seq", "state", "place")})
 
 
-def _proposal(db: sqlite3.Connection, row: Sequence[object]) -> Proposal:
-    seq, number, time, actor, operation, summary, kinds, folder, state, edited, *more = row
-    undoes, redoes, decided_by, decided_at, note, change_id = more
-    paths = db.execute("SELECT path FROM proposal_file WHERE seq = ? ORDER BY n", (seq,)).fetchall()
-    query = "SELECT file, ref, title, kind, old_ref FROM proposal_entry WHERE seq = ? ORDER BY n"
-    touched = tuple(Touched(os.fsdecode(file), *rest) for file, *rest in db.execute(query, (seq,)).fetchall())
-    return Proposal(
-        seq,  # type: ignore[arg-type]
-        str(number),
-        _time(time),
-        str(actor),
-        str(operation),
-        str(summary),
-        tuple(json.loads(str(kinds))),
-        os.fsdecode(folder),  # type: ignore[arg-type]
-        str(state),  # type: ignore[arg-type]
-        bool(edited),
-        undoes,  # type: ignore[arg-type]
-        redoes,  # type: ignore[arg-type]
-        decided_by,  # type: ignore[arg-type]
-        None if decided_at is None else _time(decided_at),
-        str(note),
-        change_id,  # type: ignore[arg-type]
-        tuple(os.fsdecode(path) for (path,) in paths),
-        touched,
-    )
-
-
-def _time(value: object) -> datetime:
-    return datetime.fromisoformat(f"{value}+00:00")
+def _proposal(seq: int, state: State, about: str) -> Proposal:
+    values = json.loads(about)
+    decided = values["decided_at"]
+    values |= {
+        "time": datetime.fromisoformat(values["time"]),
+        "decided_at": None if decided is None else datetime.fromisoformat(decided),
+        "kinds": tuple(values["kinds"]),
+        "paths": tuple(values["paths"]),
+        "touched": tuple(Touched(*one) for one in values["touched"]),
+    }
+    return Proposal(seq=seq, state=state, **values)
 
 
 def digest_of(actor: str, operation: str, regions: Iterable[tuple[str, Region]]) -> bytes:
@@ -314,9 +256,19 @@ def digest_of(actor: str, operation: str, regions: Iterable[tuple[str, Region]])
     return found.digest()
 
 
-def _packed(data: bytes | None) -> bytes | None:
-    return None if data is None else zlib.compress(data, 1)
+def _packed(files: Sequence[FileChange]) -> bytes:
+    sides = [(_text(one.before), _text(one.after), one.mode) for one in files]
+    return zlib.compress(json.dumps(sides).encode(), 1)
 
 
-def _unpacked(data: bytes | None) -> bytes | None:
-    return None if data is None else zlib.decompress(data)
+def _unpacked(packed: bytes, paths: Sequence[str]) -> tuple[FileChange, ...]:
+    sides = zip(paths, json.loads(zlib.decompress(packed)), strict=True)
+    return tuple(FileChange(path, _bytes(before), _bytes(after), mode) for path, (before, after, mode) in sides)
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else b64encode(data).decode()
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else b64decode(text)

@@ -218,7 +218,7 @@ def test_a_row_that_names_another_file_writes_nothing(workspace: Workspace) -> N
     assert workspace.state is not None
     victim = workspace.root / "victim.txt"
     with sqlite3.connect(workspace.state.folder.path / "proposals.sqlite") as database:
-        database.execute("UPDATE proposal_file SET path = 'victim.txt', before = NULL")
+        database.execute("UPDATE proposal SET about = json_set(about, '$.paths[0]', 'victim.txt')")
     database.close()
     inbox = Inbox(workspace)
     with pytest.raises(RefusedError) as caught:
