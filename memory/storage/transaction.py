@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -87,6 +87,7 @@ class Transaction:
         self._regions: dict[str, Sequence[Region]] = {}
         self._reads: dict[str, Stored] = {}
         self._open: OpenFolder | None = None
+        self._entered = ExitStack()
         self._journal = store.journal
         self._displaced: tuple[Displaced, ...] = ()
         self._committed = False
@@ -98,50 +99,37 @@ class Transaction:
         RefusedError `system.unsupported` where files cannot be changed safely at all, `state.*`.
         """
         refuse_system(sys.platform)
-        try:
-            self._enter()
-        except OSError as error:
-            raise write_failed(error, self._store.place.path) from error
-        return self
-
-    def _enter(self) -> None:
         store = self._store
-        self._open = store.place.open()
         try:
-            store.lock.acquire(self._open.folder, self.operation, self.now, wait=self._options.get("wait", True))
-            try:
+            with ExitStack() as stack:
+                self._open = store.place.open()
+                stack.callback(self._open.close)
+                store.lock.acquire(self._open.folder, self.operation, self.now, wait=self._options.get("wait", True))
+                stack.callback(store.lock.release)
+                stack.callback(self._journal.close)
                 with _room_for_records():
                     self._recover(self._open)
-            except BaseException:
-                self._leave()
-                raise
-        except BaseException:
-            self._open.close()
-            self._open = None
-            raise
+                self._entered = stack.pop_all()
+        except OSError as error:
+            raise write_failed(error, store.place.path) from error
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Release the lock; a change that was not committed is dropped."""
-        if self._open is not None:
-            for part in (self._leave, self._open.close):
-                try:
-                    part()
-                except Exception as failed:
-                    if not self._made:
-                        raise
-                    self._failed_after(failed)
-            self._open = None
+        self._open = None
+        with self._warning() if self._made else nullcontext():
+            self._entered.close()
 
-    def _failed_after(self, error: Exception) -> None:
-        """Add a warning for an error after the change was made; the caller must not see it as a failed change."""
-        with suppress(Exception):
-            self._log.warn(f"the change is made, but what follows it failed: {in_words(error)}")
-
-    def _leave(self) -> None:
-        self._journal.close()
-        self._store.lock.release()
+    @contextmanager
+    def _warning(self) -> Iterator[None]:
+        """Make a warning of an error after the change was made; the caller must not see it as a failed change."""
+        try:
+            yield
+        except Exception as error:
+            with suppress(Exception):
+                self._log.warn(f"the change is made, but what follows it failed: {in_words(error)}")
 
     def _recover(self, places: OpenFolder) -> None:
         """Complete or take back an interrupted change, check the displaced files, clear the stage folder."""
@@ -301,13 +289,8 @@ class Transaction:
                     self._add(change)
                 else:
                     self._carry_out(change, self._open)
-            except Exception as error:
-                if self._made:
-                    self._failed_after(error)
-                elif isinstance(error, OSError):
-                    raise write_failed(error, self._store.place.path) from error
-                else:
-                    raise
+            except OSError as error:
+                raise write_failed(error, self._store.place.path) from error
         return change
 
     def _carry_out(self, change: Change, places: OpenFolder) -> None:
@@ -337,17 +320,17 @@ class Transaction:
             recorded = self._recorded_change(change, [step.recorded() for step in steps])
             if change.files and not self._log.begin(recorded) and self._options.get("recorded"):
                 raise _unrecorded(self._log.warnings)
-            left = self._put_marks(self._marks)
+            self._put_marks()
             files = tuple((step.path, step.before, step.after) for step in steps)
             with _room_for_records():
                 self._journal.begin(Intent(change.id, change.time, files, tuple(folders)), durable=durable)
             self._put_in_place(steps, places, folders)
             self._made = True
-            self._put_marks(left)
-            for step in steps:
-                store.remember(step.file.path, step.finish())
-            if change.files:
-                self._log_change(recorded)
+            with self._warning():
+                for step in steps:
+                    store.remember(step.file.path, step.finish())
+                if change.files:
+                    self._log.done(recorded, store, self._regions)
         except BaseException as error:
             if isinstance(error, MemdeckError) and error.code == HALF_DONE:
                 for step in steps:
@@ -361,13 +344,6 @@ class Transaction:
         """Return a change for the log, which has paths relative to the workspace."""
         shown = [file._replace(path=self._store.shown(file.path)) for file in files]
         return change._replace(files=tuple(shown))
-
-    def _log_change(self, change: Change) -> None:
-        """Record a change that is made, while no other process can take it for one from outside."""
-        try:
-            self._log.done(change, self._store, self._regions)
-        except Exception as error:
-            self._failed_after(error)
 
     def _end(self, steps: list[FileStep], *, durable: bool) -> None:
         """Close the steps, and write that no change is under way."""
@@ -400,11 +376,12 @@ class Transaction:
             self._check([step], change)
             recorded = self._recorded_change(change, change.files)
             self._log.begin(recorded)
-            self._put_marks(self._marks)
+            self._put_marks()
             stored = step.append()
             self._made = True
-            store.remember(file.path, stored)
-            self._log_change(recorded)
+            with self._warning():
+                store.remember(file.path, stored)
+                self._log.done(recorded, store, self._regions)
         finally:
             step.close()
 
@@ -421,17 +398,12 @@ class Transaction:
             if safe_open.read(shown, store.workspace).base != base:
                 raise conflict([shown], crossed=True)
 
-    def _put_marks(self, marks: dict[str, int]) -> dict[str, int]:
-        """Write marks; return those whose folder is not there yet."""
-        left = {}
-        for path, number in marks.items():
-            *parents, name = parts_of(self._store.shown(path))
-            try:
-                with fsio.closing(fsio.open_folder(parents, self._store.workspace)) as folder:
-                    fsio.put_mark(name, folder, number, self._store.shown(path))
-            except FileNotFoundError:
-                left[path] = number
-        return left
+    def _put_marks(self) -> None:
+        for path, number in self._marks.items():
+            shown = self._store.shown(path)
+            *parents, name = parts_of(shown)
+            with fsio.closing(fsio.open_folder(parents, self._store.workspace, made=[])) as folder:
+                fsio.put_mark(name, folder, number, shown)
 
     def _missing(self, steps: list[FileStep]) -> list[str]:
         """Return the folders that the change makes, the outermost first."""
