@@ -304,11 +304,13 @@ def read_fields(body: str) -> FieldValues:
     """Return the fields of a body."""
     fields = FieldValues()
     fields.body, fields.repeated = body, False
+    put = super(FieldValues, fields).__setitem__
     for match in _FIELD.finditer(_shown(body)):
-        if match[1] in fields:
+        key, value, more = match.groups("")
+        if key in fields:
             fields.repeated = True
         else:
-            dict.__setitem__(fields, match[1], _value(body, match))
+            put(key, _join(value, body[match.start(3) : match.end(3)]) if more else value.strip(" \t"))
     return fields
 
 

@@ -243,7 +243,7 @@ class Section(Block):
         """The line of each entry within the section (the heading is line 0), and the line after the last."""
         # The heading and the text are counted apart: a carriage return may end the one, a line feed begin the other.
         own = count_line_ends(self.heading) + count_line_ends(self.lead)
-        return list(accumulate((count_line_ends(entry.raw) for entry in self.entries), initial=own))
+        return list(accumulate([count_line_ends(entry.raw) for entry in self.entries], initial=own))
 
     def memo(self, factory: Callable[[Section], T]) -> T:
         """Return `factory(self)`, computed once: later versions of a document share unchanged sections."""
@@ -290,7 +290,9 @@ def _memo(node: B, factory: Callable[[B], T]) -> T:
 
 def _title(raw: bytes) -> str:
     """Return the title of the heading line that a source begins with."""
-    return heading_title(decode(raw[: heading_end(raw)]).rstrip("\r\n"))
+    line = decode(raw[: heading_end(raw)])
+    title = line.lstrip("#").strip()
+    return title if title[-1:] != "#" else heading_title(line.rstrip("\r\n"))
 
 
 def _end_of_line(line: bytes) -> bytes:
