@@ -28,8 +28,6 @@ from .safe_open import parts_of, read
 STAGE = "stage"
 MEMORY_FOLDERS = frozenset({".aiter", ".aegis", ".agent-memory", ".agh"})
 """Folders of memory systems: anything in one may have come with a repository."""
-AGENT_MARK = "Aidefile"
-"""The file by which an agent's folder is recognised."""
 _TRIAL, _TRIAL_SIZE = "trial", 32 * 1024
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
@@ -86,8 +84,7 @@ class StateFolder:
     """`<state home>/memdeck/<hash of the workspace's real path>/` (0700): records that must not be inside a repository.
 
     A workspace around the user's home folder contains it, like the start files of the user's shell. There it is
-    accepted if it is not inside a memory folder, is not a link, and no other user can read it: folders that git creates
-    are readable by others.
+    accepted if it is not a link, and no other user can read it: folders that git creates are readable by others.
     """
 
     def __init__(self, home: Path, workspace: Path, person: Path | None = None, *, name: str | None = None) -> None:
@@ -177,19 +174,10 @@ class StateFolder:
         if not _is_within(real, workspace):
             return False
         person = None if self.person is None else os.path.realpath(self.person)
-        where = ""
         if person is None or not _is_within(person, workspace):
-            where = "the workspace"
-        else:
-            folder = real
-            while _is_within(folder, workspace) and not _is_within(person, folder) and not where:
-                if os.path.basename(folder).casefold() in MEMORY_FOLDERS or os.path.lexists(f"{folder}/{AGENT_MARK}"):
-                    where = f"the memory folder {folder}"
-                folder = os.path.dirname(folder)
-        if where:
             raise RefusedError(
                 "state.inside_workspace",
-                f"the state folder {real} lies inside {where}",
+                f"the state folder {real} lies inside the workspace",
                 "set XDG_STATE_HOME to a folder outside it",
                 folder=real,
             )

@@ -307,7 +307,6 @@ class FileStep(Step):
             raise conflict([self.path], crossed=True) from error
         except OSError as error:
             raise write_failed(error, self.path) from error
-        self.verify()
 
     def verify(self) -> None:
         """Compare the displaced file: ConflictError unless it has the bytes that were checked."""

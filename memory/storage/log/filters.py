@@ -45,36 +45,30 @@ def listed(
         conditions.append("seq < ?")
         values.append(before)
     if entry is not None:
-        condition, more = _touching(db, entry)
+        condition, more = _touching(entry)
         conditions.append(condition)
         values += more
     return rows.records(db, " AND ".join(conditions) or "1", values, limit)
 
 
-def _touching(db: sqlite3.Connection, entry: str) -> tuple[str, list[object]]:
-    """Return the condition of changes that touch an entry, under its older names too."""
+_TOUCHING = """seq IN (
+    WITH RECURSIVE name (ref) AS (
+        SELECT ref FROM touched WHERE ref GLOB ? UNION SELECT old_ref FROM touched WHERE old_ref GLOB ?
+        UNION SELECT old_ref FROM touched JOIN name USING (ref) WHERE old_ref IS NOT NULL
+    )
+    SELECT seq FROM touched WHERE ref IN name OR old_ref IN name
+)"""
+"""The condition of changes that touch an entry, under its older names too; its values are a pattern of refs, twice."""
+
+
+def _touching(entry: str) -> tuple[str, list[object]]:
+    """Return the condition of changes that touch an entry, by its ref, its hex digits or a part of its title."""
     kind, mark, digits = entry.strip().rpartition("#")
     digits = digits[:10].lower()
     if not (mark or (len(digits) >= 7 and all(one in "0123456789abcdef" for one in digits))):
         return "seq IN (SELECT seq FROM touched WHERE instr(lower(title), ?) > 0)", [entry.strip().lower()]
-    pattern = f"{_escaped(kind)}#{_escaped(digits)}*" if kind else f"*#{_escaped(digits)}*"
-    names = {ref for (ref,) in db.execute("SELECT DISTINCT ref FROM touched WHERE ref GLOB ?", (pattern,))}
-    names |= {ref for (ref,) in db.execute("SELECT DISTINCT old_ref FROM touched WHERE old_ref GLOB ?", (pattern,))}
-    new = set(names)
-    while new:
-        older: set[str] = set()
-        for ref in new:
-            older |= {
-                name
-                for (name,) in db.execute(
-                    "SELECT DISTINCT old_ref FROM touched WHERE ref = ? AND old_ref IS NOT NULL", (ref,)
-                )
-            }
-        new = older - names
-        names |= new
-    marks = ", ".join("?" * len(names))
-    ordered = sorted(names)
-    return f"seq IN (SELECT seq FROM touched WHERE ref IN ({marks}) OR old_ref IN ({marks}))", [*ordered, *ordered]
+    pattern = f"{_escaped(kind) or '*'}#{_escaped(digits)}*"
+    return _TOUCHING, [pattern, pattern]
 
 
 def _escaped(text: str) -> str:

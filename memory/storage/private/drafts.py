@@ -9,7 +9,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
-from memory.base.programs import is_alive
+import psutil
+
 from memory.errors import MemdeckError, write_failed
 from memory.storage import fsio
 from memory.storage.own_folders import StateFolder
@@ -119,17 +120,14 @@ def this_process() -> str:
 
 def is_running(owner: str) -> bool:
     """Tell whether the process that `this_process` named still runs."""
-    pid, _, _ = owner.partition("@")
-    return pid.isascii() and pid.isdigit() and len(pid) < 10 and _process(int(pid)) == owner and is_alive(int(pid))
+    pid, _, begun = owner.partition("@")
+    return pid.isascii() and pid.isdigit() and len(pid) < 10 and bool(begun) and _process(int(pid)) == owner
 
 
 def _process(pid: int) -> str:
-    """A process by its number and, where the system tells, the moment it was started: numbers are used again."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as stream:
-            words = stream.read().rpartition(b")")[2].split()
-        # One that ended and was not asked for yet has a number, too.
-        begun = "ended" if words[0] == b"Z" else words[19].decode()
-    except (OSError, IndexError):
-        begun = ""
-    return f"{pid}@{begun}"
+    """Return a process by its number and the moment it was started: numbers are used again."""
+    with suppress(psutil.Error):
+        process = psutil.Process(pid)
+        if process.status() != psutil.STATUS_ZOMBIE:
+            return f"{pid}@{process.create_time()}"
+    return f"{pid}@"

@@ -105,23 +105,6 @@ def test_a_workspace_around_the_home_folder_may_hold_the_state(
     assert state.folder.path.is_relative_to(workspace / where)
 
 
-@pytest.mark.parametrize(
-    "where",
-    [".aiter/state", ".aiter", ".AEGIS/memory", "x/.agh/state", ".agent-memory", "agent/state", "link/state", "agent"],
-)
-def test_a_memory_folder_holds_no_state(workspace: Path, now: datetime, where: str) -> None:
-    """In the home folder too a state inside of any memory is refused, also by a link, and nothing is written."""
-    (workspace / "agent").mkdir()
-    (workspace / "agent/Aidefile").touch()
-    (workspace / "link").symlink_to(".aiter/memory")
-    state = PrivateState(workspace / where, workspace, workspace)
-    with pytest.raises(RefusedError) as caught:
-        change(Store(workspace / ".aiter", state=state), now)
-    assert caught.value.code == "state.inside_workspace"
-    assert not (workspace / ".aiter/memory/a.md").exists()
-    assert not list(workspace.rglob("state.json"))
-
-
 PRIVATE = [("own", "open"), *((level, kind) for level in ("memdeck", "own") for kind in FAULTS)]
 
 
