@@ -22,6 +22,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
     from typing import Any, ClassVar
 
 
@@ -92,6 +94,8 @@ class BlockedError(MemdeckError):
     """An action that runs only after a person approved it."""
 
     exit_code = 3
+    grant: Callable[[datetime], object] | None = None
+    """What gives the approval at a time, where one question to the user at a terminal is enough."""
 
 
 class ConflictError(MemdeckError):

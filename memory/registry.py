@@ -228,6 +228,7 @@ REGISTRY: tuple[SystemName, ...] = (
                 "memory.clients.operations:clients",
                 "The memories that Claude Code, Codex, Gemini CLI and VS Code keep themselves.",
             ),
+            VerbName("export", "memory.clients.operations:export", "Print what memory says, for AGENTS.md."),
         ),
         panes=(PaneEntry("clients", "Clients", _PANES + "memory.clients:ClientsPane", (".claude/",), letter="l"),),
     ),

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memory.base.clock import machine_zone
-from memory.errors import ConflictError, MemdeckError, UsageError
+from memory.errors import BlockedError, ConflictError, MemdeckError, UsageError
 from memory.operations import Caller, Content, Context, Input, Lines, Operation, SentFile, allow
 from memory.operations.result import Draft, Result
 from memory.storage.changes import is_agent
@@ -203,7 +203,15 @@ class Session:
         ):
             tell(f"memdeck: note: an agent of {self.client} started this, so the change is made by {self.actor}")
         context: Context = self
-        found = operation.run(context, **{**values, **self._meant(operation, values)})
+        meant = {**values, **self._meant(operation, values)}
+        try:
+            found = operation.run(context, **meant)
+        except BlockedError as error:
+            asks = self.asks_person and not self.client and not is_agent(self.actor)
+            if error.grant is None or not asks or not self.agreed(f"{error.message}. Allow it?"):
+                raise
+            error.grant(self.now)
+            found = operation.run(context, **meant)
         return self._show(found) if isinstance(found, Result) else found
 
     def _show(self, found: Result) -> int:

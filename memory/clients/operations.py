@@ -6,13 +6,17 @@ import posixpath
 from collections.abc import Iterator
 from typing import Any
 
+from memory.base.items import Item
 from memory.base.safe_text import visible
+from memory.base.told import why_not
 from memory.errors import NotFoundError, UsageError
-from memory.operations import Context, Group, Input, argument, option, under
+from memory.operations import Context, Group, Input, argument, option, under, verb
 from memory.operations.result import Paint, Result, fields_of, listing, said, short
+from memory.registry import system_name
 from memory.storage import Change
 from memory.systems import system_of
 
+from .exchange import LEFT_OUT, as_instructions
 from .folders import ClientFolder, FolderWriter, bring_back, folder_named, found_in, leave_deleted, read_folder
 from .memories import TYPES, ClientMemory
 from .sources import TITLES
@@ -25,6 +29,8 @@ clients = Group(
     They are read wherever the clients keep them. A folder is changed only after `memdeck clients allow`.
     """,
 )
+EXPORTED = ("knowledge", "facts", "typed", "state", "curated", "memory")
+"""The kinds of entries that `export` prints."""
 _ref = argument("ref", metavar="REF")
 _client = option("--client", metavar="NAME", help="A client or folder, such as claude-code or claude-code:agents-user.")
 
@@ -292,6 +298,31 @@ def rejoin(context: Context, dry_run: bool) -> Result:
     context.made = None if dry_run or not count else words
     document = {"was": [one.was for one in moved], "to": where, "files": count}
     return said(document, words if moved else "no memories of an earlier folder of this project")
+
+
+@verb("export", serves="look", examples=("memdeck export", "memdeck export --from facts,memory"))
+@option("--from", "places", metavar="KINDS", help=f"Only some of {', '.join(EXPORTED)} (default: all but memory).")
+def export(context: Context, places: str | None) -> Result:
+    """Print what memory says holds here as Markdown that every client reads, such as AGENTS.md: no tasks, no history.
+
+    What looks like a secret or like an order to an agent is left out. The memories of clients, which are private, are
+    printed only if you name the kind memory. `memdeck convert FROM clients` writes into a client's memory instead.
+    """
+    wanted = [one.strip() for one in (places or ",".join(EXPORTED[:-1])).split(",") if one.strip()]
+    if unknown := [one for one in wanted if one not in EXPORTED]:
+        raise UsageError("export.kind", f"{unknown[0][:60]!r} is not exported", f"use some of {', '.join(EXPORTED)}")
+    groups, left = [], 0
+    for system in context.workspace.systems():
+        kind = {"files": "knowledge", "clients": "memory"}.get(system.name, system.name)
+        found = [one for one in system.items() if isinstance(one, Item) and one.kind not in LEFT_OUT]
+        if kind in wanted:
+            told = [one for one in found if not why_not("facts", one.title, one.text)]
+            left += len(found) - len(told)
+            groups += [(system_name(system.name).title.capitalize(), told)] if told else []
+    if left:
+        context.tell(f"left out: {left:,} that look like a secret or an order to an agent")
+    text = visible("\n".join(as_instructions(groups)), newlines=True)
+    return Result(lambda: {"text": text + "\n"}, lambda _: text.split("\n"))
 
 
 def _writer(context: Context, folder: ClientFolder) -> FolderWriter:

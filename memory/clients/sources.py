@@ -24,6 +24,7 @@ INDEX = "MEMORY.md"
 _SESSIONS, _SESSION_BYTES = 5, 65_536
 """How many sessions are read for the folder that they were in, and how many bytes of each."""
 _MOST_FOLDERS = 500
+_LONGEST_SLUG = 200
 _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
 _SETTINGS_BYTES = 1_000_000
 
@@ -123,17 +124,20 @@ def _claude_folders(root: Path, home: Path, environ: Mapping[str, str]) -> Itera
             return
     tops = {str(root), str(project_root(root))}
     for top in sorted(tops):
-        for slug in sorted(slugs(top)):
-            project = config / "projects" / slug
+        for project in _projects(config / "projects", top):
             # Several paths have the same slug: the sessions say which one it is.
             known = session_folders(project)
             if not known or any(_around(one, tops) or str(project_root(Path(one))) in tops for one in known):
                 yield project / "memory"
 
 
-def slugs(path: str) -> set[str]:
-    """Return the names that Claude Code gives to the folder of a project."""
-    return {re.sub(r"[/.]", "-", path), re.sub(r"[^A-Za-z0-9]", "-", path)}
+def _projects(projects: Path, top: str) -> Iterator[Path]:
+    """Yield the folders of Claude Code that a project may have, by the ways in which it names them."""
+    slug = re.sub(r"[^A-Za-z0-9]", "-", top)
+    yield from (projects / one for one in sorted({slug, re.sub(r"[/.]", "-", top)}))
+    if len(slug) > _LONGEST_SLUG:  # The rest of a longer name is a hash that only the client knows.
+        begins = f"{slug[:_LONGEST_SLUG]}-"
+        yield from (projects / one for one in _names(projects) if one.startswith(begins))
 
 
 def project_root(root: Path) -> Path:

@@ -68,12 +68,14 @@ class ClientStore(Store):
 
     def _refuse_unallowed(self) -> None:
         if not self.allowed:
-            raise BlockedError(
+            refused = BlockedError(
                 "clients.consent",
                 f"{self.source.shown} belongs to {self.source.title}; memdeck changes it only after you allowed it",
                 f"`memdeck clients allow {self.source.name}` allows it, once",
                 folder=str(self.source.root),
             )
+            refused.grant = self.allow
+            raise refused
 
     @property
     def _record(self) -> PrivateRecord:

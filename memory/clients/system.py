@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from memory.base.items import Item, Skipped
+from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
 from memory.errors import MemdeckError
 from memory.search.entries import path_of
@@ -23,7 +23,8 @@ from memory.workspace import Workspace
 
 from .care import mends_of, problems_in
 from .claims import Text, contradictions
-from .folders import ClientFolder, FolderWriter, Lost, lost_of, notice, read_folder, record_of
+from .exchange import take
+from .folders import ClientFolder, FolderWriter, Lost, folder_named, lost_of, notice, read_folder, record_of
 from .index import holds_text
 from .instructions import Instructions, instructions, with_memory
 from .memories import KIND, files_of, read_memory
@@ -242,6 +243,10 @@ class ClientMemories(System):
             for one in folder.memories:
                 fields = {key: value for key in ("type", "description") if (value := getattr(one, key))}
                 yield Item("memory", one.title, one.body.strip("\n"), one.file, one.date, fields=fields)
+
+    def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
+        """Convert items to memories of the folder that `place` names (default: Claude Code's of this project)."""
+        return take(folder_named(self.look().folders, place or "claude-code"), items, actor=actor, now=now)
 
     def status(self, now: datetime) -> Mapping[str, object]:
         """Return how many memories there are by client, what they deleted, and how full the indexes are."""

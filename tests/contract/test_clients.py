@@ -322,3 +322,40 @@ def test_what_an_entry_names_is_checked_against_the_repository(workspace: Place,
         (7, "memory.gone", "there is no target of make deploy"),
         (8, "memory.gone", "package.json has no script lint"),
     }
+
+
+def test_memory_is_converted_into_a_clients_and_exported_for_all(workspace: Place, memory: Path) -> None:
+    """A fact becomes a memory, a changed one replaces its text; the export has neither secrets nor private memories."""
+    workspace.json("clients", "allow", "claude-code")
+    put(workspace.work / ".aegis/memory", memories__jsonl=b"")
+    workspace.json("facts", "store", "User prefers tabs over spaces", "--tag", "preference")
+    workspace.json("knowledge", "add", "Deploys go through CI")
+    done = workspace.json("convert", "facts", "clients")
+    assert (done["read"], done["converted"]) == (1, 1)
+    file = memory / "feedback_user_prefers_tabs_over_spaces.md"
+    assert b"type: feedback" in file.read_bytes()
+    assert workspace.json("convert", "facts", "clients")["converted"] == 0
+    file.write_bytes(file.read_bytes() + b"Changed.\n")
+    workspace.json("convert", "facts", "clients")
+    assert len(list(memory.glob("feedback_user*"))) == 1
+    assert not file.read_bytes().endswith(b"Changed.\n")
+    printed = workspace("export").out
+    assert "- Deploys go through CI\n" in printed
+    assert "- User prefers tabs over spaces\n" in printed
+    assert "real database" not in printed
+    assert "Never mock the database" in workspace("export", "--from", "memory").out
+
+
+def test_a_person_at_a_terminal_is_asked_once(workspace: Place, memory: Path) -> None:
+    """No leaves everything as it was, yes is remembered; an agent's shell is not asked."""
+    words = ("clients", "edit", "Deploy target", "--description", "Hetzner")
+    refused = workspace.at_terminal(*words, keys="n\n", after="Allow it?")
+    assert refused.code == 3
+    assert (memory / "project_deploy.md").read_bytes() == DEPLOY
+    agent = workspace.at_terminal(*words, now=None, environ={"MEMDECK_ACTOR": "agent:x"})
+    assert "Allow it?" not in agent.out
+    assert agent.code == 3
+    assert workspace.at_terminal(*words, keys="y\n", after="Allow it?").code == 0
+    assert b"description: Hetzner" in (memory / "project_deploy.md").read_bytes()
+    assert "Allow it?" not in workspace.at_terminal("clients", "remove", "Deploy target").out
+    assert not (memory / "project_deploy.md").exists()

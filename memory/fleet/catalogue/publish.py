@@ -232,6 +232,8 @@ class Publisher:
         names = set()
         for system in systems:
             for source in system.records_by_file(refused):
+                if source.file.startswith(("~", "/")):
+                    continue  # A file outside of the workspace is its person's own, and stays on this host.
                 names.add(source.file)
                 known = held.files.get(source.file)
                 if known is not None and source.stamp and source.stamp == known.stamp:

@@ -105,6 +105,7 @@ VERBS: tuple[tuple[str, Json], ...] = (
     ("clients edit", {"ref": "nothing like it", "text": "x"}),
     ("clients remove", {"ref": "nothing like it"}),
     ("clients restore", {"list": True}),
+    ("export", {"from": "facts"}),
     ("state status", {}),
     ("state show", {"section": "current-focus"}),
     ("state export", {}),

@@ -1,0 +1,81 @@
+"""Conversion of other memories to memories of a client, and their export as instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
+from memory.base.values import alike
+from memory.base.words import sounds_like_rule
+
+from .folders import ClientFolder, FolderWriter
+from .memories import TYPES, ClientMemory, one_line
+
+_KNOWN = ("type", "description", "section", "reason", "created", "scope", "kind")
+LEFT_OUT = frozenset({"task", "journal", "contact", "plan", "monitor", "setting"})
+"""The kinds of items that are no memories of how to work."""
+
+
+def take(folder: ClientFolder, items: Sequence[Item], *, actor: str, now: datetime) -> Taken:
+    """Convert items to memories of a folder, each with its line in the index.
+
+    An item with the title of a memory that is there replaces its text, so that converting again changes what changed.
+    """
+    known = {alike(one.title): one for one in folder.memories}
+    new: list[tuple[Item, ClientMemory | None]] = []
+    skipped: list[Skipped] = []
+    losses: list[Loss] = []
+    for item in items:
+        there = known.get(alike(item.title))
+        if item.kind in LEFT_OUT:
+            skipped.append(Skipped(item.what, f"a {item.kind} is no memory of a client"))
+        elif any(alike(item.title) == alike(one.title) for one, _ in new):
+            skipped.append(Skipped(item.what, "it came along already"))
+        elif there is not None and alike(there.body) == alike(_body(item)):
+            skipped.append(Skipped(item.what, "it is there already"))
+        else:
+            new.append((item, there))
+            losses += losses_of(item, _KNOWN)
+
+    def commit() -> Committed:
+        writer = FolderWriter(folder.store, actor, now)
+        changes = []
+        for item, there in new:
+            if there is None:
+                kind, about = _type(item), item.fields.get("description", "")
+                changes.append(writer.add(one_line(item.title)[:200], _body(item), kind, about)[1])
+            else:
+                changes.append(writer.edit(there.path, {}, _body(item), lambda _: None))
+        return Committed([one.id for one in changes])
+
+    return Taken([item for item, _ in new], skipped, losses, commit)
+
+
+def _body(item: Item) -> str:
+    parts = (item.text.strip() or item.title, item.fields.get("reason") and f"**Why:** {item.fields['reason']}")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _type(item: Item) -> str:
+    """Return the type of a new memory: that of its source, else feedback for a rule."""
+    said = item.fields.get("type", "")
+    if said in TYPES:
+        return said
+    rule = (
+        sounds_like_rule(item.title) or "preference" in " ".join((*item.tags, item.fields.get("section", ""))).lower()
+    )
+    return "feedback" if rule else "project"
+
+
+def as_instructions(groups: Sequence[tuple[str, Sequence[Item]]]) -> Iterator[str]:
+    """Yield the lines of an AGENTS.md: a heading for each group, a bullet for each item, its text below."""
+    yield "# Memory"
+    for title, items in groups:
+        yield from ("", f"## {title}", "")
+        for item in items:
+            text = _body(item)
+            same = alike(text) == alike(item.title)
+            yield f"- {one_line(item.title)}" + ("" if same or "\n" in text else f": {one_line(text)}")
+            if not same and "\n" in text:
+                yield from (f"  {line}".rstrip() for line in text.splitlines())
