@@ -113,6 +113,7 @@ def test_a_wrong_count_is_an_error_of_usage(filled: Place, words: tuple[str, ...
         assert re.search(r"takes a whole number from \d+ to \d+", answer.err), answer.err
 
 
+@pytest.mark.thorough
 def test_no_text_that_looks_like_a_number_is_an_internal_error(filled: Place) -> None:
     """Every option of every verb, whatever it takes, gets numbers of all kinds; none ends as `internal`."""
     for words, _, arguments in verbs(schema_of(filled)):
