@@ -11,7 +11,7 @@ from memory.trust.addresses import BadSetting, read_target, unusable_url
 from memory.trust.asks import ANYWHERE, folder_of, target_of
 from memory.trust.pins import PRIVATE
 
-from .thresholds.rules import JSON, KINDS, Compare
+from .thresholds.rules import JSON, KINDS, Condition
 from .thresholds.threshold import BadThreshold, Threshold, parse_threshold
 from .thresholds.units import read_duration, read_quantity
 
@@ -116,7 +116,7 @@ def kind_of(monitor: Monitor) -> str:
 def _expected(text: str) -> Threshold | None:
     """Return the condition that an answer must meet: one on JSON, or that it contains a text; None for no condition."""
     if not text.startswith(JSON):
-        return Threshold(text, Compare("body", "contains", text, text)) if text else None
+        return Threshold(text, Condition("body", "contains", text, text)) if text else None
     try:
         return parse_threshold(text, "http")
     except BadThreshold as error:

@@ -91,19 +91,27 @@ _ORDERS: dict[str, Callable[[float, float], bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Compare:
-    """`name sign literal`; `shown` is the literal as it was written."""
+class Condition:
+    """`name sign literal`, or a name that is true or false by itself (an empty sign); not `positive`: its contrary.
+
+    `shown` is the literal as it was written.
+    """
 
     name: str
-    sign: str
-    literal: str | Quantity
-    shown: str
+    sign: str = ""
+    literal: str | Quantity = ""
+    shown: str = ""
+    positive: bool = True
 
     def judge(self, reading: Reading) -> bool | None:
-        """Compare; None if there is no such value or the two cannot be compared."""
+        """Return whether it holds; None if there is no such value or the two cannot be compared."""
+        found = self._compare(reading)
+        return None if found is None else found is self.positive
+
+    def _compare(self, reading: Reading) -> bool | None:
         value = reading.get(self.name)
-        if value is None:
-            return None
+        if value is None or not self.sign:
+            return None if value is None else bool(value)
         if self.sign == "contains" and (self.shown in _as_text(value)):
             return True
         if isinstance(value, CutText):
@@ -119,39 +127,13 @@ class Compare:
             return {"==": False, "!=": True}.get(self.sign) if isinstance(value, str) else None
         return _ORDERS[self.sign](*pair)
 
-    def say(self, reading: Reading, truth: bool) -> str:
-        """Return what was found in words, such as `status 503` or `body does not contain "ok"`."""
+    def say(self, reading: Reading) -> str:
+        """Return what was found in words, such as `status 503`, `not open` or `body does not contain "ok"`."""
+        if not self.sign:
+            return self.name if self._compare(reading) else f"not {self.name}"
         if self.sign == "contains":
-            return f'{self.name} {"contains" if truth else "does not contain"} "{self.shown[:40]}"'
+            return f'{self.name} {"contains" if self._compare(reading) else "does not contain"} "{self.shown[:40]}"'
         return f"{self.name} {show_value(self.name, reading[self.name])}"
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """A name that is true or false by itself, such as `open`."""
-
-    name: str
-
-    def judge(self, reading: Reading) -> bool | None:
-        """Return whether it is set; None if it was not measured."""
-        value = reading.get(self.name)
-        return None if value is None else bool(value)
-
-    def say(self, _reading: Reading, truth: bool) -> str:
-        """Return what was found in words, such as `not open`."""
-        return self.name if truth else f"not {self.name}"
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """The negation of a rule."""
-
-    part: Rule
-
-    def judge(self, reading: Reading) -> bool | None:
-        """Return the negation; not known stays not known."""
-        found = self.part.judge(reading)
-        return None if found is None else not found
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,18 +151,16 @@ class Joined:
         return None if None in found else self.every
 
 
-Rule = Compare | Flag | Not | Joined
+Rule = Condition | Joined
 
 
-def leaves(rule: Rule, positive: bool = True) -> Iterator[tuple[Compare | Flag, bool]]:
-    """Yield the comparisons of a rule, each with the truth value that makes the rule true."""
-    if isinstance(rule, Not):
-        yield from leaves(rule.part, not positive)
-    elif isinstance(rule, Joined):
-        for part in rule.parts:
-            yield from leaves(part, positive)
+def conditions(rule: Rule) -> Iterator[Condition]:
+    """Yield the conditions of a rule, in order."""
+    if isinstance(rule, Condition):
+        yield rule
     else:
-        yield rule, positive
+        for part in rule.parts:
+            yield from conditions(part)
 
 
 def show_value(name: str, value: Value) -> str:

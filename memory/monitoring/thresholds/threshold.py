@@ -17,15 +17,13 @@ from memory.errors import UsageError
 from .rules import (
     DEFAULTS,
     KINDS,
-    Compare,
-    Flag,
+    Condition,
     Joined,
     KnownName,
-    Not,
     Reading,
     Rule,
+    conditions,
     find_name,
-    leaves,
     nearest,
     plain_name,
 )
@@ -110,7 +108,6 @@ _SIGN_WORDS = {
     "<=": "is at most",
     ">": "is above",
     ">=": "is at least",
-    "contains": "contains",
 }
 _OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
@@ -125,7 +122,7 @@ class Threshold:
     @property
     def names(self) -> tuple[str, ...]:
         """The plain names that it uses, each once, in order."""
-        return tuple(dict.fromkeys(leaf.name for leaf, _ in leaves(self.rule)))
+        return tuple(dict.fromkeys(one.name for one in conditions(self.rule)))
 
     def judge(self, reading: Reading) -> bool | None:
         """Return whether it is breached; None if the measured values do not decide it."""
@@ -133,16 +130,12 @@ class Threshold:
 
     def missing(self, reading: Reading) -> tuple[str, ...]:
         """Return the names that it needs but that have no usable value."""
-        found = (leaf.name for leaf, _ in leaves(self.rule) if leaf.judge(reading) is None)
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(one.name for one in conditions(self.rule) if one.judge(reading) is None))
 
     def explain(self, reading: Reading) -> str:
         """Return in a few words why it is breached, such as `status 503, latency 812 ms`; else what was found."""
-        found = [(leaf, truth, leaf.judge(reading)) for leaf, truth in leaves(self.rule)]
-        if self.judge(reading):
-            said = [leaf.say(reading, truth) for leaf, truth, judged in found if judged is truth]
-        else:
-            said = [leaf.say(reading, judged) for leaf, _, judged in found if judged is not None]
+        told = (True,) if self.judge(reading) else (True, False)
+        said = [one.say(reading) for one in conditions(self.rule) if one.judge(reading) in told]
         return ", ".join(dict.fromkeys(said)) or "no value for " + ", ".join(self.missing(reading))
 
 
@@ -168,7 +161,7 @@ class _Reader:
     def read(self) -> Rule:
         if len(self.words) == 1:
             raise BadThreshold("an empty threshold", 1, _EXAMPLE)
-        rule = self.joined("or")
+        rule = self.joined("or", True)
         if self.word.kind != "end":
             raise self.surprise(self.word)
         return rule
@@ -185,45 +178,43 @@ class _Reader:
     def join(self) -> str:
         return _JOINS.get(self.word.text.lower(), "") if self.word.kind in ("word", "sign") else ""
 
-    def joined(self, word: str) -> Rule:
-        """Parse what `or` joins, each part of which may be joined by `and`."""
+    def joined(self, word: str, positive: bool) -> Rule:
+        """Parse what `or` joins, each part of which may be joined by `and`; not `positive`: the contrary of it."""
         part = self.one if word == "and" else partial(self.joined, "and")
-        parts = [part()]
+        parts = [part(positive)]
         while self.join() == word:
             self.next()
-            parts.append(part())
-        return parts[0] if len(parts) == 1 else Joined(word == "and", tuple(parts))
+            parts.append(part(positive))
+        return parts[0] if len(parts) == 1 else Joined((word == "and") is positive, tuple(parts))
 
-    def one(self) -> Rule:
+    def one(self, positive: bool) -> Rule:
         word = self.word
         negates = word.kind in ("word", "sign") and word.text.lower() in _NOTS
         if not negates and (word.kind, word.text) != ("sign", "("):
-            return self.comparison()
+            return self.condition(positive)
         self.next()
         self.depth += 1
         if self.depth > DEEPEST:
             raise BadThreshold(f"nested deeper than {DEEPEST}", word.column, "write it flatter")
-        rule: Rule
         if negates:
-            rule = Not(self.one())
+            rule = self.one(not positive)
         else:
-            rule = self.joined("or")
+            rule = self.joined("or", positive)
             if (self.word.kind, self.word.text) != ("sign", ")"):
                 raise BadThreshold("a parenthesis that does not close", word.column, "close it with )")
             self.next()
         self.depth -= 1
         return rule
 
-    def comparison(self) -> Rule:
+    def condition(self, positive: bool) -> Condition:
         start = self.word
         name, known = self.name()
         contrary, sign = self.sign(known, name)
         if not sign:
-            return Flag(name)
+            return Condition(name, positive=positive)
         if known.kind == "flag":
             raise BadThreshold(f"{name} is true or false", start.column, f"write {name} or not {name}")
-        rule = Compare(name, sign, *self.literal(name, known, sign))
-        return Not(rule) if contrary else rule
+        return Condition(name, sign, *self.literal(name, known, sign), positive is not contrary)
 
     def name(self) -> tuple[str, KnownName]:
         start = self.word
@@ -317,26 +308,21 @@ class _Reader:
 
 def meaning(threshold: Threshold, kind: str) -> str:
     """Return when a monitor of a type (`http`, `command` …) alerts: `alerts when status is not 200`."""
-    words = f"alerts when {_say(threshold.rule, True)}"
+    words = f"alerts when {_say(threshold.rule)}"
     return words if threshold.text or kind not in DEFAULTS else f"without one it {words}"
 
 
-def _say(rule: Rule, positive: bool, inner: bool = False) -> str:
+def _say(rule: Rule, inner: bool = False) -> str:
     match rule:
-        case Not(part):
-            return _say(part, not positive, inner)
         case Joined(every, parts):
-            # A negated group negates each part and joins them with the other word.
-            joined = (" and " if every is positive else " or ").join(_say(part, positive, True) for part in parts)
+            joined = (" and " if every else " or ").join(_say(part, True) for part in parts)
             return f"({joined})" if inner else joined
-        case Flag("exists"):
+        case Condition("exists", "", positive=positive):
             return "it exists" if positive else "it does not exist"
-        case Flag(name):
+        case Condition(name, "", positive=positive):
             return f"it is {name}" if positive else f"it is not {name}"
-        case Compare(name, sign, literal, shown):
-            if sign == "contains":
-                verb = "contains" if positive else "does not contain"
-                return f'{name} {verb} "{shown}"'
-            sign = sign if positive else _OPPOSITES[sign]
+        case Condition(name, "contains", _, shown, positive):
+            return f'{name} {"contains" if positive else "does not contain"} "{shown}"'
+        case Condition(name, sign, literal, shown, positive):
             text = f'"{shown}"' if isinstance(literal, str) else shown
-            return f"{name} {_SIGN_WORDS[sign]} {text}"
+            return f"{name} {_SIGN_WORDS[sign if positive else _OPPOSITES[sign]]} {text}"
