@@ -21,10 +21,8 @@ from typing import Any
 from memory.base.json_objects import read_object
 from memory.base.safe_text import visible
 from memory.base.told import fenced, harmless, why_not
-from memory.prompts import START_TOKENS, brief, for_message
 from memory.registry import workspace_of
 from memory.storage.own_folders import home, state_home
-from memory.systems import searcher_of
 from memory.workspace import Workspace
 
 from .sessions import HookSession, note_failure
@@ -130,6 +128,9 @@ def _open(chosen: str, given: Mapping[str, Any]) -> Workspace | None:
 
 def _start(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
     """Return what an agent should know when its session begins, and again after a compaction."""
+    # What only some events need is imported there: a client waits for each of them.
+    from memory.prompts import START_TOKENS, brief
+
     since = _session(workspace, given, client).begin(now)
     return brief(workspace, now, budget=START_TOKENS, agent=client, since=since).text
 
@@ -139,6 +140,9 @@ def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: da
     message = _cut(_message(given))
     if not message:
         return ""
+    from memory.prompts import for_message
+    from memory.systems import searcher_of
+
     with closing(searcher_of(workspace)) as searcher:
         without = told_apart(workspace)
         return for_message(workspace, now, message, searcher=searcher, without=without, agent=client).text
