@@ -151,23 +151,6 @@ class _Common(click.Command):
             option.callback = _show_help
         return option
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the verb's own options first, then the common options."""
-        own: list[tuple[str, str]] = []
-        common: list[tuple[str, str]] = []
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
-            if record is not None:
-                shared = parameter in (*COMMON, FOLDER_ONLY) or "--help" in parameter.opts
-                (common if shared else own).append(record)
-        if own:
-            with formatter.section("Options"):
-                formatter.write_dl(own)
-        if isinstance(self, click.Group):
-            self.format_commands(ctx, formatter)
-        with formatter.section("Options of every verb"):
-            formatter.write_dl(common)
-
     def format_epilog(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples as they would be typed."""
         if self.examples:

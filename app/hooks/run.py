@@ -127,12 +127,16 @@ def _open(chosen: str, given: Mapping[str, Any]) -> Workspace | None:
 
 
 def _start(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
-    """Return what an agent should know when its session begins, and again after a compaction."""
+    """Return what an agent should know when its session begins, and again after a compaction.
+
+    A session that is resumed has it already: it gets only what is not the same any more.
+    """
     # What only some events need is imported there: a client waits for each of them.
     from memory.prompts import START_TOKENS, brief
 
-    since = _session(workspace, given, client).begin(now)
-    return brief(workspace, now, budget=START_TOKENS, agent=client, since=since).text
+    session = _session(workspace, given, client)
+    text = brief(workspace, now, budget=START_TOKENS, agent=client, since=session.begin(now)).text
+    return "" if session.was_told(text) and given.get("source") == "resume" else text
 
 
 def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
@@ -188,8 +192,10 @@ def _own_words(text: str) -> Iterator[str]:
 
 
 def _compact(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
-    """Return what a summary of the session must contain."""
-    changes = _session(workspace, given, client).changes(now)
+    """Return what a summary of the session must contain; what it was told may not be in the summary."""
+    session = _session(workspace, given, client)
+    session.was_told("")
+    changes = session.changes(now)
     if not changes:
         return ""
     refs = ", ".join(dict.fromkeys(ref for change in changes for ref in change.refs))[:1_000]
@@ -225,8 +231,7 @@ _ANSWERS: dict[str, Callable[[Workspace, Mapping[str, Any], str, datetime], str]
 }
 
 
-def _session(workspace: Workspace, given: Mapping[str, Any], client: str) -> Any:
-
+def _session(workspace: Workspace, given: Mapping[str, Any], client: str) -> HookSession:
     return HookSession(workspace, _session_id(given), f"agent:{client}")
 
 
@@ -250,7 +255,7 @@ def _with_curated(
             curated = CuratedSession(workspace, _session_id(given), client, now)
             message, turn, more = "", None, ""
             if event == "session-start":
-                more = curated.snapshot(text)
+                more = curated.snapshot(text) if text else ""
             elif event == "prompt" and (message := _message(given)):
                 turn = _session(workspace, given, client).next_turn()
                 more = curated.recall(message, turn)

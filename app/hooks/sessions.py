@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from memory.history.changes import row
@@ -11,6 +12,7 @@ from memory.workspace import Workspace
 
 _SESSIONS, _FAILURES, _KEY = "hook-sessions.json", "hook-failures.json", "1"
 _MOST_CHANGES = 200
+_MOST_SESSIONS = 100
 _MOST_FAILURES = 8
 
 
@@ -40,7 +42,7 @@ class HookSession:
     def _keep(self, values: dict[str, Any] | None) -> None:
         if self._answers is None:
             return
-        every = self._answers.read()
+        every = dict(list(self._answers.read().items())[-_MOST_SESSIONS:])
         every.pop(self._id, None)
         self._answers.write(every if values is None else {**every, self._id: values})
 
@@ -83,10 +85,18 @@ class HookSession:
         self._keep({**known, "asked": True})
         return True
 
+    def was_told(self, text: str) -> bool:
+        """Return whether a text is what the session was told last, and store it as that."""
+        known = self._known()
+        told = blake2b(text.encode(), digest_size=8).hexdigest()
+        if known:
+            self._keep({**known, "told": told})
+        return bool(known.get("told") == told)
+
     def end(self) -> None:
-        """Forget the session."""
-        if self._known():
-            self._keep(None)
+        """Forget the session, but what it was told: it may be resumed."""
+        if known := self._known():
+            self._keep({key: known[key] for key in ("told",) if key in known} or None)
 
     def changes(self, now: datetime) -> list[SessionChange]:
         """Return what the agent changed since the session began, the newest first; empty if that is not known."""

@@ -136,3 +136,19 @@ def test_what_a_hook_told_is_no_message_of_the_person(shop: Place, client: str) 
     events = shop.json("curated", "session", "ledger", "one")["events"]
     said = [(one["event_type"], (one["payload"] or "").split()) for one in events]
     assert said == [("user_message", ["zebra", "quartz", "indigo"]), ("assistant_message", ["Done."])]
+
+
+def test_a_session_is_told_once(shop: Place) -> None:
+    """A resumed session has the brief already; it gets it again when it changed, and after a compaction."""
+
+    def begin(source: str) -> bool:
+        given = {"session_id": "s-1", "source": source}
+        return TITLE in hook(shop, "session-start", "--client", "claude-code", given=given).out
+
+    assert (begin("startup"), begin("resume"), begin("compact"), begin("resume")) == (True, False, True, False)
+    assert hook(shop, "session-end", given={"session_id": "s-1"}).code == 0
+    assert not begin("resume")
+    assert shop("tasks", "add", "Another", "--due", "2026-03-01 09:00").code == 0
+    assert (begin("resume"), begin("resume"), begin("startup")) == (True, False, True)
+    assert hook(shop, "pre-compact", given={"session_id": "s-1"}).code == 0
+    assert begin("resume")
