@@ -50,6 +50,11 @@ class OwnSession(Session):
         return ACTOR
 
     @property
+    def named_actor(self) -> str:
+        """The user, by name: what maintenance moves here is not moved by the schedule."""
+        return ACTOR
+
+    @property
     def caller(self) -> Caller:
         """The user, at a terminal."""
         return Caller(ACTOR, terminal=True)
@@ -68,6 +73,12 @@ class OwnSession(Session):
         """Keep the document, and the lines for people."""
         self.document = document()
         self.writer.lines(lines())
+
+    @property
+    def acts(self) -> bool:
+        """Whether the operation, shown before it is applied, would do anything."""
+        rules = self.document.get("rules", [{"acts": True}])
+        return any(one.get(name) for one in rules for name in ("archived", "cleared", "acts", "said"))
 
     def call(self, operation: Operation, values: Mapping[str, Any]) -> list[str]:
         """Run an operation; return its lines for people. RefusedError with what it told where it did nothing."""
@@ -131,32 +142,37 @@ def call(context: Context, operation: Operation, values: Mapping[str, Any]) -> S
     first = {**values, flag: flag == "dry_run"} if flag else values
     only_looks = operation.belongs(values) == "look"
 
-    def answered(lines: list[str]) -> Step:
+    def answered(found: tuple[list[str], bool]) -> Step:
+        lines, acts = found
         if only_looks or flag or len(lines) > 1:
             title = f"{operation.does} ({'preview' if flag else 'done'})" if not only_looks else operation.does
             shown = [text for text in lines if not flag or "`--" not in text]
-            screen = Preview(title, _shown(shown), applicable=bool(flag))
+            screen = Preview(title, _shown(shown), applicable=bool(flag) and acts)
             apply = {**values, flag: flag == "yes"}
             context.ask(screen, lambda _: _work(context, operation, apply, written), waited="The answer")
         else:
             context.say(lines[0])
         return None if only_looks or flag else context.wrote()
 
-    def written(lines: list[str]) -> Step:
-        context.say("\n".join(lines[:5]))
+    def written(found: tuple[list[str], bool]) -> Step:
+        words = "\n".join(found[0][:5])
+        context.say(f"{words}\n{context.key_of('change.undo')} takes it back.")
         return context.wrote()
 
     return _work(context, operation, first, answered)
 
 
-def _work(context: Context, operation: Operation, values: Mapping[str, Any], then: Callable[[list[str]], Step]) -> Step:
+def _work(
+    context: Context, operation: Operation, values: Mapping[str, Any], then: Callable[[tuple[list[str], bool]], Step]
+) -> Step:
     now = context.clock()
 
-    def work(_: object) -> list[str]:
+    def work() -> tuple[list[str], bool]:
         with context.writing():
-            return OwnSession(context.workspace, now, context.environ, safe=context.safe).call(operation, values)
+            session = OwnSession(context.workspace, now, context.environ, safe=context.safe)
+            return session.call(operation, values), session.acts
 
-    return context.run(operation.does, work, then, once=True)
+    return context.find(work, then)
 
 
 def _shown(lines: list[str]) -> list[Line]:

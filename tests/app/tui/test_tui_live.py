@@ -86,7 +86,7 @@ async def test_maintenance_shows_its_plan_first(
         assert isinstance(app.screen, Preview)
         text = screen_text(app)
         assert archive in text
-        assert "before" in text
+        assert " kept + " in text
         assert all(one in text for one in words)
         rows = text.split("\n")
         hints = next(number for number, row in enumerate(rows) if "Enter apply" in row)
