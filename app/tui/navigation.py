@@ -215,7 +215,7 @@ class Navigation(Part):
 
     def _step(self, step: int, *, remember: bool = True) -> None:
         ids = [name.id for name in self.panes]
-        place = ids.index(self.pane.pane_id) if self.pane is not None else 0
+        place = ids.index(self.pane.pane_id) if self.pane is not None and self.pane.pane_id in ids else 0
         self.open_pane(ids[(place + step) % len(ids)], remember=remember)
 
     # Between the parts of a pane

@@ -1,26 +1,19 @@
-"""The prompt pane: what an agent gets, block by block, in the order in which it is sent, with the cost of each."""
+"""What an agent gets, block by block, in the order in which it is sent, with the cost of each."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
 from memory.files.snapshot import Snapshot
 from memory.prompts import PromptBlock, PromptPreview
-from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer, Title
+from widgets.detail import Link
 from widgets.list.rows import Heading, Note
-from widgets.pane.base import Pane
-from widgets.text.styled_text import Column, Columns, Line, Piece, Tone
+from widgets.pane.records import Record, RecordPane
+from widgets.text.styled_text import Piece
 
-_COLUMNS = Columns(
-    Column("system", 7, importance=1),
-    Column("text", minimum=24),
-    Column("reason", 20, importance=0),
-    Column("score", 5, align="right", importance=2),
-    Column("tokens", 5, align="right", importance=3),
-)
-_TITLES = {"pin": "pinned", "mute": "muted"}
+_CHOSEN = {"pin": "pinned", "mute": "muted"}
 
 
 class PromptReader(Protocol):
@@ -33,14 +26,15 @@ class PromptReader(Protocol):
         """Return the prompt of an agent now; a sentence where it cannot be read."""
 
 
-class PromptPane(Pane):
+class PromptPane(RecordPane):
     """What hooks send to all agents or to one, at the start of a session or for a message; pinned and muted by keys."""
 
     pane_id: ClassVar[str] = "prompt"
-    title: ClassVar[str] = "Prompt"
+    title: ClassVar[str] = "Told to agents"
+    lead_cells: ClassVar[int] = 7
     empty: ClassVar[str] = (
-        "What hooks tell agents, block by block, with the cost of each.\n\n"
-        "There is nothing to tell. {prompt.message|(} asks for a message, and shows what an agent gets with it."
+        "What hooks tell agents, block by block, with the cost of each in tokens.\n\n"
+        "There is nothing to tell. {prompt.message|e} asks for a message, and shows what an agent gets with it."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("system", "ref", "reason")
     item_name: ClassVar[str] = "block"
@@ -51,30 +45,31 @@ class PromptPane(Pane):
         self.source = source
         self._said = ""
 
-    # What is shown
-
-    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
-        """The blocks that are sent, those below the budget's end, the muted and the suspicious ones."""
+    def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:  # noqa: ARG002
+        """Yield the blocks that are sent, those below the budget's end, the muted and the suspicious ones."""
         found = "" if self.source is None else self.source.look(now)
         if isinstance(found, str):
             self._said = found and "cannot be read"
-            return [Note(found)] if found else []
+            if found:
+                yield Note(found)
+            return
         prompt = found.prompt
         self._said = f"{prompt.used:,} of {prompt.budget:,} tokens"
-        # Two lines, each of which fits into a narrow pane.
-        rows: list[Any] = (
-            [Note(f"{found.why.partition(':')[0]}."), Note("The tool brief answers:")] if found.why else []
-        )
-        for title, note, blocks in (
-            ("Answered" if found.why else "Sent", self._for(), tuple(one for one in prompt.blocks if one.included)),
-            ("Left out" if found.why else "Not sent", "the budget ends here", prompt.below),
-            ("Muted", "", prompt.muted),
-            ("Suspicious", "not sent until you approve it", prompt.suspicious),
+        if found.why:
+            # Two lines, each of which fits into a narrow pane.
+            yield from (Note(f"{found.why.partition(':')[0]}."), Note("The tool brief answers:"))
+        for number, (title, note, blocks) in enumerate(
+            (
+                ("Answered" if found.why else "Sent", self._for(), tuple(one for one in prompt.blocks if one.included)),
+                ("Left out" if found.why else "Not sent", "the budget ends here", prompt.below),
+                ("Muted", "", prompt.muted),
+                ("Suspicious", "not sent until you approve it", prompt.suspicious),
+            )
         ):
             if blocks:
-                rows += [Note(number=len(rows))] if rows else []
-                rows += [Heading(title, note), *blocks]
-        return rows
+                yield from (Note(number=number),) if number or found.why else ()
+                yield Heading(title, note)
+                yield from map(_record, blocks)
 
     def _for(self) -> str:
         if self.source is None:
@@ -83,65 +78,36 @@ class PromptPane(Pane):
         return f"{self.source.agent}, {when}" if self.source.agent else when
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How much of the budget is used."""
+        """Return how much of the budget is used."""
         return self._said
 
-    def mark(self, item: PromptBlock) -> Hashable:
-        """A block is unchanged while all of its content is."""
-        return item
+    def place(self, item: Record) -> str:
+        """Return the ref."""
+        return item.values["ref"]
 
-    def ref(self, item: PromptBlock) -> str:
-        """Its ref, or its text where it has none."""
-        return item.ref or item.text
+    def told(self, item: Record) -> Mapping[str, Any]:
+        """Return the text as it is sent, its cost, and why it is sent."""
+        block: PromptBlock = item.thing
+        return {
+            "": block.text,
+            "sent": "yes" if block.included else Piece("no", "alert"),
+            "why": block.reason,
+            "tokens": block.tokens,
+            "score": f"{block.score:.2f}",
+            "system": block.system,
+            "chosen": _CHOSEN.get(block.choice, "neither pinned nor muted"),
+        }
 
-    def place(self, item: PromptBlock) -> str:
-        """The ref."""
-        return item.ref or ""
+    def links(self, item: Record) -> Sequence[Link]:
+        """Link to the entry in its own pane, where it is edited."""
+        ref, system = item.values["ref"], item.values["system"]
+        place = f"{ref.partition('#')[0]}.md" if system in ("files", "search") else system
+        return [Link("entry", item.title, (place, ref))] if ref else ()
 
-    def text(self, item: PromptBlock) -> str:
-        """A block is found by its text, its system, its reason and the choice about it."""
-        return " ".join((item.system, item.text, item.reason, item.choice))
 
-    def draw_row(self, item: PromptBlock, width: int) -> Line:
-        """System, text, reason, score, tokens."""
-        tone: Tone = "plain" if item.included else "muted"
-        return _COLUMNS.line(
-            width,
-            {
-                "system": Piece(item.system, "muted"),
-                "text": Piece(item.title, "accent" if item.choice == "pin" else tone),
-                "reason": Piece(item.reason, "muted"),
-                "score": Piece(f"{item.score:.2f}", "muted"),
-                "tokens": Piece(f"{item.tokens}", tone),
-            },
-        )
-
-    def source_text(self, item: PromptBlock) -> str | None:
-        """The line as the agent gets it."""
-        return item.text
-
-    # The detail
-
-    def detail(self, item: PromptBlock) -> Sequence[DetailLine]:
-        """Whether it is sent, where it comes from, why, its cost, and the line as it is sent."""
-        return [
-            Title(item.title),
-            Spacer(),
-            Labelled("sent", "yes" if item.included else "no", "plain" if item.included else "alert"),
-            Labelled("system", item.system),
-            Labelled("ref", item.ref or "none"),
-            Labelled("why", item.reason),
-            Labelled("score", f"{item.score:.2f}"),
-            Labelled("tokens", f"{item.tokens}"),
-            Labelled("chosen", _TITLES.get(item.choice, "nothing")),
-            Spacer(),
-            Prose(item.text),
-        ]
-
-    def links(self, item: PromptBlock) -> Sequence[Link]:
-        """The entry in its own pane, where it is edited."""
-        kind = (item.ref or "").partition("#")[0]
-        if not kind:
-            return ()
-        place = f"{kind}.md" if item.system in ("files", "search") else item.system
-        return [Link("entry", item.title, (place, item.ref))]
+def _record(block: PromptBlock) -> Record:
+    values = {"system": block.system, "ref": block.ref or "", "reason": block.reason}
+    sign = {"pin": "mark", "mute": "cross"}.get(block.choice, "")
+    return Record(block.ref or block.text, block.title, block.system, block.reason, f"{block.tokens}", sign=sign,
+                  tone="plain" if block.included else "muted", values=values, words=block.text, mark=block,
+                  thing=block)  # fmt: skip

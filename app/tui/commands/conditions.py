@@ -382,4 +382,6 @@ NOT_MEMORY = Condition(
 )
 REVIEW = _pane("waiting", holds=ITEM.holds, why=ITEM.why)
 PROMPT = _pane("prompt")
-PROMPT_ENTRY = _pane("prompt", holds=lambda now: getattr(now.item, "ref", None), why="Not an entry with a ref.")
+PROMPT_ENTRY = _pane(
+    "prompt", holds=lambda now: now.item is not None and now.item.thing.ref, why="Not an entry with a ref."
+)

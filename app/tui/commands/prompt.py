@@ -79,7 +79,7 @@ def mute(context: Context) -> Step:
 
 def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
     workspace, now = context.workspace, context.clock()
-    items = [one for one in open_pane(context).selected() if one.ref]
+    items = [one.thing for one in open_pane(context).selected() if one.thing.ref]
     if not items:
         return context.say("This has no ref, so it cannot be chosen.")
     takes_back = all(one.choice == kind for one in items)

@@ -18,6 +18,7 @@ from screenshots.make import rest
 from tests.patience import within
 from tests.postgres import cluster, database
 from tests.widgets.harness import screen_text
+from widgets.pane.rows import RowKey
 from widgets.panes.fleet import FleetPane
 
 from .tui_helpers import NOW, make_app, press, running, settle
@@ -67,7 +68,7 @@ def names(app: MemdeckApp) -> list[str]:
     """Return the workspaces in the order of the rows."""
     pane = app.navigation.pane
     assert isinstance(pane, FleetPane)
-    return [pane.find(str(row.item.host) + ":" + str(row.item.path)).path.name for row in pane.line_list.rows]  # type: ignore[attr-defined, union-attr]
+    return [row.item.thing.path.name for row in pane.line_list.rows if isinstance(row, RowKey)]
 
 
 async def found(pilot: Pilot[MemdeckApp], title: str) -> None:
