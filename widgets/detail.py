@@ -374,6 +374,11 @@ class Detail(LineView):
     def _label(text: str, column: int) -> Line:
         return (*pad_line((Piece(text, "muted"),), column), Piece("  "))
 
+    def rows_of_focus(self) -> range:
+        """Return the row of the marked link."""
+        row = next((row for row, number in self._link_rows.items() if number == self._current), -1)
+        return range(row, row + 1) if row >= 0 else range(0)
+
     def marked_lines(self) -> tuple[range, str]:
         """Mark the link that Enter follows."""
         if not self.has_focus:

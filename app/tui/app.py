@@ -25,6 +25,7 @@ from .commands.conditions import Situation
 from .keys.available import why_dead
 from .keys.registry import BY_ID, PARTS, Command, found_at, function_of
 from .keys.type_ahead import apart
+from .lean_output import leaner
 from .main_screen import MainScreen
 from .pane_state import PaneState
 from .shell import Changed, Progress, Setup, Shell, ThreadReport
@@ -132,6 +133,8 @@ class MemdeckApp(Shell):
 
     def on_mount(self) -> None:
         """Start listening to the clock."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write = leaner(self._driver.write)  # type: ignore[assignment,method-assign]
         self.set_interval(TICK_SECONDS, self._tick)
         if self.setup.watches:
             self.set_interval(PROPOSAL_SECONDS, lambda: self.proposals.refresh())

@@ -34,7 +34,7 @@ class Frame(Vertical):
         border-title-color: $foreground-muted;
         border-title-style: none;
         background: $background;
-        &.-within { border: round $border; border-title-color: $foreground; }
+        &.-within { border: round $border; }
         &.-within:nocolor { border: heavy $border; }
     }
     """
@@ -91,14 +91,16 @@ class Frame(Vertical):
         while (left := room - cell_width(label) - cell_width(remark) - 2) < 1 and len(notes) > 1:
             del notes[-1]
             remark = REMARKS.join(notes)
+        # Another colour of titles in the styles would draw everything in the frame again.
+        words = "$foreground" if self.has_class("-within") else "$foreground-muted"
         if not remark or left < 1:
-            self._entitle(Content(label) if label else None)
+            self._entitle(Content.assemble((label, words)) if label else None)
             return
         rule = self.app.glyphs.rule if hasattr(self.app, "glyphs") else "─"
         if self.app.no_color and self.has_class("-within"):
             rule = "━"
         colour = "$border" if self.has_class("-within") else "$border-blurred"
-        title = Content.assemble(label, " ", (rule * left, colour), " ", remark)
+        title = Content.assemble((label, words), " ", (rule * left, colour), " ", (remark, words))
         self._entitle(title)
 
     def _entitle(self, title: Content | None) -> None:
@@ -108,10 +110,14 @@ class Frame(Vertical):
         self._only_top = False
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Draw the frame again, while its title is set its top line alone."""
-        if self._only_top:
-            x, y = self.content_offset
-            regions = (Region(-x, -y, self.outer_size.width, 1),)
+        """Draw the border again, not what is in the frame; while the title is set, the top line alone."""
+        width, height = self.outer_size
+        if not (regions or layout or recompose) and width and height:
+            left, top = (-cells for cells in self.content_offset)
+            line = Region(left, top, width, 1)
+            side = Region(left, top, 1, height)
+            others = (line.translate((0, height - 1)), side, side.translate((width - 1, 0)))
+            regions = (line,) if self._only_top else (line, *others)
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def on_descendant_focus(self) -> None:

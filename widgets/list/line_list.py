@@ -227,6 +227,10 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
             if (key.owner if isinstance(key, Continuation) else key) in items:
                 self.refresh_line(place)
 
+    def rows_of_focus(self) -> range:
+        """Return the row of the cursor."""
+        return range(self.position, self.position + extent(self.rows, self.position)) if self.rows else range(0)
+
     def render_row(self, key: Hashable, width: int) -> Line:
         """The content of an item (or a continuation) in `width` cells; the gutter is drawn by the list."""
         return self._renderer(key, width) if self._renderer else line(str(key))

@@ -23,7 +23,7 @@ from memory.operations import (
     Whole,
 )
 from memory.operations.parameters import Flag, Suggested, Values
-from memory.registry import VerbName, registered, system_name
+from memory.registry import VerbName, registered
 from widgets.input.fields import NO, YES, FieldSpec, Kind
 
 from .offers import Call, FormPlan, Removal
@@ -32,11 +32,6 @@ from .removing import question
 
 CONFIRMED = ("yes", "dry_run")
 """The flags with which an operation does what it otherwise only shows, or the other way round; nobody types them."""
-
-
-def verbs_of(system: str) -> tuple[VerbName, ...]:
-    """Return the verbs of a memory system."""
-    return system_name(system).verbs
 
 
 @cache

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color, ColorParseError
-from textual.geometry import Size
+from textual.events import Blur, Focus
+from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -153,6 +154,42 @@ class Scrolling(ScrollView):
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), repaint=False)
     """As `set_extent` sets it: without a layout of the screen for each other number of lines."""
+
+    _focuses = False
+
+    def rows_of_focus(self) -> range:
+        """Return the lines of the content that look different while this has the focus."""
+        return range(0)
+
+    def focus(self, scroll_visible: bool = True) -> Self:
+        """Take the focus; draw only the lines that show it."""
+        self._focuses = True
+        super().focus(scroll_visible)
+        self._focuses = False
+        return self
+
+    def _on_focus(self, event: Focus) -> None:
+        """Draw only the lines that show the focus; Textual would draw the whole widget."""
+        event.prevent_default()
+        self._focuses = True
+        super()._on_focus(event)
+        self._focuses = False
+
+    def _on_blur(self, event: Blur) -> None:
+        """Draw only these lines again."""
+        event.prevent_default()
+        self._focuses = True
+        super()._on_blur(event)
+        self._focuses = False
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Draw again; while the focus comes or goes, only the lines that show it."""
+        if self._focuses and not (regions or layout or recompose):
+            top = round(self.scroll_y)
+            regions = tuple(Region(0, row - top, self.size.width, 1) for row in self.rows_of_focus())
+            if not regions:
+                return self
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def set_extent(self, size: Size) -> None:
         """Set the size of new content; the scroll position stays, or moves to the new end."""

@@ -338,7 +338,6 @@ DRAFT = Condition(
     everywhere=True,
     named=_drafts_here,
 )
-WAY = Condition(lambda now: now.context.way, "Not opened from another workspace.", everywhere=True, about_entries=False)
 JOBS = Condition(lambda now: now.context.has_jobs, "Nothing runs now.", about_entries=False)
 PANE = Condition(bool)
 LEAVE = Condition(_leave)

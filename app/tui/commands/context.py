@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, tzinfo
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from textual.app import SuspendNotSupported
@@ -112,11 +111,6 @@ class Context(Part):
     def size(self) -> Size:
         """The size of the terminal."""
         return self.app.size
-
-    @property
-    def way(self) -> Sequence[Path]:
-        """The workspaces to go back to."""
-        return self.app.way
 
     @property
     def removals(self) -> Sequence[OutsideRemoval]:
@@ -234,13 +228,6 @@ class Context(Part):
     ) -> Step:
         """Write with a function of its own."""
         self.app.edits.run(write, None, otherwise, taken_back=taken_back)
-        return True
-
-    def tell(
-        self, outcome: Outcome, then: Callable[[Outcome], object] | None = None, *, taken_back: bool = True
-    ) -> Step:
-        """Report a change that was written already."""
-        self.app.edits.tell(outcome, then, taken_back=taken_back)
         return True
 
     def turn(self, *, back: bool) -> Step:

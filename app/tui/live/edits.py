@@ -336,11 +336,6 @@ class Edits(Part):
 
     # In the application's thread
 
-    def tell(self, outcome: Outcome, then: Callable[[Outcome], object] | None = None, *, taken_back: bool) -> None:
-        """Report what a job wrote like any other change, and refresh; `then` is called after that."""
-        self.begin()
-        self._report(outcome, then, taken_back=taken_back)
-
     def _changed(self, outcome: Outcome, then: Callable[[Outcome], object] | None, *, taken_back: bool) -> None:
         """Report what was done, and refresh."""
         self.app.outside_changes.changed()

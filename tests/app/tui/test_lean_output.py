@@ -1,0 +1,58 @@
+"""The same picture with fewer bytes."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.style import Style
+
+from app.tui.lean_output import lean
+
+COLOURS = st.sampled_from([None, "#ff0000", "#00ff00", "color(9)", "red", "bright_black"])
+STYLES = st.builds(
+    Style,
+    color=COLOURS,
+    bgcolor=COLOURS,
+    bold=st.booleans(),
+    underline=st.booleans(),
+    reverse=st.booleans(),
+)
+RUNS = st.lists(st.tuples(st.sampled_from(["a", "bc", "\x1b[3;4H", "\u2502"]), STYLES), max_size=12)
+
+
+def drawn(data: str) -> list[tuple[str, frozenset[str]]]:
+    """Return each character with the parameters that are in force for it."""
+    found: list[tuple[str, frozenset[str]]] = []
+    state: dict[str, str] = {}
+    place = 0
+    while place < len(data):
+        if data.startswith("\x1b[", place):
+            end = next(at for at in range(place + 2, len(data)) if data[at].isalpha())
+            parts = data[place + 2 : end].split(";") if data[end] == "m" else []
+            while parts:
+                one = parts.pop(0)
+                if one in ("38", "48"):
+                    count = 4 if parts[0] == "2" else 2
+                    one, parts = ";".join([one, *parts[:count]]), parts[count:]
+                if one in ("", "0"):
+                    state.clear()
+                elif one.startswith(("38", "48")):
+                    state[one[:2]] = one
+                else:
+                    kind = "38" if one[0] in "39" and len(one) > 1 else "48" if one[0] in "41" and len(one) > 1 else one
+                    state[kind] = one
+            if data[end] != "m":
+                found.append((data[place : end + 1], frozenset()))
+            place = end + 1
+        else:
+            found.append((data[place], frozenset(state.values())))
+            place += 1
+    return found
+
+
+@given(RUNS)
+def test_every_character_looks_as_before(runs: list[tuple[str, Style]]) -> None:
+    """Whatever the styles are, each character has the same colours and attributes, in fewer or as many bytes."""
+    data = "".join(style.render(text) if "\x1b" not in text else text for text, style in runs)
+    assert drawn(lean(data)) == drawn(data)
+    assert len(lean(data)) <= len(data)
