@@ -196,7 +196,7 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         Binding(
             "N", "busy(-1)", "one before", id="year.previous", tooltip="The day before that has entries", show=False
         ),
-        Binding("full_stop", "today", "today", id="year.today", tooltip="Today", show=False),
+        Binding("T", "today", "today", id="year.today", tooltip="Today", show=False),
         Binding("escape,q", "leave", "close", id="year.leave", tooltip="Stay where you are"),
     ]
 

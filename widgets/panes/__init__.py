@@ -58,7 +58,7 @@ FIXED = {
     "prompt": PaneName("prompt", "8", "Told to agents", "widgets.panes.prompt:PromptPane", letter="r"),
     "waiting": PaneName("waiting", "9", "Waiting", "widgets.panes.waiting:WaitingPane"),
     "changes": PaneName("changes", "0", "Changes", "widgets.panes.changes.pane:ChangesPane"),
-    "fleet": PaneName("fleet", "", "Fleet", "widgets.panes.fleet:FleetPane", system="fleet"),
+    "fleet": PaneName("fleet", "", "Workspaces", "widgets.panes.fleet:FleetPane", system="fleet"),
 }
 """The panes that cover all systems; `fleet` has no digit, it is the switcher of workspaces."""
 

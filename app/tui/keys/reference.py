@@ -16,7 +16,7 @@ Made from the bindings by `python -m app.tui.keys.reference > docs/keys.md`; a t
 
 `?` in the application shows the keys of the pane and those that work everywhere, and why some do nothing now. Type a
 word to find one, by its name or a usual other one (delete, rename, settings); Enter does it. `F1` explains the part
-that has the focus, and `:` finds every command that works now. `;` writes a letter beside every row, pane and link on
+that has the focus, and `:` finds every command that works now. `L` writes a letter beside every row, pane and link on
 the screen: type it to go there. `memdeck keys` prints this list with the keys as they are for you.
 
 ## Your own keys

@@ -281,7 +281,7 @@ COMMANDS: tuple[Command, ...] = (
     _command("pane.forward", "right_square_bracket", "navigation.forward", "forward"),
     _command("fleet.switch", "tilde", "fleet.switch", "workspaces", on.LOOK),
     _command("view.zoom", "Z", "navigation.zoom", "zoom", on.PANE, group="Panes"),
-    _command("view.jump", "semicolon", "overlays.jump", "jump", on.PANE, group="Panes"),
+    _command("view.jump", "L", "overlays.jump", "jump", on.PANE, group="Panes"),
     _command("view.widget_help", "f1", "overlays.widget_help", "help here", on.ALWAYS, group="Application"),
     _command("app.theme", "", "overlays.themes", "theme", on.ALWAYS),
     _command("app.problem", "", "navigation.problem", "problem", group="Panes"),

@@ -211,7 +211,7 @@ async def test_a_label_leads_to_its_row(workspace: Workspace, size: tuple[int, i
     """`;` and a label put the cursor on that row; the labels are on the screen meanwhile."""
     application = make_app(workspace)
     async with running(application, size) as pilot:
-        await press(pilot, "semicolon")
+        await press(pilot, "L")
         label = label_of(application, "LOW")
         assert label in screen_text(application)
         await type_text(pilot, label)
@@ -224,7 +224,7 @@ async def test_labels_lead_to_panes_and_links(workspace: Workspace) -> None:
     """A pane's label is its number, and a link is followed by its label."""
     application = make_app(workspace)
     async with running(application) as pilot:
-        await press(pilot, "semicolon", "6")
+        await press(pilot, "L", "6")
         assert application.navigation.pane.pane_id == "plans"
         await press(pilot, "2")
         await pilot.pause(0.3)
@@ -232,7 +232,7 @@ async def test_labels_lead_to_panes_and_links(workspace: Workspace) -> None:
         pane = application.navigation.pane
         links = pane.detail_view.link_rows
         if links:
-            await press(pilot, "semicolon")
+            await press(pilot, "L")
             screen = application.screen
             detail = pane.detail_view.region
             label = next(one for one, place in screen._places.items() if place.x >= detail.x)

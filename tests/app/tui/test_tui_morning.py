@@ -61,7 +61,7 @@ async def test_the_year_of_the_journal(workspace: Workspace) -> None:
         assert all(words in shown for words in ("Jan", " Mon ", " Sun ", "a day"))
         await press(pilot, "h")
         assert "Monday 8 January 2024: no entry" in screen_text(app)
-        await press(pilot, "full_stop", "N")
+        await press(pilot, "T", "N")
         assert "14 January 2024" in screen_text(app)
         await press(pilot, "enter", "enter")
         assert app.navigation.pane.current().date == "2024-01-14"

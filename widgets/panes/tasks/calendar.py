@@ -53,7 +53,7 @@ class Calendar(Horizontal):
         Binding("left,h", "day(-1)", "day before", id="calendar.left", tooltip="Go to the day before", group=DAY),
         Binding("right,l", "day(1)", "next day", id="calendar.right", tooltip="Go to the next day", group=DAY),
         Binding(
-            "less_than_sign,shift+left",
+            "shift+left",
             "month(-1)",
             "month before",
             id="calendar.before",
@@ -61,14 +61,14 @@ class Calendar(Horizontal):
             group=MONTH,
         ),
         Binding(
-            "greater_than_sign,shift+right",
+            "shift+right",
             "month(1)",
             "next month",
             id="calendar.next",
             tooltip="Go to the next month",
             group=MONTH,
         ),
-        Binding("full_stop", "today", "today", id="calendar.today", tooltip="Go to today"),
+        Binding("T", "today", "today", id="calendar.today", tooltip="Go to today"),
     ]
 
     class DayChanged(Message):
