@@ -1,6 +1,6 @@
 """Writes the same picture with fewer bytes: Rich sets and resets all colours for each run of characters.
 
-A slow connection shows a dialog three times as fast. `Lean` stands between the application and its driver.
+A slow connection shows a dialog twice as fast. `leaner` is between the application and its driver.
 """
 
 from __future__ import annotations
@@ -10,6 +10,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+from rich.cells import cell_len
+
+_JOINED = re.compile("[\u200d\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]")
+"""Signs that join others to one emoji; terminals disagree on how wide that is."""
+_MOVE = re.compile(r"\x1b\[(\d+);(\d+)H")
 _STYLE = re.compile(r"\x1b\[([0-9;]*)m")
 _PART = re.compile(r"[34]8;(?:2;\d+;\d+;\d+|5;\d+)|\d+")
 
@@ -74,6 +79,28 @@ def lean(data: str) -> str:
     return "".join(out)
 
 
+def placed(data: str) -> str:
+    """Return the same with the cursor put to its place after each run with a joined emoji, so that no border moves."""
+    before, *parts = _MOVE.split(data)
+    out = [before]
+    for row, column, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        out.append(f"\x1b[{row};{column}H")
+        place = int(column)
+        for run in re.split(r"(\x1b\[[0-9;]*m)", text):
+            out.append(run)
+            if not run.startswith("\x1b"):
+                place += cell_len(run)
+                if _JOINED.search(run):
+                    out.append(f"\x1b[{row};{place}H")
+    return "".join(out)
+
+
 def leaner(write: Callable[[str], None]) -> Callable[[str], None]:
     """Return a function that writes with fewer bytes."""
-    return lambda data: write(lean(data) if "\x1b[" in data else data)
+
+    def written(data: str) -> None:
+        if "\x1b[" in data:
+            data = lean(placed(data) if _JOINED.search(data) else data)
+        write(data)
+
+    return written

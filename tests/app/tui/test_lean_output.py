@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 from rich.style import Style
 
-from app.tui.lean_output import lean
+from app.tui.lean_output import lean, placed
 
 COLOURS = st.sampled_from([None, "#ff0000", "#00ff00", "color(9)", "red", "bright_black"])
 STYLES = st.builds(
@@ -56,3 +57,11 @@ def test_every_character_looks_as_before(runs: list[tuple[str, Style]]) -> None:
     data = "".join(style.render(text) if "\x1b" not in text else text for text, style in runs)
     assert drawn(lean(data)) == drawn(data)
     assert len(lean(data)) <= len(data)
+
+
+def test_the_cursor_is_put_behind_a_joined_emoji() -> None:
+    """What is drawn after a family, a flag or a skin tone begins in its own column, however wide the terminal is."""
+    family = "\U0001f469\u200d\U0001f467"
+    width = cell_len(f"a {family}")
+    assert placed(f"\x1b[2;5Ha {family}\x1b[0m|") == f"\x1b[2;5Ha {family}\x1b[2;{5 + width}H\x1b[0m|"
+    assert placed("\x1b[2;5Hplain") == "\x1b[2;5Hplain"
