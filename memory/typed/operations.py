@@ -36,6 +36,7 @@ typed = Group(
     is. A path is relative to the current folder, with --agent to the agent's folder.
     """,
 )
+_NO_AGENTS = "no agents; list them under [[agents]] in ~/.aide/config.toml"
 _one_agent = option("--agent", metavar="NAME", help="One agent only: its name, or the path of its folder.")
 _of_agent = option("--agent", metavar="NAME", help="The agent whose file it is: its name, or the path of its folder.")
 _ignoring_lock = option("--ignore-lock", is_flag=True, help="Write even if somebody else has locked the file.")
@@ -116,22 +117,28 @@ def status(context: Context, agent: str | None) -> Result:
 
 def _status_lines(paint: Paint, found: list[AgentStatus]) -> Iterator[str]:
     if not found:
-        yield "no agents; list them under [[agents]] in ~/.aide/config.toml"
+        yield _NO_AGENTS
     for number, one in enumerate(found):
-        if number:
-            yield ""
+        yield from [""] if number else []
         note = "" if one.agent.registered else "  (not registered, so never pruned by itself)"
         yield paint.line(f"{one.agent.name}  {one.agent.folder}{note}")
         if one.look.error is not None:
             yield paint.alert(paint.line(f"{one.look.error.code}: {one.look.error.message}", "  "))
             continue
-        rows = []
-        for kind in TYPES:
-            oldest = one.oldest(kind)
-            age = "" if oldest is None else f"oldest {age_text(oldest)}"
-            rows.append((kind, _files(len(one.found.of(kind))), bytes_text(one.found.size(kind)), age))
-        yield from paint.columns(rows)
-        yield _fill_line(paint, one)
+        ages = ((kind, one.oldest(kind)) for kind in TYPES)
+        yield from paint.columns(
+            (
+                kind,
+                _files(len(one.found.of(kind))),
+                bytes_text(one.found.size(kind)),
+                "" if oldest is None else f"oldest {age_text(oldest)}",
+            )
+            for kind, oldest in ages
+        )
+        tokens = f"  {one.found.tokens:,} tokens"
+        if one.limit is not None and one.fill is not None:
+            tokens += f" of {one.limit:,} ({one.fill:.0%})"
+        yield paint.alert(f"{tokens}: compact it") if (one.fill or 0) > 1 else tokens
         if one.prune.error is not None:
             yield paint.notice(paint.line(one.prune.error.message, "  "))
         if one.prune.deleted:
@@ -141,14 +148,6 @@ def _status_lines(paint: Paint, found: list[AgentStatus]) -> Iterator[str]:
         for holder in one.look.locks:
             line = paint.line(f"{holder.path} is locked by {holder.text()}", "  ")
             yield paint.notice(line) if holder.dead else line
-
-
-def _fill_line(paint: Paint, one: AgentStatus) -> str:
-    text = f"  {one.found.tokens:,} tokens"
-    if one.limit is None or one.fill is None:
-        return text
-    text += f" of {one.limit:,} ({one.fill:.0%})"
-    return paint.alert(f"{text}: compact it") if one.fill > 1 else text
 
 
 @under(
@@ -175,14 +174,9 @@ def prune(context: Context, dry_run: bool, agent: str | None) -> Result:
         context.made = "pruned"
 
     def document() -> dict[str, Any]:
-        total = {
-            "deleted": sum(len(one.deleted) for one in found),
-            "kept": sum(one.kept for one in found),
-            "skipped": sum(len(one.skipped) for one in found),
-            "errors": sum(len(one.errors) for one in found),
-            "bytes_freed": sum(one.freed for one in found),
-        }
         agents = [one.json() for one in found]
+        total = {key: sum(one[key] for one in agents) for key in ("deleted", "kept", "bytes_freed")}
+        total |= {key: sum(len(one[key]) for one in agents) for key in ("skipped", "errors")}
         return {"dry_run": dry_run, "now": format_utc(context.now), "agents": agents, "total": total}
 
     code = next((one.error.exit_code for one in found if one.error is not None), 0)
@@ -191,7 +185,7 @@ def prune(context: Context, dry_run: bool, agent: str | None) -> Result:
 
 def _prune_lines(paint: Paint, found: list[AgentPrune], dry_run: bool) -> Iterator[str]:
     if not found:
-        yield "no agents; list them under [[agents]] in ~/.aide/config.toml"
+        yield _NO_AGENTS
     for one in found:
         if one.error is not None:
             yield paint.alert(paint.line(f"{one.agent.name}: {one.error.code}: {one.error.message}"))
@@ -255,23 +249,19 @@ def _failure_lines(paint: Paint, found: Summary) -> Iterator[str]:
         yield "no failures noted"
         return
     yield f"{len(found.failures):,} failures"
-    for heading, counts in (("By reason", found.by_reason), ("By issue", found.by_issue)):
-        yield ""
-        yield heading
+    for heading, counts in (("reason", found.by_reason), ("issue", found.by_issue), ("week", found.by_week)):
+        yield from ("", f"By {heading}")
         yield from paint.columns((f"{count:>5,}", name) for name, count in list(counts.items())[:SHOWN])
-    yield ""
-    yield "By week"
-    most = max(found.by_week.values())
-    bars = ((week, f"{count:>5,}", "#" * max(1, round(30 * count / most))) for week, count in found.by_week.items())
-    yield from paint.columns(bars)
-    yield ""
-    yield "Similar tasks"
-    rows = []
-    for one in found.groups[:SHOWN]:
-        newest = one.failures[0]
-        reasons = ", ".join(f"{name} {count}" for name, count in one.reasons.items())
-        rows.append((f"{len(one.failures):>5,}", newest.at[:10], reasons, newest.snippet))
-    yield from paint.columns(rows)
+    yield from ("", "Similar tasks")
+    yield from paint.columns(
+        (
+            f"{len(one.failures):>5,}",
+            one.failures[0].at[:10],
+            ", ".join(f"{name} {count}" for name, count in one.reasons.items()),
+            one.failures[0].snippet,
+        )
+        for one in found.groups[:SHOWN]
+    )
     yield from more(len(found.groups))
 
 
@@ -400,14 +390,9 @@ def expire(context: Context, path: str, max_age: str, agent: str | None, ignore_
     store, inside = _of_path(context, path, agent)
     gone = _writer(context, store, ignore_lock=ignore_lock).expire(inside, age)
     context.made = f"deleted {inside}" if gone else None
-    there = os.path.lexists(store.root / inside)
-    words = (
-        f"deleted {inside}"
-        if gone
-        else f"{inside} stays: it is no older than {max_age}"
-        if there
-        else f"there is no {inside}"
-    )
+    words = f"deleted {inside}" if gone else f"{inside} stays: it is no older than {max_age}"
+    if not gone and not os.path.lexists(store.root / inside):
+        words = f"there is no {inside}"
     return said({"path": inside, "expired": gone}, words)
 
 
