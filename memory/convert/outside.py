@@ -14,6 +14,7 @@ from memory.base.items import Skipped
 from memory.document import parse
 from memory.document.front_matter import FrontMatter
 from memory.errors import UsageError
+from memory.files.tasks.values import FIELD_KEYS
 
 LARGEST = 64_000_000
 """Maximum bytes of a file."""
@@ -110,20 +111,9 @@ def texts(value: object) -> tuple[str, ...]:
 
 _OURS = frozenset(
     {
-        *(
-            "section",
-            "heading",
-            "priority",
-            "due",
-            "recurring",
-            "started",
-            "completed",
-            "created",
-            "assigned",
-            "progress",
-        ),
-        *("tags", "notes", "action", "outcome", "lastupdate", "cronjobid", "orchestrationid"),
-        *("date", "time", "topic", "reason", "scope", "ts", "kind", "contact"),
+        *map(str.casefold, FIELD_KEYS),
+        *("section", "heading", "priority", "recurring", "date", "time", "topic", "reason", "scope", "ts", "kind"),
+        "contact",
     }
 )
 """The names of our fields, in lower case."""
