@@ -38,24 +38,12 @@ def new_archive(kind: str, now: datetime, source: Document) -> Document:
     return parse(encode("".join(line + source.newline for line in lines)))
 
 
-class _Part:
-    """A section while entries are added to it; `fresh` marks new entries, `is_new` a whole new section."""
+_Piece = tuple[bytes, bool]
+"""A part of a file, a section's heading with its text or an entry, and whether it is new."""
 
-    def __init__(self, section: Section, is_new: bool = False) -> None:
-        """Cut out the entries of a section."""
-        self.section = section
-        self.is_new = is_new
-        self.entries: list[Entry] = list(section.entries)
-        self.fresh = [is_new] * len(self.entries)
 
-    def put(self, at: int, entries: Sequence[Entry]) -> None:
-        """Insert new entries at an index."""
-        self.entries[at:at] = entries
-        self.fresh[at:at] = [True] * len(entries)
-
-    def begins_fresh(self, following: bool | None) -> bool:
-        """Return whether something new is next to the heading: the section, its first entry, or what follows it."""
-        return self.is_new or (self.fresh[0] if self.fresh else following is True)
+def _pieces(section: Section, *, is_new: bool = False) -> list[_Piece]:
+    return [(part, is_new) for part in section.parts]
 
 
 class LeavingDay(NamedTuple):
@@ -85,19 +73,17 @@ def add_completed(
     `arrivals` are in the order of their source file. New entries go above existing ones of the same date. `date_of`
     reads the date of an existing entry; one without a date keeps its place below its neighbour.
     """
-    heading = HEADINGS[kind]
     incoming = sorted(arrivals, key=lambda arrival: arrival[0], reverse=True)
-    parts = [_Part(section) for _, section in document.all_sections()]
-    found = document.find(heading)
+    sections = [_pieces(section) for _, section in document.all_sections()]
+    found = document.find(HEADINGS[kind])
     if found:
-        part = parts[found[0] + 1]
+        place = found[0] + 1
     else:
-        part = _Part(Section.compose(heading, newline=document.newline), is_new=True)
-        parts.append(part)
-    merged = _inserted(part.entries, date_of, incoming)
-    part.entries = [entry for entry, _ in merged]
-    part.fresh = [is_new for _, is_new in merged]
-    return _joined(document, parts, spaced=document.spaced)
+        place = len(sections)
+        sections.append(_pieces(Section.compose(HEADINGS[kind], newline=document.newline), is_new=True))
+    entries = document.section(found[0]).entries if found else ()
+    sections[place][1:] = [(entry.raw, is_new) for entry, is_new in _inserted(entries, date_of, incoming)]
+    return _joined(document, sections, spaced=document.spaced)
 
 
 def add_days(document: Document, arrivals: Sequence[LeavingDay], like: Document | None = None) -> Document:
@@ -106,28 +92,28 @@ def add_days(document: Document, arrivals: Sequence[LeavingDay], like: Document 
     New sections are inserted by date, newest first; of one date in the order of `arrivals`. Where the archive has no
     sections yet, blank lines follow `like`, the source file of the days.
     """
-    parts = [_Part(section) for _, section in document.all_sections()]
-    by_heading: dict[bytes, _Part] = {}
-    for part in parts:
-        by_heading.setdefault(part.section.heading.rstrip(b"\r\n"), part)
-    new: list[tuple[date, _Part]] = []
+    old = [(section_date(section), _pieces(section)) for _, section in document.all_sections()]
+    by_heading: dict[bytes, list[_Piece]] = {}
+    for (_, section), (_, pieces) in zip(document.all_sections(), old, strict=True):
+        by_heading.setdefault(section.heading.rstrip(b"\r\n"), pieces)
+    new: list[tuple[date, tuple[date | str, list[_Piece]]]] = []
     filled: dict[int, int] = {}
     for day in arrivals:
         key = day.section.heading.rstrip(b"\r\n")
-        known = by_heading.get(key)
-        as_it_is = known is None and day.whole
-        if known is None:
-            section = day.section if as_it_is else Section(day.section.level, day.section.heading, b"", ())
-            known = by_heading[key] = _Part(section, is_new=True)
-            new.append((day.date, known))
-        at = filled.get(id(known), 0)
+        pieces = by_heading.get(key, [])
+        as_it_is = key not in by_heading and day.whole
+        if key not in by_heading:
+            pieces = by_heading[key] = _pieces(day.section, is_new=True) if as_it_is else [(day.section.heading, True)]
+            new.append((day.date, (day.date, pieces)))
+        at = filled.get(id(pieces), 1)
         if not as_it_is:
-            known.put(at, day.entries)
-        filled[id(known)] = at + len(day.numbers)
+            pieces[at:at] = [(entry.raw, True) for entry in day.entries]
+        filled[id(pieces)] = at + len(day.numbers)
     new.sort(key=lambda one: one[0], reverse=True)
     spaced = (document if like is None or document.sections else like).spaced
-    last = max((index for index, part in enumerate(parts) if _day_of(part)), default=-1)
-    return _joined(document, [part for part, _ in _inserted(parts, _day_of, new, last)], spaced=spaced)
+    last = max((index for index, (day, _) in enumerate(old) if isinstance(day, date)), default=-1)
+    merged = _inserted(old, lambda one: one[0] if isinstance(one[0], date) else None, new, last)
+    return _joined(document, [pieces for (_, pieces), _ in merged], spaced=spaced)
 
 
 def _inserted(
@@ -151,44 +137,19 @@ def _inserted(
     return merged + [(one, True) for _, one in new[at:]]
 
 
-def _day_of(part: _Part) -> date | None:
-    day = section_date(part.section)
-    return day if isinstance(day, date) else None
-
-
-# -- line ends and blank lines ------------------------------------------------------------------------------------
-
-
-def _joined(document: Document, parts: list[_Part], *, spaced: bool) -> Document:
-    """Return the document of these parts; a part next to a new one gets its line end and, if `spaced`, a blank line."""
-    newline = document.newline
-    front = document.bom + document.front_raw
-    for index, part in enumerate(parts):
-        following = parts[index + 1].is_new if index + 1 < len(parts) else None
-        section = part.section
-        if part.begins_fresh(following):
-            shown = (front if index == 0 else b"") + section.heading + section.lead
-            last = following is None and not part.entries
-            section = _with_end(section, _ended(shown, newline, spaced, last=last)[len(shown) :])
-        changed = any(part.fresh) or len(part.entries) != len(section)
-        for number, entry in enumerate(part.entries):
-            after = following if number + 1 == len(part.fresh) else part.fresh[number + 1]
-            if part.fresh[number] or after:
-                raw = _ended(entry.raw, newline, spaced, last=after is None)
-                if raw != entry.raw:
-                    part.entries[number] = Entry(raw)
-                    changed = True
-        part.section = section.with_entries(part.entries) if changed else section
-    return document.replaced(head=parts[0].section, sections=tuple(part.section for part in parts[1:]))
-
-
-def _with_end(section: Section, end: bytes) -> Section:
-    """Return a section with line ends after its body, or after its heading where it has no body."""
-    if not end:
-        return section
-    if section.lead or not section.heading or ends_line(section.heading):
-        return Section(section.level, section.heading, section.lead + end, section.entries)
-    return Section(section.level, section.heading + end, section.lead, section.entries)
+def _joined(document: Document, sections: Sequence[Sequence[_Piece]], *, spaced: bool) -> Document:
+    """Return the document of these parts; one that is new, or before a new one, gets its line end and, if `spaced`, a
+    blank line.
+    """
+    pieces = [piece for section in sections for piece in section]
+    pieces[0] = (document.bom + document.front_raw + pieces[0][0], pieces[0][1])
+    written = []
+    for number, (raw, is_new) in enumerate(pieces):
+        last = number + 1 == len(pieces)
+        if is_new or (not last and pieces[number + 1][1]):
+            raw = _ended(raw, document.newline, spaced, last=last)
+        written.append(raw)
+    return parse(b"".join(written))
 
 
 def _ended(raw: bytes, newline: str, spaced: bool, *, last: bool) -> bytes:
