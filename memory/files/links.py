@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.base.problems import Problem
 from memory.base.values import folded, is_absent
+from memory.document.lines import decode, encode
 from memory.document.nodes import field_line
 from memory.files.config import FILE as CONFIG
 from memory.files.config import Setting
@@ -147,10 +148,8 @@ def _linked(snapshot: Snapshot, item: Any) -> Iterator[tuple[str, Any]]:
         yield from (("channel", one) for one in snapshot.contacts.channels if one.name and folded(one.name) in text)
         # The name may go on, and a longer one may be another person's.
         sign, name = f"@{folded(item.name)}", folded(item.name)
-        for entry in snapshot.journal.entries():
-            if sign in folded(entry.raw.text) and any(
-                folded(one.name) == name for one in _called(snapshot, entry.raw.text)
-            ):
+        for entry in _entries(snapshot, lambda raw: b"@" in raw and sign in folded(decode(raw))):
+            if any(folded(one.name) == name for one in _called(snapshot, entry.raw.text)):
                 yield "journal", entry
 
 
@@ -165,11 +164,18 @@ def _noun(item: Any) -> str:
 
 def journal_naming(snapshot: Snapshot, title: str) -> Iterator[JournalEntry]:
     """Yield the entries of journal.md that have a title in quotation marks."""
+    needles = [encode(f"{left}{title}{right}") for left, right in ('""', "“”")]
     if len(title) >= 3:
-        for entry in snapshot.journal.entries():
-            text = entry.raw.text
-            if title in text and (f'"{title}"' in text or f"“{title}”" in text):
-                yield entry
+        yield from _entries(snapshot, lambda raw: any(needle in raw for needle in needles))
+
+
+def _entries(snapshot: Snapshot, wanted: Callable[[bytes], bool]) -> Iterator[JournalEntry]:
+    """Yield the entries of journal.md whose source is wanted, in file order; other days are only searched."""
+    journal = snapshot.journal
+    for day in journal.days:
+        section = journal.document.section(day.section)
+        if wanted(section.lead) or any(wanted(entry.raw) for entry in section.entries):
+            yield from (entry for entry in journal.of_day(day) if wanted(entry.raw.raw))
 
 
 def quoted(text: str) -> Iterator[str]:
