@@ -1,4 +1,7 @@
-"""Models behind curated memory: one interface for all questions to a model, and the errors without an answer."""
+"""Models behind curated memory: one interface for all questions, and the commands of the settings that answer them.
+
+A command comes from the person's own settings only, and runs only after an approval.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The stores of curated memory, and their folders of memories by scope, in the order of precedence."""
+"""Where curated memory is: its stores, their folders of memories by scope, and the identity of a workspace.
+
+A workspace is known by the ULID in `.agh/workspace.toml`, found in a folder or above it.
+"""
 
 from __future__ import annotations
 

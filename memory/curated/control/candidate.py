@@ -1,4 +1,4 @@
-"""A candidate: a proposal to remember, change or forget something."""
+"""A candidate: a proposal to remember, change or forget something; and the folder as the controller sees it."""
 
 from __future__ import annotations
 

@@ -35,9 +35,10 @@ def carry_out(
     does not fail the decision: a missing stamp is left to the next replay, which finds the decision's bytes in its
     file.
     """
+    stamp = partial(recorded, side, decision, now, event=event)
     side.records.run(partial(begin, side, decision))
     if not decision.changes:
-        stamp(side, decision, now, event=event)
+        side.records.run(stamp)
         return None
     try:
         change = _commit(side, decision, transaction)
@@ -46,7 +47,7 @@ def carry_out(
         side.records.run(lambda db: db.execute(gone, (decision.id,)))
         raise
     try:
-        stamp(side, decision, now, event=event)
+        side.records.run(stamp)
     except Exception as error:
         if not (isinstance(error, MemdeckError) and error.code == UNAVAILABLE):
             side.store.history.warn(f"the change is made, but what follows it failed: {type(error).__name__}")
@@ -54,40 +55,28 @@ def carry_out(
 
 
 def _commit(side: Side, decision: Decision, transaction: Transaction) -> Change:
-    """Change the files."""
-    folder = decision.root.folder
-    target, source = f"{folder}/{decision.target_filename}", f"{folder}/{decision.source_file}"
+    """Change the files: the memory, and the index with it at the top, then all others, the newest first."""
+    root = decision.root
+    mine = (decision.target_filename, decision.source_file)
+    target, source, index = (f"{root.folder}/{name}" for name in (*mine, INDEX))
     transaction.read(target)
     if decision.prior is not None and (decision.post is None or source != target):
         transaction.remove(source, base=decision.prior)
     if decision.post is not None:
         transaction.write(target, decision.post, base=decision.prior if source == target else None)
-    _write_index(side, decision, transaction)
-    change = transaction.commit(f"{WORDS[decision.op]} {decision.target_filename} ({decision.root.label})")
-    side.store.remember(target, None)  # Otherwise thousands of files would stay in memory.
-    return change
-
-
-def _write_index(side: Side, decision: Decision, transaction: Transaction) -> None:
-    """Write the index: the memory of the decision at the top, then all others, the newest first."""
-    root = decision.root
-    mine = (decision.target_filename, decision.source_file)
-    path = f"{root.folder}/{INDEX}"
-    stored = transaction.read(path)
+    stored = transaction.read(index)
     known = side.catalog.read((root,), partial(index_lines, root=root))
     lines = [one for one in known if one.filename not in mine]
     if decision.op != "delete":
         lines.insert(0, IndexLine(decision.header["name"], decision.target_filename, decision.header["description"]))
     data = rendered(stored.data, lines, mine)
     if data:
-        transaction.write(path, data, base=stored.base)
+        transaction.write(index, data, base=stored.base)
     elif stored.base is not None:
-        transaction.remove(path, base=stored.base)
-
-
-def stamp(side: Side, decision: Decision, now: datetime, *, event: str | None = None, replayed: bool = False) -> None:
-    """Record that a decision is carried out, with its event; a memory that moved to another file keeps its signals."""
-    side.records.run(lambda db: recorded(side, decision, now, db, event=event, replayed=replayed))
+        transaction.remove(index, base=stored.base)
+    change = transaction.commit(f"{WORDS[decision.op]} {decision.target_filename} ({root.label})")
+    side.store.remember(target, None)  # Otherwise thousands of files would stay in memory.
+    return change
 
 
 def recorded(
@@ -99,7 +88,7 @@ def recorded(
     event: str | None = None,
     replayed: bool = False,
 ) -> None:
-    """As `stamp`, in the transaction of the caller."""
+    """Record that a decision is carried out, with its event; a memory that moved to another file keeps its signals."""
     target = decision.target_filename
     facts: Json = {"decision_id": decision.id, "target_id": target, "operation": decision.op, "target_filename": target,
                    "reason": decision.reason, "applied": decision.changes,
@@ -107,12 +96,11 @@ def recorded(
     if replayed:
         facts["replayed"] = True
     at = milliseconds(now)
-    found = db.execute("UPDATE memory_decisions SET applied_at = ? WHERE id = ?", (at, decision.id)).rowcount
-    if not found:
+    if not db.execute("UPDATE memory_decisions SET applied_at = ? WHERE id = ?", (at, decision.id)).rowcount:
         # The records were damaged since and started again: the bytes before and after are kept all the same.
         insert(db, decision._replace(applied_at=at))
-    if decision.op == "update" and decision.source_file != decision.target_filename:
-        old, new = (f"{decision.root.key}/{name}" for name in (decision.source_file, decision.target_filename))
+    if decision.op == "update" and decision.source_file != target:
+        old, new = (f"{decision.root.key}/{name}" for name in (decision.source_file, target))
         db.execute("UPDATE OR REPLACE memory_recall_signals SET chunk_id = ? WHERE chunk_id = ?", (new, old))
     op = event or _EVENTS.get(decision.op, "memory.write.committed")
     add_event(db, side.records.workspace_id, op, now, decision.root, facts)
@@ -123,9 +111,8 @@ def recorded(
 
 def pending(side: Side) -> list[Decision]:
     """Return the decisions that are not carried out yet, the oldest first."""
-    return side.records.look(
-        lambda db: select(side, db, "applied_at IS NULL AND abandoned IS NULL ORDER BY seq", []), []
-    )
+    where = "applied_at IS NULL AND abandoned IS NULL ORDER BY seq"
+    return side.records.look(lambda db: select(side, db, where, []), [])
 
 
 def replay(side: Side, now: datetime) -> int:
@@ -150,26 +137,21 @@ def replay(side: Side, now: datetime) -> int:
 
 
 def _finish(side: Side, decision: Decision, transaction: Transaction, now: datetime) -> None:
-    if not decision.changes:
-        stamp(side, decision, now, replayed=True)
-        return
-    if any(fault_of(name) for name in (decision.target_filename, decision.source_file)):
-        _abandon(side, decision, "its file name is none that a decision may write")
-        return
-    folder = decision.root.folder
-    target = hash_of(transaction.read(f"{folder}/{decision.target_filename}").base)
-    source = hash_of(transaction.read(f"{folder}/{decision.source_file}").base)
-    moves = decision.source_file != decision.target_filename
-    after = ABSENT if decision.op == "delete" else decision.post_hash
-    if target == after and (not moves or source == ABSENT):
-        stamp(side, decision, now, replayed=True)
-    elif source == decision.prior_hash and (not moves or target == ABSENT):
-        _commit(side, decision, transaction)
-        stamp(side, decision, now, replayed=True)
+    why = ""
+    if decision.changes:
+        names = (decision.target_filename, decision.source_file)
+        if any(map(fault_of, names)):
+            why = "its file name is none that a decision may write"
+        else:
+            target, source = (hash_of(transaction.read(f"{decision.root.folder}/{name}").base) for name in names)
+            moves = names[0] != names[1]
+            after = ABSENT if decision.op == "delete" else decision.post_hash
+            if source == decision.prior_hash and (not moves or target == ABSENT) and target != after:
+                _commit(side, decision, transaction)
+            elif target != after or (moves and source != ABSENT):
+                why = "another program changed the file before it was carried out"
+    if why:
+        text = "UPDATE memory_decisions SET abandoned = ? WHERE id = ?"
+        side.records.run(lambda db: db.execute(text, (why, decision.id)))
     else:
-        _abandon(side, decision, "another program changed the file before it was carried out")
-
-
-def _abandon(side: Side, decision: Decision, why: str) -> None:
-    text = "UPDATE memory_decisions SET abandoned = ? WHERE id = ?"
-    side.records.run(lambda db: db.execute(text, (why, decision.id)))
+        side.records.run(partial(recorded, side, decision, now, replayed=True))

@@ -1,4 +1,4 @@
-"""Proposing candidates: the controller decides on each, and carries the decision out in the same transaction."""
+"""Proposing candidates, and reverting decisions: each is carried out in the transaction in which it is decided."""
 
 from __future__ import annotations
 

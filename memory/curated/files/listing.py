@@ -1,4 +1,7 @@
-"""`MEMORY.md`: one line for each memory of a folder, the newest at the top; hand-written lines are kept below."""
+"""The files of one folder of memories, read one by one, and its index `MEMORY.md`.
+
+The index has one line for each memory, the newest at the top; hand-written lines are kept below.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of the catalogue: its tables, what is read from them, and files inserted and removed."""
+"""The catalogue of one side: the content of its files, kept up to date, and rebuilt when it is missing or damaged."""
 
 from __future__ import annotations
 

@@ -47,12 +47,12 @@ def _interrupted(den: Den, point: str, monkeypatch: pytest.MonkeyPatch, curated:
             def end(*_: object, **__: object) -> None:
                 raise Killed
 
-            patch.setattr(carry_out, "stamp", end)
+            patch.setattr(carry_out, "recorded", end)
         with pytest.raises(Killed):
             write(den, curated, "user", "Coffee", "likes soy milk")
 
 
-@pytest.mark.parametrize("point", ["file", "stamp"])
+@pytest.mark.parametrize("point", ["file", "recorded"])
 @pytest.mark.parametrize("before", [False, True])
 def test_what_a_crash_left_is_finished_once(
     den: Den, monkeypatch: pytest.MonkeyPatch, point: str, before: bool
