@@ -99,20 +99,14 @@ def _inbox(curated: Curated) -> list[Json]:
     found: list[Json] = []
     for one in waiting(curated):
         try:
-            count = _lines(f"{one.side.store.root}/{one.path}")
+            lines = (one.side.store.root / one.path).read_bytes()[:LARGEST].split(b"\n")
         except OSError:
             continue
+        count = sum(1 for line in lines if line.strip())
         at = _put_at(one.name) or format_utc(datetime.fromtimestamp(one.mtime_ns / 1e9, UTC))
-        found.append(
-            {"session": one.session, "file": one.name, "candidates": count, "size": one.size, "at": at,
-             "scope": one.side.name}
-        )  # fmt: skip
+        found.append({"session": one.session, "file": one.name, "candidates": count, "size": one.size, "at": at,
+                      "scope": one.side.name})  # fmt: skip
     return found
-
-
-def _lines(path: str) -> int:
-    with open(path, "rb") as file:
-        return sum(1 for line in file.read(LARGEST).split(b"\n") if line.strip())
 
 
 def _put_at(name: str) -> str | None:

@@ -70,51 +70,42 @@ def _header(values: Mapping[str, object], places: Mapping[str, int], root: Root)
     def bad(key: str, reason: str) -> BadFile:
         return BadFile(places.get(key, 1), f"memory.file.{key if key in KEYS else 'key'}", reason)
 
-    for key in values:
+    for key, value in values.items():
         if key not in KEYS:
             raise bad(key, f"the front matter has no key {key[:40]!r}")
-    texts: dict[str, str] = {}
-    for key in KEYS[:-1]:
-        value = values.get(key)
-        if value is None:
-            continue
-        if not isinstance(value, str):
+        if key != "provenance" and value is not None and not isinstance(value, str):
             raise bad(key, f"{key} is no text")
-        texts[key] = value
+    texts = {key: str(value) for key, value in values.items() if key != "provenance" and value is not None}
     fault = _fault_of_texts({key: texts.get(key) for key in _NEEDED})
     if fault is not None:
         raise bad(*fault)
     for key, mine in (("scope", root.scope), ("agent", root.agent), ("agent_tier", root.tier)):
         if key in texts and texts[key] != (mine or ""):
             raise bad(key, f"{key} is {texts[key][:60]!r}, and the folder is that of {root.label}")
-    source = _provenance(values.get("provenance"), places.get("provenance", 1))
-    return Header(texts["name"], texts["description"], texts["type"], root.scope, root.agent, root.tier, source)
+    source = values.get("provenance")
+    why = "" if source in (None, "") else _provenance_fault(source)
+    if why:
+        raise bad("provenance", why)
+    facts: Json = {key: value or None for key, value in source.items()} if isinstance(source, Mapping) else {}
+    made = Provenance()._replace(**facts | {"source_sessions": tuple(facts.get("source_sessions") or ())})
+    return Header(texts["name"], texts["description"], texts["type"], root.scope, root.agent, root.tier, made)
 
 
-def _provenance(value: object, line: int) -> Provenance:
-    def fail(reason: str) -> BadFile:
-        return BadFile(line, "memory.file.provenance", reason)
-
-    if value is None or value == "":
-        return Provenance()
+def _provenance_fault(value: object) -> str:
+    """Return why a provenance is refused, empty where it is accepted."""
     if not isinstance(value, Mapping):
-        raise fail("provenance is no mapping")
+        return "provenance is no mapping"
     for key, inner in value.items():
         if key not in PROVENANCE:
-            raise fail(f"provenance has no key {key[:40]!r}")
-        if key == "source_sessions":
-            if not isinstance(inner, list) or not all(isinstance(one, str) for one in inner):
-                raise fail("source_sessions is no list of texts")
-        elif not isinstance(inner, str):
-            raise fail(f"{key} is no text")
+            return f"provenance has no key {key[:40]!r}"
+        if key == "source_sessions" and (not isinstance(inner, list) or not all(isinstance(one, str) for one in inner)):
+            return "source_sessions is no list of texts"
+        if key != "source_sessions" and not isinstance(inner, str):
+            return f"{key} is no text"
     actor = value.get("source_actor") or None
-    if actor is not None and actor not in ORIGINS:
-        raise fail(f"source_actor is {actor[:40]!r}, not one of {', '.join(ORIGINS)}")
-    return Provenance(
-        actor,
-        tuple(value.get("source_sessions", ())),
-        *(value.get(key) or None for key in ("confidence", "superseded_by", "created_at", "updated_at")),
-    )
+    if actor not in (None, *ORIGINS):
+        return f"source_actor is {actor[:40]!r}, not one of {', '.join(ORIGINS)}"
+    return ""
 
 
 def fault_of(values: Json) -> tuple[str, str] | None:
@@ -144,26 +135,15 @@ def _fault_of_texts(values: Mapping[str, str | None]) -> tuple[str, str] | None:
 def text_of(header: Header, body: str) -> str:
     """Return the file of a memory; reading it gives the same header and body."""
     lines = ["---"]
-    for key, value in (
-        ("name", header.name),
-        ("description", header.description),
-        ("type", header.type),
-        ("scope", header.scope),
-        ("agent", header.agent),
-        ("agent_tier", header.agent_tier),
-    ):
-        if value:
-            lines.append(f"{key}: {_written(value)}")
-    source = header.provenance
+    lines += [f"{key}: {_written(value)}" for key in KEYS[:-1] if (value := getattr(header, key))]
     inner: list[str] = []
     for key in PROVENANCE:
-        value = getattr(source, key)
+        value = getattr(header.provenance, key)
         if key == "source_sessions" and value:
             inner += ["  source_sessions:", *(f"    - {_written(one)}" for one in value)]
         elif value:
             inner.append(f"  {key}: {_written(value)}")
-    if inner:
-        lines += ["provenance:", *inner]
+    lines += ["provenance:", *inner] if inner else []
     return "\n".join([*lines, "---", "", body.strip(), ""])
 
 

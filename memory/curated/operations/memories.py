@@ -77,28 +77,15 @@ def summaries(curated: Curated, memories: list[Memory], now: datetime) -> list[J
     for one in memories:
         count, _, last = signals[one.root.side].get(one.id, (0, 0.0, None))
         source = one.header.provenance
-        found.append(
-            {
-                "filename": one.filename,
-                "name": one.header.name,
-                "description": one.header.description,
-                "type": one.header.type,
-                "scope": one.root.scope,
-                "workspace_id": number if one.root.side == "workspace" else None,
-                "agent_name": one.root.agent,
-                "agent_tier": one.root.tier,
-                "content_hash": one.hash,
-                "superseded_by": source.superseded_by,
-                "mod_time": mod_time(one),
-                "created_at": source.created_at,
-                "updated_at": source.updated_at,
-                "last_recalled_at": None if last is None else time_of(last),
-                "recall_count": count,
-                "injection": curated.tells(one),
-                "system_managed": False,
-                "staleness_banner": banner(one, now, after),
-            }
-        )
+        found.append({
+            "filename": one.filename, "name": one.header.name, "description": one.header.description,
+            "type": one.header.type, "scope": one.root.scope,
+            "workspace_id": number if one.root.side == "workspace" else None, "agent_name": one.root.agent,
+            "agent_tier": one.root.tier, "content_hash": one.hash, "superseded_by": source.superseded_by,
+            "mod_time": mod_time(one), "created_at": source.created_at, "updated_at": source.updated_at,
+            "last_recalled_at": None if last is None else time_of(last), "recall_count": count,
+            "injection": curated.tells(one), "system_managed": False, "staleness_banner": banner(one, now, after),
+        })  # fmt: skip
     return found
 
 
