@@ -195,6 +195,9 @@ class FleetIndex:
         connection.execute("INSERT OR IGNORE INTO room (path) VALUES (?)", (path,))
         room, last = connection.execute("SELECT id, stamp FROM room WHERE path = ?", (path,)).fetchone()
         stamps = dict(connection.execute("SELECT name, stamp FROM file WHERE room = ?", (room,)))
+        # The user's own memory is found in every workspace, and listed with the first that has it.
+        others = "SELECT name FROM file WHERE name LIKE '~%' AND room <> ?"
+        elsewhere = {name for (name,) in connection.execute(others, (room,))}
         unsettled = self._unsettled.pop(str(workspace.root), 0)
         refused: dict[str, Any] = {}
 
@@ -202,7 +205,9 @@ class FleetIndex:
             refused.clear()
             sources = chain.from_iterable(system.records_by_file(refused) for system in systems)
             return [
-                _opened(source) if go_on() and source.stamp != stamps.get(source.file) else source for source in sources
+                _opened(source) if go_on() and source.stamp != stamps.get(source.file) else source
+                for source in sources
+                if source.file not in elsewhere
             ]
 
         for _ in range(TRIES):
