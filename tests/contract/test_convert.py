@@ -338,3 +338,38 @@ def test_curated_memory_begins_with_a_conversion(place: Place) -> None:
         .read_text()
         .endswith("### Ship it\n- tags: a, b\n\n## In Progress\n\n## Completed (last 7 days)\n")
     )
+
+
+def test_trackers_of_agents_become_tasks(workspace: Place) -> None:
+    """Beads, task-master and the checklists of Kiro and spec-kit: status, priority, steps and what is left out."""
+    issues = [
+        {"_type": "issue", "id": "bd-a1", "title": "Parser", "status": "in_progress", "priority": 1, "labels": ["x"],
+         "dependencies": [{"issue_id": "bd-a1", "depends_on_id": "bd-b2", "type": "blocks"}]},
+        {"_type": "issue", "id": "bd-b2", "title": "Gone", "status": "tombstone"},
+        {"_type": "issue", "id": "bd-c3", "title": "Lexer", "status": "closed", "close_reason": "done by ada",
+         "closed_at": "2026-02-01T10:00:00Z"},
+        {"_type": "memory", "key": "Style", "value": "Tabs."},
+    ]  # fmt: skip
+    workspace.write(".beads/issues.jsonl", "".join(f"{json.dumps(one)}\n" for one in issues))
+    done = workspace.json("convert", "beads:.beads", "files")
+    assert (done["read"], done["converted"], len(done["skipped"])) == (4, 3, 1)
+    tasks = {one["title"]: one for one in workspace.json("tasks", "list", "--section", "all")["tasks"]}
+    assert (tasks["Parser"]["section"], tasks["Parser"]["priority"], tasks["Parser"]["tags"]) == (
+        "in-progress",
+        "HIGH",
+        ["x"],
+    )
+    assert (tasks["Lexer"]["section"], tasks["Lexer"]["outcome"]) == ("completed", "done by ada")
+    subtasks = [{"id": 1, "title": "Schema", "status": "done"}, {"id": 2, "title": "Index", "status": "pending"}]
+    master = {"id": 1, "title": "Store", "status": "pending", "priority": "high", "subtasks": subtasks}
+    workspace.write("tasks.json", json.dumps({"master": {"tasks": [master]}}))
+    workspace.json("convert", "task-master:tasks.json", "files")
+    workspace.write(
+        "specs/001-cart/tasks.md", "# T\n\n- [x] T001 [P] [US1] Model in src/a.py\n- [ ] 2. Cart\n  - [ ] 2.1 Add\n"
+    )
+    workspace.json("convert", "spec-kit:specs", "files")
+    tasks = {one["title"]: one for one in workspace.json("tasks", "list", "--section", "all")["tasks"]}
+    assert tasks["Store"]["priority"] == "HIGH"
+    assert (tasks["Model in src/a.py"]["section"], tasks["Cart"]["section"]) == ("completed", "pending")
+    assert "- [x] Schema" in workspace.read(".aiter/memory/tasks.md").decode()
+    assert "2.1 Add" in workspace.read(".aiter/memory/tasks.md").decode()

@@ -18,10 +18,11 @@ Reader = Callable[[Path, tzinfo], Iterator[Item | Skipped | Loss]]
 
 
 class Format(NamedTuple):
-    """A format: its description, and the module that reads it."""
+    """A format: its description, and the module and the function that read it."""
 
     words: str
     module: str
+    function: str = "read"
 
 
 FORMATS: dict[str, Format] = {
@@ -31,10 +32,14 @@ FORMATS: dict[str, Format] = {
     "taskwarrior": Format("what `task export` writes", "taskwarrior"),
     "todotxt": Format("a todo.txt file", "todo_txt"),
     "jrnl": Format("what `jrnl --format json` writes", "jrnl"),
+    "beads": Format("what `bd export` writes, or the folder .beads", "trackers", "read_beads"),
+    "task-master": Format("a tasks.json of task-master, or its project", "trackers", "read_task_master"),
+    "kiro": Format("a folder of Kiro's specs, or a tasks.md", "trackers", "read_specs"),
+    "spec-kit": Format("a folder of spec-kit's specs, or a tasks.md", "trackers", "read_specs"),
 }
 
 
 def reader_of(name: str) -> Reader:
     """Return the reader of a format; KeyError for an unknown name."""
-    found: Reader = import_module(f"{__name__}.{FORMATS[name].module}").read
+    found: Reader = getattr(import_module(f"{__name__}.{FORMATS[name].module}"), FORMATS[name].function)
     return found

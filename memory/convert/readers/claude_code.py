@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 from pathlib import Path
 
@@ -31,7 +31,11 @@ def read(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
 
 def _memory(file: Path, note: MarkdownFile) -> Item | Skipped:
     title = title_of(note.front.get("name") or file.stem)
-    fields = rest_of(note.front.data, _READ, "claude-code")
+    nested = note.front.data.get("metadata")
+    data = {**(nested if isinstance(nested, Mapping) else {}), **note.front.data}
+    if isinstance(nested, Mapping):
+        del data["metadata"]
+    fields = rest_of(data, _READ, "claude-code")
     text = note.body.strip("\n")
     if not text and not fields:
         return Skipped(str(file), "it is empty")
