@@ -295,10 +295,8 @@ class Inbox:
         together = self._together(proposal)
         stores = {together.store_of(path) for path in proposal.paths}
         store = stores.pop() if len(stores) == 1 else None
-        known = isinstance(store, Store) and store.prefix == proposal.folder
-        if not known or not all(map(together.knows, proposal.paths)):
+        if store is None or store.prefix != proposal.folder or not all(map(together.knows, proposal.paths)):
             raise _unknown(proposal)
-        assert isinstance(store, Store)
         return store
 
     def _together(self, proposal: Proposal) -> SharedLog:

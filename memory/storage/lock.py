@@ -62,28 +62,20 @@ class Lock:
             raise
 
     def _take(self, folder: int, deadline: float) -> int:
-        """Return a descriptor that holds the lock; poll, at first every millisecond."""
-        pause = 0.001
+        """Return a descriptor that holds the lock."""
         fd = fsio.open_lock(NAME, folder, self.path)
         try:
-            while True:
-                try:
-                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    left = deadline - time.monotonic()
-                    if left <= 0:
-                        raise _busy(self.path, fd) from None
-                    time.sleep(min(pause, left))
-                    pause = min(pause * 1.25, 0.02)
-                    continue
-                except OSError as error:
-                    raise write_failed(error, self.path) from error
+            while take(fd, deadline - time.monotonic()):
                 if _same(fd, folder):
                     return fd
                 # The folder was removed while we waited: a lock on an unlinked file locks no one out.
                 other = fsio.open_lock(NAME, folder, self.path)
                 os.close(fd)
                 fd = other
+            raise _busy(self.path, fd)
+        except OSError as error:
+            os.close(fd)
+            raise write_failed(error, self.path) from error
         except BaseException:
             os.close(fd)
             raise
@@ -106,6 +98,21 @@ class Lock:
             os.close(fd)
         self._owner = None
         self._mutex.release()
+
+
+def take(fd: int, seconds: float) -> bool:
+    """Take the lock of an open file, waiting up to some seconds; return whether this succeeded."""
+    deadline, pause = time.monotonic() + seconds, 0.001
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            time.sleep(min(pause, left))
+            pause = min(pause * 1.25, 0.02)
 
 
 def _same(fd: int, folder: int) -> bool:

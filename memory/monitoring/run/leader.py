@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import time
 
 from memory.storage import fsio
+from memory.storage.lock import take
 from memory.storage.own_folders import StateFolder
 
 NAME = "monitors.lock"
@@ -28,21 +27,13 @@ class Leader:
         """Take the lead, waiting up to `wait` seconds; return whether this succeeded. RefusedError `state.*`."""
         with self._folder.opened() as folder:
             self._fd = fsio.open_lock(self._name, folder, self._name)
-        deadline = time.monotonic() + wait
+        taken = False
         try:
-            while True:
-                try:
-                    fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    return True
-                except BlockingIOError:
-                    left = deadline - time.monotonic()
-                    if left <= 0:
-                        self.close()
-                        return False
-                    time.sleep(min(0.02, left))
-        except BaseException:
-            self.close()
-            raise
+            taken = take(self._fd, wait)
+        finally:
+            if not taken:
+                self.close()
+        return taken
 
     def close(self) -> None:
         """Release the lead if it was taken."""
