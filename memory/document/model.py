@@ -115,7 +115,10 @@ class Document:
 
     def joined(self) -> bytes:
         """Return the bytes that its parts give; those of `dump()`, unless a part was cut out of the source wrongly."""
-        return b"".join([self.bom, self.front_raw, *(part for _, one in self.all_sections() for part in one.parts)])
+        parts = [self.bom, self.front_raw]
+        for _, section in self.all_sections():
+            parts += section.parts
+        return b"".join(parts)
 
     @property
     def front(self) -> str:

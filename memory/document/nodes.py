@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from memory.errors import UsageError
@@ -36,6 +37,7 @@ from .tables import Table, find_tables
 
 T = TypeVar("T")
 B = TypeVar("B", bound="Block")
+_RAW = attrgetter("raw")
 _REMARK = re.compile(r"\s*\([^()]*\)\s*$")
 
 
@@ -208,7 +210,7 @@ class Section(Block):
     @property
     def parts(self) -> list[bytes]:
         """The source of the section's heading and text, and of each entry."""
-        return [self.heading + self.lead, *[entry.raw for entry in self.entries]]
+        return [self.heading + self.lead, *map(_RAW, self.entries)]
 
     @property
     def raw(self) -> bytes:
