@@ -30,7 +30,7 @@ class Watcher:
     written within the last tick of the file system's clock may be named twice. In further folders all files are
     watched; their names begin with the folder's key in `more`. memdeck's own changes are reported as well. A folder
     that leads out of `within` has no files, unless its key is an absolute path. `interval` is in seconds. An exception
-    of the callback or `more` is stored in `error`; watching goes on.
+    of the callback or `more` ends nothing.
     """
 
     def __init__(
@@ -49,7 +49,6 @@ class Watcher:
         """
         self.folder = folder
         self.interval = interval
-        self.error: Exception | None = None
         self._callback = callback
         self._hints = hints
         self._more: More = more or dict
@@ -57,8 +56,7 @@ class Watcher:
         self._further: Mapping[str, Path] = {}
         self._wake = threading.Event()
         self._stopped = threading.Event()
-        self._starting = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._run, name="memdeck-watch", daemon=True)
         self._seen: dict[str, FileVersion] = {}
         self._observer: Any = None
         self._watched: dict[Path, tuple[int, int]] = {}
@@ -68,22 +66,15 @@ class Watcher:
 
         RuntimeError if it was started before.
         """
-        if self._thread is not None:
-            raise RuntimeError("the watcher was started before")
         self._seen = self._versions()
-        with self._starting:
-            if not self._stopped.is_set():
-                self._thread = threading.Thread(target=self._run, name="memdeck-watch", daemon=True)
-                self._thread.start()
+        self._thread.start()
 
     def stop(self) -> None:
         """End the thread and wait for it; no callback follows. May be called twice, and while it is starting."""
         self._stopped.set()
         self._wake.set()
-        with self._starting:
-            thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join()
 
     def _run(self) -> None:
         try:
@@ -109,10 +100,8 @@ class Watcher:
         twice = {name for name in changed if before.get(name) != UNKNOWN}
         self._seen = {n: UNKNOWN if n in twice and not v.settled(at) else v for n, v in now.items()}
         if changed:
-            try:
+            with suppress(Exception):
                 self._callback(changed)
-            except Exception as error:
-                self.error = error
 
     def _folders(self) -> list[tuple[str, Path]]:
         """Return the folders in the workspace, and those with a whole path, each with the prefix of its files' names.
@@ -130,10 +119,8 @@ class Watcher:
 
     def _versions(self) -> dict[str, FileVersion]:
         """Return the versions of all watched files."""
-        try:
+        with suppress(Exception):  # Else the folders of the last poll are watched.
             self._further = self._more()
-        except Exception as error:  # The folders of the last poll are watched.
-            self.error = error
         found: dict[str, FileVersion] = {}
         for prefix, folder in self._folders():
             only_markdown = prefix in ("", "archive/")
