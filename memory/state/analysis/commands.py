@@ -132,18 +132,19 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     scripts = {path: tree.text(path) for path in tree.files if _SCRIPT_FILE.fullmatch(path)}
     for _, _, names in reversed(runners):
         scripts |= names
-    found = [*_guides(tree, scripts), *_ci(tree, scripts), *_named(tree, runners, scripts)]
+    lines = (*_guides(tree), *_ci(tree), *_named(tree, runners))
     # A tool of another ecosystem checks something beside the work; a bare `make` may only list its targets.
     known = {one.ecosystem.name for one in projects}
+    others = [tools for name, tools in _TOOLS_OF if known and name not in known]
     found = [
         one
-        for one in found
-        if (one.words != ("make",) or "C" in known)
-        and all(name in known or not known or not tools.search(one.text) for name, tools in _TOOLS_OF)
+        for line, path in lines
+        for one in _read(line, path, scripts)
+        if (one.words != ("make",) or "C" in known) and not any(tools.search(one.text) for tools in others)
     ]
+    found += _conventions(tree, projects)
     best: dict[str, Command] = {}
     for narrow in (False, True):
-        found += [] if narrow else list(_conventions(tree, projects))
         for command in found:
             if (_NARROW.search(command.text) is not None) == narrow:
                 best.setdefault(command.kind, command)
@@ -167,32 +168,29 @@ def _runners(tree: Tree, projects: list[Project]) -> list[tuple[str, str, dict[s
     return found
 
 
-def _guides(tree: Tree, scripts: dict[str, str]) -> Iterator[Command]:
+def _guides(tree: Tree) -> Iterator[tuple[str, str]]:
+    """Yield the lines of code in the guides, the shortest of each guide first."""
     paths = [path for path in tree.files if _GUIDE.fullmatch(path)]
     for path in sorted(paths, key=lambda path: (path.count("/"), not path.lower().startswith(("agents", "claude")))):
         fenced = False
-        found: list[Command] = []
+        found: list[str] = []
         for line in tree.text(path).split("\n"):
             if line.lstrip().startswith(("```", "~~~")):
                 fenced = not fenced
-            elif fenced or line.startswith("    "):
-                found += _read(line, path, scripts)
             else:
-                found += [one for span in re.findall(r"`([^`\n]{3,120})`", line) for one in _read(span, path, scripts)]
-        yield from sorted(found, key=lambda command: len(command.words))
+                found += [line] if fenced or line.startswith("    ") else re.findall(r"`([^`\n]{3,120})`", line)
+        yield from ((line, path) for line in sorted(found, key=lambda line: len(line.replace("$ ", "", 1).split())))
 
 
-def _ci(tree: Tree, scripts: dict[str, str]) -> Iterator[Command]:
+def _ci(tree: Tree) -> Iterator[tuple[str, str]]:
+    """Yield the lines that continuous integration runs at the root."""
     for path, _ in ci_files(tree):
-        if _NO_WORKFLOW.search(path.rpartition("/")[2]):
-            continue
         text = tree.text(path)
-        for step in _STEP.split(text):
-            if "working-directory:" in step:
-                continue
-            for run in _RUN.finditer(step):
+        steps = () if _NO_WORKFLOW.search(path.rpartition("/")[2]) else _STEP.split(text)
+        for step in steps:
+            for run in () if "working-directory:" in step else _RUN.finditer(step):
                 for line in (run[2] + run[3]).split("\n"):
-                    yield from _read(_filled(line.strip().removeprefix("- ").strip("\"'"), text), path, scripts)
+                    yield _filled(line.strip().removeprefix("- ").strip("\"'"), text), path
 
 
 def _filled(line: str, text: str) -> str:
@@ -204,14 +202,12 @@ def _filled(line: str, text: str) -> str:
     return "" if re.search(r"\S\$\{\{|\}\}[^\s]", line) else re.sub(r"\$\{\{.*?\}\}", "", line)
 
 
-def _named(tree: Tree, runners: list[tuple[str, str, dict[str, str]]], scripts: dict[str, str]) -> Iterator[Command]:
+def _named(tree: Tree, runners: list[tuple[str, str, dict[str, str]]]) -> Iterator[tuple[str, str]]:
+    """Yield the lines that run the scripts and targets whose names say what they do."""
     for file, run, names in runners:
-        for name in sorted(names, key=lambda name: (len(name), name)):
-            if _kind_of_script(name):
-                yield from _read("npm test" if (run, name) == ("npm run", "test") else f"{run} {name}", file, scripts)
-    for file, line in (("tox.ini", "tox"), ("noxfile.py", "nox")):
-        if tree.has(file):
-            yield from _read(line, file, scripts)
+        for name in sorted(filter(_kind_of_script, names), key=lambda name: (len(name), name)):
+            yield "npm test" if (run, name) == ("npm run", "test") else f"{run} {name}", file
+    yield from ((line, file) for file, line in (("tox.ini", "tox"), ("noxfile.py", "nox")) if tree.has(file))
 
 
 def _conventions(tree: Tree, projects: list[Project]) -> Iterator[Command]:
