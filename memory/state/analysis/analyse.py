@@ -13,11 +13,11 @@ from memory.state.git import is_foreign, most_changed
 from memory.state.paths import first_run
 from memory.state.projections.markdown import one_line
 
-from .commands import Command, ci_files, commands_of
+from .commands import ci_files, commands_of
 from .documents import capital, cut, ended, listed, opening_of, plain, sections_of
-from .manifests import Package, Project, main_package, projects_of, whole_name
+from .manifests import main_package, projects_of, whole_name
 from .modules import main_folder, modules_of
-from .plans import MOST_CHANGES, Unreleased, gotchas, newest_version, next_steps, unreleased
+from .plans import MOST_CHANGES, gotchas, newest_version, next_steps, unreleased
 from .tree import MOST_FILES, Tree, is_document, is_test_folder, language_of
 
 _GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
@@ -44,205 +44,194 @@ def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
     left out and reported as a known risk.
     """
     del now
-    tree = Tree(root)
-    projects = projects_of(tree)
-    primary = projects[0] if projects else None
-    main = main_package(tree, primary) if primary is not None else None
-    name = _name(tree, primary)
-    commands = commands_of(tree, projects)
-    checks = commands[:2]
-    manifests = " ".join(tree.text(path) for path in primary.manifests) if primary is not None else ""
-    coming = _COMING.search(manifests)
-    folder = main.folder if main is not None else ""
-    steps, changes = next_steps(tree), unreleased(tree, folder, coming[1] if coming is not None else "")
-    guides = [path for path in (tree.readme(), *_GUIDES) if path is not None and tree.text(path)]
-    entrypoints = _entrypoints(projects, main)
-    modules = modules_of(tree, projects)
-    return {
-        "project": {
-            "name": name,
-            "summary": _summary(tree, projects, main, name),
-            "primaryEcosystem": primary.ecosystem.name if primary is not None else _without_manifest(tree),
-            "packageManager": primary.manager if primary is not None else "none",
-            "workspaceManager": next((project.workspace for project in projects if project.workspace), "none"),
-            "recommendedEntryFile": next(iter(tree.top_entries()), ENTRY_FILES[0]),
-            "keyPaths": _key_paths(tree, projects, guides, entrypoints, main_folder(tree, main)),
-        },
-        "projectMap": {
-            "modules": modules,
-            "entrypoints": entrypoints,
-            "denseSourceAreas": [],
-            "architectureNotes": _notes(tree, projects, modules, [one for one in commands if one not in checks]),
-            "firstFilesToRead": _first_files(tree, guides, main, entrypoints),
-        },
-        "currentFocus": _focus(
-            tree,
-            steps,
-            changes or newest_version(tree, folder),
-            checks,
-            [problem for project in projects for problem in project.problems],
-        ),
-        "gotchas": gotchas(tree),
-        "nextSteps": steps,
-        "validationCommands": [command.json() for command in checks],
-    }
+    return _Repository(Tree(root)).bundle()
 
 
-def _name(tree: Tree, primary: Project | None) -> str:
-    root = primary.root if primary is not None else None
-    if primary is not None and root is not None:
-        name = whole_name(root.name) if primary.workspace else root.name
-        if name.lower() not in ("root", "monorepo", "workspace"):
-            return name
-    text = tree.text(tree.readme() or "")
-    titles = [section.title for section in sections_of(text) if section.level == 1 and section.title]
-    html = _H1.search(text)
-    title = next(iter(titles), plain(html[1]) if html is not None else "").rstrip(" ·|•–—-:")
-    folder = one_line(os.path.basename(tree.root)) or "repository"
-    return title if 0 < len(title) <= 60 and len(title.split()) <= 5 else folder
+class _Repository:
+    """What was found out about a repository: its projects, the main package with its folder, and its commands."""
 
+    def __init__(self, tree: Tree) -> None:
+        self.tree, self.projects = tree, projects_of(tree)
+        self.primary = self.projects[0] if self.projects else None
+        self.main = main_package(tree, self.primary) if self.primary is not None else None
+        self.folder = self.main.folder if self.main is not None else ""
+        self.readme = tree.readme()
+        self.guides = [path for path in (self.readme, *_GUIDES) if path is not None and tree.text(path)]
+        self.commands = commands_of(tree, self.projects)
+        self.checks = self.commands[:2]
+        self.name = self._name()
 
-def _summary(tree: Tree, projects: list[Project], main: Package | None, name: str) -> str:
-    """Return what the project is: the description in a manifest; where that is short or missing, with the README's."""
-    own = main is not None and main.name.lower().rpartition("/")[2] in (
-        name.lower(),
-        os.path.basename(tree.root).lower(),
-    )
-    # A package that is not named like the whole describes only itself.
-    packages = [main if own else None, *(project.root for project in projects[:1])]
-    described = next((plain(one.description) for one in packages if one is not None and one.description), "")
-    readme = tree.readme()
-    described = described or (plain(main.description) if main is not None and readme is None else "")
-    opening = opening_of(sections_of(tree.text(readme), readme), _SUMMARY) if readme is not None else ""
-    if described and opening:
-        if described.rstrip(".") in opening:
-            described = ""
-        elif len(described.split()) >= _SHORT:
-            opening = ""
-        elif _is_said(described, opening):
-            described = ""
-    said = " ".join(
-        ended(one if one.startswith(name) or _NAMED.match(one) else capital(one)) for one in (described, opening) if one
-    )
-    if said:
-        return cut(said, _SUMMARY)
-    if tree.sources():
-        return f"A {' and '.join(tree.languages()[:2])} project; no file says what it is for."
-    if any(map(is_document, tree.files)):
-        return "A collection of documents; no file says what it is for."
-    return "There are no sources and no documents yet."
+    def bundle(self) -> dict[str, Any]:
+        """Return the bundle."""
+        primary, tree = self.primary, self.tree
+        documents = "documentation" if any(map(is_document, tree.files)) else "none"
+        entrypoints, modules = self._entrypoints(), modules_of(tree, self.projects)
+        steps = next_steps(tree)
+        return {
+            "project": {
+                "name": self.name,
+                "summary": cut(self._summary(), _SUMMARY),
+                "primaryEcosystem": primary.ecosystem.name if primary else next(iter(tree.languages()), documents),
+                "packageManager": primary.manager if primary is not None else "none",
+                "workspaceManager": next((one.workspace for one in self.projects if one.workspace), "none"),
+                "recommendedEntryFile": next(iter(tree.top_entries()), ENTRY_FILES[0]),
+                "keyPaths": self._key_paths(entrypoints),
+            },
+            "projectMap": {
+                "modules": modules,
+                "entrypoints": entrypoints,
+                "denseSourceAreas": [],
+                "architectureNotes": self._notes({module["path"] for module in modules}),
+                "firstFilesToRead": self._first_files(entrypoints),
+            },
+            "currentFocus": self._focus(steps),
+            "gotchas": gotchas(tree),
+            "nextSteps": steps,
+            "validationCommands": [command.json() for command in self.checks],
+        }
+
+    def _name(self) -> str:
+        root = self.primary.root if self.primary is not None else None
+        if self.primary is not None and root is not None:
+            name = whole_name(root.name) if self.primary.workspace else root.name
+            if name.lower() not in ("root", "monorepo", "workspace"):
+                return name
+        text = self.tree.text(self.readme or "")
+        titles = [section.title for section in sections_of(text) if section.level == 1 and section.title]
+        html = _H1.search(text)
+        title = next(iter(titles), plain(html[1]) if html is not None else "").rstrip(" ·|•–—-:")
+        folder = one_line(os.path.basename(self.tree.root)) or "repository"
+        return title if 0 < len(title) <= 60 and len(title.split()) <= 5 else folder
+
+    def _summary(self) -> str:
+        """Return what the project is: the description in a manifest; where that is short, with the README's."""
+        tree, main, readme = self.tree, self.main, self.readme
+        names = (self.name.lower(), os.path.basename(tree.root).lower())
+        # A package that is not named like the whole describes only itself.
+        own = main is not None and (readme is None or main.name.lower().rpartition("/")[2] in names)
+        packages = [main if own else None, *(project.root for project in self.projects[:1])]
+        described = next((plain(one.description) for one in packages if one is not None and one.description), "")
+        opening = opening_of(sections_of(tree.text(readme), readme), _SUMMARY) if readme is not None else ""
+        if described and opening:
+            if described.rstrip(".") in opening or (len(described.split()) < _SHORT and _is_said(described, opening)):
+                described = ""
+            elif len(described.split()) >= _SHORT:
+                opening = ""
+        said = [one for one in (described, opening) if one]
+        if said:
+            named = (one if one.startswith(self.name) or _NAMED.match(one) else capital(one) for one in said)
+            return " ".join(map(ended, named))
+        if tree.sources():
+            return f"A {' and '.join(tree.languages()[:2])} project; no file says what it is for."
+        if any(map(is_document, tree.files)):
+            return "A collection of documents; no file says what it is for."
+        return "There are no sources and no documents yet."
+
+    def _entrypoints(self) -> list[dict[str, str]]:
+        """Return path and role of the entry points, those of the main package first."""
+        main = self.main
+        roles = dict(main.entries) if main is not None else {}
+        for project in self.projects:
+            for package in project.packages:
+                # The main files of other packages are found in the packages themselves.
+                programs = {
+                    path: role for path, role in package.entries.items() if role.startswith(("The com", "The pro"))
+                }
+                programs = {
+                    path: role for path, role in programs.items() if package is main or role not in roles.values()
+                }
+                roles = programs | roles if package is main else roles | programs
+        return [{"path": path, "role": ended(role)} for path, role in list(roles.items())[:_MOST_ENTRYPOINTS]]
+
+    def _key_paths(self, entrypoints: list[dict[str, str]]) -> list[str]:
+        tree, source = self.tree, main_folder(self.tree, self.main)
+        paths = [*self.guides, *(path for project in self.projects for path in project.manifests[:2])]
+        paths += [path for path in tree.top_files() if path in ("Makefile", "justfile", "Taskfile.yml", "tox.ini")]
+        paths += [path for path, _ in ci_files(tree)[:1]]
+        paths += [entry["path"] for entry in entrypoints[:3]]
+        paths += [source] if source else []
+        paths += [folder for folder in tree.inner("") if is_test_folder(folder)][:2]
+        paths = paths or [path for path in tree.files if is_document(path) or tree.is_work(path)][:_MOST_FIRST]
+        return list(dict.fromkeys(paths))[:_MOST_KEY_PATHS]
+
+    def _notes(self, known: set[str]) -> list[str]:
+        found: list[str] = []
+        for project in self.projects:
+            inner = [
+                f"`{package.name}`" for package in project.packages if package.folder and package.folder not in known
+            ]
+            if inner:
+                found.append(f"Further packages: {listed(inner, 12)}.")
+            found += project.versions
+        if len(self.projects) > 1:
+            found.append(f"Uses {' and '.join(project.ecosystem.name for project in self.projects)}.")
+        found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in self.commands[2:]]
+        for path in _GUIDES:
+            if self.tree.has(path) and re.search(r"architecture|design", path, re.IGNORECASE):
+                said = opening_of(sections_of(self.tree.text(path)), _SUMMARY)
+                found += [f"{ended(said)} (`{path}`)"] if said else []
+        services: dict[str, str] = {}
+        for path, service in ci_files(self.tree):
+            services.setdefault(service, path)
+        return [*found, *(f"Continuous integration is {service}: `{path}`." for service, path in services.items())]
+
+    def _first_files(self, entrypoints: list[dict[str, str]]) -> list[str]:
+        """Return what to read first: the guides, entry points, the largest sources, and what changed most of late."""
+        tree, main = self.tree, self.main
+        own = tree.sources(self.folder) or tree.sources()
+        entries = [entry["path"] for entry in entrypoints if main is None or entry["path"] in main.entries]
+        languages = [language_of(path) for path in own]
+        known = {language_of(path) for path in entries} or set(languages)
+        work = {path for path, language in zip(own, languages, strict=True) if language in known}
+        largest = sorted(work or own, key=lambda path: (-tree.files[path], path))
+        paths = [*self.guides[:3], *entries[:2], *largest[:2]]
+        paths += [path for path in most_changed(tree.root) if path in work and path not in paths][:2]
+        if not own:
+            paths += [path for path in tree.files if is_document(path)]
+        return list(dict.fromkeys(paths))[:_MOST_FIRST]
+
+    def _focus(self, steps: list[dict[str, str]]) -> dict[str, Any]:
+        """Return the section `currentFocus`: nothing in it changes with each commit."""
+        manifests = self.primary.manifests if self.primary is not None else []
+        coming = _COMING.search(" ".join(map(self.tree.text, manifests)))
+        changes = unreleased(self.tree, self.folder, coming[1] if coming is not None else "")
+        state = [FOREIGN] if is_foreign(self.tree.root) else []
+        summary = _NOTHING
+        if changes is None:
+            newest = newest_version(self.tree, self.folder)
+            state += [newest] if newest else []
+        else:
+            where = f"`{changes.path}`, “{changes.title}”," if changes.title else f"`{changes.path}`"
+            summary = f"Work is on the next release: {where} lists what is not released yet."
+            state += [ended(f"Not released yet: {change}") for change in changes.changes[:MOST_CHANGES]]
+            if len(changes.changes) > MOST_CHANGES:
+                state.append(f"`{changes.path}` lists more that is not released yet.")
+        if steps:
+            file = steps[0]["start"].rpartition("in `")[2].partition("`")[0]
+            said = f"`{file}` lists what is open, first “{steps[0]['title']}”."
+            summary = said if changes is None else f"{summary} {said}"
+        actions = [first_run(self.checks[0].text)] if self.checks else []
+        actions += [ended(f"Begin with “{steps[0]['title']}”")] if steps else []
+        if self.readme is None:
+            actions.append("Write a README that says what the project is for.")
+        return {
+            "summary": summary,
+            "currentState": state,
+            "knownRisks": _risks(self.tree, [one for project in self.projects for one in project.problems]),
+            "validationSnapshot": {
+                "status": "not-run",
+                "validatedAt": None,
+                "summary": NOT_RUN if self.checks else NO_COMMANDS,
+                "results": [],
+            },
+            "suggestedNextActions": actions,
+        }
 
 
 def _is_said(described: str, opening: str) -> bool:
     """Return whether an opening says what a description says, and more."""
     told, words = ({stem(word) for word in content_words(text)} for text in (opening, described))
     return len(words) > 2 and len(told & words) >= _REPEATED * len(words)
-
-
-def _without_manifest(tree: Tree) -> str:
-    languages = tree.languages()
-    return languages[0] if languages else "documentation" if any(map(is_document, tree.files)) else "none"
-
-
-def _entrypoints(projects: list[Project], main: Package | None) -> list[dict[str, str]]:
-    """Return path and role of the entry points, those of the main package first."""
-    roles = dict(main.entries) if main is not None else {}
-    for project in projects:
-        for package in project.packages:
-            # The main files of other packages are found in the packages themselves.
-            programs = {path: role for path, role in package.entries.items() if role.startswith(("The com", "The pro"))}
-            programs = {path: role for path, role in programs.items() if package is main or role not in roles.values()}
-            roles = programs | roles if package is main else roles | programs
-    return [{"path": path, "role": ended(role)} for path, role in list(roles.items())[:_MOST_ENTRYPOINTS]]
-
-
-def _key_paths(
-    tree: Tree, projects: list[Project], guides: list[str], entrypoints: list[dict[str, str]], source: str
-) -> list[str]:
-    paths = [*guides, *(path for project in projects for path in project.manifests[:2])]
-    paths += [path for path in tree.top_files() if path in ("Makefile", "justfile", "Taskfile.yml", "tox.ini")]
-    paths += [path for path, _ in ci_files(tree)[:1]]
-    paths += [entry["path"] for entry in entrypoints[:3]]
-    paths += [source] if source else []
-    paths += [folder for folder in tree.inner("") if is_test_folder(folder)][:2]
-    paths = paths or [path for path in tree.files if is_document(path) or tree.is_work(path)][:_MOST_FIRST]
-    return list(dict.fromkeys(paths))[:_MOST_KEY_PATHS]
-
-
-def _notes(tree: Tree, projects: list[Project], modules: list[dict[str, str]], commands: list[Command]) -> list[str]:
-    found = []
-    for project in projects:
-        known = {module["path"] for module in modules}
-        inner = [f"`{package.name}`" for package in project.packages if package.folder and package.folder not in known]
-        if inner:
-            found.append(f"Further packages: {listed(inner, 12)}.")
-        found += project.versions
-    if len(projects) > 1:
-        found.append(f"Uses {' and '.join(project.ecosystem.name for project in projects)}.")
-    found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in commands]
-    for path in _GUIDES:
-        if tree.has(path) and re.search(r"architecture|design", path, re.IGNORECASE):
-            said = opening_of(sections_of(tree.text(path)), _SUMMARY)
-            found += [f"{ended(said)} (`{path}`)"] if said else []
-    services: dict[str, str] = {}
-    for path, service in ci_files(tree):
-        services.setdefault(service, path)
-    return [*found, *(f"Continuous integration is {service}: `{path}`." for service, path in services.items())]
-
-
-def _first_files(tree: Tree, guides: list[str], main: Package | None, entrypoints: list[dict[str, str]]) -> list[str]:
-    """Return what to read first: the guides, entry points, the largest sources, and what changed most of late."""
-    own = tree.sources(main.folder if main is not None else "") or tree.sources()
-    entries = [entry["path"] for entry in entrypoints if main is None or entry["path"] in main.entries]
-    languages = [language_of(path) for path in own]
-    known = {language_of(path) for path in entries} or set(languages)
-    work = {path for path, language in zip(own, languages, strict=True) if language in known}
-    largest = sorted(work or own, key=lambda path: (-tree.files[path], path))
-    paths = [*guides[:3], *entries[:2], *largest[:2]]
-    paths += [path for path in most_changed(tree.root) if path in work and path not in paths][:2]
-    if not own:
-        paths += [path for path in tree.files if is_document(path)]
-    return list(dict.fromkeys(paths))[:_MOST_FIRST]
-
-
-def _focus(
-    tree: Tree,
-    steps: list[dict[str, str]],
-    changes: Unreleased | str,
-    commands: list[Command],
-    problems: list[str],
-) -> dict[str, Any]:
-    """Return the section `currentFocus`: nothing in it changes with each commit."""
-    state = [FOREIGN] if is_foreign(tree.root) else []
-    summary = _NOTHING
-    if isinstance(changes, str):
-        state += [changes] if changes else []
-    else:
-        where = f"`{changes.path}`, “{changes.title}”," if changes.title else f"`{changes.path}`"
-        summary = f"Work is on the next release: {where} lists what is not released yet."
-        state += [ended(f"Not released yet: {change}") for change in changes.changes[:MOST_CHANGES]]
-        if len(changes.changes) > MOST_CHANGES:
-            state.append(f"`{changes.path}` lists more that is not released yet.")
-    if steps:
-        file = steps[0]["start"].rpartition("in `")[2].partition("`")[0]
-        said = f"`{file}` lists what is open, first “{steps[0]['title']}”."
-        summary = said if isinstance(changes, str) else f"{summary} {said}"
-    actions = [first_run(commands[0].text)] if commands else []
-    actions += [ended(f"Begin with “{steps[0]['title']}”")] if steps else []
-    if tree.readme() is None:
-        actions.append("Write a README that says what the project is for.")
-    return {
-        "summary": summary,
-        "currentState": state,
-        "knownRisks": _risks(tree, problems),
-        "validationSnapshot": {
-            "status": "not-run",
-            "validatedAt": None,
-            "summary": NOT_RUN if commands else NO_COMMANDS,
-            "results": [],
-        },
-        "suggestedNextActions": actions,
-    }
 
 
 def _risks(tree: Tree, problems: list[str]) -> list[str]:
