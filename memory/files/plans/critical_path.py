@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,22 +36,13 @@ def critical_path(tasks: Sequence[PlanTask]) -> CriticalPath | None:
         return (task.minutes or 0) * (100 - task.share) / 100 if estimated else 1
 
     waits = {name: [one for one in dict.fromkeys(task.depends_on) if one in todo] for name, task in todo.items()}
-    followers: dict[str, list[str]] = {name: [] for name in todo}
-    for name, before in waits.items():
-        for one in before:
-            followers[one].append(name)
-    left = {name: len(before) for name, before in waits.items()}
-    ready = [name for name, count in left.items() if not count]
     longest: dict[str, float] = {}
     came: dict[str, str | None] = {}
-    for name in ready:  # it grows while it is walked: a task is ready when all before it are known
-        came[name] = max(waits[name], key=longest.__getitem__) if waits[name] else None
-        longest[name] = cost(todo[name]) + max((longest[one] for one in waits[name]), default=0)
-        for follower in followers[name]:
-            left[follower] -= 1
-            if not left[follower]:
-                ready.append(follower)
-    if len(longest) < len(todo):
+    try:
+        for name in TopologicalSorter(waits).static_order():
+            came[name] = max(waits[name], key=longest.__getitem__, default=None)
+            longest[name] = cost(todo[name]) + max((longest[one] for one in waits[name]), default=0)
+    except CycleError:
         return None
     last = max(longest, key=longest.__getitem__)
     total, at = longest[last], came[last]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -101,34 +102,19 @@ def plan_problems(
                 add(task.line, "error", "unknown_dependency", message)
         if task.phase is None:
             add(task.line, "warning", "no_phase", f"the task {task.id[:40]!r} is in no phase")
-    cycle = _in_cycles(tasks)
+    cycle = _cycle(tasks)
     if cycle:
         words = ", ".join(task.id[:40] for task in cycle[:8]) + (", …" if len(cycle) > 8 else "")
         add(cycle[0].line, "error", "cycle", f"these tasks wait for each other: {words}")
     return sorted(found, key=lambda one: one.line)
 
 
-def _in_cycles(tasks: Sequence[PlanTask]) -> list[PlanTask]:
-    """Return the tasks that are part of a cycle, or stand between two of them.
-
-    They are what is left when tasks that wait for none, and tasks for which none waits, are taken away.
-    """
-    needs = {task.id: set(task.depends_on) for task in reversed(tasks)}
-    needs = {name: wanted & needs.keys() for name, wanted in needs.items()}
-    for _ in range(2):
-        followers: dict[str, set[str]] = {name: set() for name in needs}
-        for name, wanted in needs.items():
-            for one in wanted:
-                followers[one].add(name)
-        ready = [name for name, wanted in needs.items() if not wanted]
-        left = {name: set(wanted) for name, wanted in needs.items()}
-        while ready:
-            name = ready.pop()
-            del left[name]
-            for one in followers[name] & left.keys():
-                left[one].discard(name)
-                if not left[one]:
-                    ready.append(one)
-        # The other way round: now a task needs those that wait for it.
-        needs = {name: followers[name] & left.keys() for name in left}
-    return [task for task in tasks if task.id in needs]
+def _cycle(tasks: Sequence[PlanTask]) -> list[PlanTask]:
+    """Return the tasks of a cycle in the order of the plan, where there is one."""
+    needs = {task.id: task.depends_on for task in reversed(tasks)}
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        names = set(error.args[1])
+        return [task for task in tasks if task.id in names]
+    return []

@@ -43,14 +43,13 @@ from .edits import (
     start_task,
 )
 from .model import PRIORITIES, Task, find_task, open_twins, twin_words
-from .order import sort_key
+from .order import SORTS, sort_key
 from .quick import checked_quick, recurrence_from
 from .urgency import urgency_of
 from .values import FIELD_KEYS, moment_or_none, read_due
 
 SECTIONS = ("pending", "in-progress", "completed", "archived")
 OPEN = SECTIONS[:2]
-SORTS = ("urgency", "due", "priority", "title", "assigned", "created", "started", "progress", "tags")
 _HEADINGS = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed", "archived": "Archived"}
 _SHOWN_FIRST = ("ref", "section", "priority", "due", "recurring")
 _PRIORITY = Choice(PRIORITIES, case_sensitive=False)
@@ -104,7 +103,7 @@ def listed(snapshot: Snapshot, sections: Sequence[str]) -> Iterator[Task]:
     "(2024-01).",
 )
 @option("--match", metavar="TEXT", help="Only tasks that contain this text, in any case.")
-@option("--sort", type=Choice(SORTS), help="Sort inside each section (default: the order of the file).")
+@option("--sort", type=Choice(SORTS[1:]), help="Sort inside each section (default: the order of the file).")
 def list_tasks(
     context: Context,
     section: str | None,

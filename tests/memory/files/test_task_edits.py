@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 
 from memory.base.clock import BadMoment, read_moment
 from memory.base.cron import BadCron
-from memory.document import Entry
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
@@ -366,40 +364,6 @@ def test_an_edited_source_against_a_changed_entry(start: Snapshot) -> None:
     assert caught.value.details["fields"] == ["assigned"]
     conflict = caught.value.details["conflicts"][0]
     assert [conflict[key] for key in ("field", "base", "ours", "theirs")] == ["assigned", "heartbeat", "Carol", "Bob"]
-
-
-# -- any sequence of edits ------------------------------------------------------------------------------------
-
-WORDS = st.sampled_from(["fix", "[x]", "é", "###", "`a`", "a: b", "\x1b", "(y)", "<b>", "```"])
-TITLE = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
-LINES = st.lists(
-    st.sampled_from(
-        (
-            *("- due: 2024-01-10", "- due: 2024-01-10 09:00 (recurring: 0 9 * * *)", "- due: 2024-02-30", "- x: y"),
-            *("- x: z", "- progress: 5%", "- outcome: o", "text", "", "- created: 2024-01-01", "  more", "* star"),
-            *("#### four", "```\n### no\n```", "<!-- c -->", "- notes: n", "- tags: a, b"),
-        )
-    ),
-    max_size=5,
-)
-ENTRY = st.tuples(st.sampled_from(["[HIGH] ", "[NORMAL] ", "[LOW] ", "", "[ODD] "]), TITLE, LINES).map(
-    lambda parts: "\n".join([f"### {parts[0]}{parts[1]}", *parts[2], ""])
-)
-FILE = st.lists(
-    st.tuples(
-        st.sampled_from(["Pending", "In Progress", "Completed (x)", "Notes", "pending"]), st.lists(ENTRY, max_size=3)
-    ),
-    max_size=5,
-).map(lambda parts: "# Tasks\n" + "".join(f"## {title}\n{''.join(entries)}" for title, entries in parts))
-
-
-def _bare(entry: Entry) -> str:
-    return entry.text.rstrip("\r\n")
-
-
-def _all(snapshot: Snapshot) -> Counter[str]:
-    document = snapshot.document("tasks.md")
-    return Counter(_bare(entry) for _, section in document.all_sections() for entry in section.entries)
 
 
 @given(

@@ -101,8 +101,6 @@ _SECRET_LINES = [
 ]
 _PLAIN_LINES = ["", "### ", "### a", "## A", "## B", "- x: y", "```", "über", "\udc80", "password:", "hunter2 7"]
 _line = st.sampled_from([*_SECRET_LINES, *_PLAIN_LINES])
-_block = st.lists(st.tuples(_line, st.sampled_from(["\n", "\n", "\r\n", "\r"])), max_size=5)
-_blocks = st.lists(_block, min_size=1, max_size=5)
 
 
 @settings(max_examples=examples(300))
