@@ -25,6 +25,9 @@ from widgets.input.editors import SafeInput, SafeText
 from widgets.text.glyphs import UNICODE
 from widgets.text.styled_text import Line
 
+SETTLED = 0.03
+"""Seconds in which the layout of a dialog settles."""
+
 if TYPE_CHECKING:
     Mixin = ModalScreen[Any]
 else:
@@ -42,13 +45,26 @@ class Modal(Mixin):
     without a key, until its first frame is drawn.
     """
 
+    _settles = False
+
     def on_mount(self) -> None:
         """Accept keys from the first frame on, or from the next refresh if no frame is drawn."""
+        self._settles = True
+        self.set_timer(SETTLED, self._settled)
         if self.deaf_until:
             self.call_after_refresh(self._seen)
 
+    def _settled(self) -> None:
+        self._settles = False
+        self._compositor_refresh()
+
     def _compositor_refresh(self) -> None:
-        """Draw what changed; from then on keys count, because the user can see the screen and answer at once."""
+        """Draw what changed; from then on keys count, because the user can see the screen and answer at once.
+
+        Nothing is drawn before the layout settles: each step would draw the whole screen behind the dialog, too.
+        """
+        if self._settles:
+            return
         if self.is_mounted and not self.app._batch_count:
             self._seen()
         super()._compositor_refresh()
