@@ -146,7 +146,8 @@ def call(context: Context, operation: Operation, values: Mapping[str, Any]) -> S
         lines, acts = found
         if only_looks or flag or len(lines) > 1:
             title = f"{operation.does} ({'preview' if flag else 'done'})" if not only_looks else operation.does
-            shown = [text for text in lines if not flag or "`--" not in text]
+            root = str(context.workspace.root)
+            shown = [text for text in lines if not flag or not ("`--" in text or root in text)]
             screen = Preview(title, _shown(shown), applicable=bool(flag) and acts)
             apply = {**values, flag: flag == "yes"}
             context.ask(screen, lambda _: _work(context, operation, apply, written), waited="The answer")
