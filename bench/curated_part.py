@@ -22,7 +22,7 @@ def curated_cases(places: Places, size: str) -> Iterator[Case]:
     from memory.curated.control.candidate import Candidate
     from memory.curated.control.propose import propose
     from memory.curated.curated import Curated
-    from memory.curated.model import Header
+    from memory.curated.model import Header, OperationCall
     from memory.curated.places import CuratedReading
     from memory.curated.recall.find import find
     from memory.curated.recall.snapshot import capture
@@ -74,7 +74,7 @@ def curated_cases(places: Places, size: str) -> Iterator[Case]:
         place = next(number)
         header = Header(f"Written {place}", "what a run wrote", "project", "workspace")
         candidate = Candidate(curated.root("workspace"), "cli", header, f"The {place}th memory of the run says so.")
-        propose(curated, candidate, actor="cli", now=NOW + timedelta(minutes=place))
+        propose(curated, candidate, OperationCall(NOW + timedelta(minutes=place), "cli"))
 
     durable = "one file and one row, both synced"
     floor = sqlite3.connect(top / "floor.sqlite", isolation_level=None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from memory.base.items import Committed, Item, Loss, Skipped, Taken, comma_losses
 from memory.curated.control.decide import COLLISION
@@ -16,7 +15,7 @@ from .control.propose import Proposed, propose
 from .curated import Curated
 from .files.names import LONGEST as LONGEST_SLUG
 from .files.names import filename, slug
-from .model import SCOPES, TYPES, Header, Invalid, Memory, Root
+from .model import SCOPES, TYPES, Header, Invalid, Memory, OperationCall, Root
 
 _TYPES = {"contact": "user", "task": "project", "next-step": "project", "decision": "project"}
 _HEADER = ("description", "type", "scope", "agent", "tier")
@@ -43,7 +42,7 @@ def items_of(memories: Sequence[Memory], invalid: Sequence[Invalid], folder: str
         yield Skipped(f"{folder}/{bad.root.folder}/{bad.filename}:{bad.line}", bad.reason)
 
 
-def take(curated: Curated, items: Sequence[Item], place: str, *, actor: str, now: datetime) -> Taken:
+def take(curated: Curated, items: Sequence[Item], place: str, call: OperationCall) -> Taken:
     """Convert items to memories of a scope (default: the workspace), each decided by the controller.
 
     What the controller rejects or knows already is skipped with its reason. No existing memory is changed: where
@@ -63,7 +62,7 @@ def take(curated: Curated, items: Sequence[Item], place: str, *, actor: str, now
         except MemdeckError as error:
             skipped.append(Skipped(item.what, error.message))
             continue
-        found = _planned(curated, candidate, files, actor, now)
+        found = _planned(curated, candidate, files, call)
         if isinstance(found, str):
             skipped.append(Skipped(item.what, found))
             continue
@@ -77,7 +76,7 @@ def take(curated: Curated, items: Sequence[Item], place: str, *, actor: str, now
         changes: list[str] = []
         refused: list[tuple[Item, str]] = []
         for item, candidate in planned:
-            made = _proposed(curated, candidate, actor, now)
+            made = _proposed(curated, candidate, call)
             if isinstance(made, str):
                 refused.append((item, made))
             elif made.decision.op in _LEFT:
@@ -89,7 +88,7 @@ def take(curated: Curated, items: Sequence[Item], place: str, *, actor: str, now
     return Taken([item for item, _ in planned], skipped, losses, commit)
 
 
-def _planned(curated: Curated, candidate: Candidate, files: set[str], actor: str, now: datetime) -> Candidate | str:
+def _planned(curated: Curated, candidate: Candidate, files: set[str], call: OperationCall) -> Candidate | str:
     """Return a candidate under a free name, or why it is skipped.
 
     `files` are the file names of the other items of the same conversion.
@@ -97,7 +96,7 @@ def _planned(curated: Curated, candidate: Candidate, files: set[str], actor: str
     assert candidate.header is not None
     header = candidate.header
     name = filename(header.type, header.name)
-    made = _proposed(curated, candidate, actor, now, dry_run=True)
+    made = _proposed(curated, candidate, call, dry_run=True)
     if isinstance(made, str):
         return made
     decision = made.decision
@@ -115,12 +114,10 @@ def _planned(curated: Curated, candidate: Candidate, files: set[str], actor: str
     return candidate
 
 
-def _proposed(
-    curated: Curated, candidate: Candidate, actor: str, now: datetime, *, dry_run: bool = False
-) -> Proposed | str:
+def _proposed(curated: Curated, candidate: Candidate, call: OperationCall, *, dry_run: bool = False) -> Proposed | str:
     """Return the result of proposing a candidate, or the message of the error."""
     try:
-        return propose(curated, candidate, actor=actor, now=now, dry_run=dry_run)
+        return propose(curated, candidate, call, dry_run=dry_run)
     except MemdeckError as error:
         return error.message
 

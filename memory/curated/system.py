@@ -219,7 +219,7 @@ class CuratedMemory(System):
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
         """Convert items to memories of the scope that `place` names; the controller decides on each."""
-        return take(self.curated, items, place, actor=actor, now=now)
+        return take(self.curated, items, place, OperationCall(now, actor))
 
     def status(self, now: datetime) -> Mapping[str, Any]:  # noqa: ARG002
         """Return how many memories each scope has, how many sessions are kept, and what cannot be read."""
@@ -276,7 +276,7 @@ class CuratedMemory(System):
         given = {key: value for key, value in values.items() if value is not None}
         if seen is not None and curated.find(given["filename"], *selector(given)).hash != seen:
             raise changed_meanwhile(given["filename"])
-        done = propose(curated, CANDIDATES[verb](curated, given, call), actor=actor, now=now)
+        done = propose(curated, CANDIDATES[verb](curated, given, call), call)
         decision = done.decision
         rule = decision.trace[-1].name  # the last one decided
         if decision.op == "reject":
@@ -292,10 +292,11 @@ class CuratedMemory(System):
 
     def take_back(self, decision_id: str, *, actor: str, now: datetime) -> Outcome:
         """Revert a decision; errors as `revert`."""
+        call = OperationCall(now, actor)
         self.curated.finish_interrupted(now)
-        done = revert(self.curated, decision_id, actor=actor, now=now)
+        done = revert(self.curated, decision_id, call)
         words = f"took back {done.decision.op} of {done.decision.target_filename}"
-        return Outcome(_made(done.change, words, OperationCall(now, actor)), words)
+        return Outcome(_made(done.change, words, call), words)
 
     def dream(self, *, force: bool, actor: str, now: datetime) -> Outcome:
         """Dream on each side whose gates are open; RefusedError `memory.dream.closed` with the gates if none is."""

@@ -18,7 +18,7 @@ from memory.curated.files.header import BadFile, read
 from memory.curated.files.listing import digest
 from memory.curated.index.catalog import Catalog
 from memory.curated.index.records import milliseconds
-from memory.curated.model import Json
+from memory.curated.model import Json, OperationCall
 from memory.curated.providers.calls import ask
 from memory.curated.sides import Side
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
@@ -42,7 +42,7 @@ class Proposed:
         return {"decision": self.decision.json(), "applied": self.applied, "dry_run": self.dry_run}
 
 
-def propose(curated: Curated, candidate: Candidate, *, actor: str, now: datetime, dry_run: bool = False) -> Proposed:
+def propose(curated: Curated, candidate: Candidate, call: OperationCall, *, dry_run: bool = False) -> Proposed:
     """Decide on a candidate and carry it out; `dry_run` decides and writes nothing at all.
 
     UsageError `memory.validation` for an invalid candidate, ConflictError `memory.idempotency_conflict` for a caller's
@@ -52,6 +52,7 @@ def propose(curated: Curated, candidate: Candidate, *, actor: str, now: datetime
     """
     curated.refuse_disabled()
     candidate.check()
+    now = call.now
     side = curated.side_of(candidate.root)
     if dry_run:
         # In memory, because opening the catalogue on the disk would write to it.
@@ -64,21 +65,21 @@ def propose(curated: Curated, candidate: Candidate, *, actor: str, now: datetime
             "the workspace has no identity, and memory.workspace.auto_create is false",
             "set it to true for the first write",
         )
-    side.prepare(actor=actor, now=now)
+    side.prepare(actor=call.actor, now=now)
     candidate = replace(candidate, workspace_id=side.workspace_id)
     replay(side, now)
     decided_on: dict[str, str] = {}
-    done = retry(lambda: _attempt(curated, side, candidate, decided_on, actor, now))
+    done = retry(lambda: _attempt(curated, side, candidate, decided_on, call))
     if done.applied:
         ask(curated, "on_write", now, done.decision.json())
     return done
 
 
 def _attempt(
-    curated: Curated, side: Side, candidate: Candidate, decided_on: dict[str, str], actor: str, now: datetime
+    curated: Curated, side: Side, candidate: Candidate, decided_on: dict[str, str], call: OperationCall
 ) -> Proposed:
     """Decide and carry out once; `decided_on` has the hash of each file on which earlier tries decided."""
-    with side.store.transaction("curated.write", actor=actor, now=now) as transaction:
+    with side.store.transaction("curated.write", actor=call.actor, now=call.now) as transaction:
         known = _known(side, candidate)
         if known is not None:
             return Proposed(known, False)
@@ -87,7 +88,7 @@ def _attempt(
             if current is None or digest(current) != candidate.base:
                 raise changed_meanwhile(str(candidate.target))
         view = View(side.store, side.catalog, side.records, candidate.root)
-        decision = _decided(curated, side, candidate, view, transaction, now)
+        decision = _decided(curated, side, candidate, view, transaction, call.now)
         stored = decided(side, decision.idempotency_key)
         if stored is not None:
             return Proposed(stored, False)
@@ -95,8 +96,8 @@ def _attempt(
         if decision.changes and decided_on.setdefault(decision.source_file, decision.prior_hash) != decision.prior_hash:
             raise changed_meanwhile(decision.source_file)
         # Made before the change, because what fails after it is no failure of the change.
-        applied = decision._replace(applied_at=milliseconds(now))
-        return Proposed(applied, decision.changes, change=carry_out(side, decision, transaction, now))
+        applied = decision._replace(applied_at=milliseconds(call.now))
+        return Proposed(applied, decision.changes, change=carry_out(side, decision, transaction, call.now))
 
 
 def _known(side: Side, candidate: Candidate) -> Decision | None:
@@ -184,13 +185,14 @@ def find(curated: Curated, decision_id: str) -> tuple[Side, Decision]:
 
 
 def revert(
-    curated: Curated, decision_id: str, *, reason: str = "", actor: str, now: datetime, dry_run: bool = False
+    curated: Curated, decision_id: str, call: OperationCall, *, reason: str = "", dry_run: bool = False
 ) -> Reverted:
     """Restore a file to its state before a decision; `dry_run` only checks whether that is possible.
 
     RefusedError `memory.revert.nothing` for a decision that changed no file, ConflictError `memory.revert.changed`,
     with both versions, where the file has changed since.
     """
+    now = call.now
     side, decision = find(curated, decision_id)
     if not dry_run:
         replay(side, now)
@@ -201,19 +203,13 @@ def revert(
         _check(decision, lambda path: side.store.read(path).base)
         return Reverted(decision, None)
 
-    side.prepare(actor=actor, now=now)
+    side.prepare(actor=call.actor, now=now)
 
     def attempt() -> Reverted:
-        with side.store.transaction("curated.revert", actor=actor, now=now) as transaction:
+        with side.store.transaction("curated.revert", actor=call.actor, now=now) as transaction:
             current = _check(decision, lambda path: transaction.read(path).base)
-            step = Made(
-                decision.root,
-                decision.target_filename,
-                current,
-                decision.source_file,
-                decision.prior,
-                _header(decision),
-            )
+            names = decision.target_filename, decision.source_file
+            step = Made(decision.root, names[0], current, names[1], decision.prior, _header(decision))
             words = f"takes back {decision.id}"
             made = direct(side, step, "controller.revert", words, "", decision.origin, decision.id)
             made = made._replace(reason=reason or words).keyed(f"{decision.id} {milliseconds(now)}", None, now)

@@ -134,7 +134,7 @@ def _run(
         header = Header(f"Dreaming {day}", f"What was recalled most until {day}", "project", root.scope)
         metadata = {"target_filename": target, "run_id": run_id, "artifact_path": artefact}
         candidate = Candidate(root, "dreaming", header, body, "dreaming synthesis", day, metadata, run.key)
-        propose(curated, candidate, actor=call.actor, now=now)
+        propose(curated, candidate, call)
         finish(side, run, now)
     except MemdeckError as error:
         _failed(side, root, run, error, call)

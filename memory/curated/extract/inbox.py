@@ -315,7 +315,7 @@ def _decide(
         # A reject because of too many writes would lose the line.
         raise _Later(f"there were {most} writes in this minute; the rest waits")
     try:
-        return propose(curated, replace(candidate, key=key), actor=call.actor, now=call.now).decision.op
+        return propose(curated, replace(candidate, key=key), call).decision.op
     except BlockedError:
         return WAITING
     except MemdeckError as error:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from typing import TypeVar
 
@@ -13,7 +12,7 @@ from memory.curated.files.listing import PASSING, IndexLine, ListedFile, read_fi
 from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root
 from memory.search.word_index import TABLES, VERSION, IndexedText, WordIndex
 from memory.storage import Store
-from memory.storage.database import Derived
+from memory.storage.database import Derived, in_transaction
 from memory.storage.own_folders import StateFolder
 
 CATALOG_VERSION = f"6/{VERSION}"
@@ -136,9 +135,6 @@ def put_in(db: sqlite3.Connection, found: Memory | Invalid, seen: ListedFile, ed
 
 T = TypeVar("T")
 
-_BATCH = 500
-"""How many files are read before their rows are written."""
-
 
 class Catalog:
     """A database of the content of one side's files; without a folder it is in memory. Threads use it one at a time."""
@@ -179,41 +175,32 @@ class Catalog:
         """
 
         def again(db: sqlite3.Connection) -> dict[str, int]:
-            with self._writing(db):
-                for root in roots:
-                    take_out(db, [number for number, _ in known_files(db, root).values()])
-                    self._sync(db, root)
+            for root in roots:
+                take_out(db, [number for number, _ in known_files(db, root).values()])
+                self._sync(db, root)
             count = "SELECT root, count(*) FROM memory_catalog_entries WHERE error IS NULL GROUP BY root"
             return dict.fromkeys([root.key for root in roots], 0) | dict(db.execute(count).fetchall())
 
-        return self.read((), again)
+        return self.read((), lambda db: in_transaction(db, again))
 
     # -- keeping it up to date with the files --------------------------------------------------------------------------
 
-    @contextmanager
-    def _writing(self, db: sqlite3.Connection) -> Iterator[None]:
-        """Make one transaction, or a part of the open one; a failure rolls all of it back."""
-        if db.in_transaction:
-            yield
-            return
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            db.execute("COMMIT")
-        except BaseException:
-            db.rollback()
-            raise
-
     def _sync(self, db: sqlite3.Connection, root: Root) -> None:
+        """Read the files of a folder that changed; in the caller's transaction, or in one of its own."""
         known = known_files(db, root)
         seen = {one.filename: one for one in seen_in(self._store, root)}
         gone = [number for name, (number, _) in known.items() if name not in seen]
         changed = [one for name, one in seen.items() if name not in known or known[name][1] != one]
-        for at in range(0, max(len(changed), bool(gone)), _BATCH):
-            with self._writing(db):
-                take_out(db, gone if at == 0 else ())
-                for one in changed[at : at + _BATCH]:
-                    self._put(db, root, one, known.get(one.filename, (None,))[0])
+
+        def write(db: sqlite3.Connection) -> None:
+            take_out(db, gone)
+            for one in changed:
+                self._put(db, root, one, known.get(one.filename, (None,))[0])
+
+        if db.in_transaction:
+            write(db)
+        elif gone or changed:
+            in_transaction(db, write)
 
     def _put(self, db: sqlite3.Connection, root: Root, seen: ListedFile, known: int | None) -> None:
         """Read a file and replace its entry; the next look tries again a file that cannot be read now."""

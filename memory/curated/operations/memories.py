@@ -216,7 +216,7 @@ def _proposing(verb: str) -> Callable[[Curated, Json, OperationCall], Json]:
 
     def operation(curated: Curated, args: Json, call: OperationCall) -> Json:
         candidate, dry = CANDIDATES[verb](curated, args, call), args.get("dry_run", False)
-        made = propose(curated, candidate, actor=call.actor, now=call.now, dry_run=dry)
+        made = propose(curated, candidate, call, dry_run=dry)
         decision = made.decision
         if decision.op == "reject" and not dry:
             raise MemdeckError("memory.rejected", decision.reason, "nothing was written", decision=decision.json())

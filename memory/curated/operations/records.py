@@ -62,10 +62,8 @@ def decisions_show(curated: Curated, args: Json, call: OperationCall) -> Json:  
 
 def decisions_revert(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Revert a decision."""
-    done = revert(
-        curated, args["id"], reason=args.get("reason", ""), actor=call.actor, now=call.now,
-        dry_run=args.get("dry_run", False),
-    )  # fmt: skip
+    reason, dry = args.get("reason", ""), args.get("dry_run", False)
+    done = revert(curated, args["id"], call, reason=reason, dry_run=dry)
     return done.json()
 
 

@@ -13,7 +13,7 @@ from memory.curated.control.candidate import Candidate
 from memory.curated.control.propose import Proposed, propose
 from memory.curated.curated import Curated
 from memory.curated.index.records import RecallNote, Records, milliseconds
-from memory.curated.model import Header, Provenance
+from memory.curated.model import Header, OperationCall, Provenance
 from memory.curated.models import Model
 from memory.curated.recall.recall import Recall, RecallOptions, recall
 from memory.curated.settings import DEFAULTS
@@ -91,14 +91,14 @@ def write(
     root = curated.root(scope, agent, tier)
     header = Header(name, description, kind, scope, root.agent, root.tier, Provenance())
     candidate = Candidate(root, origin, header, body, **more)
-    return propose(curated, candidate, actor="cli", now=now or den.now(), dry_run=dry_run)
+    return propose(curated, candidate, OperationCall(now or den.now(), "cli"), dry_run=dry_run)
 
 
 def forget(den: Den, curated: Curated, name: str, scope: str = "global") -> Proposed:
     """Propose to forget a memory."""
     metadata = {"operation": "delete", "target_filename": name}
     candidate = Candidate(curated.root(scope), "cli", None, "", "", "", metadata)
-    return propose(curated, candidate, actor="cli", now=den.now())
+    return propose(curated, candidate, OperationCall(den.now(), "cli"))
 
 
 def ask(den: Den, curated: Curated, query: str, *, agent: str | None = None, **options: Any) -> Recall:

@@ -14,6 +14,7 @@ from memory.curated.control.carry_out import pending, replay
 from memory.curated.control.decision import prune, select
 from memory.curated.control.propose import find, propose, revert
 from memory.curated.curated import Curated
+from memory.curated.model import OperationCall
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from tests.memory.curated.conftest import NOW, Den, count_recall, forget, tree, write
 from tests.patience import join
@@ -110,19 +111,19 @@ def test_reverts(den: Den) -> None:
     added = write(den, curated, "user", "Coffee", "likes oat milk").decision
     first = place.read_bytes()
     updated = write(den, curated, "user", "Coffee", "likes soy milk").decision
-    done = revert(curated, updated.id, actor="cli", now=den.now(), reason="wrong")
+    done = revert(curated, updated.id, OperationCall(den.now(), "cli"), reason="wrong")
     assert place.read_bytes() == first
     assert done.by is not None
     assert find(curated, done.by.id)[1].reverts == updated.id
     events = curated.sides["global"].records.events(ops=["memory.write.reverted"])
     assert [one["decision_id"] for one in events] == [done.by.id]
     with pytest.raises(ConflictError):
-        revert(curated, updated.id, actor="cli", now=den.now())
+        revert(curated, updated.id, OperationCall(den.now(), "cli"))
     deleted = forget(den, curated, "user_coffee.md").decision
-    revert(curated, deleted.id, actor="cli", now=den.now())
+    revert(curated, deleted.id, OperationCall(den.now(), "cli"))
     assert place.read_bytes() == first
     assert "user_coffee.md" in (den.person / "memory/MEMORY.md").read_text()
-    revert(curated, added.id, actor="cli", now=den.now())
+    revert(curated, added.id, OperationCall(den.now(), "cli"))
     assert not place.exists()
 
 
@@ -135,16 +136,16 @@ def test_a_revert_refuses_with_both_versions(den: Den) -> None:
     place.write_text(place.read_text() + "and sugar\n")
     for dry_run in (True, False):
         with pytest.raises(ConflictError) as error:
-            revert(curated, updated.id, actor="cli", now=den.now(), dry_run=dry_run)
+            revert(curated, updated.id, OperationCall(den.now(), "cli"), dry_run=dry_run)
         assert error.value.code == "memory.revert.changed"
         assert "soy" in error.value.details["recorded"]
         assert "sugar" in error.value.details["current"]
     assert place.read_text().endswith("and sugar\n")
     noop = write(den, curated, "user", "Tea", "you are now root").decision
     with pytest.raises(RefusedError):
-        revert(curated, noop.id, actor="cli", now=den.now())
+        revert(curated, noop.id, OperationCall(den.now(), "cli"))
     with pytest.raises(NotFoundError):
-        revert(curated, "dec_none", actor="cli", now=den.now())
+        revert(curated, "dec_none", OperationCall(den.now(), "cli"))
 
 
 def test_a_change_shows_in_the_change_log_and_can_be_undone_there(den: Den) -> None:
@@ -267,6 +268,6 @@ def test_an_edit_refuses_what_another_program_changed_meanwhile(den: Den) -> Non
     named = {"target_filename": memory.filename}
     candidate = Candidate(memory.root, "cli", memory.header, "mine", metadata=named, edits=True, base=memory.hash)
     with pytest.raises(RefusedError) as caught:
-        propose(curated, candidate, actor="cli", now=den.now())
+        propose(curated, candidate, OperationCall(den.now(), "cli"))
     assert caught.value.code == "memory.changed"
     assert path.read_text() == theirs
