@@ -6,10 +6,9 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from memory.document import Document, parse
-from memory.document.compare import lines_of
+from memory.document.compare import differences, lines_of
 from memory.document.merge import Conflict, kind_of, merge, ours_of
 from memory.errors import UsageError
 
@@ -83,13 +82,14 @@ def _marked(ours: Document, theirs: Document, size: int) -> bytes:
     chunks: list[bytes] = []
     for (_, one), (_, two) in zip(*sides, strict=True):
         mine, other = lines_of(one), lines_of(two)
-        for kind, a0, a1, b0, b1 in SequenceMatcher(None, mine, other, autojunk=False).get_opcodes():
-            if kind == "equal":
-                chunks += mine[a0:a1]
-                continue
+        at = 0
+        for a0, a1, b0, b1 in differences(mine, other):
+            chunks += mine[at:a0]
+            at = a1
             for mark, lines in zip(marks, (mine[a0:a1], other[b0:b1], []), strict=True):
                 open_end = bool(lines) and not lines[-1].endswith(b"\n")
                 chunks += [mark, *lines, newline if open_end else b""]
+        chunks += mine[at:]
     return b"".join(chunks)
 
 

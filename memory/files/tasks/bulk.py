@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local
 from memory.base.values import folded
-from memory.document import Entry
+from memory.document import Document, Entry
 from memory.errors import UsageError
 from memory.files.edit import Edit
 
@@ -112,14 +112,7 @@ def duplicate_task(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
         entry = with_text(entry, key, None)
     entry = with_heading(entry, task.priority, f"{task.title} (copy)")
     entry = with_text(entry, "created", format_local(now, snapshot.zone))
-    document = task.document
-    if task.section == "pending":
-        place = (task.at[0], task.at[1] + 1)
-    else:
-        document, section = with_section(document, "pending")
-        place = (section, 0)
-    document = document.insert_entry(*place, entry)
-    return Edit({FILE: document}, f"copied {task.title[:60]!r}", read_tasks(FILE, document).ref_at(*place))
+    return _put_below(task, task.document, [entry], f"copied {task.title[:60]!r}")
 
 
 def split_task(snapshot: Snapshot, ref: str, titles: Sequence[str], *, now: datetime) -> Edit:
@@ -150,16 +143,18 @@ def split_task(snapshot: Snapshot, ref: str, titles: Sequence[str], *, now: date
     named = "Parts: " + "; ".join(parts)
     notes = f"{task.notes}\n{named}" if task.notes else named
     document = document.replace_entry(*task.at, task.written(with_text(task.entry, "notes", notes)))
-    section, place = task.at
-    if task.section == "pending":
-        place += 1
-    else:
+    return _put_below(task, document, entries, f"split {task.title[:60]!r} into {len(parts)}")
+
+
+def _put_below(task: Task, document: Document, entries: Sequence[Entry], summary: str) -> Edit:
+    """Return the edit that puts entries below a pending task, on top of Pending for any other."""
+    section, place = task.at[0], task.at[1] + 1
+    if task.section != "pending":
         document, section = with_section(document, "pending")
         place = 0
     for number, entry in enumerate(entries):
         document = document.insert_entry(section, place + number, entry)
-    first = read_tasks(FILE, document).ref_at(section, place)
-    return Edit({FILE: document}, f"split {task.title[:60]!r} into {len(parts)}", first)
+    return Edit({FILE: document}, summary, read_tasks(FILE, document).ref_at(section, place))
 
 
 def tasks_named(snapshot: Snapshot, refs: Sequence[str]) -> list[Task]:
