@@ -176,11 +176,8 @@ class FolderWriter:
         source = self.store.source
 
         def build(transaction: Transaction) -> Change:
-            stored = transaction.read(path)
-            if not stored.exists:
-                raise NotFoundError("clients.not_found", f"{path} is not there any more", "list them again")
-            before = ClientMemory(source, path, stored)
-            check(before)
+            before = self._found(transaction, path, check)
+            stored = before.stored
             data = stored.data if text is None else text.encode("utf-8", "surrogateescape")
             data = with_values(with_body(data, body) if body is not None else data, values)
             transaction.write(path, data, base=stored.data)
@@ -197,12 +194,8 @@ class FolderWriter:
         source = self.store.source
 
         def build(transaction: Transaction) -> Change:
-            stored = transaction.read(path)
-            if not stored.exists:
-                raise NotFoundError("clients.not_found", f"{path} is gone already", "list them again")
-            before = ClientMemory(source, path, stored)
-            check(before)
-            transaction.remove(path, base=stored.data)
+            before = self._found(transaction, path, check)
+            transaction.remove(path, base=before.stored.data)
             top = path.removesuffix(posixpath.basename(path))
             if source.indexed and path != f"{top}{INDEX}":
                 self._index(transaction, top, lambda index: without(index, (path.removeprefix(top),)))
@@ -231,6 +224,13 @@ class FolderWriter:
 
         return self._change(operation, build)
 
+    def _found(self, transaction: Transaction, path: str, check: Check) -> ClientMemory:
+        memory = ClientMemory(self.store.source, path, transaction.read(path))
+        if not memory.stored.exists:
+            raise NotFoundError("clients.not_found", f"{path} is not there any more", "list them again")
+        check(memory)
+        return memory
+
     def _index(self, transaction: Transaction, top: str, build: Callable[[bytes], bytes]) -> None:
         stored = transaction.read(top + INDEX)
         data = build(stored.data)
@@ -242,6 +242,8 @@ class FolderWriter:
             with self.store.transaction(operation, actor=self.actor, now=self.now) as transaction:
                 return build(transaction)
 
+        if not self.store.source.inside:
+            notice(self.store, self.now)  # What is there already must not look like made after this change.
         return retry(attempt)
 
 

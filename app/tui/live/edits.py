@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from app.tui.commands.context import ACTOR, Otherwise
 from app.tui.shell import Part, ThreadReport
-from memory.errors import MemdeckError
+from memory.errors import BlockedError, MemdeckError
 from memory.files import MEMORY_FILES
 from memory.history.changes import file_name
 from memory.review import undo_redo
@@ -21,6 +21,7 @@ from memory.review.model import place_words
 from memory.review.undo_redo import TakenBackChange
 from memory.systems.acts import Act
 from memory.workspace import Outcome
+from widgets.dialogs.dialogs import Confirm
 from widgets.pane.offers import Build, Call
 from widgets.panes import pane_of
 from widgets.text.words import until
@@ -321,8 +322,25 @@ class Edits(Part):
                 self._made.add(outcome.change.id)
                 self._report(outcome, asked.then, taken_back=asked.taken_back)
 
+        def failed(error: MemdeckError) -> None:
+            asked = mine[0]
+            grant = error.grant if isinstance(error, BlockedError) else None
+            if grant is None:
+                self._failed(error, asked.otherwise)
+                return
+
+            def answered(yes: bool | None) -> None:
+                if yes:
+                    grant(self.app.clock())
+                    self.run(asked.write, asked.then, asked.otherwise, taken_back=asked.taken_back)
+                else:
+                    self._refused(error, asked.otherwise)
+
+            self.end()
+            self.app.push_screen(Confirm("Allow this?", f"{error.message}.", yes="Allow", no="Do not allow"), answered)
+
         self.begin()
-        self.app.work(work, None, lambda error: self._failed(error, mine[0].otherwise), group="change")
+        self.app.work(work, None, failed, group="change")
 
     def finish(self) -> None:
         """Write what was requested and not begun, and wait for what is being written; the application ends."""
@@ -363,6 +381,9 @@ class Edits(Part):
     def _failed(self, error: MemdeckError, otherwise: Otherwise | None) -> None:
         """Say why nothing was written, unless `otherwise` handles the error."""
         self.end()
+        self._refused(error, otherwise)
+
+    def _refused(self, error: MemdeckError, otherwise: Otherwise | None) -> None:
         if otherwise is None or not otherwise(error):
             self.app.say_error(error)
         self.app.refresher.request()

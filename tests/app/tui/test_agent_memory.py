@@ -12,8 +12,6 @@ import pytest
 from app.demo.curated import add_curated
 from app.demo.siblings import add_beside
 from app.demo.workspace import demo_files
-from memory.clients.system import ClientMemories
-from memory.systems import system_of
 from memory.workspace import Workspace
 from tests.widgets.harness import screen_text
 from widgets.dialogs.dialogs import Confirm, Preview
@@ -109,7 +107,7 @@ async def test_the_palette_runs_any_operation(demo: Workspace) -> None:
 
 
 async def test_a_memory_of_a_client_is_changed_once_its_folder_is_allowed(demo: Workspace) -> None:
-    """The tab has each folder; a change says what allows it, then edits one line, and u takes it back."""
+    """The tab has each folder; the first change asks, no keeps what was typed, yes writes it, and u takes it back."""
     root, home = os.path.realpath(demo.root), demo.home
     assert home is not None
     folder = home / ".claude/projects" / re.sub(r"[^A-Za-z0-9]", "-", root) / "memory"
@@ -124,10 +122,11 @@ async def test_a_memory_of_a_client_is_changed_once_its_folder_is_allowed(demo: 
         await press(pilot, "ctrl+a", "ctrl+k")
         await type_text(pilot, "No.")
         await press(pilot, "ctrl+s")
+        assert isinstance(app.screen, Confirm)
+        await press(pilot, "n")
         assert isinstance(app.screen, Form)
-        assert "clients allow" in screen_text(app)
-        next(one for one in system_of(demo, "clients", ClientMemories).stores()).allow(NOW)
-        await press(pilot, "ctrl+s")
+        assert (folder / "tabs.md").read_text().endswith("---\n\nYes.\n")
+        await press(pilot, "ctrl+s", "y")
         assert (folder / "tabs.md").read_text().endswith("---\n\nNo.\n")
         await press(pilot, "u")
         assert (folder / "tabs.md").read_text().endswith("---\n\nYes.\n")
