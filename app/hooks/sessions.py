@@ -49,11 +49,11 @@ class HookSession:
     def begin(self, now: datetime) -> str:
         """Store when the session began, and return when the agent's session before it did, as `brief` takes it.
 
-        A session that continues after a compaction keeps both.
+        A session that continues after a compaction, or is resumed, keeps the latter.
         """
         known = self._known()
         if "since" not in known:
-            known = {**known, "since": now.isoformat(), "asked": False, "before": self.last_begun}
+            known = {"before": self.last_begun, **known, "since": now.isoformat(), "asked": False}
             self._keep(known)
             if self._answers is not None:
                 local = now.astimezone(self._workspace.zone)
@@ -96,7 +96,7 @@ class HookSession:
     def end(self) -> None:
         """Forget the session, but what it was told: it may be resumed."""
         if known := self._known():
-            self._keep({key: known[key] for key in ("told",) if key in known} or None)
+            self._keep({key: known[key] for key in ("told", "before") if key in known})
 
     def changes(self, now: datetime) -> list[SessionChange]:
         """Return what the agent changed since the session began, the newest first; empty if that is not known."""

@@ -55,8 +55,6 @@ class Operation:
         self.examples, self.serves, self.by_person, self.looks = examples, serves, by_person, looks
         self.changed_by, self.here_only = changed_by, frozenset((*by_person, *changed_by))
         self.fields, self.unknown, self.options_metavar = fields, unknown, options_metavar
-        self.usage = f"see memdeck {self.does} --help"
-        """Where the caller learns what it takes."""
         self.edit: Callable[..., Any] | None = None
         """The function (call, **values) that returns the edit of the memory files that it makes, for those that are
         one: callers that check an entry under the lock use it.
@@ -94,14 +92,13 @@ class Operation:
         UsageError `api.argument` for an unknown name, `usage.missing`, and those of `Parameter.read`.
         """
         known = {one.sent_as: one for one in self.sent}
+        takes = f"it takes {', '.join(known) or 'none'}"
         for name in given:
             if name not in known:
-                names = ", ".join(known) or "none"
-                raise UsageError("api.argument", f"there is no argument {name[:60]!r}", f"it takes {names}")
+                raise UsageError("api.argument", f"there is no argument {name[:60]!r}", takes)
         for name, one in known.items():
             if one.required and given.get(name) in (None, []):
-                words = f"missing {'option' if one.words else 'argument'} {one.label!r}"
-                raise UsageError("usage.missing", words, self.usage)
+                raise UsageError("usage.missing", f"missing argument {name!r}", takes)
         left = {one.name: one.default for one in self.parameters if one.name in self.here_only}
         return left | {one.name: one.read(given.get(name)) for name, one in known.items()}
 

@@ -177,3 +177,14 @@ def test_a_folder_without_memory_says_so(place: Place) -> None:
         error = call(place, tool, **given)["error"]
         assert error["code"] == "workspace.not_found"
         assert "memdeck init" in error["details"]["hint"]
+
+
+def test_hints_over_http_name_paths(team: Place) -> None:
+    """A hint leads to what the caller can send, not to the command line."""
+    with team.api() as api:
+        _, missing = api.ask("POST", "/api/v1/tasks/add", {})
+        _, unknown = api.ask("GET", "/api/v1/changes/show", {"change_id": "01H"})
+        _, wrong = api.ask("GET", "/api/v1/nothing")
+    assert missing["error"]["details"]["hint"].startswith("it takes title, ")
+    hints = [one["error"]["details"].get("hint", "") for one in (missing, unknown, wrong)]
+    assert not any("memdeck " in hint or "--help" in hint for hint in hints), hints

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ OF_LOOKS: dict[str, Json] = {
 """The arguments of every operation that only reads, beside its own."""
 WORKSPACE = ("workspace_id", "workspace")
 """Names for a workspace in a path or among the inputs: here it can only be the server's own."""
+_COMMAND = re.compile(r"`?\bmemdeck ([a-z][a-z-]*(?: [a-z][a-z-]*){0,2})(?: --help)?`?")
 _NAME = re.compile(r"\{(\w+)\}")
 
 
@@ -38,6 +40,25 @@ def operations() -> Iterator[Operation]:
 def path_of(operation: Operation) -> str:
     """Return the path of an operation."""
     return "/api/v1/" + operation.does.replace(" ", "/")
+
+
+def over_http(hint: str) -> str:
+    """Return a hint with the paths of operations in place of their commands."""
+    ways = _ways()
+
+    def way(found: re.Match[str]) -> str:
+        words = found[1].split()
+        for count in range(len(words), 0, -1):
+            if path := ways.get(" ".join(words[:count])):
+                return " ".join([path, *words[count:]])
+        return found[0]
+
+    return _COMMAND.sub(way, hint)
+
+
+@cache
+def _ways() -> dict[str, str]:
+    return {one.does: f"{method_of(one)} {path_of(one)}" for one in operations() if one.offered}
 
 
 def looks(operation: Operation) -> bool:

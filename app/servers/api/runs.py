@@ -27,7 +27,7 @@ from memory.errors import (
 from memory.operations import Caller as OperationCaller
 from memory.operations import Operation
 
-from .routes import OF_LOOKS, looks
+from .routes import OF_LOOKS, looks, over_http
 
 if TYPE_CHECKING:
     from memory.curated.operations.registry import CuratedOperation
@@ -248,5 +248,7 @@ def encoded(document: Mapping[str, Any]) -> bytes:
 
 
 def failed(error: MemdeckError) -> CallResult:
-    """Return the answer for an error."""
+    """Return the answer for an error, whose hint names the way over HTTP."""
+    if error.hint:
+        error.hint = over_http(error.hint)
     return CallResult(status_of(error), encoded(document_of(error)), error.exit_code)

@@ -81,12 +81,10 @@ _TOOLS: tuple[tuple[str, str, Hints], ...] = (
 
 def operations() -> dict[str, Operation]:
     """Return the operation behind each of the eight tools: its parameters are declared where it runs."""
-    found = {}
-    for name, does, hints in _TOOLS:
-        made = Operation(name, getattr(EntryAccess, name), help=does, serves="look" if hints[0] else "change")
-        made.usage = f"{name} takes {', '.join(one.sent_as for one in made.sent)}"
-        found[name] = made
-    return found
+    return {
+        name: Operation(name, getattr(EntryAccess, name), help=does, serves="look" if hints[0] else "change")
+        for name, does, hints in _TOOLS
+    }
 
 
 def tools(*, read_only: bool) -> tuple[Tool, ...]:

@@ -13,7 +13,29 @@ import pytest
 from tests.desks import make_workspace
 from tests.patience import PATIENCE, line_of, until
 
-from .serving import COMMAND, environment, serving
+from .serving import COMMAND, contents, environment, serving
+
+
+def test_requests_before_the_end_of_the_input_are_answered(tmp_path: Path) -> None:
+    """A client that sends its requests and closes the pipe at once gets every answer, and the server ends."""
+    root = make_workspace(tmp_path)
+    with serving(root) as server:
+        server.hello()
+        for number in range(5):
+            arguments = {"kind": "tasks", "title": f"Last {number}"}
+            server.send(
+                {
+                    "jsonrpc": "2.0",
+                    "id": 90 + number,
+                    "method": "tools/call",
+                    "params": {"name": "add", "arguments": arguments},
+                }
+            )
+        server.close()
+        answers = [server.answer() for _ in range(5)]
+        assert {answer["id"] for answer in answers} == set(range(90, 95))
+        assert server.ended() == 0
+    assert contents(root)[".aiter/memory/tasks.md"].count(b"Last ") == 5
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
@@ -37,6 +59,20 @@ def _catches(pid: int, number: int) -> bool:
         if line.startswith("SigCgt:"):
             return bool(int(line.split()[1], 16) & (1 << (number - 1)))
     return False
+
+
+@pytest.mark.thorough
+def test_it_ends_though_nobody_takes_its_last_answers(tmp_path: Path) -> None:
+    """A client that closes its end, keeps the other one open and reads nothing leaves no server behind."""
+    root = make_workspace(tmp_path)
+    (root / ".aiter" / "memory" / "knowledge.md").write_text("## Technical Facts\n\n" + "- a line of it\n" * 30_000)
+    with serving(root) as server:
+        server.hello()
+        uri = "memdeck://file/.aiter/memory/knowledge.md"
+        for number in range(4):
+            server.send({"jsonrpc": "2.0", "id": 60 + number, "method": "resources/read", "params": {"uri": uri}})
+        server.close()
+        assert server.ended() == 0
 
 
 def test_it_ends_when_nobody_reads_its_answers(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_the_tools_are_those_of_the_contract() -> None:
         "review": ("id",),
     }
     required = {tool.name: tool.schema["required"] for tool in TOOLS if "required" in tool.schema}
-    assert required == {"search": ["query"], "remove": ["ref", "hash"]}
+    assert required == {"search": ["query"], "remove": ["ref"]}
 
 
 def test_each_kind_is_said_with_its_use() -> None:
