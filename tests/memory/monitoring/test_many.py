@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 from memory.files.monitors import Monitor
 from memory.monitoring.checks.check import run_checks
 from memory.monitoring.checks.context import Around
-from tests.memory.monitoring.monitoring_places import NOW, approved, http_server, monitors_of, reply, state_of
+from tests.memory.monitoring.monitoring_places import NOW, approved, http_server, monitors_of, state_of
 from tests.patience import PATIENCE, Stopwatch
 
 Plan = tuple[Monitor, Callable[[], object]]
@@ -28,44 +27,6 @@ def plan(root: Path, *sources: str, cancel: threading.Event | None = None) -> tu
 def sleeper(name: str, text: str) -> str:
     """Return the source of a command monitor."""
     return f"{name}\n- type: command\n- command: {text}\n- folder: .\n- timeout: 20s\n"
-
-
-def test_no_more_than_the_limit_run_beside_each_other(tmp_path: Path) -> None:
-    """Never more than `limit` checks are under way."""
-    now, most = 0, 0
-    lock = threading.Lock()
-
-    def count(handler: object) -> None:
-        nonlocal now, most
-        with lock:
-            now += 1
-            most = max(most, now)
-        time.sleep(0.02)
-        with lock:
-            now -= 1
-        reply(200)(handler)  # type: ignore[arg-type]
-
-    with http_server(count) as (port, _):
-        sources = [f"M{number}\n- type: http\n- url: http://127.0.0.1:{port}/\n" for number in range(20)]
-        planned, around = plan(tmp_path, *sources)
-        assert len(list(run_checks(planned, around, limit=3))) == 20
-    assert most == 3
-
-
-def test_results_come_as_they_are_ready(tmp_path: Path) -> None:
-    """A slow check does not hold back a quick one."""
-    planned, around = plan(tmp_path, sleeper("Slow", "sleep 0.5"), sleeper("Quick", "true"))
-    assert [result.monitor for _, result in run_checks(planned, around)] == ["Quick", "Slow"]
-
-
-def test_each_is_decided_when_its_turn_comes(tmp_path: Path) -> None:
-    """What was approved when the list was made counts no more where one that ran before changed what it would run."""
-    planned, around = plan(tmp_path, sleeper("First", "touch changed"), sleeper("Second", "touch ran"))
-    second, _ = planned[1]
-    planned[1] = (second, lambda: None if (tmp_path / "changed").exists() else approved(second))
-    states = {result.monitor: result.state for _, result in run_checks(planned, around, limit=1)}
-    assert states == {"First": "healthy", "Second": "blocked"}
-    assert not (tmp_path / "ran").exists()
 
 
 def test_all_can_be_called_off(tmp_path: Path) -> None:

@@ -48,50 +48,10 @@ def test_results_have_an_end(tmp_path: Path) -> None:
     assert [past.summary for past in newest] == ["0", "1099", "1098"]
 
 
-def test_how_a_monitor_stands(tmp_path: Path) -> None:
-    """State, since when, uptime, five results, the next run, the mute; unknown where nobody looked yet."""
-    place = Place(
-        tmp_path, command("One", "test -e flag") + command("Two", "true", "- lastStatus: healthy", interval="bad")
-    )
-    place.approve("check")
-    for minutes in range(0, 35, 5):
-        place.watch(minutes, names=["One"])
-    place.ledger().mute("*", NOW + timedelta(hours=2))
-    now = NOW + timedelta(minutes=31)
-    one, two = (found.json() for found in standings(place.workspace, place.workspace.snapshot(), now))
-    assert (one["state"], one["since"], one["failures"]) == ("failing", "2026-01-15T11:30:00Z", 7)
-    assert (one["alerting"], one["triggered"], one["uptime"]["24h"]) == (True, True, 0.0)
-    assert [past["state"] for past in one["results"]] == ["failing"] * 5
-    assert one["results"][0]["at"] == "2026-01-15T12:00:00Z"
-    assert (one["nextRun"], one["mutedUntil"]) == ("2026-01-15T12:05:00Z", "2026-01-15T13:30:00Z")
-    assert (two["state"], two["since"], two["results"], two["nextRun"]) == ("unknown", None, [], None)
-    assert two["uptime"] == {"24h": None, "7d": None, "30d": None}
-
-
 def exported(place: Place) -> str:
     """Return what is printed for Prometheus."""
     found = standings(place.workspace, place.workspace.snapshot(), NOW)
     return prometheus(found, (), NOW, host="box", workspace="/srv/shop")
-
-
-@pytest.mark.parametrize("name", ["One", 'Quoted "x" \\ back'])
-def test_prometheus(tmp_path: Path, name: str) -> None:
-    """Each metric has help, type and one line a monitor, names are escaped, what was never measured is missing."""
-    place = Place(tmp_path, command(name, "true") + command("New", "true", interval="0 0 1 1 *"))
-    place.approve("check")
-    place.watch(names=[name])
-    text = exported(place)
-    label = name.replace("\\", "\\\\").replace('"', '\\"')
-    lines = text.splitlines()
-    place_labels = 'host="box",workspace="/srv/shop"'
-    assert f'memdeck_monitor_up{{name="{label}",{place_labels}}} 1' in lines
-    stamp = f"{NOW.timestamp():.0f}"
-    assert f'memdeck_monitor_last_check_timestamp_seconds{{name="{label}",{place_labels}}} {stamp}' in lines
-    assert f'memdeck_monitor_uptime_ratio{{name="{label}",span="24h",{place_labels}}} 1' in lines
-    assert 'memdeck_monitor_up{name="New"' not in text
-    assert f'memdeck_monitor_muted{{name="New",{place_labels}}} 0' in lines
-    assert sum(line.startswith("# TYPE") for line in lines) == 10
-    assert text.endswith("\n")
 
 
 def test_a_state_folder_that_others_can_write_to(tmp_path: Path) -> None:
