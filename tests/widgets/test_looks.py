@@ -10,7 +10,6 @@ from textual.color import Color
 
 from memory.base.safe_text import visible
 from tests.widgets.harness import HOSTILE, assert_safe
-from widgets.text.fallback import plain_text
 from widgets.text.glyphs import ASCII, UNICODE, Glyphs, glyphs_for
 from widgets.text.styled_text import (
     Column,
@@ -85,25 +84,6 @@ def test_columns_go_by_importance(width: int, names: list[str]) -> None:
 def test_a_row_is_exactly_as_wide_as_the_list(cells: dict[str, object], width: int) -> None:
     """Whatever the cells hold, rows never push each other around."""
     assert line_width(COLUMNS.line(width, cells)) == width  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a long title…", "a long tit..."),
-        ("…  then", "...then"),
-        ("…the end", "...e end"),
-        ("… and 1 more", "~ and 1 more"),
-        ("(结…", "(结~"),
-        ("结…", "结~"),
-        ("…", "~"),
-        ("“a” → b", '"a" > b'),
-    ],
-)
-def test_a_cut_in_ascii_is_no_full_stop(text: str, expected: str) -> None:
-    """Three dots where they have room, else a sign of its own, always in as many cells."""
-    assert plain_text(text) == expected
-    assert cell_len(plain_text(text)) == cell_len(text)
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])

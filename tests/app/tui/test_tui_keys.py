@@ -220,32 +220,6 @@ async def test_palette_finds_and_does_an_action(workspace: Workspace) -> None:
         assert app.screen is app.main_screen
 
 
-async def test_help_lists_live_keys(workspace: Workspace) -> None:
-    """? and F1 show every key that does something here; Escape or F1 closes it."""
-    app = make_app(workspace)
-    async with running(app, (120, 60)) as pilot:
-        await press(pilot, "question_mark")
-        assert isinstance(app.screen, CommandScreen)
-        text = screen_text(app)
-        assert "Start the task" in text
-        assert "What there is to do" in text
-        await press(pilot, "escape", "f1")
-        assert isinstance(app.screen, CommandScreen)
-        assert "Esc close" in screen_text(app)
-        await press(pilot, "f1")
-        assert app.screen is app.main_screen
-
-
-async def test_enter_opens_the_detail_and_escape_comes_back(workspace: Workspace) -> None:
-    """Enter gives the detail the focus, Escape the list."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "enter")
-        assert app.focused is app.navigation.pane.detail_view
-        await press(pilot, "escape")
-        assert app.focused is app.navigation.pane.line_list
-
-
 async def test_quit_remembers_where_you_were(workspace: Workspace) -> None:
     """q leaves with code 0; pane, position, filter and sort are there at the next start."""
     app = make_app(workspace)

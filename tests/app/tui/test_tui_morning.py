@@ -9,7 +9,6 @@ from memory.files.tasks.edits import add_task, edit_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.list.rows import Heading
 from widgets.pane.rows import RowKey
 
 
@@ -35,19 +34,6 @@ async def test_what_others_changed_since_the_last_look(workspace: Workspace) -> 
         await press(pilot, "enter")
         assert app.navigation.pane.pane_id == "tasks"
         assert app.navigation.pane.current().title == "Water plants"
-
-
-async def test_what_waits_for_a_decision(workspace: Workspace) -> None:
-    """Commands that nobody approved are named, and lead to where they stand."""
-    app = make_app(workspace, pane="brief")
-    async with running(app, (120, 50)) as pilot:
-        pane = app.navigation.pane
-        assert any(isinstance(key, Heading) and key.title == "NEEDS APPROVAL" for key in pane.line_list.rows)
-        row = next(key for key in pane.line_list.rows if isinstance(key, RowKey) and key.item.group == "waiting")
-        name = row.item.monitor.name
-        pane.line_list.cursor = row
-        await press(pilot, "enter")
-        assert app.navigation.pane.current().name == name
 
 
 async def test_the_year_of_the_journal(workspace: Workspace) -> None:

@@ -66,19 +66,6 @@ async def test_no_color_is_no_colour_and_urgent_is_loud(workspace: Workspace, mo
         assert shown == {"y Remove": None, "n Keep": True}
 
 
-async def test_g_and_a_letter_open_a_pane(workspace: Workspace) -> None:
-    """The first pane of a letter opens; a letter that no pane has says so."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        for keys, pane in (("gk", "knowledge"), ("gm", "monitors"), ("go", "config"), ("gt", "tasks")):
-            await press(pilot, *keys)
-            assert app.navigation.pane is not None
-            assert app.navigation.pane.pane_id == pane
-        await press(pilot, "g", "z")
-        assert app.navigation.pane.pane_id == "tasks"
-        assert said(app) == "No pane begins with 'z'."
-
-
 async def test_a_pane_of_another_system_opens_where_there_is_none_of_it_yet(workspace: Workspace) -> None:
     """Facts and typed memory explain themselves; the first fact is stored with the form."""
     app = make_app(workspace)
