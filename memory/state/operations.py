@@ -189,7 +189,7 @@ _SIGNALS = {
 
 def _group_lines(paint: Paint, groups: Sequence[EventGroup]) -> Iterator[str]:
     for one in groups[:SHOWN_GROUPS]:
-        count = plural(len(one.event_ids), "event")
+        count = plural(len(one.events), "event")
         yield paint.line(f"{one.id}  {one.label}, {count}: {one.summary}", "  ")
         signals = [plural(len(texts), _SIGNALS[kind]) for kind, texts in one.signals.items() if texts]
         if signals:

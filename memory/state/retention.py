@@ -208,20 +208,17 @@ def put_batch(
     return name
 
 
-def archived_events(memory: StateFiles) -> Iterator[Json]:
-    """Yield the events in the batches of the archive; lines without an event are skipped."""
-    for batch in memory.batches:
-        with suppress(MemdeckError):
-            yield from read_events(memory.read(f"{ARCHIVE}/{batch}/events.jsonl").data).items
-
-
 Key = tuple[str, str | None, str]
 """Identifies an import: the source, the item and the hash of its text."""
 
 
 def imports_of(memory: StateFiles) -> set[Key]:
     """Return the imports in the history, the archive, and what expired there, so that none is imported twice."""
-    return {*map(_key, (*memory.events, *archived_events(memory))), *_expired_imports(memory)}
+    found = {*map(_key, memory.events), *_expired_imports(memory)}
+    for batch in memory.batches:
+        with suppress(MemdeckError):
+            found |= {_key(one) for one in read_events(memory.read(f"{ARCHIVE}/{batch}/events.jsonl").data).items}
+    return found
 
 
 def _key(event: Json) -> Key:

@@ -17,7 +17,7 @@ from .files.model import SCOPES, Json, plural, scope_of
 from .files.reading import StateFiles
 from .git import GitWork, recent_work
 from .recall.grouping import EventGroup, group_events
-from .recall.recall import SHOWN_GROUPS, group_json, next_events
+from .recall.recall import SHOWN_GROUPS, next_events
 from .retention import Pruned, candidates
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ class Status:
             "checkpoints": self.checkpoints,
             "events": self.totals,
             "unrecalled": self.unrecalled,
-            "groups": [group_json(group) for group in self.groups[:SHOWN_GROUPS]],
+            "groups": [group.json() for group in self.groups[:SHOWN_GROUPS]],
             "groupCount": len(self.groups),
             "sources": self.sources,
             "drift": {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 from memory.state.files.model import SIGNALS, Json, number_of, scope_of
 
@@ -15,31 +15,43 @@ _NOTES = ("decisions", "validationObservations")
 _PREFIX = re.compile(r"\s*(?:NEXT|DONE|DECISION|GOTCHA|PATH|VALIDATION):")
 
 
-@dataclass(frozen=True, slots=True)
-class EventGroup:
-    """Events about the same subject, ordered by time, then by number.
-
-    `label` is `local`, `imports` or `mixed`; `source_ids` are sorted; `summary` is the longest of the events.
-    """
+class EventGroup(NamedTuple):
+    """Events about the same subject, ordered by time, then by number."""
 
     id: str
-    label: str
-    event_ids: tuple[str, ...]
-    source_ids: tuple[str, ...]
-    first: str
-    last: str
-    summary: str
     events: tuple[Json, ...]
 
     @property
-    def texts(self) -> dict[str, tuple[str, ...]]:
-        """The lists of `SIGNALS` as the events have them."""
-        return {kind: tuple(text for event in self.events for text in event["signals"][kind]) for kind in SIGNALS}
+    def label(self) -> str:
+        """`local`, `imports` or `mixed`."""
+        kinds = {scope_of(event) for event in self.events}
+        return kinds.pop() if len(kinds) == 1 else "mixed"
 
     @property
-    def signals(self) -> dict[str, tuple[str, ...]]:
-        """The lists of `SIGNALS`, each text once."""
-        return {kind: tuple(dict.fromkeys(texts)) for kind, texts in self.texts.items()}
+    def summary(self) -> str:
+        """The longest summary of the events."""
+        return str(max((event["summary"] for event in self.events), key=len))
+
+    @property
+    def signals(self) -> dict[str, list[str]]:
+        """The lists of `SIGNALS` of all events, each text once."""
+        return {
+            kind: list(dict.fromkeys(text for event in self.events for text in event["signals"][kind]))
+            for kind in SIGNALS
+        }
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {
+            "id": self.id,
+            "label": self.label,
+            "eventIds": [event["id"] for event in self.events],
+            "sourceIds": sorted({event["sourceId"] for event in self.events}),
+            "first": self.events[0]["createdAt"],
+            "last": self.events[-1]["createdAt"],
+            "summary": self.summary,
+            "signals": self.signals,
+        }
 
 
 def topic(text: str) -> str:
@@ -65,7 +77,7 @@ def group_events(events: Sequence[Json]) -> list[EventGroup]:
         groups |= dict.fromkeys(keys, largest)
     found = {id(group): sorted(group, key=_when) for group in groups.values()}
     ordered = sorted(found.values(), key=lambda group: _when(group[-1]), reverse=True)
-    return [_group(number, group) for number, group in enumerate(ordered, 1)]
+    return [EventGroup(f"grp-{number:06d}", tuple(group)) for number, group in enumerate(ordered, 1)]
 
 
 def _keys(event: Json) -> Iterator[object]:
@@ -81,17 +93,3 @@ def _keys(event: Json) -> Iterator[object]:
 def _when(event: Json) -> tuple[str, int]:
     """Return the sort key of an event: its time, whose form sorts as text, then the number of its id."""
     return event["createdAt"], number_of(event["id"])
-
-
-def _group(number: int, events: Sequence[Json]) -> EventGroup:
-    kinds = {scope_of(event) for event in events}
-    return EventGroup(
-        id=f"grp-{number:06d}",
-        label=kinds.pop() if len(kinds) == 1 else "mixed",
-        event_ids=tuple(event["id"] for event in events),
-        source_ids=tuple(sorted({event["sourceId"] for event in events})),
-        first=events[0]["createdAt"],
-        last=events[-1]["createdAt"],
-        summary=max((event["summary"] for event in events), key=len),
-        events=tuple(events),
-    )

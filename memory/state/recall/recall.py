@@ -120,7 +120,7 @@ class RecallPreview:
             "unrecalled": len(self.events),
             "waiting": self.waiting,
             "events": [event["id"] for event in self.events],
-            "groups": [group_json(group) for group in self.groups[:SHOWN_GROUPS]],
+            "groups": [group.json() for group in self.groups[:SHOWN_GROUPS]],
             "groupCount": len(self.groups),
             "summary": self.digest.json(),
             "replaced": [{"section": one.section, "text": one.text, "replaces": one.earlier} for one in self.replaced],
@@ -133,20 +133,6 @@ class RecallPreview:
         if diff:
             answer["diff"] = [one.json() for one in self.diff()]
         return answer
-
-
-def group_json(group: EventGroup) -> Json:
-    """Return a group of events for programs."""
-    return {
-        "id": group.id,
-        "label": group.label,
-        "eventIds": list(group.event_ids),
-        "sourceIds": list(group.source_ids),
-        "first": group.first,
-        "last": group.last,
-        "summary": group.summary,
-        "signals": {kind: list(texts) for kind, texts in group.signals.items()},
-    }
 
 
 def next_events(memory: StateFiles, source: str = "all") -> tuple[tuple[Json, ...], int]:
