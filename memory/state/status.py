@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -16,9 +15,9 @@ from .diff import SectionDiff, diff_bundles
 from .files.model import SCOPES, Json, plural, scope_of
 from .files.reading import StateFiles
 from .git import GitWork, recent_work
-from .recall.grouping import EventGroup, group_events
+from .recall.grouping import group_events
 from .recall.recall import SHOWN_GROUPS, next_events
-from .retention import Pruned, candidates
+from .retention import candidates
 
 T = TypeVar("T")
 
@@ -30,28 +29,53 @@ class Next(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, slots=True)
 class Status:
-    """The status: the events by scope, all and unrecalled, their groups, the sources, the drift against a checkpoint.
+    """The status at an aware time: the events by scope, all and unrecalled, their groups, the sources, what differs
+    from a checkpoint, and what the next prune removes.
 
-    `drift_why` says why that checkpoint cannot be read. The candidates of the next prune are included. `work` is what
-    git says of the branch and the last commits now, None where that was not asked for or is not known.
+    `drift_why` says why that checkpoint cannot be read. `work` is what git says of the branch and the last commits now,
+    None where that was not asked for or is not known.
     """
 
-    state: Json
-    totals: dict[str, int]
-    unrecalled: dict[str, int]
-    groups: tuple[EventGroup, ...]
-    sources: list[Json]
-    checkpoints: int
-    against: str | None
-    drift: tuple[SectionDiff, ...]
-    drift_why: str
-    retention: Pruned
-    retention_enabled: bool
-    batches: int
-    next: Next
-    work: GitWork | None
+    def __init__(self, memory: StateFiles, now: datetime, checkpoint: str | None, work: bool) -> None:
+        self.state, self.sources = memory.state, memory.sources
+        self.totals, self.unrecalled = _by_scope(memory.events), _by_scope(memory.unrecalled())
+        self.groups = group_events(next_events(memory)[0])
+        self.checkpoints, self.batches = len(memory.checkpoint_ids), len(memory.batches)
+        self.retention, self._config = candidates(memory, now), memory.config
+        self.retention_enabled: bool = memory.config["retention"]["enabled"]
+        self.against: str | None = checkpoint or self.state["maintenance"]["latestCheckpointId"]
+        self.drift: tuple[SectionDiff, ...] = ()
+        self.drift_why = "" if self.against else "there is no checkpoint"
+        try:
+            found = diff_bundles(memory.checkpoint(self.against)["bundle"], memory.bundle) if self.against else ()
+            self.drift = tuple(one for one in found if one.changed)
+        except MemdeckError as error:
+            if checkpoint is not None:
+                raise
+            self.drift_why = error.message
+        self.next = self._next(() if checkpoint else self.drift)
+        self.work: GitWork | None = recent_work(memory.root) if work else None
+
+    def _next(self, drift: Sequence[SectionDiff]) -> Next:
+        """Return the first that applies: drift error, large backlog, failed source, any backlog, retention, drift."""
+        backlog, threshold = self.unrecalled["all"], self._config["recall"]["backlogWarnThreshold"]
+        failed = ", ".join(source["id"] for source in self.sources if source["lastSyncStatus"] == "failed")
+        sections = ", ".join(one.section for one in drift)
+        events = f"{plural(backlog, 'event')} {'waits' if backlog == 1 else 'wait'}"
+        told = (
+            (self.drift_why, "validate --repair", self.drift_why),
+            (backlog > threshold, "recall", f"{events}, more than {threshold}"),
+            (failed, "sync --all", f"the last sync of {failed} failed"),
+            (backlog, "recall", events),
+            (self.retention.any, "prune", self.retention.text()),
+            (sections, "update", f"the state is not its latest checkpoint: {sections}"),
+        )
+        for applies, command, words in told:
+            if applies:
+                return Next(f"memdeck state {command}", words)
+        more = "" if self.sources else "; `memdeck state add` names where sessions are imported from"
+        return Next(None, f"nothing waits{more}")
 
     def json(self) -> Json:
         """Return it for programs."""
@@ -88,68 +112,12 @@ def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = Non
 
     With `work` git is asked, too. Raises the errors of `StateFiles` for files without which there is no status.
     """
-    state, config = memory.state, memory.config
-    unrecalled = _by_scope(memory.unrecalled())
-    against = checkpoint or state["maintenance"]["latestCheckpointId"]
-    drift, why = _drift(memory, against, named=checkpoint is not None)
-    taken = candidates(memory, now)
-    threshold = config["recall"]["backlogWarnThreshold"]
-    return Status(
-        state=state,
-        totals=_by_scope(memory.events),
-        unrecalled=unrecalled,
-        groups=tuple(group_events(next_events(memory)[0])),
-        sources=memory.sources,
-        checkpoints=len(memory.checkpoint_ids),
-        against=against,
-        drift=drift,
-        drift_why=why,
-        retention=taken,
-        retention_enabled=config["retention"]["enabled"],
-        batches=len(memory.batches),
-        next=_next(unrecalled["all"], threshold, memory.sources, taken, drift if checkpoint is None else (), why),
-        work=recent_work(memory.root) if work else None,
-    )
-
-
-def _drift(memory: StateFiles, against: str | None, *, named: bool) -> tuple[tuple[SectionDiff, ...], str]:
-    """Return the sections that differ from a checkpoint, or why they are not known; errors for one that was named."""
-    if against is None:
-        return (), "there is no checkpoint"
-    try:
-        found = diff_bundles(memory.checkpoint(against)["bundle"], memory.bundle)
-    except MemdeckError as error:
-        if named:
-            raise
-        return (), error.message
-    return tuple(one for one in found if one.changed), ""
+    return Status(memory, now, checkpoint, work)
 
 
 def _by_scope(events: Sequence[Json]) -> dict[str, int]:
     counts = Counter(map(scope_of, events))
     return {"all": len(events), **{scope: counts[scope] for scope in SCOPES[1:]}}
-
-
-def _next(
-    backlog: int, threshold: int, sources: list[Json], taken: Pruned, drift: Sequence[SectionDiff], why: str
-) -> Next:
-    """Return the first that applies: drift error, large backlog, failed source, any backlog, retention, drift."""
-    failed = ", ".join(source["id"] for source in sources if source["lastSyncStatus"] == "failed")
-    sections = ", ".join(one.section for one in drift)
-    events = f"{plural(backlog, 'event')} {'waits' if backlog == 1 else 'wait'}"
-    told = (
-        (why, "validate --repair", why),
-        (backlog > threshold, "recall", f"{events}, more than {threshold}"),
-        (failed, "sync --all", f"the last sync of {failed} failed"),
-        (backlog, "recall", events),
-        (taken.any, "prune", taken.text()),
-        (sections, "update", f"the state is not its latest checkpoint: {sections}"),
-    )
-    for applies, command, words in told:
-        if applies:
-            return Next(f"memdeck state {command}", words)
-    more = "" if sources else "; `memdeck state add` names where sessions are imported from"
-    return Next(None, f"nothing waits{more}")
 
 
 # -- a snapshot for panes ---------------------------------------------------------------------------------------------

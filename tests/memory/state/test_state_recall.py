@@ -92,7 +92,7 @@ def test_what_was_written_along_with_a_bundle_never_waits(repository: Repository
     bundles.edit(repository.store, "gotchas", [], actor=ACTOR, now=repository.later())
     assert repository.memory.unrecalled() == []
     status = status_of(repository.memory, repository.at)
-    assert (status.unrecalled["all"], status.groups, status.next.command) == (0, (), None)
+    assert (status.unrecalled["all"], status.groups, status.next.command) == (0, [], None)
     assert "memdeck state add" in status.next.why
     repository.note("Use Rust")
     assert [event["sourceId"] for event in repository.memory.unrecalled("local")] == ["notes"]
