@@ -14,10 +14,9 @@ from memory.errors import MemdeckError
 from memory.maintenance.report import Gone, Report, RuleReport, Stays
 from memory.search.records import Record, derived_ref
 from memory.storage import Store
-from memory.storage.changes import Change, new_id
 from memory.system import Advice, BriefLine, Contribution, System
 from memory.trust.consent import Ask
-from memory.workspace import Outcome, Workspace
+from memory.workspace import Workspace
 
 from . import check
 from .aidefile import NAME
@@ -25,14 +24,12 @@ from .consent import ask_of, may_prune
 from .exchange import agent_for, items_of, take
 from .failures import FILE, Failure
 from .files import MemoryFile
-from .locks import holder_of, lock_file, refuse_locked, unlock_file
 from .prune import prune
 from .reading import entries_of, failures_of, preview
 from .registry import Agent, agents_of
 from .sizes import bytes_text
 from .status import AgentLook, AgentPrune, AgentStatus, look_at
-from .stores import TypedReading, path_in
-from .writes import AgentWriter
+from .stores import TypedReading
 
 RULE = "prune-typed-memory"
 KIND = "typed"
@@ -262,28 +259,6 @@ class TypedMemory(System):
             if look.aidefile is not None:
                 yield ask_of(look.agent, look.aidefile, look.found)
 
-    def move(self, agent: Agent, source: str, target: str, *, core: str | None, actor: str, now: datetime) -> Outcome:
-        """Promote (`core="add"`) or demote (`core="remove"`) a file, and update `core_files` of the Aidefile, in one
-        change.
-
-        Paths are relative to the agent's folder. Errors as `AgentWriter.move`.
-        """
-        store = self.store(agent)
-        operation = "typed.promote" if core == "add" else "typed.demote"
-        source, target = path_in(store, source), path_in(store, target)
-        return _outcome(AgentWriter(store, now, actor).move(source, target, operation, core=core))
-
-    def lock(self, agent: Agent, path: str, *, now: datetime, actor: str) -> Outcome:
-        """Lock a file, or unlock it if this process has the lock; BusyError `typed.locked` for a foreign lock."""
-        store = self.store(agent)
-        path = path_in(store, path)
-        if holder_of(store.root, path) is None:
-            lock_file(store, path, now=now)
-            return _outcome(_nothing("typed.lock", f"locked {path}", actor, now))
-        refuse_locked(store.root, path)
-        unlock_file(store, path)
-        return _outcome(_nothing("typed.unlock", f"unlocked {path}", actor, now))
-
 
 def _rule(pruned: AgentPrune, shown: str) -> RuleReport:
 
@@ -306,15 +281,6 @@ def _rule(pruned: AgentPrune, shown: str) -> RuleReport:
 def _changed(file: MemoryFile) -> str:
     """The day (UTC) of the last change."""
     return datetime.fromtimestamp(file.mtime_ns // 10**9, UTC).date().isoformat()
-
-
-def _outcome(change: Change) -> Outcome:
-    return Outcome(change, change.summary)
-
-
-def _nothing(operation: str, summary: str, actor: str, now: datetime) -> Change:
-    """Return a record for an operation that changes no memory."""
-    return Change(new_id(now), now, actor, operation, summary, ())
 
 
 def _facts(look: TypedLook) -> object:

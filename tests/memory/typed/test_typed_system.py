@@ -129,12 +129,13 @@ def test_promote_and_demote_change_the_aidefile_with_the_file(shop: Path, worksp
     """In one change, and with its comments; undo takes back both."""
     system = _typed(workspace)
     (ada,) = system.agents()
+    writer = AgentWriter(system.store(ada), NOW, "human")
     aidefile = shop / "agents/ada/Aidefile"
-    system.move(ada, "memory/episodic/new.md", "memory/new.md", core="add", actor="human", now=NOW)
+    writer.move("memory/episodic/new.md", "memory/new.md", "typed.promote", core="add")
     assert aidefile.read_text() == AIDEFILE.replace('persona.md"]', 'persona.md", "memory/new.md"]')
     (look,) = system.look().agents
     assert [file.path for file in look.found.of("core")] == ["memory/new.md", "memory/persona.md"]
-    system.move(ada, "memory/persona.md", "memory/episodic/persona.md", core="remove", actor="human", now=NOW)
+    writer.move("memory/persona.md", "memory/episodic/persona.md", "typed.demote", core="remove")
     assert aidefile.read_text() == AIDEFILE.replace("memory/persona.md", "memory/new.md")
     workspace.undo(actor="human", now=LATER)
     workspace.undo(actor="human", now=LATER)
