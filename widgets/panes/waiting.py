@@ -6,21 +6,17 @@ from collections.abc import Hashable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
-from memory.files.diff import ChangeView
-from memory.files.snapshot import Snapshot, plain_title
+from memory.files.snapshot import Snapshot
 from memory.history.outside import OutsideRemoval
 from memory.monitoring.history.charts import WaitingAsk
 from memory.review.model import WORDS, Judged, WaitingProposal
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
 from widgets.pane.records import Record, RecordPane
-from widgets.panes.changes.detail import place_of, view_lines
+from widgets.panes.changes.detail import view_lines
 from widgets.panes.changes.words import plain_actor
 from widgets.panes.telling import TellingPane
-from widgets.text.styled_text import Line, Piece, Tone, clip_line, line, pad_line, wrap_line
-
-BESIDE = 44
-"""From so many cells on, the detail shows a difference side by side."""
+from widgets.text.styled_text import Piece, Tone, line
 
 
 class WaitingSource(Protocol):
@@ -129,11 +125,7 @@ class WaitingPane(TellingPane, RecordPane):
         parts.append(Labelled("now", WORDS[state.state], "alert" if state.state in ("conflict", "gone") else "plain"))
         parts += [Prose(reason, tone="muted") for reason in state.reasons[:5]]
         width = self.detail_view.scrollable_content_region.width
-        for view in judged.views[:20] if width >= BESIDE else ():
-            parts += [Spacer(), Caption(f"{view.kind.upper()}  {plain_title(view.file, view.title)}")]
-            parts += [Prose(place_of(view, self.glyphs), tone="muted"), Lines(tuple(beside(view, width)))]
-        if width < BESIDE:
-            parts += view_lines(judged.views, self.glyphs)
+        parts += view_lines(judged.views, self.glyphs, width)
         for clash in state.clashes[:20]:
             told = clash.json()
             parts += [Spacer(), Caption(f"BOTH CHANGED  {told['entry'] or told['section']}: {told['field']}")]
@@ -144,33 +136,6 @@ class WaitingPane(TellingPane, RecordPane):
     def told_key(self, item: Record) -> Hashable:
         """Return the key of what was found about a proposal; the files may change with a snapshot."""
         return (item.ref, item.mark, id(self.snapshot))
-
-
-def beside(view: ChangeView, width: int) -> Iterator[Line]:
-    """Yield the lines of a difference side by side in `width` cells: before at the left, after at the right."""
-    half = (width - 4) // 2
-    yield from _row("before", "after", half, "muted", "muted")
-    old: list[str] = []
-    new: list[str] = []
-    for text in (*view.lines, " "):
-        if text.startswith("-"):
-            old.append(text[1:])
-        elif text.startswith("+"):
-            new.append(text[1:])
-        else:
-            for place in range(max(len(old), len(new))):
-                left, right = (side[place] if place < len(side) else "" for side in (old, new))
-                yield from _row(left, right, half, "alert", "good")
-            old, new = [], []
-            if text.strip():
-                yield from _row(text[1:], text[1:], half, "muted", "muted")
-
-
-def _row(left: str, right: str, half: int, before: Tone, after: Tone) -> Iterator[Line]:
-    lefts, rights = (wrap_line(line(Piece(text, tone)), half) for text, tone in ((left, before), (right, after)))
-    for place in range(max(len(lefts), len(rights))):
-        one, two = (side[place] if place < len(side) else () for side in (lefts, rights))
-        yield line(pad_line(one, half), Piece(" | ", "muted"), clip_line(two, half))
 
 
 def _proposal(one: WaitingProposal) -> Record:

@@ -21,11 +21,11 @@ from memory.workspace import Outcome, Workspace
 from widgets.dialogs.dialogs import Confirm, Preview
 from widgets.dialogs.three_way import Sides
 from widgets.pane.base import Pane
-from widgets.panes.changes.detail import diff_lines, field_line, only_fields, place_of
+from widgets.panes.changes.detail import diff_lines, place_of
 from widgets.panes.changes.logged_change import LoggedChange
 from widgets.panes.changes.words import plain_actor, standing
 from widgets.text.glyphs import Glyphs
-from widgets.text.styled_text import Line, Piece, line, pad_line
+from widgets.text.styled_text import Line, Piece, line
 
 from .conditions import removal_of
 from .context import ACTOR, Context, Step, open_pane
@@ -183,14 +183,7 @@ def plan_lines(change: LoggedChange, views: Sequence[ChangeView], glyphs: Glyphs
         head = {"added": "comes back", "removed": "goes", "edited": "changes", "moved": "moves"}[view.kind]
         lines += [(), line(Piece(view.title, "strong"), Piece(f"  {head}", "accent"))]
         lines.append(line(Piece(place_of(view, glyphs), "muted")))
-        if view.kind in ("edited", "moved") and view.fields and only_fields(view):
-            column = min(14, max(len(key) for key, _, _ in view.fields))
-            for key, old, new in view.fields:
-                lines.append(
-                    line("  ", pad_line(line(Piece(key, "muted")), column), "  ", field_line(old, new, glyphs))
-                )
-        else:
-            lines += [line("  ", row) for row in diff_lines(view.lines)]
+        lines += [line("  ", row) for row in diff_lines(view.lines)]
     if len(views) > 50:
         lines += [(), line(Piece(f"and {len(views) - 50:,} more entries", "muted"))]
     return lines

@@ -58,7 +58,7 @@ async def test_the_log_of_every_writer_is_listed(workspace: Workspace) -> None:
         assert "MON 15 JAN  TODAY" in text
         assert "MON 8 JAN" in text
         await press(pilot, "j")
-        assert "Alice → Bob" in screen_text(app)
+        assert "assigned: Bob" in screen_text(app)
         assert app.outside_changes.count == 0
 
 
@@ -90,7 +90,7 @@ async def test_a_change_of_an_agent_is_taken_back(workspace: Workspace) -> None:
     async with running(app) as pilot:
         await press(pilot, "0", "j", "X")
         assert isinstance(app.screen, Preview)
-        assert "Alice → heartbeat" in screen_text(app)
+        assert "assigned: heartbeat" in screen_text(app)
         await press(pilot, "escape")
         assert task_of(workspace, FIRST).assigned == "Alice"
         await press(pilot, "X", "enter")

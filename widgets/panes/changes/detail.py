@@ -1,15 +1,14 @@
-"""What a change did, entry by entry, as lines of a detail: fields with both values, other text as lines."""
+"""What a change did, entry by entry, as lines of a detail: before and after side by side where there is room."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from memory.files.diff import ChangeView
 from memory.files.snapshot import plain_title
-from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
+from widgets.detail import Caption, DetailLine, Lines, Prose, Spacer
 from widgets.text.glyphs import Glyphs
-from widgets.text.styled_text import Line, Piece, Tone, line
+from widgets.text.styled_text import Line, Piece, Tone, clip_line, line, pad_line, wrap_line
 
 SHOWN_LINES = 200
 """The most lines of one entry that are shown."""
@@ -17,18 +16,20 @@ SHOWN_LINES = 200
 SHOWN_ENTRIES = 50
 """The most entries of one change that are shown."""
 
-_FIELD = re.compile(r"[-+]- ([A-Za-z][A-Za-z0-9_-]*):")
+BESIDE = 44
+"""From so many cells on, a difference is shown side by side."""
 
 
-def view_lines(views: Sequence[ChangeView], glyphs: Glyphs) -> list[DetailLine]:
-    """Each entry with what happened to it."""
+def view_lines(views: Sequence[ChangeView], glyphs: Glyphs, width: int = 0) -> list[DetailLine]:
+    """Each entry with what happened to it, in `width` cells."""
     found: list[DetailLine] = []
     for view in views[:SHOWN_ENTRIES]:
         found += [Spacer(), Caption(f"{view.kind.upper()}  {plain_title(view.file, view.title)}")]
         place = place_of(view, glyphs)
         if place != view.title:
             found.append(Prose(place, tone="muted"))
-        found += entry_lines(view, glyphs)
+        both = view.kind == "edited" and width >= BESIDE
+        found.append(Lines(tuple(beside(view.lines, width) if both else diff_lines(view.lines))))
     if len(views) > SHOWN_ENTRIES:
         found += [Spacer(), Prose(f"and {len(views) - SHOWN_ENTRIES:,} more entries", tone="muted")]
     return found
@@ -47,35 +48,6 @@ def place_of(view: ChangeView, glyphs: Glyphs) -> str:
     )
 
 
-def entry_lines(view: ChangeView, glyphs: Glyphs) -> Iterator[DetailLine]:
-    """The changed fields with both values if nothing else changed, else the removed and added lines."""
-    if view.kind in ("edited", "moved") and view.fields and only_fields(view):
-        for key, old, new in view.fields:
-            yield Labelled(key, field_line(old, new, glyphs))
-    elif view.lines:
-        yield Lines(tuple(diff_lines(view.lines)))
-
-
-def only_fields(view: ChangeView) -> bool:
-    """Whether every line that differs is the heading or a field's first line."""
-    keys = {key for key, _, _ in view.fields}
-    for text in view.lines:
-        if text[:1] in "-+" and not text[1:].startswith("### "):
-            found = _FIELD.match(text)
-            if (found is None or found[1] not in keys) and text[1:].strip():
-                return False
-    return all("\n" not in (old or "") + (new or "") for _, old, new in view.fields)
-
-
-def field_line(old: str | None, new: str | None, glyphs: Glyphs) -> Line:
-    """A field's value before and after."""
-    if old is None:
-        return line(Piece(new or "", "good"))
-    if new is None:
-        return line(Piece(old, "alert"), Piece(f" {glyphs.right} gone", "muted"))
-    return line(Piece(old, "alert"), Piece(f" {glyphs.right} ", "muted"), Piece(new, "good"))
-
-
 def diff_lines(lines: Sequence[str]) -> list[Line]:
     """Lines that begin with `-`, `+` or a space, each in its tone."""
     shown = []
@@ -86,3 +58,30 @@ def diff_lines(lines: Sequence[str]) -> list[Line]:
     if len(lines) > SHOWN_LINES:
         shown.append(line(Piece(f"{len(lines) - SHOWN_LINES} more lines", "muted")))
     return shown
+
+
+def beside(lines: Sequence[str], width: int) -> Iterator[Line]:
+    """Yield the lines of a difference in `width` cells: before at the left, after at the right."""
+    half = (width - 4) // 2
+    yield from _row("before", "after", half, "muted", "muted")
+    old: list[str] = []
+    new: list[str] = []
+    for text in (*lines[:SHOWN_LINES], " "):
+        if text.startswith("-"):
+            old.append(text[1:])
+        elif text.startswith("+"):
+            new.append(text[1:])
+        else:
+            for place in range(max(len(old), len(new))):
+                left, right = (side[place] if place < len(side) else "" for side in (old, new))
+                yield from _row(left, right, half, "alert", "good")
+            old, new = [], []
+            if text.strip():
+                yield from _row(text[1:], text[1:], half, "muted", "muted")
+
+
+def _row(left: str, right: str, half: int, before: Tone, after: Tone) -> Iterator[Line]:
+    lefts, rights = (wrap_line(line(Piece(text, tone)), half) for text, tone in ((left, before), (right, after)))
+    for place in range(max(len(lefts), len(rights))):
+        one, two = (side[place] if place < len(side) else () for side in (lefts, rights))
+        yield line(pad_line(one, half), Piece(" | ", "muted"), clip_line(two, half))

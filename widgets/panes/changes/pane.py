@@ -194,7 +194,7 @@ class ChangesPane(TellingPane):
                     Prose(one.file, tone="muted"),
                 ]
             return parts
-        return [*parts, *view_lines(views, self.glyphs)]
+        return [*parts, *view_lines(views, self.glyphs, self.detail_view.scrollable_content_region.width)]
 
     def links(self, item: LoggedChange) -> Sequence[Link]:
         """The first five entries that it changed and did not remove."""
