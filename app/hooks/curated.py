@@ -166,7 +166,7 @@ def _untold(snapshot: str, told: str) -> str:
     for part in parts:
         heading, *lines = part.splitlines()
         lines = [one for one in lines if not ((found := _LINE.match(one)) and f" {found[1]} (" in told)]
-        if any(_LINE.match(line) for line in lines):
+        if any(line.strip() and not line.startswith("*") for line in lines):  # more than a note about the index
             kept.append("\n".join([f"## {heading}", *lines]))
     return "\n".join(kept)
 
