@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
     Database = psycopg.Connection[tuple[Any, ...]]
 
-RANKED = 800
+RANKED = 300
 """Of so many matching entries, the newest, the database ranks the words."""
+_BEGINNINGS = 4
+"""With more words than this, only whole ones are found: the matches of many beginnings take too long to join."""
 MOST = 1_000
 """Maximum number of hits if there is no limit."""
 _FEWEST = 40
@@ -78,10 +80,10 @@ def search(connection: Database, query: Query, limit: int) -> tuple[FleetHit, ..
 
 def _candidates(connection: Database, query: Query, most: int) -> list[tuple[Any, ...]]:
     """Return the entries that may be among the best: with all words as they are typed, as beginnings, with any word."""
-    ways = [all_of(query, whole=True), all_of(query)]
     terms = [term for term in query.terms if not term.strict]
+    ways = [all_of(query, whole=True), *([all_of(query)] if len(terms) <= _BEGINNINGS else [])]
     if len(terms) > 1:
-        ways += [any_of(terms, query, whole=True), any_of(terms, query)]
+        ways += [any_of(terms, query, whole=True), *([any_of(terms, query)] if len(terms) <= _BEGINNINGS else [])]
     keep = max(3 * most, _FEWEST)
     found: dict[tuple[int, int], tuple[Any, ...]] = {}
     with connection.transaction():
