@@ -283,8 +283,11 @@ class Lost:
 def lost_of(store: ClientStore, now: datetime | None = None) -> tuple[Lost, ...]:
     """Return the memories that the client deleted and that are still missing, newest first.
 
-    Left out are those that the user left deleted, and with `now` those of more than a week ago.
+    Left out are those that the user left deleted, and with `now` those of more than a week ago. In a workspace nothing
+    says that it was the client: there the workspace's own reminder of what other programs removed tells it.
     """
+    if store.source.inside:
+        return ()
     since = "" if now is None else time_text(now - REMINDED)
     condition = (
         "actor = ? AND operation = 'edit' AND undone_by IS NULL AND time > ?"

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 from memory.base.clock import format_utc
 from memory.errors import BlockedError
 from memory.storage import PrivateState, Store
-from memory.storage.changes import PlainReading
+from memory.storage.changes import OUTSIDE, PlainReading
 from memory.storage.private.record import PrivateRecord
 from memory.storage.store import SharedLog
 from memory.storage.transaction import Options, Transaction
@@ -30,9 +30,9 @@ class ClientReading(PlainReading):
     """The folder is the user's own memory: its changes are listed and taken back from any workspace."""
 
     def __init__(self, source: Source) -> None:
-        """A change that memdeck did not make counts as the client's."""
+        """A change that memdeck did not make counts as the client's; in a workspace git may have made it as well."""
         self._only = source.only
-        self.writer = f"agent:{source.client}"
+        self.writer = OUTSIDE if source.inside else f"agent:{source.client}"
 
     def knows(self, path: str) -> bool:
         """Return whether a path is that of a memory."""
