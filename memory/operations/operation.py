@@ -98,7 +98,8 @@ class Operation:
                 raise UsageError("api.argument", f"there is no argument {name[:60]!r}", takes)
         for name, one in known.items():
             if one.required and given.get(name) in (None, []):
-                raise UsageError("usage.missing", f"missing argument {name!r}", takes)
+                words = f"missing {'option' if one.words else 'argument'} {one.label!r}"
+                raise UsageError("usage.missing", words, takes)
         left = {one.name: one.default for one in self.parameters if one.name in self.here_only}
         return left | {one.name: one.read(given.get(name)) for name, one in known.items()}
 

@@ -35,7 +35,7 @@ USES = {
     "state": "project state; told",
     "typed": "an agent's own notes; core ones told",
     "curated": "memories behind a controller, read here; told",
-    MEMORY: "you do not know: memdeck chooses, and says which",
+    MEMORY: "memdeck chooses",
 }
 """The kinds that agents name, each with its use, and whether it is told when a session begins or found by search."""
 ALIASES = {
