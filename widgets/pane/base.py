@@ -2,7 +2,7 @@
 
 A pane is written by subclassing `Pane`:
 
-* Class variables: `pane_id` ("tasks"), `number` ("2"), `title`, `files` (the memory files it shows), `empty` (what
+* Class variables: `pane_id` ("tasks"), `title`, `files` (the memory files it shows), `empty` (what
   the pane is for and which key to begin with), `sorts` (names for the key S; the first is the order of `rows`),
   `filter_fields` (names for `name:value` in the filter).
 * `rows(snapshot, now)`: every row in order: the models themselves (any object with `.ref`; not hashed, not

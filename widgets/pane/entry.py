@@ -33,7 +33,6 @@ class PaneOverrides(Widget):
     """The part of `Pane` that its subclasses override; every method has a default that suits most panes."""
 
     pane_id: ClassVar[str] = ""
-    number: ClassVar[str] = ""
     title: ClassVar[str] = ""
     files: ClassVar[tuple[str, ...]] = ()
     empty: ClassVar[str] = "Nothing here yet."

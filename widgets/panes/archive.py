@@ -37,7 +37,6 @@ class ArchivePane(OutlinePane):
     """Months, newest first, with their tasks, journal entries and plans; nothing here can be changed."""
 
     pane_id: ClassVar[str] = "archive"
-    number: ClassVar[str] = "9"
     title: ClassVar[str] = "Archive"
     files: ClassVar[tuple[str, ...]] = ("archive/",)
     empty: ClassVar[str] = (

@@ -46,7 +46,6 @@ class BriefPane(Pane):
     """What is overdue, due, in progress, alerting, coming next, and wrong; Enter goes to the entry."""
 
     pane_id: ClassVar[str] = "brief"
-    number: ClassVar[str] = "1"
     title: ClassVar[str] = "Brief"
     has_entry: ClassVar[bool] = False
     empty: ClassVar[str] = (

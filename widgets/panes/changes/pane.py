@@ -48,7 +48,6 @@ class ChangesPane(TellingPane):
     """Every change of every writer, memdeck's own and those from outside."""
 
     pane_id: ClassVar[str] = "changes"
-    number: ClassVar[str] = "0"
     title: ClassVar[str] = "Changes"
     empty: ClassVar[str] = (
         "Who changed what and when: you, agents, maintenance and other programs.\n\n"

@@ -62,7 +62,6 @@ class ConfigPane(Pane):
     """Settings by section in file order."""
 
     pane_id: ClassVar[str] = "config"
-    number: ClassVar[str] = "8"
     title: ClassVar[str] = "Config"
     files: ClassVar[tuple[str, ...]] = ("config.md",)
     empty: ClassVar[str] = (

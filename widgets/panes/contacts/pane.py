@@ -86,7 +86,6 @@ class ContactsPane(OutlinePane):
     """Three tables; only a disconnected channel is in colour."""
 
     pane_id: ClassVar[str] = "contacts"
-    number: ClassVar[str] = "5"
     title: ClassVar[str] = "Contacts"
     files: ClassVar[tuple[str, ...]] = ("contacts.md",)
     empty: ClassVar[str] = (

@@ -41,7 +41,6 @@ class JournalPane(Pane):
     """Entries under their days."""
 
     pane_id: ClassVar[str] = "journal"
-    number: ClassVar[str] = "3"
     title: ClassVar[str] = "Journal"
     files: ClassVar[tuple[str, ...]] = ("journal.md",)
     empty: ClassVar[str] = "What agents and people did, day by day.\n\nPress {entry.add|a} to write the first entry."

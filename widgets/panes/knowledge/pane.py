@@ -32,7 +32,6 @@ class KnowledgePane(OutlinePane):
     """Facts by section and topic in file order; decisions newest first."""
 
     pane_id: ClassVar[str] = "knowledge"
-    number: ClassVar[str] = "4"
     title: ClassVar[str] = "Knowledge"
     files: ClassVar[tuple[str, ...]] = ("knowledge.md",)
     empty: ClassVar[str] = (

@@ -33,7 +33,6 @@ class MonitorsPane(Pane):
     """Monitors, those that alert first; commands and addresses are text here, nothing is run or opened."""
 
     pane_id: ClassVar[str] = "monitors"
-    number: ClassVar[str] = "7"
     title: ClassVar[str] = "Monitors"
     files: ClassVar[tuple[str, ...]] = ("monitors.md",)
     empty: ClassVar[str] = (

@@ -41,7 +41,6 @@ class PlansPane(OutlinePane):
     """Plans with their phases and tasks, active ones first; agents write them, this pane only shows them."""
 
     pane_id: ClassVar[str] = "plans"
-    number: ClassVar[str] = "6"
     title: ClassVar[str] = "Plans"
     files: ClassVar[tuple[str, ...]] = ("orchestration.md",)
     empty: ClassVar[str] = (

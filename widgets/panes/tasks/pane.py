@@ -27,7 +27,6 @@ class TasksPane(TaskViews):
     """Tasks by section in file order, or grouped and sorted as the person chose."""
 
     pane_id: ClassVar[str] = "tasks"
-    number: ClassVar[str] = "2"
     title: ClassVar[str] = "Tasks"
     files: ClassVar[tuple[str, ...]] = ("tasks.md",)
     empty: ClassVar[str] = "What there is to do, for people and agents.\n\nPress {entry.add|a} to add the first task."
