@@ -284,7 +284,9 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
             words, text = asked.format_map(values) or _asked_of_note(one), said.format_map(values)
             named = _NOTED_COMMAND.match(text) if kind == "note" else "`: The " in text and kind == "entrypoint"
             part = ("command" if kind == "note" else "program") if named else category
-            yield item(f"{kind}-{number + 1}", part, f"{where}[{number}]", words, text, mode=mode)
+            # What a change log says of its last release is older than the last commits.
+            meant = None if text.startswith("The newest section of `") else mode
+            yield item(f"{kind}-{number + 1}", part, f"{where}[{number}]", words, text, mode=meant)
     if paths := bundle["projectMap"]["firstFilesToRead"]:
         asked = "which files to read first, where to begin reading, important files, where to start"
         said = f"Read first: {', '.join(f'`{path}`' for path in paths)}."

@@ -177,7 +177,7 @@ def test_without_unreleased_changes_the_newest_version_is_told(place: Place) -> 
     """The newest version in the change log is named with its first change."""
     log = "# Change log\n\n## [1.2.0] (2026-01-01)\n\n- Fire two kilns at once\n- Cool\n\n## 1.1.0\n\n- First\n"
     state = made(place, {"CHANGELOG.md": log})["currentFocus"]["currentState"]
-    assert state == ["The newest version in `CHANGELOG.md` is “[1.2.0] (2026-01-01)”: Fire two kilns at once."]
+    assert state == ["The newest section of `CHANGELOG.md` is “[1.2.0] (2026-01-01)”: Fire two kilns at once."]
 
 
 def test_where_nothing_is_known_it_says_so_once(place: Place) -> None:

@@ -100,7 +100,7 @@ def newest_version(tree: Tree, main: str = "") -> str:
             items = [item.text for one in inner for item in one.items]
             if section.level in (1, 2) and items and re.search(r"\d\.\d", section.title):
                 said = some_sentences(items[0], _TEXT)
-                return ended(f"The newest version in `{path}` is “{cut(section.title, _TITLE)}”: {said}")
+                return ended(f"The newest section of `{path}` is “{cut(section.title, _TITLE)}”: {said}")
     return ""
 
 
