@@ -51,15 +51,15 @@ _PASSING = frozenset(
 class DatabaseKind(NamedTuple):
     """What a database file is for: its name, how messages call it, its tables (with `;` between) and their version.
 
-    `upgrades` makes the tables of an older version those of the next one. With `durable` a commit is on the disk when
-    it returns.
+    `upgrades` makes the tables of an older version those of the next one, by statements or by a function. With
+    `durable` a commit is on the disk when it returns.
     """
 
     name: str
     called: str
     tables: str
     version: int
-    upgrades: Mapping[int, str] = MappingProxyType({})
+    upgrades: Mapping[int, str | Callable[[sqlite3.Connection], object]] = MappingProxyType({})
     durable: bool = False
 
     @property
@@ -106,13 +106,21 @@ def _make_tables(connection: sqlite3.Connection, kind: DatabaseKind) -> None:
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if version not in kind.upgrades and version != kind.version and (version or tables):
             raise _Unfit(f"was written by an old memdeck (version {version})")
-        steps = [kind.tables] if version == 0 else [kind.upgrades[step] for step in range(version, kind.version)]
-        for statement in ";".join(steps).split(";"):
-            if statement.strip():
-                connection.execute(statement)
+        for step in [kind.tables] if version == 0 else [kind.upgrades[step] for step in range(version, kind.version)]:
+            if callable(step):
+                step(connection)
+            else:
+                execute_all(connection, step)
         connection.execute(f"PRAGMA user_version = {kind.version}")
 
     in_transaction(connection, make)
+
+
+def execute_all(connection: sqlite3.Connection, statements: str) -> None:
+    """Execute statements with `;` between them, inside the transaction of the caller."""
+    for statement in statements.split(";"):
+        if statement.strip():
+            connection.execute(statement)
 
 
 def in_transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
