@@ -23,11 +23,11 @@ from memory.search.entries import (
 )
 from memory.search.records import Record, derived_ref
 from memory.systems import system_of
+from memory.typed import ops
 from memory.typed.exchange import agent_for, behind
 from memory.typed.status import AgentLook
 from memory.typed.stores import path_in
 from memory.typed.system import TypedMemory
-from memory.typed.writes import AgentWriter
 
 _NOTES = "notes.md"
 
@@ -89,8 +89,8 @@ class TypedBlocks:
                 )
             return new
 
-        writer = AgentWriter(store, call.now, call.actor)
-        change = writer.rewrite(path, build, "typed.add", f"added {heading[:60]} to {path}")
+        words = f"added {heading[:60]} to {path}"
+        change = ops.rewrite(path, build, "typed.add", words, store=store, now=call.now, actor=call.actor)
         shown = store.shown(path)
         found = [record for record in _system(call).records() if record.file == shown and record.title == heading]
         return Made(item_of(found[-1]) if found else None, change.id, change.summary)
@@ -153,7 +153,7 @@ class TypedBlocks:
 
         words = {"edit": "changed", "remove": "removed"}[word]
         summary = call.because(f"{words} {record.title[:60]} in {path}")
-        change = AgentWriter(store, call.now, call.actor).rewrite(path, build, f"typed.{word}", summary)
+        change = ops.rewrite(path, build, f"typed.{word}", summary, store=store, now=call.now, actor=call.actor)
         if word == "remove":
             return Made(None, change.id if change.files else None, change.summary)
         wanted = title or record.title

@@ -12,9 +12,9 @@ from memory.document.lines import decode, encode, newline_of
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.storage import Store
 
+from . import ops
 from .reading import TypedEntry, entries_of
 from .status import AgentLook
-from .writes import AgentWriter
 
 FILE = "converted.md"
 """The procedural file of an agent to which items from other memories are added."""
@@ -75,7 +75,7 @@ def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, no
         if not converted:
             return Committed(())
         summary = f"converted {len(converted):,} entries"
-        change = AgentWriter(store, now, actor).rewrite(path, build, "typed.convert", summary)
+        change = ops.rewrite(path, build, "typed.convert", summary, store=store, now=now, actor=actor)
         return Committed((change.id,) if change.files else ())
 
     return Taken(converted, skipped, [loss for item in converted for loss in comma_losses(item)], commit)

@@ -15,18 +15,17 @@ from memory.operations.result import SHOWN, Paint, Result, first, listing, more,
 from memory.storage import Change, Store
 from memory.storage.own_folders import home, state_home
 
+from . import ops
 from .consent import may_prune
 from .failures import Summary, summarise
 from .files import TYPES, aidefile_of, look
-from .locks import lock_file, unlock_file
-from .ops import agent_folder, write_failure
+from .ops import How, agent_folder
 from .prune import prune as run
 from .reading import failures_of
 from .registry import Agent, find_agent, read_registry
-from .sizes import age_text, bytes_text, nanoseconds, read_age
+from .sizes import age_text, bytes_text, nanoseconds
 from .status import AgentPrune, AgentStatus, look_at, status_of
 from .stores import path_in, store_of
-from .writes import AgentWriter
 
 typed = Group(
     "typed",
@@ -39,7 +38,7 @@ typed = Group(
 _NO_AGENTS = "no agents; list them under [[agents]] in ~/.aide/config.toml"
 _one_agent = option("--agent", metavar="NAME", help="One agent only: its name, or the path of its folder.")
 _of_agent = option("--agent", metavar="NAME", help="The agent whose file it is: its name, or the path of its folder.")
-_ignoring_lock = option("--ignore-lock", is_flag=True, help="Write even if somebody else has locked the file.")
+_ignoring_lock = option("--ignore-lock", is_flag=True, help="Write even if another program has locked the file.")
 
 
 def _agents(context: Context, named: str | None, *, here: bool = False) -> tuple[Agent, ...]:
@@ -71,9 +70,9 @@ def _store(context: Context, agent: Agent) -> Store:
     return store_of(agent.folder, state_home(context.environ), home(context.environ))
 
 
-def _writer(context: Context, store: Store, *, ignore_lock: bool) -> AgentWriter:
-    """Return the writer of an agent's files for the process that calls this operation."""
-    return AgentWriter(store, context.now, context.actor, os.getppid(), ignore_lock)
+def _how(context: Context, store: Store, *, ignore_lock: bool = False) -> How:
+    """Return the keywords of a function of `ops`; the process of a verb ends right away, so its parent is the owner."""
+    return How(now=context.now, store=store, actor=context.actor, owner=os.getppid(), ignore_lock=ignore_lock)
 
 
 def _of_path(context: Context, path: str, named: str | None) -> tuple[Store, str]:
@@ -85,7 +84,7 @@ def _of_path(context: Context, path: str, named: str | None) -> tuple[Store, str
     folder = agent_folder(full)
     if folder is None or not _reached(context, folder):
         raise UsageError(
-            "typed.no_agent_here", f"{path} lies in no folder with an Aidefile", "name the agent with --agent"
+            "typed.no_agent_here", f"{path} is in no folder with an Aidefile", "name the agent with --agent"
         )
     store = _store(context, Agent(os.path.basename(folder), Path(folder), registered=False))
     return store, path_in(store, full)
@@ -222,9 +221,7 @@ def fail(context: Context, agent: str, status_: str, task: str, tokens: int, iss
     """
     (one,) = _agents(context, agent)
     try:
-        path = write_failure(
-            one, status_, task, tokens, issue, now=context.now, store=_store(context, one), actor=context.actor
-        )
+        path = ops.write_failure(one, status_, task, tokens, issue, **_how(context, _store(context, one)))
     except (MemdeckError, OSError) as error:
         context.tell(f"the failure was not noted: {error}")
         return said({"written": False, "path": None}, "not noted")
@@ -265,7 +262,7 @@ def _failure_lines(paint: Paint, found: Summary) -> Iterator[str]:
     yield from more(len(found.groups))
 
 
-_force = option("--force", is_flag=True, help="Replace a file that stands at the new place.")
+_force = option("--force", is_flag=True, help="Replace a file that exists under the new path.")
 
 
 @under(
@@ -295,8 +292,8 @@ def merge(context: Context, path: str, text: str | None, dedupe: str, agent: str
         raise UsageError("usage.value", "there is no text", "give it as an argument or on stdin")
     if found := find_secrets(text):
         context.tell(f"warning: what goes to {inside} looks like a secret ({found[0].kind})")
-    change = _writer(context, store, ignore_lock=ignore_lock).merge(inside, text, dedupe)
-    words = change.summary if change.files else f"nothing to merge: all of it stands in {inside}"
+    change = ops.merge_into(inside, text, dedupe, **_how(context, store, ignore_lock=ignore_lock))
+    words = change.summary if change.files else f"nothing to merge: {inside} already has all of it"
     return _done(context, store, change, {"path": inside, "changed": bool(change.files)}, words)
 
 
@@ -351,7 +348,8 @@ def _move(
     )
     if target.endswith("/") or (store.root / there).is_dir():
         there = f"{there}/{inside.rpartition('/')[2]}"
-    change = _writer(context, store, ignore_lock=ignore_lock).move(inside, there, operation, force=force, core=core)
+    how = _how(context, store, ignore_lock=ignore_lock)
+    change = ops.move(inside, there, operation, force=force, core=core, **how)
     listed = aidefile_of(store.root).is_core(there)
     document = {"from": inside, "to": there, "core": listed}
     result = _done(context, store, change, document, change.summary)
@@ -381,14 +379,8 @@ def _warn_of_age(context: Context, store: Store, path: str) -> None:
 @_ignoring_lock
 def expire(context: Context, path: str, max_age: str, agent: str | None, ignore_lock: bool) -> Result:
     """Delete a file if it was last changed longer ago than AGE; a missing file is no error."""
-    try:
-        age = read_age(max_age)
-    except ValueError:
-        raise UsageError(
-            "usage.value", f"--max-age does not take {max_age!r}", "write an age such as 45s, 30m, 12h, 7d or 2w"
-        ) from None
     store, inside = _of_path(context, path, agent)
-    gone = _writer(context, store, ignore_lock=ignore_lock).expire(inside, age)
+    gone = ops.expire(inside, max_age, **_how(context, store, ignore_lock=ignore_lock))
     context.made = f"deleted {inside}" if gone else None
     words = f"deleted {inside}" if gone else f"{inside} stays: it is no older than {max_age}"
     if not gone and not os.path.lexists(store.root / inside):
@@ -402,8 +394,7 @@ def expire(context: Context, path: str, max_age: str, agent: str | None, ignore_
 def lock(context: Context, path: str, agent: str | None) -> Result:
     """Lock a file for the program that calls this, by PATH.lock beside it; a second lock fails and says whose it is."""
     store, inside = _of_path(context, path, agent)
-    # The process of this verb ends right away; its parent holds the lock.
-    holder = lock_file(store, inside, now=context.now, owner=os.getppid())
+    holder = ops.lock(inside, **_how(context, store))
     return said({"locked": holder.json()}, f"locked {inside}")
 
 
@@ -413,6 +404,6 @@ def lock(context: Context, path: str, agent: str | None) -> Result:
 def unlock(context: Context, path: str, agent: str | None) -> Result:
     """Take the lock of a file away, whoever made it; unlocking twice is fine."""
     store, inside = _of_path(context, path, agent)
-    was = unlock_file(store, inside)
+    was = ops.unlock(inside, store=store)
     words = f"unlocked {inside}" if was else f"{inside} was not locked"
     return said({"path": inside, "unlocked": was}, words)

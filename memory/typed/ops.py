@@ -1,61 +1,93 @@
 """The typed memory operations as free functions: merge, promote, demote, expire, lock, unlock, record_failure.
 
-For agents that call them from Python with only a path. Therefore this module alone fills in what the rest of `memory`
-accepts as arguments: the time, the store and the actor. A path is absolute or relative to the current folder. It
-belongs to the agent in the nearest folder upwards with an Aidefile; UsageError `typed.no_agent_here` where there is
-none. Each takes the keywords of `How`.
+Agents call them from Python with only a path, and memdeck's own operations with a time, a store and an actor. Therefore
+this module alone fills in what the rest of `memory` accepts as arguments. A path is absolute or relative to the current
+folder; with `store`, it is relative to the agent's folder. It belongs to the agent in the nearest folder upwards with
+an Aidefile; UsageError `typed.no_agent_here` where there is none. Each function takes the keywords of `How` and changes
+only files of the agent's memory, others are RefusedError `typed.not_memory`; each change is one transaction.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from logging import getLogger
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from memory.errors import MemdeckError, NotFoundError, UsageError
-from memory.storage import Store
+from memory.base.retry import retry
+from memory.errors import MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.storage import Change, Store
 from memory.storage.own_folders import home, state_home
+from memory.storage.transaction import Transaction
 
 from . import failures, locks
-from .aidefile import NAME
-from .files import aidefile_of
+from .aidefile import NAME, with_core_file
+from .files import aidefile_of, refuse_foreign
 from .locks import Holder
+from .merging import merged
 from .registry import Agent, find_agent, read_registry
-from .sizes import read_age
+from .sizes import nanoseconds, read_age, span_ns
 from .stores import path_in, store_of
-from .writes import AgentWriter
 
 AnyPath = str | os.PathLike[str]
 
 
 class How(TypedDict, total=False):
-    """The time (aware), the store and the actor of a call; `ignore_lock` writes in spite of another's lock."""
+    """The time (aware), the store and the actor of a call; `owner` is the process that calls (default: this one).
+
+    A lock of another process is BusyError `typed.locked`, unless `ignore_lock`.
+    """
 
     now: datetime | None
     store: Store | None
     actor: str | None
+    owner: int | None
     ignore_lock: bool
 
 
 def merge(path: AnyPath, content: str, dedupe: str = "none", **how: Unpack[How]) -> bool:
-    """Append content to a file, leaving out what is there already, and return whether the file changed.
+    """Append content to a file, leaving out what the file already has, and return whether the file changed.
 
     `dedupe` is `none`, `line_hash` or `section_replace`; see `memory.typed.merging`. The file and its folders are made
     where they are missing. UsageError `typed.dedupe`, BusyError `typed.locked`, and what a transaction raises.
     """
-    store, inside = _place(path, how.get("store"))
-    return bool(_writer(store, how).merge(inside, content, dedupe).files)
+    return bool(merge_into(path, content, dedupe, **how).files)
+
+
+def merge_into(path: AnyPath, content: str, dedupe: str, **how: Unpack[How]) -> Change:
+    """Do what `merge` does, and return the change."""
+    words = f"merged into {{path}} ({dedupe})"
+    return rewrite(path, lambda data: merged(data, content, dedupe), "typed.merge", words, **how)
+
+
+def rewrite(path: AnyPath, build: Callable[[bytes], bytes], operation: str, summary: str, **how: Unpack[How]) -> Change:
+    """Write the bytes that `build` returns for a file's bytes (none: no file); no empty file is made.
+
+    `{path}` in the summary becomes the path in the agent's folder.
+    """
+    store, inside = _place(path, how)
+    refuse_foreign(store.root, inside)
+
+    def attempt() -> Change:
+        with _transaction(store, operation, how) as transaction:
+            _refuse_locked(store, inside, how)
+            stored = transaction.read(inside)
+            data = build(stored.data)
+            if data != stored.data:
+                transaction.write(inside, data, base=stored.base)
+            return transaction.commit(summary.replace("{path}", inside))
+
+    return retry(attempt)
 
 
 def promote(src: AnyPath, dst: AnyPath, *, force: bool = False, **how: Unpack[How]) -> Path:
-    """Move a file up, typically from episodic to core, and return its new path; all or nothing, with its mode and time.
+    """Move a file up, typically from episodic to core, and return its new path; see `move`.
 
-    Folders are made. NotFoundError `typed.no_file` for a missing source, RefusedError `typed.exists` for a destination
-    that exists, unless `force`. The Aidefile is not changed: `memdeck typed promote --core` does that too.
+    The Aidefile is not changed: `memdeck typed promote --core` does that too.
     """
-    return _move("typed.promote", src, dst, force, how)
+    return _moved(src, dst, "typed.promote", force, how)
 
 
 def demote(src: AnyPath, dst: AnyPath, *, force: bool = False, **how: Unpack[How]) -> Path:
@@ -63,44 +95,106 @@ def demote(src: AnyPath, dst: AnyPath, *, force: bool = False, **how: Unpack[How
 
     It keeps its time, so the next prune may delete a file that was not changed for long.
     """
-    return _move("typed.demote", src, dst, force, how)
+    return _moved(src, dst, "typed.demote", force, how)
 
 
-def _move(operation: str, src: AnyPath, dst: AnyPath, force: bool, how: How) -> Path:
-    store, source = _place(src, how.get("store"))
-    target = path_in(store, os.path.abspath(dst))
-    _writer(store, how).move(source, target, operation, force=force)
+def _moved(src: AnyPath, dst: AnyPath, operation: str, force: bool, how: How) -> Path:
+    store, source = _place(src, how)
+    target = path_in(store, dst if how.get("store") else os.path.abspath(dst))
+    how["store"] = store
+    move(source, target, operation, force=force, **how)
     return store.root / target
+
+
+def move(
+    source: str, target: str, operation: str, *, force: bool = False, core: str | None = None, **how: Unpack[How]
+) -> Change:
+    """Move a file of an agent (`store`), all or nothing, with its mode and its time; folders are made.
+
+    `core` is `add` to list the target in the Aidefile's `core_files` in the same change, `remove` to remove the source
+    from that list. NotFoundError `typed.no_file` for a missing source, RefusedError `typed.exists` for a target that
+    exists, unless `force`; UsageError `typed.same` for the same path twice.
+    """
+    store = _place(source, how)[0]
+    if source == target:
+        raise UsageError("typed.same", f"{source} is moved to itself", "name another path")
+    if NAME in (source, target):
+        raise RefusedError("typed.aidefile", f"the {NAME} itself is not moved, nor moved over", "name another path")
+    for path in (source, target):
+        refuse_foreign(store.root, path)
+
+    def attempt() -> Change:
+        with _transaction(store, operation, how) as transaction:
+            _refuse_locked(store, source, how)
+            _refuse_locked(store, target, how)
+            base = transaction.read(source).base
+            if base is None:
+                raise NotFoundError(
+                    "typed.no_file", f"there is no file {source}", "name a file that exists", path=source
+                )
+            over = transaction.read(target).base
+            if over is not None and not force:
+                raise RefusedError("typed.exists", f"{target} exists already", "force it, or name another path")
+            transaction.move(source, target, base=base, over=over)
+            if core is not None:
+                _list_core(transaction, source, target if core == "add" else None)
+            return transaction.commit(f"moved {source} to {target}")
+
+    return retry(attempt)
+
+
+def _list_core(transaction: Transaction, source: str, target: str | None) -> None:
+    """Remove the source from `core_files` of the Aidefile and add the target; a missing Aidefile is made for one."""
+    stored = transaction.read(NAME)
+    changed = with_core_file(stored.data, source, add=False) if stored.data else stored.data
+    if target is not None:
+        changed = with_core_file(changed, target, add=True)
+    if changed != stored.data:
+        transaction.write(NAME, changed, base=stored.base)
 
 
 def expire(path: AnyPath, max_age: timedelta | float | str, **how: Unpack[How]) -> bool:
     """Delete a file that was last changed longer ago than `max_age`, and return whether it was deleted.
 
     `max_age` is a timedelta, a number of seconds, or text such as `7d`; UsageError `typed.age` for anything else. A
-    missing file is no error, a folder is RefusedError `file.not_regular`. `memdeck undo` restores the bytes.
+    missing file is no error, a folder is. `memdeck undo` restores the bytes.
     """
     try:
-        age = read_age(max_age)
+        limit = nanoseconds(_now(how)) - span_ns(read_age(max_age))
     except ValueError as error:
-        raise UsageError("typed.age", str(error), "write an age such as 7d, or a number of seconds") from None
-    if not os.path.lexists(path):
+        raise UsageError("typed.age", str(error), "write an age such as 45s, 30m, 12h, 7d or 2w") from None
+    if how.get("store") is None and not os.path.lexists(path):
         return False
-    store, inside = _place(path, how.get("store"))
-    return _writer(store, how).expire(inside, age)
+    store, inside = _place(path, how)
+
+    def attempt() -> bool:
+        if not os.path.lexists(store.root / inside):
+            return False
+        refuse_foreign(store.root, inside)
+        with _transaction(store, "typed.expire", how) as transaction:
+            stored = transaction.read(inside)
+            if stored.base is None or stored.version.mtime_ns >= limit:
+                return False
+            _refuse_locked(store, inside, how)
+            transaction.remove(inside, base=stored.base)
+            transaction.commit(f"expired {inside}")
+            return True
+
+    return retry(attempt)
 
 
-def lock(path: AnyPath, *, now: datetime | None = None, store: Store | None = None, owner: int | None = None) -> Holder:
+def lock(path: AnyPath, **how: Unpack[How]) -> Holder:
     """Make `<path>.lock` in one step that only one caller wins; BusyError `typed.locked` names the holder.
 
-    The path itself need not exist. `owner` is the process that holds it (default: this one).
+    The path itself need not exist. `owner` holds the lock.
     """
-    store, inside = _place(path, store)
-    return locks.lock_file(store, inside, now=_now(now), owner=owner)
+    store, inside = _place(path, how)
+    return locks.lock_file(store, inside, now=_now(how), owner=how.get("owner"))
 
 
-def unlock(path: AnyPath, *, store: Store | None = None) -> bool:
+def unlock(path: AnyPath, **how: Unpack[How]) -> bool:
     """Remove `<path>.lock` and return whether it existed; unlocking twice is fine."""
-    return locks.unlock_file(*_place(path, store))
+    return locks.unlock_file(*_place(path, how))
 
 
 def record_failure(
@@ -121,8 +215,7 @@ def record_failure(
     `memory.typed.ops`. Other statuses are not failures, and nothing is written.
     """
     try:
-        how = How(now=now, store=store, actor=actor)
-        return write_failure(agent, status, task, tokens, issue, **how) is not None
+        return write_failure(agent, status, task, tokens, issue, now=now, store=store, actor=actor) is not None
     except Exception as error:
         getLogger(__name__).warning("no failure was noted: %s", error)
         return False
@@ -143,8 +236,9 @@ def write_failure(
         raise NotFoundError("typed.no_folder", f"{folder} is no folder", "name the agent's folder")
     store = how.get("store") or store_of(folder, state_home(os.environ), home(os.environ))
     path = f"{aidefile_of(folder).procedural_real}/{failures.FILE}"
-    note = failures.note_of(status, str(task), int(tokens), str(issue), _now(how.get("now")))
-    _writer(store, how).note_failure(path, note)
+    note = failures.note_of(status, str(task), int(tokens), str(issue), _now(how))
+    how["store"] = store
+    rewrite(path, lambda data: failures.with_note(data, note), "typed.fail", "noted a failure in {path}", **how)
     return path
 
 
@@ -160,29 +254,37 @@ def _agent_folder(agent: Agent | AnyPath) -> Path:
     return Path(os.path.abspath(named))
 
 
-def _place(path: AnyPath, store: Store | None) -> tuple[Store, str]:
-    """Return the store that a path belongs to, and the path in it."""
-    full = os.path.abspath(path)
-    if store is None:
-        folder = agent_folder(full)
-        if folder is None:
-            raise UsageError("typed.no_agent_here", f"{path} is in no folder with an Aidefile", "make one there")
-        store = store_of(Path(folder), state_home(os.environ), home(os.environ))
-    return store, path_in(store, full)
-
-
 def agent_folder(path: str) -> str | None:
     """Return the nearest folder upwards from an absolute path that holds an Aidefile, None where there is none."""
     return next((str(folder) for folder in Path(path).parents if os.path.isfile(folder / NAME)), None)
 
 
-def _now(now: datetime | None) -> datetime:
+def _place(path: AnyPath, how: How) -> tuple[Store, str]:
+    """Return the store that a path belongs to, and the path in it."""
+    store = how.get("store")
+    if store is not None:
+        return store, path_in(store, path)
+    full = os.path.abspath(path)
+    folder = agent_folder(full)
+    if folder is None:
+        raise UsageError("typed.no_agent_here", f"{path} is in no folder with an Aidefile", "make one there")
+    store = store_of(Path(folder), state_home(os.environ), home(os.environ))
+    return store, path_in(store, full)
+
+
+def _now(how: How) -> datetime:
+    now = how.get("now")
     if now is not None and now.tzinfo is None:
         raise MemdeckError("typed.naive_time", "the time has no zone", "pass an aware datetime")
     return now or datetime.now(UTC)
 
 
-def _writer(store: Store, how: How) -> AgentWriter:
-    """Return the writer; its actor is the given one, else MEMDECK_ACTOR, else the agent itself."""
-    name = how.get("actor") or os.environ.get("MEMDECK_ACTOR") or f"agent:{store.root.name}"
-    return AgentWriter(store, _now(how.get("now")), name, ignore_lock=how.get("ignore_lock", False))
+def _transaction(store: Store, operation: str, how: How) -> Transaction:
+    """Return a transaction; its actor is the given one, else MEMDECK_ACTOR, else the agent itself."""
+    actor = how.get("actor") or os.environ.get("MEMDECK_ACTOR") or f"agent:{store.root.name}"
+    return store.transaction(operation, actor=actor, now=_now(how))
+
+
+def _refuse_locked(store: Store, path: str, how: How) -> None:
+    if not how.get("ignore_lock"):
+        locks.refuse_locked(store.root, path, how.get("owner"))

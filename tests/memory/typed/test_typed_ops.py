@@ -71,7 +71,7 @@ def test_a_move_needs_a_source_and_a_free_place(ada: Path) -> None:
     with pytest.raises(NotFoundError, match="no file"):
         ops.promote(ada / "memory/none.md", ada / "memory/x.md")
     one, two = put(ada, "memory/one.md", "1\n"), put(ada, "memory/two.md", "2\n")
-    with pytest.raises(RefusedError, match="there already"):
+    with pytest.raises(RefusedError, match="exists already"):
         ops.promote(one, two)
     assert (one.read_text(), two.read_text()) == ("1\n", "2\n")
     ops.promote(one, two, force=True)

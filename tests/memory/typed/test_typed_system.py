@@ -14,7 +14,6 @@ from memory.registry import workspace_of
 from memory.systems import check_all, maintain_all
 from memory.typed import ops
 from memory.typed.system import TypedMemory
-from memory.typed.writes import AgentWriter
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put, tree
 from tests.patience import PATIENCE
@@ -104,7 +103,7 @@ def test_changes_of_agents_are_in_the_one_history(den: Den, shop: Path, workspac
     """A change by the free functions, or by another process, is listed and undone where the workspace is open."""
     path = shop / "agents/ada/memory/procedural/skills.md"
     store = den.store(den.agent("ada"))
-    AgentWriter(store, NOW, "agent:ada").merge("memory/procedural/skills.md", "## Test\nrun it\n", "section_replace")
+    ops.merge("memory/procedural/skills.md", "## Test\nrun it\n", "section_replace", store=store, now=NOW)
     (record,) = workspace.store.history.list(limit=1)
     assert record.paths == ("agents/ada/memory/procedural/skills.md",)
     workspace.undo(actor="agent:ada", now=LATER)
@@ -129,13 +128,13 @@ def test_promote_and_demote_change_the_aidefile_with_the_file(shop: Path, worksp
     """In one change, and with its comments; undo takes back both."""
     system = _typed(workspace)
     (ada,) = system.agents()
-    writer = AgentWriter(system.store(ada), NOW, "human")
+    how = ops.How(store=system.store(ada), now=NOW, actor="human")
     aidefile = shop / "agents/ada/Aidefile"
-    writer.move("memory/episodic/new.md", "memory/new.md", "typed.promote", core="add")
+    ops.move("memory/episodic/new.md", "memory/new.md", "typed.promote", core="add", **how)
     assert aidefile.read_text() == AIDEFILE.replace('persona.md"]', 'persona.md", "memory/new.md"]')
     (look,) = system.look().agents
     assert [file.path for file in look.found.of("core")] == ["memory/new.md", "memory/persona.md"]
-    writer.move("memory/persona.md", "memory/episodic/persona.md", "typed.demote", core="remove")
+    ops.move("memory/persona.md", "memory/episodic/persona.md", "typed.demote", core="remove", **how)
     assert aidefile.read_text() == AIDEFILE.replace("memory/persona.md", "memory/new.md")
     workspace.undo(actor="human", now=LATER)
     workspace.undo(actor="human", now=LATER)
