@@ -7,11 +7,22 @@ from datetime import datetime
 from functools import partial
 
 from app.tui.forms.conflicts import ask_command
+from memory.document import Entry
 from memory.errors import ConflictError, MemdeckError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
-from memory.files.tasks.bulk import duplicate_task, edit_tasks, retag_tasks, shift_priorities, split_task
-from memory.files.tasks.edits import add_task, done_task, edit_task, progress_task, reopen_task, start_task
+from memory.files.tasks.edits import (
+    add_task,
+    done_task,
+    duplicate_task,
+    edit_task,
+    progress_task,
+    reopen_task,
+    retag_tasks,
+    shift_priorities,
+    split_task,
+    start_task,
+)
 from memory.files.tasks.model import Task
 from memory.files.tasks.quick import EXAMPLE, checked_quick, read_quick
 from memory.files.tasks.urgency import urgency_of
@@ -41,27 +52,20 @@ def _apply(
     context: Context,
     verb: str,
     tasks: list[Task],
-    one: Callable[..., Edit],
+    edit: Callable[..., Edit],
     *,
     follow: bool = False,
     otherwise: Otherwise | None = None,
 ) -> Step:
-    """Return one change with an edit per task, `one(snapshot, ref=…, now=…)`; with `follow` the cursor goes to the last
-    one.
+    """Return one change of all tasks, `edit(snapshot, refs, now=…)`; they stay selected, and with `follow` the cursor
+    goes with them.
     """
     if not tasks:
         return None
-    now = context.clock()
-    edits = [partial(one, ref=task.ref, now=now) for task in tasks]
-    build = edits[0] if len(edits) == 1 else chain(edits, f"{verb} {len(tasks)} tasks")
-    return _write(context, verb, build, follow=follow, otherwise=otherwise)
-
-
-def _write(
-    context: Context, verb: str, build: Build, *, follow: bool = False, otherwise: Otherwise | None = None
-) -> Step:
-    """Make one edit of all selected tasks; they stay selected."""
-    return context.change(f"tasks.{verb}", build, otherwise=otherwise, follow=follow)
+    refs, now = [task.ref for task in tasks], context.clock()
+    return context.change(
+        f"tasks.{verb}", lambda snapshot: edit(snapshot, refs, now=now), otherwise=otherwise, follow=follow
+    )
 
 
 def _pass_on(context: Context, verb: str, tasks: list[Task], one: Callable[..., Edit]) -> Step:
@@ -115,16 +119,8 @@ def progress(context: Context) -> Step:
             return None
 
         percent, note = found
-        bases = {task.ref: task.entry for task in tasks}
-        return _apply(
-            context,
-            "progress",
-            tasks,
-            lambda snapshot, ref, now: progress_task(
-                snapshot, ref, percent, note=note or None, base=bases.get(ref), now=now
-            ),
-            otherwise=_asking(context, "progress", tasks),
-        )
+        edit = partial(progress_task, percent=percent, note=note or None, base=_base(tasks))
+        return _apply(context, "progress", tasks, edit, otherwise=_asking(context, "progress", tasks))
 
     question = _about("How far", tasks)
     return context.ask(Prompt(question, value, placeholder="60 and a note", validate=validate, hint=hint), answered)
@@ -141,8 +137,7 @@ def lower(context: Context) -> Step:
 
 
 def _shift(context: Context, step: int) -> Step:
-    refs, now = _refs(_chosen(context)), context.clock()
-    return _write(context, "priority", lambda snapshot: shift_priorities(snapshot, refs, step, now=now))
+    return _apply(context, "priority", _chosen(context), partial(shift_priorities, by=step))
 
 
 def due(context: Context) -> Step:
@@ -240,12 +235,7 @@ def tags(context: Context) -> Step:
             return None
         changes = _tag_changes(text)
         if changes is not None:
-            refs, now = _refs(tasks), context.clock()
-            return _write(
-                context,
-                "tags",
-                lambda snapshot: retag_tasks(snapshot, refs, add=changes[0], remove=changes[1], now=now),
-            )
+            return _apply(context, "tags", tasks, partial(retag_tasks, add=changes[0], remove=changes[1]))
         tags = ", ".join(part.strip() for part in text.split(",") if part.strip())
         return _set(context, "tags", tasks, "tags", tags)
 
@@ -269,19 +259,14 @@ def assign(context: Context) -> Step:
 
 def _set(context: Context, verb: str, tasks: list[Task], field: str, value: str) -> Step:
     """Set a field of tasks; an empty value removes it."""
-    now = context.clock()
     values, unset = ({field: value}, ()) if value else ({}, (field,))
-    if len(tasks) == 1:
-        # Compared with what was shown: if others set the same field meanwhile, the user is asked.
-        ref, base = tasks[0].ref, tasks[0].entry
-        return _write(
-            context,
-            verb,
-            lambda snapshot: edit_task(snapshot, ref, set=values, unset=unset, base=base, now=now),
-            otherwise=_asking(context, verb, tasks),
-        )
-    refs = _refs(tasks)
-    return _write(context, verb, lambda snapshot: edit_tasks(snapshot, refs, set=values, unset=unset, now=now))
+    edit = partial(edit_task, set=values, unset=unset, base=_base(tasks))
+    return _apply(context, verb, tasks, edit, otherwise=_asking(context, verb, tasks))
+
+
+def _base(tasks: list[Task]) -> Entry | None:
+    """Return the one task as it was shown: if others set the same field meanwhile, the user is asked."""
+    return tasks[0].entry if len(tasks) == 1 else None
 
 
 def _asking(context: Context, verb: str, tasks: list[Task]) -> Otherwise:
@@ -300,13 +285,10 @@ def _asking(context: Context, verb: str, tasks: list[Task]) -> Otherwise:
     return otherwise
 
 
-def _refs(tasks: list[Task]) -> list[str]:
-    return [task.ref for task in tasks]
-
-
 def duplicate(context: Context) -> Step:
     """Make a copy of the task."""
-    return _apply(context, "copy", _chosen(context)[:1], duplicate_task, follow=True)
+    ref, now = _chosen(context)[0].ref, context.clock()
+    return context.change("tasks.copy", lambda snapshot: duplicate_task(snapshot, ref, now=now), follow=True)
 
 
 def split(context: Context) -> Step:

@@ -1,21 +1,24 @@
-"""Edits of tasks: each takes a snapshot and returns the new documents; what it does not set keeps its bytes."""
+"""Edits of tasks: each takes a snapshot and returns the new documents; what it does not set keeps its bytes.
+
+Edits that take `refs` work on one task or on several: one look at the file for all of them, one change, one undo.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.clock import format_local, read_moment
 from memory.base.cron import check_cron
-from memory.base.values import is_absent
-from memory.document import Entry, Section
-from memory.document.lines import set_field
+from memory.base.values import folded, is_absent
+from memory.document import Document, Entry, Section
 from memory.errors import ConflictError, UsageError
 from memory.files.dress import plain_name, without_twins
 from memory.files.edit import Edit, check_field_value, entry_of_text, refuse_conflict, started_document
 from memory.files.journal.edits import with_note
+from memory.files.refs import short
 
 from .model import PRIORITIES, DueValue, Task, find_task, read_due, read_tasks, split_priority
 from .reading import SCHEMA, SECTIONS, plain_section, with_items_as_entries
@@ -27,8 +30,25 @@ if TYPE_CHECKING:
 
     from .reading import SectionName
 
-
 FILE = "tasks.md"
+Refs = str | Sequence[str]
+"""The ref of one task, or those of several."""
+_DOING = ("progress", "started", "completed", "outcome", "lastUpdate", "cronJobId")
+"""The fields that belong to the doing of a task, which its copy does not have."""
+
+
+class _Plan(NamedTuple):
+    """What becomes of a task.
+
+    `here` is the entry in its place (None: it leaves), `put` what goes on top of which sections, `verb` what was done,
+    `more` follows the title in the summary, and `told` are the lines of a journal entry about it.
+    """
+
+    here: Entry | None
+    put: Sequence[tuple[SectionName, Entry]] = ()
+    verb: str = "changed"
+    more: str = ""
+    told: Sequence[str] = ()
 
 
 def add_task(
@@ -50,37 +70,27 @@ def add_task(
     `due` is a date, a date and time, or either with `(recurring: CRON)`; `extra` holds further fields. A missing
     section or file is made. Raises UsageError `task.title`, `field.value` and so on, BadMoment, BadCron.
     """
-    zone = snapshot.zone
-    parts = check_due(due or "", zone)
-    if recurring:
-        parts = check_due(str(DueValue(parts.date, recurring, parts.remark)), zone)
     values = {
-        "due": str(parts),
+        "due": due,
+        "recurring": recurring or None,
         "assigned": assigned,
-        "created": format_local(now, zone),
-        "tags": write_tags(tuple(tags)),
+        "created": format_local(now, snapshot.zone),
+        "tags": write_tags(tags),
         "notes": notes,
         "action": action,
     }
     document = started_document(snapshot, FILE, now)
-    newline = document.newline
-    body = "".join(set_field("", key, value, newline) for key, value in values.items() if value and value.strip())
-    entry = Entry.compose(heading(read_priority(priority), title), body, newline)
-    for key, value in values.items():
-        with_text(entry, key, value.strip() if value and value.strip() else None)
-    for key, value in (extra or {}).items():
-        entry = with_value(entry, key, value, zone)
-    document, section = with_section(document, "pending")
-    number = _group_top(document.sections[section], entry)
-    document = document.insert_entry(section, number, entry)
-    added = read_tasks(FILE, document).at(section, number)
-    assert added is not None
-    return Edit({FILE: document}, f"added {_short(title.strip())}", added.ref, added.entry)
+    entry = Entry.compose(heading(read_priority(priority), title), "", document.newline)
+    for key, value in [*values.items(), *(extra or {}).items()]:
+        if value is not None or key in (extra or {}):
+            entry = with_value(entry, key, value, snapshot.zone)
+    document, place = _put(document, "pending", entry)
+    return _left(document, f"added {short(title.strip())}", place)
 
 
 def edit_task(
     snapshot: Snapshot,
-    ref: str,
+    refs: Refs,
     *,
     set: Mapping[str, str] | None = None,  # noqa: A002 - the name of the option
     unset: Iterable[str] = (),
@@ -89,41 +99,43 @@ def edit_task(
 ) -> Edit:
     """Set and unset fields, title, priority and section; an empty value takes a field away.
 
-    `section` does what start, done and reopen do; `progress` only sets the field. `base` is the entry that the
-    person started from: what somebody else changed meanwhile is kept, and ConflictError `document.conflict` with
-    `fields` and `conflicts` raised where both changed the same.
+    `section` moves a task: to Pending as `reopen_task` does, to In Progress as `start_task`, to Completed as
+    `done_task`. `base` is the entry that the person started from: what somebody else changed meanwhile is kept, and
+    ConflictError `document.conflict` with `fields` and `conflicts` raised where both changed the same.
     """
-    task = task_to_edit(snapshot, ref)
     changes: dict[str, str | None] = {**(set or {}), **dict.fromkeys(unset)}
     section = _wanted_section(changes)
-    _refuse_conflict(task, base, changes, snapshot.zone)
-    finishes = section == "completed" and task.section != "completed"
-    # The outcome belongs to what is completed, not to a recurring task that stays open.
-    outcome = changes.pop("outcome") if finishes and changes.get("outcome") else None
-    entry = task.entry
-    for key, value in changes.items():
-        entry = with_value(entry, key, value, snapshot.zone)
-    if section is None or (section == task.section and task.heading is None):
-        return _replaced(task, entry, f"changed {_short(task.title)}")
-    if section == "in-progress":
-        return _started(snapshot, task, entry, now)
-    if section == "completed":
-        return _done(snapshot, task, entry, outcome, now)
-    return _reopened(snapshot, task, entry, now)
+    zone = snapshot.zone
+
+    def planned(task: Task) -> _Plan:
+        _refuse_conflict(task, base, changes, zone)
+        values = dict(changes)
+        finishes = section == "completed" and task.section != "completed"
+        # The outcome belongs to what is completed, not to a recurring task that stays open.
+        outcome = values.pop("outcome") if finishes and values.get("outcome") else None
+        entry = task.entry
+        for key, value in values.items():
+            entry = with_value(entry, key, value, zone)
+        if section is None or (section == task.section and task.heading is None):
+            return _Plan(entry, more=f", at {entry.fields.get('progress')}" if values.get("progress") else "")
+        if section == "in-progress":
+            return _started(task, entry, now, zone)
+        return _done(task, entry, outcome, now, zone) if section == "completed" else _reopened(task, entry)
+
+    return _edited(snapshot, refs, planned, now)
 
 
-def start_task(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
+def start_task(snapshot: Snapshot, refs: Refs, *, now: datetime) -> Edit:
     """Move a task to In Progress: sets `started`, and `progress: 0%` if there is none.
 
     A task in progress stays as it is; a completed one raises UsageError `task.completed`.
     """
-    task = task_to_edit(snapshot, ref)
-    return _started(snapshot, task, task.entry, now)
+    return edit_task(snapshot, refs, set={"section": "in-progress"}, now=now)
 
 
 def progress_task(
     snapshot: Snapshot,
-    ref: str,
+    refs: Refs,
     percent: int | str,
     *,
     note: str | None = None,
@@ -135,21 +147,13 @@ def progress_task(
     Raises UsageError `task.progress` for another number, `task.completed` for a completed task, and with `base` (the
     entry that the person saw) ConflictError `document.conflict` where somebody else set another progress since.
     """
-    task = task_to_edit(snapshot, ref)
-    number = read_percent(percent)
-    _refuse_conflict(task, base, {"progress": f"{number}%"}, snapshot.zone)
-    entry = task.entry
-    if task.section == "pending":
-        entry = with_text(entry, "started", format_local(now, snapshot.zone))
-    entry = with_text(entry, "progress", f"{number}%")
+    values = {"section": "in-progress", "progress": f"{read_percent(percent)}%"}
     if note and note.strip():
-        entry = with_text(entry, "lastUpdate", note.strip())
-    if task.section == "in-progress":
-        return _replaced(task, entry, f"{_short(task.title)} is at {number}%")
-    return _started(snapshot, task, entry, now)
+        values["lastUpdate"] = note
+    return edit_task(snapshot, refs, set=values, base=base, now=now)
 
 
-def done_task(snapshot: Snapshot, ref: str, *, outcome: str | None = None, now: datetime) -> Edit:
+def done_task(snapshot: Snapshot, refs: Refs, *, outcome: str | None = None, now: datetime) -> Edit:
     """Complete a task: on top of Completed, with `completed` and `outcome`, without `progress`.
 
     A recurring one leaves a completed copy there, and the task itself stays in (or goes back to) Pending with `due`
@@ -158,55 +162,184 @@ def done_task(snapshot: Snapshot, ref: str, *, outcome: str | None = None, now: 
     ref of the open one stays what it was through every further run, and the copy gets a longer one of its own.
     A task that is completed already raises ConflictError `task.completed`: its outcome is somebody's.
     """
-    task = task_to_edit(snapshot, ref)
-    if task.section == "completed":
-        raise ConflictError(
-            "task.completed",
-            f"{_short(task.title)} is completed already",
-            "`memdeck tasks edit REF --set outcome=…` changes its outcome, `tasks reopen REF` opens it again",
-            ref=task.ref,
-            completed=task.completed,
-        )
-    return _done(snapshot, task, task.entry, outcome, now)
+
+    def planned(task: Task) -> _Plan:
+        if task.section == "completed":
+            raise ConflictError(
+                "task.completed",
+                f"{short(task.title)} is completed already",
+                "`memdeck tasks edit REF --set outcome=…` changes its outcome, `tasks reopen REF` opens it again",
+                ref=task.ref,
+                completed=task.completed,
+            )
+        return _done(task, task.entry, outcome, now, snapshot.zone)
+
+    return _edited(snapshot, refs, planned, now)
 
 
-def reopen_task(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
+def reopen_task(snapshot: Snapshot, refs: Refs, *, now: datetime) -> Edit:
     """Move a task back to Pending, on top of its priority group.
 
     Drops `completed` and `progress` (and `started`, if it was in progress); the outcome moves into `notes`. A pending
     task stays as it is.
     """
-    task = task_to_edit(snapshot, ref)
-    return _reopened(snapshot, task, task.entry, now)
+    return edit_task(snapshot, refs, set={"section": "pending"}, now=now)
 
 
-def remove_task(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001 - edits are called alike
-    """Remove a task; no journal entry is written."""
-    task = task_to_edit(snapshot, ref)
-    return Edit({FILE: task.document.remove_entry(*task.at)}, f"removed {_short(task.title)}")
+def remove_task(snapshot: Snapshot, refs: Refs, *, now: datetime) -> Edit:
+    """Remove tasks; no journal entry is written."""
+    return _edited(snapshot, refs, lambda _: _Plan(None, verb="removed"), now)
 
 
-def replace_task_text(
-    snapshot: Snapshot,
-    ref: str,
-    text: str,
-    *,
-    base: Entry | None = None,
-    now: datetime,  # noqa: ARG001
-) -> Edit:
+def replace_task_text(snapshot: Snapshot, ref: str, text: str, *, base: Entry | None = None, now: datetime) -> Edit:
     """Replace the whole source of a task, as an editor returns it; values are not checked, as in any editor.
 
     What somebody else changed since `base` is merged by fields and lines. Raises UsageError `document.structure`
     unless the text is exactly one entry, ConflictError `document.conflict` where both changed the same.
     """
-    task = task_to_edit(snapshot, ref)
-    entry = entry_of_text(text, task.entry, base, task.title)
-    return _replaced(task, task.entry if entry is None else entry, f"changed {_short(task.title)}")
+
+    def planned(task: Task) -> _Plan:
+        return _Plan(entry_of_text(text, task.entry, base, task.title) or task.entry)
+
+    return _edited(snapshot, ref, planned, now)
 
 
-def task_to_edit(snapshot: Snapshot, ref: str) -> Task:
-    """Return the task that `find_task` finds, as an entry: see `as_entries`."""
-    return as_entries([find_task(snapshot, ref)])[0]
+def retag_tasks(
+    snapshot: Snapshot, refs: Refs, *, add: Sequence[str] = (), remove: Collection[str] = (), now: datetime
+) -> Edit:
+    """Give tags to tasks and take others away; what else each of them has stays. Case does not count."""
+    gone = set(map(folded, remove))
+
+    def planned(task: Task) -> _Plan:
+        tags = [tag for tag in task.tags if folded(tag) not in gone]
+        have = set(map(folded, tags))
+        tags += [tag for tag in dict.fromkeys(add) if folded(tag) not in have]
+        same = tuple(tags) == task.tags
+        return _Plan(task.entry if same else with_text(task.entry, "tags", write_tags(tags) or None), verb="tagged")
+
+    return _edited(snapshot, refs, planned, now)
+
+
+def shift_priorities(snapshot: Snapshot, refs: Refs, by: int, *, now: datetime) -> Edit:
+    """Raise (`by` above 0) or lower the priorities of tasks by so many steps, up to HIGH and down to LOW.
+
+    A task without a known priority counts as one between NORMAL and what is asked for: it gets HIGH or LOW.
+    """
+
+    def planned(task: Task) -> _Plan:
+        rank = PRIORITIES.index(task.priority or "NORMAL")
+        wanted = PRIORITIES[min(max(rank - by, 0), len(PRIORITIES) - 1)]
+        return _Plan(with_heading(task.entry, wanted, task.title), verb="raised" if by > 0 else "lowered")
+
+    return _edited(snapshot, refs, planned, now)
+
+
+def duplicate_task(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
+    """Put a copy of a task below it, or on top of Pending where it was begun or finished; `created` is now.
+
+    What belongs to the doing of the old one is left out: progress, started, completed, outcome, cron job.
+    """
+    task = as_entries([find_task(snapshot, ref)])[0]
+    entry = task.entry.with_title(task.entry.title)
+    for key in _DOING:
+        entry = with_text(entry, key, None)
+    entry = with_heading(entry, task.priority, f"{task.title} (copy)")
+    entry = with_text(entry, "created", format_local(now, snapshot.zone))
+    return _put_below(task, task.document, [entry], f"copied {short(task.title)}")
+
+
+def split_task(snapshot: Snapshot, ref: str, titles: Sequence[str], *, now: datetime) -> Edit:
+    """Make a task of each title, below the one they are parts of; they get its priority, date, tags and assignee.
+
+    The task itself stays and its notes name the parts; what recurs is not passed on. Raises UsageError `task.parts`
+    where there is no title, and as `add_task` for one that cannot be a heading.
+    """
+    task = as_entries([find_task(snapshot, ref)])[0]
+    parts = [title.strip() for title in titles if title.strip()]
+    if not parts:
+        raise UsageError("task.parts", "there is nothing to split it into", "write one title a line")
+    zone, document = snapshot.zone, task.document
+    values = {
+        "due": task.due,
+        "assigned": task.assigned,
+        "created": format_local(now, zone),
+        "orchestrationId": task.orchestration_id,
+        "tags": write_tags(task.tags) or None,
+        "notes": f"Part of: {task.title}",
+    }
+    entries = []
+    for part in parts:
+        entry = Entry.compose(heading(task.priority, part), "", document.newline)
+        for key, value in values.items():
+            entry = with_text(entry, key, value)
+        entries.append(entry)
+    named = "Parts: " + "; ".join(parts)
+    notes = f"{task.notes}\n{named}" if task.notes else named
+    document = document.replace_entry(*task.at, task.written(with_text(task.entry, "notes", notes)))
+    return _put_below(task, document, entries, f"split {short(task.title)} into {len(parts)}")
+
+
+def _put_below(task: Task, document: Document, entries: Sequence[Entry], summary: str) -> Edit:
+    """Return the edit that puts entries below a pending task, on top of Pending for any other."""
+    section, place = task.at[0], task.at[1] + 1
+    if task.section != "pending":
+        document, section = with_section(document, "pending")
+        place = 0
+    for number, entry in enumerate(entries):
+        document = document.insert_entry(section, place + number, entry)
+    return _left(document, summary, (section, place))
+
+
+# -- the one way in which tasks change --------------------------------------------------------------------------------
+
+
+def _edited(snapshot: Snapshot, refs: Refs, planned: Callable[[Task], _Plan], now: datetime) -> Edit:
+    """Return the edit that does with each task what is planned for it; all are found before the first is changed."""
+    tasks = as_entries(_named(snapshot, refs))
+    plans = [planned(task) for task in tasks]
+    first, plan = tasks[0], plans[0]
+    several = len(tasks) > 1
+    summary = f"{plan.verb} {len(tasks)} tasks" if several else f"{plan.verb} {short(first.title)}{plan.more}"
+    document = first.document
+    # From the end, so that places before it stay as they are.
+    for task, (here, *_) in zip(reversed(tasks), reversed(plans), strict=True):
+        if here is None:
+            document = document.remove_entry(*task.at)
+        elif here.raw != task.entry.raw:
+            document = document.replace_entry(*task.at, task.written(here))
+    if document is first.document:
+        return Edit({}, summary, first.ref, first.entry)
+    place = None
+    for name, entry in (one for each in reversed(plans) for one in each.put):
+        document, place = _put(document, name, entry)
+    if plan.here is not None:
+        section, number = first.at
+        made = len(document.sections) > len(first.document.sections) and place is not None and place[0] <= section
+        place = None if several else (section + made, number)
+    told = [line for each in plans for line in each.told]
+    edit = _left(document, summary, place)
+    if not told or not snapshot.config.truth("journalTaskChanges"):
+        return edit
+    note = with_note(snapshot, f"Task {plan.verb.title()}", told, now)
+    return edit._replace(documents={**edit.documents, "journal.md": note})
+
+
+def _left(document: Document, summary: str, place: tuple[int, int] | None) -> Edit:
+    """Return the edit that leaves a document, with the task at a place to show next."""
+    if place is None:
+        return Edit({FILE: document}, summary)
+    task = read_tasks(FILE, document).at(*place)
+    assert task is not None
+    return Edit({FILE: document}, summary, task.ref, task.entry)
+
+
+def _named(snapshot: Snapshot, refs: Refs) -> list[Task]:
+    """Return the tasks of refs, each once and in the order of the file; NotFoundError `task.not_found`."""
+    if isinstance(refs, str) or len(refs) == 1:
+        return [find_task(snapshot, refs if isinstance(refs, str) else refs[0])]
+    known = {task.ref: task for task in snapshot.readable().tasks}
+    wanted = {task.at: task for task in (known.get(ref) or find_task(snapshot, ref) for ref in refs)}
+    return [wanted[at] for at in sorted(wanted)]
 
 
 def as_entries(tasks: Sequence[Task]) -> list[Task]:
@@ -230,86 +363,54 @@ def as_entries(tasks: Sequence[Task]) -> list[Task]:
     return [found for place in places if (found := changed.at(*place)) is not None]
 
 
-# -- moving ---------------------------------------------------------------------------------------------------
-
-
-def _started(snapshot: Snapshot, task: Task, entry: Entry, now: datetime) -> Edit:
+def _started(task: Task, entry: Entry, now: datetime, zone: tzinfo) -> _Plan:
     if task.section == "completed":
-        raise UsageError("task.completed", f"{_short(task.title)} is completed", "reopen it first")
-    if task.section == "in-progress":
-        return _replaced(task, entry, f"{_short(task.title)} is in progress")
-    entry = with_text(entry, "started", format_local(now, snapshot.zone))
+        raise UsageError("task.completed", f"{short(task.title)} is completed", "reopen it first")
+    entry = with_text(entry, "started", format_local(now, zone))
     if entry.fields.get("progress") is None:
         entry = with_text(entry, "progress", "0%")
-    edit = _moved(task, entry, "in-progress", f"started {_short(task.title)}")
-    return _noted(snapshot, edit, "Task Started", [f'"{_title(entry)}" started'], now)
+    return _Plan(None, [("in-progress", entry)], "started", told=[f'"{_title(entry)}" started'])
 
 
-def _done(snapshot: Snapshot, task: Task, entry: Entry, outcome: str | None, now: datetime) -> Edit:
-    zone = snapshot.zone
+def _done(task: Task, entry: Entry, outcome: str | None, now: datetime, zone: tzinfo) -> _Plan:
     completed = with_text(with_text(entry, "progress", None), "completed", format_local(now, zone))
-    lines = [f'"{_title(entry)}" completed']
+    told = [f'"{_title(entry)}" completed']
     if outcome and outcome.strip():
         completed = with_text(completed, "outcome", outcome.strip())
-        lines.append(f"Outcome: {outcome.strip()}")
+        told.append(f"Outcome: {outcome.strip()}")
     due = read_due(entry.fields.get("due"))
     if due.recurring is None:
-        edit = _moved(task, completed, "completed", f"completed {_short(task.title)}")
-    else:
-        following = next_due(due, now, zone)
-        lines.append(f"Next: {following.date}")
-        edit = _recurred(task, entry, completed, following, zone)
-    return _noted(snapshot, edit, "Task Completed", lines, now)
-
-
-def _recurred(task: Task, entry: Entry, completed: Entry, following: DueValue, zone: tzinfo) -> Edit:
-    """Put the completed copy on top of Completed and the task itself, due again, into Pending."""
+        return _Plan(None, [("completed", completed)], "completed", told=told)
+    following = next_due(due, now, zone)
     again = with_value(entry, "due", str(following), zone)
     # The next time has not begun yet.
     again = with_text(with_text(again, "started", None), "progress", None)
-    document = task.document
-    document, target = with_section(document, "completed")
-    section, number = task.at
-    if len(document.sections) > len(task.document.sections) and target <= section:
-        section += 1
-    if task.section == "pending":
-        document = document.replace_entry(section, number, again)
-        place = (section, number)
-    else:
-        document = document.remove_entry(section, number)
-        known = len(document.sections)
-        document, pending = with_section(document, "pending")
-        if len(document.sections) > known and pending <= target:
-            target += 1
-        place = (pending, _group_top(document.sections[pending], again))
-        document = document.insert_entry(*place, again)
-    document = document.insert_entry(target, 0, completed)
-    ref = read_tasks(FILE, document).ref_at(*place)
-    return Edit({FILE: document}, f"completed {_short(task.title)}, due again {following.date}", ref)
+    stays = task.section == "pending"
+    put: list[tuple[SectionName, Entry]] = [("completed", completed)]
+    return _Plan(
+        again if stays else None,
+        put if stays else [*put, ("pending", again)],
+        "completed",
+        f", due again {following.date}",
+        [*told, f"Next: {following.date}"],
+    )
 
 
-def _reopened(snapshot: Snapshot, task: Task, entry: Entry, now: datetime) -> Edit:
-    if task.section == "pending" and task.heading is None:
-        return _replaced(task, entry, f"{_short(task.title)} is pending")
+def _reopened(task: Task, entry: Entry) -> _Plan:
     outcome = entry.fields.get("outcome")
     if outcome:
         notes = entry.fields.get("notes")
         entry = with_text(entry, "notes", f"{notes}\nOutcome: {outcome}" if notes else f"Outcome: {outcome}")
-    dropped = ("completed", "progress", "outcome", *(("started",) if task.section == "in-progress" else ()))
-    for key in dropped:
+    for key in ("completed", "progress", "outcome", *(("started",) if task.section == "in-progress" else ())):
         entry = with_text(entry, key, None)
-    edit = _moved(task, entry, "pending", f"reopened {_short(task.title)}")
-    return _noted(snapshot, edit, "Task Reopened", [f'"{_title(entry)}" reopened'], now)
+    return _Plan(None, [("pending", entry)], "reopened", told=[f'"{_title(entry)}" reopened'])
 
 
-def _moved(task: Task, entry: Entry, name: SectionName, summary: str) -> Edit:
-    document = task.document.remove_entry(*task.at)
+def _put(document: Document, name: SectionName, entry: Entry) -> tuple[Document, tuple[int, int]]:
+    """Return the document with an entry on top of a section, or of its priority group there, and its place."""
     document, section = with_section(document, name)
     number = 0 if name == "completed" else _group_top(document.sections[section], entry)
-    document = document.insert_entry(section, number, entry)
-    # Blank lines behind it follow the style of the file.
-    entry = document.sections[section].entries[number]
-    return Edit({FILE: document}, summary, read_tasks(FILE, document).ref_at(section, number), entry)
+    return document.insert_entry(section, number, entry), (section, number)
 
 
 def _group_top(section: Section, entry: Entry) -> int:
@@ -328,22 +429,6 @@ def _group_top(section: Section, entry: Entry) -> int:
 def _rank(entry: Entry) -> int:
     priority = split_priority(entry.title)[0]
     return len(PRIORITIES) if priority is None else PRIORITIES.index(priority)
-
-
-def _replaced(task: Task, entry: Entry, summary: str) -> Edit:
-    if entry.raw == task.entry.raw:
-        return Edit({}, summary, task.ref, task.entry)
-    entry = task.written(entry)
-    document = task.document.replace_entry(*task.at, entry)
-    return Edit({FILE: document}, summary, read_tasks(FILE, document).ref_at(*task.at), entry)
-
-
-def _noted(snapshot: Snapshot, edit: Edit, title: str, lines: Sequence[str], now: datetime) -> Edit:
-    """Add a journal entry to an edit if config.md asks for one at every change of section."""
-    if not snapshot.config.truth("journalTaskChanges"):
-        return edit
-
-    return Edit({**edit.documents, "journal.md": with_note(snapshot, title, lines, now)}, edit.summary, edit.ref)
 
 
 # -- editing --------------------------------------------------------------------------------------------------
@@ -378,10 +463,6 @@ def _reading(entry: Entry, key: str) -> str | None:
 
 def _title(entry: Entry) -> str:
     return split_priority(entry.title)[1]
-
-
-def _short(title: str) -> str:
-    return repr(title if len(title) <= 60 else title[:59] + "…")
 
 
 # -- values, checked and in the form of the file ------------------------------------------------------------------
@@ -482,7 +563,7 @@ def read_percent(text: str | int) -> int:
     return int(found[1])
 
 
-def write_tags(tags: Mapping[str, object] | list[str] | tuple[str, ...]) -> str:
+def write_tags(tags: Iterable[str]) -> str:
     """Return tags as the file writes them, each once, in their order; commas inside of one separate two."""
     parts = (part.strip() for tag in tags for part in re.split(r"[,\r\n]", tag))
     return ", ".join(dict.fromkeys(part for part in parts if part))

@@ -10,8 +10,15 @@ from memory.document import Document, parse
 from memory.errors import NotFoundError, UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
-from memory.files.tasks.bulk import duplicate_task, edit_tasks, remove_tasks, retag_tasks, shift_priorities, split_task
-from memory.files.tasks.edits import edit_task
+from memory.files.tasks.edits import (
+    done_task,
+    duplicate_task,
+    edit_task,
+    remove_task,
+    retag_tasks,
+    shift_priorities,
+    split_task,
+)
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 TEXT = """\
@@ -90,7 +97,7 @@ def test_one_edit_is_what_the_edits_one_by_one_are() -> None:
         for ref in dict.fromkeys(chosen):
             edit = edit_task(expected, ref, set={"assigned": "amy"}, unset=("due",), now=NOW)
             expected = after(edit) if edit.documents else expected
-        edit = edit_tasks(snapshot, chosen, set={"assigned": "amy"}, unset=("due",), now=NOW)
+        edit = edit_task(snapshot, chosen, set={"assigned": "amy"}, unset=("due",), now=NOW)
         assert edit.documents["tasks.md"].dump() == expected.document("tasks.md").dump()
 
 
@@ -115,7 +122,7 @@ def test_priorities_are_shifted() -> None:
 def test_removed_tasks_are_gone_and_the_others_keep_their_bytes(count: int) -> None:
     """From any section, all in one edit."""
     snapshot = snapshot_of()
-    edit = remove_tasks(snapshot, refs_of(snapshot)[:count], now=NOW)
+    edit = remove_task(snapshot, refs_of(snapshot)[:count], now=NOW)
     left = [task.entry.raw.rstrip() for task in after(edit).tasks]
     assert left == [task.entry.raw.rstrip() for task in snapshot.tasks][count:]
     assert str(count) in edit.summary or count == 1
@@ -125,10 +132,21 @@ def test_a_task_that_is_gone_stops_the_whole_edit() -> None:
     """Nothing is half done, and the error says which one it was."""
     snapshot = snapshot_of()
     with pytest.raises(NotFoundError) as caught:
-        edit_tasks(snapshot, [*refs_of(snapshot), "tasks#0000000000"], set={"assigned": "amy"}, now=NOW)
+        edit_task(snapshot, [*refs_of(snapshot), "tasks#0000000000"], set={"assigned": "amy"}, now=NOW)
     assert caught.value.code == "task.not_found"
-    with pytest.raises(UsageError):
-        edit_tasks(snapshot, refs_of(snapshot), set={"section": "completed"}, now=NOW)
+
+
+def test_tasks_move_together() -> None:
+    """From any section in the order of the file, on top of their priority; what is there already stays."""
+    snapshot = snapshot_of()
+    moved = after(edit_task(snapshot, refs_of(snapshot)[:3], set={"section": "in-progress"}, now=NOW)).tasks
+    assert [task.title for task in moved.in_section("in-progress")] == ["one", "six", "two", "three"]
+    assert [task.title for task in moved.in_section("pending")] == ["four", "five"]
+    done = done_task(snapshot, refs_of(snapshot)[:6], outcome="all good", now=NOW)
+    assert done.summary == "completed 6 tasks"
+    finished = after(done).tasks.in_section("completed")
+    assert [task.title for task in finished] == ["one", "two", "three", "four", "five", "six", "seven"]
+    assert [task.outcome for task in finished] == ["all good"] * 6 + ["fine"]
 
 
 def test_a_copy_is_a_new_task() -> None:
@@ -171,7 +189,7 @@ def test_a_checked_item_stays_completed() -> None:
     snapshot = snapshot_of(text)
     refs = [task.ref for task in snapshot.tasks]
     for edit in (
-        edit_tasks(snapshot, refs, set={"assigned": "amy"}, now=NOW),
+        edit_task(snapshot, refs, set={"assigned": "amy"}, now=NOW),
         retag_tasks(snapshot, refs, add=["a"], now=NOW),
         shift_priorities(snapshot, refs, 1, now=NOW),
         split_task(snapshot, refs[0], ["part"], now=NOW),

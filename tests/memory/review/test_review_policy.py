@@ -10,7 +10,7 @@ import pytest
 from memory.errors import BlockedError, ConfigError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
-from memory.files.tasks import bulk, edits
+from memory.files.tasks import edits
 from memory.history.versions import restore_version
 from memory.maintenance.run import maintain
 from memory.review import Inbox
@@ -96,7 +96,7 @@ def _rule(workspace: Workspace, actor: str, kind: str, decision: str) -> None:
 WAYS: dict[str, Callable[[Workspace], object]] = {
     "remove": lambda one: one.change("x", lambda look: edits.remove_task(look, TASK, now=NOW), actor=AGENT, now=NOW),
     "many at once": lambda one: one.change(
-        "x", lambda look: bulk.remove_tasks(look, [TASK, "Write the report"], now=NOW), actor=AGENT, now=NOW
+        "x", lambda look: edits.remove_task(look, [TASK, "Write the report"], now=NOW), actor=AGENT, now=NOW
     ),
     "the whole file": lambda one: one.save(
         "x",

@@ -127,13 +127,13 @@ class TasksPane(TaskViews):
 
     def removing(self, items: Sequence[Task]) -> Removal | None:
         """Remove tasks, all in one change."""
-        from memory.files.tasks.bulk import remove_tasks
+        from memory.files.tasks.edits import remove_task
         from widgets.pane.removing import question
 
         refs = [item.ref for item in items]
 
         def build(now: datetime) -> Build:
-            return lambda snapshot: remove_tasks(snapshot, refs, now=now)
+            return lambda snapshot: remove_task(snapshot, refs, now=now)
 
         return Removal(*question("task", [item.title for item in items]), build, "tasks.remove")
 
