@@ -12,7 +12,6 @@ from memory.systems import system_of
 
 from .inject import Injection
 from .model import Fact, RefusedFact, found
-from .search import find_facts
 from .store import FactStore
 from .system import Facts
 from .words import like
@@ -104,7 +103,7 @@ def search(context: Context, query: str | None, tag: str | None) -> Result:
 @option("--limit", type=Whole(0), default=0, metavar="N", help="The newest N (default: 0, all).")
 def list_facts(context: Context, tag: str | None, scope: str | None, limit: int) -> Result:
     """List facts, the newest first."""
-    listed = find_facts(_store(context).read(), None, tag, limit=0)
+    listed = _store(context).read().find(None, tag, limit=0)
     if scope is not None:
         listed = tuple(fact for fact in listed if fact.scope == scope)
     return _listed(listed[:limit] if limit else listed)

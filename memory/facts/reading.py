@@ -7,11 +7,14 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import islice
 
 from .model import DEFAULT_SCOPE, Fact, UnreadLine
 
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _BOM = "\ufeff"
+SEARCH_LIMIT = 20
+"""How many facts a search returns at most."""
 
 
 class FactsOfFile:
@@ -39,6 +42,23 @@ class FactsOfFile:
     def newest(self) -> Sequence[Fact]:
         """The facts from the newest to the oldest."""
         return self.ranked[::-1]
+
+    def over(self, most: int) -> Sequence[Fact]:
+        """Return the oldest facts beyond a number of facts."""
+        return self.ranked[: max(len(self.facts) - most, 0)]
+
+    def find(self, query: str | None, tag: str | None, limit: int = SEARCH_LIMIT) -> tuple[Fact, ...]:
+        """Return the newest facts whose text contains the query and that have the tag, in any case; `limit` 0 is all.
+
+        A criterion that is not given matches every fact.
+        """
+        part, wanted = (query or "").casefold(), None if tag is None else tag.casefold()
+        found = (
+            fact
+            for fact in self.newest
+            if part in fact.text.casefold() and (wanted is None or wanted in map(str.casefold, fact.tags))
+        )
+        return tuple(islice(found, limit or None))
 
     def get(self, fact_id: str) -> Fact | None:
         """Return the first fact with an id, None where there is none."""

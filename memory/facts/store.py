@@ -6,14 +6,13 @@ import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from threading import RLock
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from memory.base.retry import retry
 from memory.base.told import Gate
 from memory.document.compare import lines_of
 from memory.errors import ConfigError
 from memory.storage import Change, Store
-from memory.storage.transaction import Transaction
 
 from .inject import Injection, inject
 from .model import (
@@ -31,9 +30,6 @@ from .model import (
     refusal,
 )
 from .reading import FactsOfFile, read_facts
-from .search import find_facts
-
-R = TypeVar("R")
 
 
 class NewFact(NamedTuple):
@@ -45,19 +41,31 @@ class NewFact(NamedTuple):
     ts: str = ""
 
 
-class FactsLook:
-    """A snapshot of the facts for panes and searches; immutable, and the same object while the file is the same."""
+class FactsLook(NamedTuple):
+    """A snapshot of the facts for panes and searches; the same object while the file and the settings are the same.
 
-    def __init__(self, store: FactStore, reading: FactsOfFile, settings: FactLimits, refusal: str) -> None:
-        """Keep what was read; `refusal` says why the settings could not be read."""
-        self._store = store
-        self.reading = reading
-        self.refusal = refusal
-        self.settings = settings
+    `refusal` says why the settings could not be read.
+    """
 
-    def inject(self, message: str, now: datetime) -> Injection:
-        """Return what would be injected for a message; see `memory.facts.inject`."""
-        return self._store.inject_into(self.reading, self.settings, message, now)
+    reading: FactsOfFile
+    settings: FactLimits
+    refusal: str
+
+
+class Step(NamedTuple):
+    """A change of the file: facts to add and to remove, and its summary; `{id}` in it becomes the first new id."""
+
+    new: Sequence[NewFact]
+    gone: Sequence[Fact]
+    summary: str
+
+
+class Done(NamedTuple):
+    """The change that a step made, the ids of the new facts, and the facts that were removed."""
+
+    change: Change
+    ids: tuple[str, ...]
+    gone: tuple[Fact, ...]
 
 
 class FactStore:
@@ -103,20 +111,16 @@ class FactStore:
         with self._mutex:
             known = self._look
             if known is None or known.reading is not reading or (known.settings, known.refusal) != (settings, why):
-                self._look = known = FactsLook(self, reading, settings, why)
+                self._look = known = FactsLook(reading, settings, why)
             return known
 
     def search(self, query: str | None = None, tag: str | None = None) -> tuple[Fact, ...]:
         """Return the newest facts, at most 20, whose text contains the query and which have the tag, in any case."""
-        return find_facts(self.read(), query, tag)
+        return self.read().find(query, tag)
 
     def inject(self, message: str, now: datetime) -> Injection:
         """Return what is injected for a message; see `memory.facts.inject`."""
-        return self.inject_into(self.read(), self.settings, message, now)
-
-    def inject_into(self, reading: FactsOfFile, settings: FactLimits, message: str, now: datetime) -> Injection:
-        """Return what is injected for a message from facts that were read already."""
-        return inject(reading, message, now, settings, self._gate)
+        return inject(self.read(), message, now, self.settings, self._gate)
 
     # -- changing -----------------------------------------------------------------------------------------------
 
@@ -128,13 +132,14 @@ class FactStore:
         if why is not None:
             return RefusedFact(why)
         most = self.settings.max_total
+        line = NewFact(text, tuple(tags), scope)
 
-        def build(transaction: Transaction) -> KeptFact:
-            line = NewFact(text, tuple(tags), scope)
-            change, ids, pruned = self._add(transaction, [line], most, now, f"stored {{id}}: {_short(text)}")
-            return KeptFact(ids[0], change, pruned)
+        def plan(reading: FactsOfFile) -> Step:
+            return Step([line], reading.over(most - 1), f"stored {{id}}: {_short(text)}")
 
-        return self._change("facts.store", build, actor, now)
+        done = self._change("facts.store", plan, actor, now)
+        assert done is not None
+        return KeptFact(done.ids[0], done.change, tuple(fact.id for fact in done.gone))
 
     def delete(self, fact_id: str, *, actor: str, now: datetime) -> Deleted | RefusedFact:
         """Delete all facts with an id, or return a refusal where there are none."""
@@ -155,89 +160,71 @@ class FactStore:
         `check` gets the facts to delete, under the lock; if it raises, nothing is changed. `why` is appended to the
         summary of the change.
         """
-        if not any(fact.id in ids for fact in self.read().facts):
-            return None
 
-        def build(transaction: Transaction) -> Change | None:
-            reading = self._read(transaction.read(FILE).data)
+        def plan(reading: FactsOfFile) -> Step | None:
             gone = [fact for fact in reading.facts if fact.id in ids]
-            if not gone:
-                return None
-            if check is not None:
+            if gone and check is not None:
                 check(gone)
-            words = f"{gone[0].id}: {_short(gone[0].text)}" if len(ids) == 1 else f"{len(gone):,} facts"
-            return self._remove(transaction, reading, gone, f"deleted {words}{why}")
+            words = f"{gone[0].id}: {_short(gone[0].text)}" if gone and len(ids) == 1 else _count(gone)
+            return Step((), gone, f"deleted {words}{why}") if gone else None
 
-        return self._change("facts.delete", build, actor, now)
+        done = self._change("facts.delete", plan, actor, now)
+        return None if done is None else done.change
 
     def prune(self, *, actor: str, now: datetime) -> tuple[tuple[Fact, ...], Change | None]:
         """Delete the oldest facts beyond `max_total`; return them and the change (None: nothing to do)."""
         most = self.settings.max_total
-        if len(self.read().facts) <= most:
-            return (), None
 
-        def build(transaction: Transaction) -> tuple[tuple[Fact, ...], Change | None]:
-            reading = self._read(transaction.read(FILE).data)
-            gone = reading.ranked[: max(len(reading.facts) - most, 0)]
-            if not gone:
-                return (), None
-            noun = "fact" if len(gone) == 1 else "facts"
-            change = self._remove(transaction, reading, gone, f"pruned {len(gone):,} {noun}")
-            return tuple(gone), change
+        def plan(reading: FactsOfFile) -> Step | None:
+            gone = reading.over(most)
+            return Step((), gone, f"pruned {_count(gone)}") if gone else None
 
-        return self._change("facts.prune", build, actor, now)
+        done = self._change("facts.prune", plan, actor, now)
+        return ((), None) if done is None else (done.gone, done.change)
 
     def take_in(self, facts: Sequence[NewFact], *, actor: str, now: datetime) -> Change | None:
-        """Store facts that were checked in one change, those left out that are there already; None for none."""
+        """Store facts that were checked in one change, except those that exist already; None where none is left."""
         most = self.settings.max_total
 
-        def build(transaction: Transaction) -> Change | None:
-            known = {fact.text for fact in self._read(transaction.read(FILE).data).facts}
-            lines = [one for one in facts if one.text not in known]
-            noun = "fact" if len(lines) == 1 else "facts"
-            words = f"converted {len(lines):,} {noun}"
-            return self._add(transaction, lines, most, now, words)[0] if lines else None
+        def plan(reading: FactsOfFile) -> Step | None:
+            known = {fact.text for fact in reading.facts}
+            new = [one for one in facts if one.text not in known]
+            return Step(new, reading.over(most - len(new)), f"converted {_count(new)}") if new else None
 
-        return self._change("facts.convert", build, actor, now)
+        done = self._change("facts.convert", plan, actor, now)
+        return None if done is None else done.change
 
-    def _change(self, operation: str, build: Callable[[Transaction], R], actor: str, now: datetime) -> R:
-        """Make a change; where another program wrote at the same moment, it is planned again on what that wrote."""
+    def _change(
+        self, operation: str, plan: Callable[[FactsOfFile], Step | None], actor: str, now: datetime
+    ) -> Done | None:
+        """Make the change that `plan` returns for the facts in the file, None for none; every other byte stays.
 
-        def attempt() -> R:
+        Where another program wrote at the same moment, it is planned again on what that wrote. Without a change no lock
+        is taken.
+        """
+        if plan(self.read()) is None:
+            return None
+
+        def attempt() -> Done | None:
             with self._store.transaction(operation, actor=actor, now=now) as transaction:
-                return build(transaction)
+                stored = transaction.read(FILE)
+                reading = self._read(stored.data)
+                step = plan(reading)
+                if step is None:
+                    return None
+                highest = max(read_mark(transaction.read(MARK).data), reading.highest)
+                ids, data, number = encode_lines(step.new, highest, now)
+                transaction.mark(MARK, number)
+                if step.gone:
+                    transaction.write(FILE, _without(reading.data, step.gone, data), base=reading.data)
+                elif stored.exists:
+                    transaction.append(FILE, data, base=stored.data)
+                else:
+                    transaction.write(FILE, data, base=None)
+                summary = step.summary.replace("{id}", ids[0], 1) if ids else step.summary
+                return Done(transaction.commit(summary), ids, tuple(step.gone))
 
         return retry(attempt)
-
-    def _add(
-        self, transaction: Transaction, lines: Sequence[NewFact], most: int, now: datetime, summary: str
-    ) -> tuple[Change, tuple[str, ...], tuple[str, ...]]:
-        """Add lines under new ids; return the change, the new ids, and the ids of the facts that were pruned."""
-        stored = transaction.read(FILE)
-        reading = self._read(stored.data)
-        ids, data, number = encode_lines(lines, self._highest(transaction, reading), now)
-        summary = summary.format(id=ids[0]) if "{id}" in summary else summary
-        excess = len(reading.facts) + len(lines) - most
-        gone = reading.ranked[:excess] if excess > 0 else ()
-        pruned = tuple(fact.id for fact in gone)  # Before the change is made: nothing may fail after it.
-        transaction.mark(MARK, number)
-        if gone:
-            transaction.write(FILE, _without(reading.data, gone, data), base=reading.data)
-        elif stored.exists:
-            transaction.append(FILE, data, base=stored.data)
-        else:
-            transaction.write(FILE, data, base=None)
-        return transaction.commit(summary), ids, pruned
-
-    def _remove(self, transaction: Transaction, reading: FactsOfFile, gone: Sequence[Fact], summary: str) -> Change:
-        """Write the file without the lines of some facts; every other byte stays."""
-        transaction.mark(MARK, self._highest(transaction, reading))
-        transaction.write(FILE, _without(reading.data, gone), base=reading.data)
-        return transaction.commit(summary)
-
-    def _highest(self, transaction: Transaction, reading: FactsOfFile) -> int:
-        """Return the highest number ever given, as far as the mark and the facts show."""
-        return max(read_mark(transaction.read(MARK).data), reading.highest)
 
 
 def encode_lines(lines: Sequence[NewFact], highest: int, now: datetime) -> tuple[tuple[str, ...], bytes, int]:
@@ -269,6 +256,10 @@ def read_mark(data: bytes) -> int:
     return int(digits) if digits.isdigit() and len(digits) <= 18 else 0
 
 
+def _count(facts: Sequence[object]) -> str:
+    return f"{len(facts):,} {'fact' if len(facts) == 1 else 'facts'}"
+
+
 def _short(text: str) -> str:
-    text = one_line(text).replace("{", "(").replace("}", ")")
+    text = one_line(text)
     return text if len(text) <= 60 else text[:59] + "…"

@@ -86,8 +86,7 @@ class Facts(System):
         begun = time.perf_counter()
         before = len(self.store.read().facts)
         if dry_run:
-            excess = max(before - self.store.settings.max_total, 0)
-            gone, change = tuple(self.store.read().ranked[:excess]), None
+            gone, change = tuple(self.store.read().over(self.store.settings.max_total)), None
         else:
             gone, made = self.store.prune(actor=actor, now=now)
             change = None if made is None else made.id
@@ -178,7 +177,7 @@ class Facts(System):
         """Delete facts, in one change; NotFoundError `facts.not_found` if they do not exist any more."""
         change = self.store.delete_all([fact.id for fact in facts], actor=actor, now=now)
         if change is None:
-            raise NotFoundError("facts.not_found", "somebody deleted it already")
+            raise NotFoundError("facts.not_found", "it was deleted already")
         words = facts[0].id if len(facts) == 1 else f"{len(facts)} facts"
         return Outcome(change, f"deleted {words}")
 
