@@ -32,31 +32,23 @@ def may_prune(state_home: Path) -> May:
     """Return a function that returns why an agent's folders may not be pruned now, None if they may.
 
     The folders of an agent without settings may be pruned. Others need an approval in the state folder, and so do the
-    usual ones once others were approved. BlockedError `trust.blocked`, RefusedError `typed.folder`.
+    usual ones once others were approved: BlockedError `trust.blocked`.
     """
 
     def why_not(agent: Agent, aidefile: Aidefile, found: AgentFiles) -> MemdeckError | None:
-
-        refusal = folder_refusal(aidefile, found)
-        if refusal is not None:
-            return refusal
         ask = ask_of(agent, aidefile, found)
         decision = Trust(state_home, _root(agent)).decide(ask)
         if decision.allowed:
             return None
-        return _blocked(agent, aidefile, decision.why, blocked=[blocked_json(ask, decision)])
+        folders = f"{aidefile.procedural_real[:80]!r} and {aidefile.episodic_real[:80]!r}"
+        return BlockedError(
+            "trust.blocked",
+            f"the folders of {agent.name[:60]!r}, {folders}, are not pruned: {decision.why}",
+            f"`memdeck trust list -w {_root(agent)}` shows what waits for an approval",
+            blocked=[blocked_json(ask, decision)],
+        )
 
     return why_not
-
-
-def _blocked(agent: Agent, aidefile: Aidefile, why: str, **details: object) -> BlockedError:
-    folders = f"{aidefile.procedural_real[:80]!r} and {aidefile.episodic_real[:80]!r}"
-    return BlockedError(
-        "trust.blocked",
-        f"the folders of {agent.name[:60]!r}, {folders}, are not pruned: {why}",
-        f"`memdeck trust list -w {_root(agent)}` shows what waits for an approval",
-        **details,
-    )
 
 
 def _root(agent: Agent) -> Path:

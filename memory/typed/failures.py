@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from memory.base.clock import read_utc
-from memory.base.words import overlap, tokens
+from memory.base.words import overlap
 from memory.document import Section, parse
 from memory.document.lines import blank_end, ends_line, newline_of
 
@@ -138,10 +138,9 @@ def _pairs(body: str) -> Iterable[tuple[str, str]]:
 
 
 class FailureGroup(NamedTuple):
-    """Failures with similar tasks, newest first; `words` are those that most of the tasks share."""
+    """Failures with similar tasks, newest first."""
 
     failures: tuple[Failure, ...]
-    words: tuple[str, ...]
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -154,7 +153,6 @@ class FailureGroup(NamedTuple):
         return {
             "count": len(self.failures),
             "task": newest.snippet,
-            "words": list(self.words),
             "reasons": self.reasons,
             "issues": sorted({one.issue for one in self.failures}),
             "tokens": sum(one.tokens or 0 for one in self.failures),
@@ -204,11 +202,4 @@ def grouped(failures: Sequence[Failure]) -> tuple[FailureGroup, ...]:
         else:
             groups.append([failure])
     groups.sort(key=len, reverse=True)
-    return tuple(FailureGroup(tuple(members), _shared_words(members)) for members in groups)
-
-
-def _shared_words(members: Sequence[Failure]) -> tuple[str, ...]:
-    """Return the words that more than half of the tasks have, in the order of the first task."""
-    counts = Counter(word for one in members for word in set(tokens(one.snippet)))
-    usual = [word for word in dict.fromkeys(tokens(members[0].snippet)) if counts[word] * 2 > len(members)]
-    return tuple(usual[:12])
+    return tuple(FailureGroup(tuple(members)) for members in groups)

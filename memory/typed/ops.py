@@ -58,15 +58,13 @@ def merge(path: AnyPath, content: str, dedupe: str = "none", **how: Unpack[How])
 
 def merge_into(path: AnyPath, content: str, dedupe: str, **how: Unpack[How]) -> Change:
     """Do what `merge` does, and return the change."""
-    words = f"merged into {{path}} ({dedupe})"
-    return rewrite(path, lambda data: merged(data, content, dedupe), "typed.merge", words, **how)
+    how["store"], inside = _place(path, how)
+    words = f"merged into {inside} ({dedupe})"
+    return rewrite(inside, lambda data: merged(data, content, dedupe), "typed.merge", words, **how)
 
 
 def rewrite(path: AnyPath, build: Callable[[bytes], bytes], operation: str, summary: str, **how: Unpack[How]) -> Change:
-    """Write the bytes that `build` returns for a file's bytes (none: no file); no empty file is made.
-
-    `{path}` in the summary becomes the path in the agent's folder.
-    """
+    """Write the bytes that `build` returns for a file's bytes (none: no file); no empty file is made."""
     store, inside = _place(path, how)
     refuse_foreign(store.root, inside)
 
@@ -77,7 +75,7 @@ def rewrite(path: AnyPath, build: Callable[[bytes], bytes], operation: str, summ
             data = build(stored.data)
             if data != stored.data:
                 transaction.write(inside, data, base=stored.base)
-            return transaction.commit(summary.replace("{path}", inside))
+            return transaction.commit(summary)
 
     return retry(attempt)
 
@@ -238,7 +236,7 @@ def write_failure(
     path = f"{aidefile_of(folder).procedural_real}/{failures.FILE}"
     note = failures.note_of(status, str(task), int(tokens), str(issue), _now(how))
     how["store"] = store
-    rewrite(path, lambda data: failures.with_note(data, note), "typed.fail", "noted a failure in {path}", **how)
+    rewrite(path, lambda data: failures.with_note(data, note), "typed.fail", f"noted a failure in {path}", **how)
     return path
 
 

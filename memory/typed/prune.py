@@ -6,7 +6,7 @@ What a run deletes is what its plan names (`status.plan_prune`), so that a dry r
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -19,7 +19,7 @@ from .sizes import nanoseconds
 from .status import AgentPrune, May, look_at, plan_prune
 
 OPERATION = "typed.prune"
-_BATCH_FILES, _BATCH_BYTES = 100, 16_000_000
+_BATCH = 100
 
 
 def prune(
@@ -40,7 +40,8 @@ def prune(
     plan = plan_prune(look_at(agent), now, may)
     if dry_run or plan.error is not None:
         return plan
-    done, pending = replace(plan, deleted=()), list(_batches(plan.deleted))
+    done = replace(plan, deleted=())
+    pending = [plan.deleted[at : at + _BATCH] for at in range(0, len(plan.deleted), _BATCH)]
     series = os.urandom(8)
     while pending:
         batch = pending.pop(0)
@@ -56,20 +57,8 @@ def prune(
             if len(batch) == 1:
                 done = replace(done, errors=(*done.errors, LeftOut(batch[0].path, error.message)))
             else:  # One of them fails: the others are removed without it.
-                pending = [[file] for file in batch] + pending
+                pending = [(file,) for file in batch] + pending
     return done
-
-
-def _batches(files: Sequence[MemoryFile]) -> Iterator[list[MemoryFile]]:
-    """Yield files in batches that can be held in memory and open at once."""
-    batch: list[MemoryFile] = []
-    for file in files:
-        if batch and (len(batch) >= _BATCH_FILES or sum(one.size for one in batch) + file.size > _BATCH_BYTES):
-            yield batch
-            batch = []
-        batch.append(file)
-    if batch:
-        yield batch
 
 
 def _without(

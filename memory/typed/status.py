@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from memory.errors import MemdeckError, RefusedError
-from memory.storage.safe_open import allow
+from memory.storage.safe_open import MOST_BYTES, allow
 
 from .aidefile import EPISODIC, PROCEDURAL, Aidefile
 from .files import LOCK, MARKDOWN, TYPES, AgentFiles, LeftOut, MemoryFile, Type, aidefile_of, look
@@ -23,8 +23,6 @@ from .sizes import nanoseconds
 
 USUAL = f'procedural_dir = "{PROCEDURAL}"\nepisodic_dir = "{EPISODIC}"'
 """The folders of an Aidefile that names none, in the form of `folders_text`."""
-LARGEST = 256_000_000
-"""The largest file, in bytes, that the history can copy; a larger one is not deleted."""
 May = Callable[[Agent, Aidefile, AgentFiles], MemdeckError | None]
 """Returns why the folders of an agent may not be pruned, None where they may."""
 
@@ -181,8 +179,8 @@ def plan_prune(look: AgentLook, now: datetime, may: May | None = None) -> AgentP
 def _refusal(agent: Agent, file: MemoryFile) -> str | None:
     """Return why the storage would refuse to remove a file, None where it would not."""
     place = agent.folder / file.path
-    if file.size > LARGEST:
-        return f"it is larger than {LARGEST // 1_000_000} MB, of which no copy can be kept"
+    if file.size > MOST_BYTES:
+        return f"it is larger than {MOST_BYTES >> 20} MB, of which no copy can be kept"
     try:
         allow(os.lstat(place), file.path)
     except MemdeckError as error:
