@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memory.document.compare import Region
     from memory.document.nodes import B
 
-    from .item_refs import EntryItem
+    from .refs import EntryItem
     from .snapshot import Snapshot
 
 

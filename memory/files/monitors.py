@@ -20,8 +20,7 @@ from memory.errors import UsageError
 
 from .dress import LineFinding, Schema, plain_body, unread_entries
 from .edit import Edit, EntryEdits, TitleRule, clean_values, one_line, started_document, with_changes
-from .item_refs import EntryItem, FieldText, name_all
-from .refs import look_up
+from .refs import EntryItem, FieldText, Lookup, name_all
 
 if TYPE_CHECKING:
     from .snapshot import Snapshot
@@ -198,14 +197,12 @@ def read_monitors(file: str, document: Document) -> Monitors:
     return Monitors(file, document)
 
 
-def find_monitor(snapshot: Snapshot, text: str) -> Monitor:
-    """Return the monitor that a ref, its digits or a part of its name means.
+_MONITORS: Lookup[Monitor] = Lookup(KIND, "monitor", lambda snapshot: snapshot.monitors.monitors)
 
-    Raises NotFoundError `monitor.not_found`, AmbiguousError `monitor.ambiguous`.
-    """
-    return look_up(
-        text, KIND, "monitor", [lambda: snapshot.view("monitors.md", read_monitors).monitors], past=snapshot.past
-    )
+
+def find_monitor(snapshot: Snapshot, text: str) -> Monitor:
+    """Return the monitor that a ref, its digits or a part of its name means; errors as `Lookup.find`."""
+    return _MONITORS.find(snapshot, text)
 
 
 def add_monitor(snapshot: Snapshot, name: str, values: Mapping[str, str], *, now: datetime) -> Edit:

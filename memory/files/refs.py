@@ -15,45 +15,49 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
-from memory.base.values import folded
+from memory.base.values import folded, is_absent
 from memory.document.lines import encode
 from memory.document.nodes import bare
 from memory.errors import AmbiguousError, EntryChoice, NotFoundError
 
 if TYPE_CHECKING:
-    from typing import Any, Protocol, TypeVar
+    from memory.document import Entry
+    from memory.files.snapshot import Snapshot
 
-    class Referable(Protocol):
-        """An item that can be looked up by ref or title."""
 
-        @property
-        def ref(self) -> str:
-            """The shown ref."""
+class Referable(Protocol):
+    """An item that can be looked up by ref or title."""
 
-        @property
-        def identity(self) -> str:
-            """The ten hex digits of the identity."""
+    @property
+    def ref(self) -> str:
+        """The shown ref."""
 
-        @property
-        def long_hex(self) -> str:
-            """The digits that no other entry of the file has."""
+    @property
+    def identity(self) -> str:
+        """The ten hex digits of the identity."""
 
-        @property
-        def title(self) -> str:
-            """The title without priority, time and the like."""
+    @property
+    def long_hex(self) -> str:
+        """The digits that no other entry of the file has."""
 
-        @property
-        def file(self) -> str:
-            """The file's name relative to the memory folder."""
+    @property
+    def title(self) -> str:
+        """The title without priority, time and the like."""
 
-        @property
-        def line(self) -> int:
-            """The line, from 0."""
+    @property
+    def file(self) -> str:
+        """The file's name relative to the memory folder."""
 
-    T = TypeVar("T", bound=Referable)
+    @property
+    def line(self) -> int:
+        """The line, from 0."""
+
+
+T = TypeVar("T", bound=Referable)
 
 SHORT = 10
 """How many hex digits come from the identity alone."""
@@ -129,96 +133,84 @@ def fits(item: Referable, digits: str) -> bool:
     return digits.startswith(identity) and item.long_hex.startswith(digits)
 
 
-def look_up(
-    text: str,
-    kind: str,
-    noun: str,
-    pools: Sequence[Callable[[], Iterable[T]]],
-    by_digits: Callable[[Iterable[T], str], Iterable[T]] | None = None,
-    read_only: Callable[[], Iterable[T]] | None = None,
-    *,
-    past: Past | None = None,
-    is_open: Callable[[T], bool] | None = None,
-    remark: Callable[[str], None] | None = None,
-) -> T:
-    """Return the one item that a ref, its hex digits (7 or more) or a part of its title names.
+class Lookup(NamedTuple, Generic[T]):
+    """How an entry of one kind is found: by its ref, the ref's hex digits (7 or more), or a part of its title.
 
-    `pools` are searched in order until one has a match: the file itself first, then its archives. In a ref, `kind#…`
-    may name a file instead, and then only that file is searched. An exact whole title wins over titles that merely
-    contain it. Where it matches one item that `is_open` and others that are not, the open one is meant, and `remark` is
-    called with a sentence about it. `read_only` is
-    used only for the hint of the error: the entry may be where no edit is possible. `past` looks up a ref that fits no
-    entry. Raises NotFoundError `<noun>.not_found`, `<noun>.archived`, `<noun>.gone` (removed) or `<noun>.renamed`, and
-    AmbiguousError `<noun>.ambiguous` whose `candidates` hold ref (in its longer form), title, file and line of each
-    match, and whose `choices` hold the same for the user.
+    `kind` is in the refs, `noun` in messages and codes. `items` returns the entries of the file, `archive` those of its
+    archives. `is_open` tells which entry is meant where others have its title too, and `is_run` which entries short
+    digits do not name. Without `traced` no outdated ref is looked up in the change log.
     """
-    name = text.strip()
-    ref = read_ref(name)
-    find = by_digits or (lambda items, digits: [item for item in items if fits(item, digits)])
-    for pool in pools:
-        asked = pool()
-        items = asked if isinstance(asked, Sequence) else list(asked)
-        found: list[T] = []
-        if ref is not None:
-            scope, digits = ref
-            if scope is None or scope == kind:
-                scoped: Iterable[T] = items
-            else:
-                scoped = [item for item in items if item.file in (scope, scope + ".md")]
-            found = list(find(scoped, digits))
-        if not found and name and (ref is None or ref[0] is None):
-            part = folded(name)
-            found = [item for item in items if item.title == name]
-            if not found:
-                found = [item for item in items if part in folded(item.title)]
-            open_ones = [item for item in found if is_open is not None and is_open(item)]
-            if len(open_ones) == 1 < len(found):
-                if remark is not None:
-                    remark(_open_one(name, open_ones[0], len(found) - 1))
-                found = open_ones
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise _ambiguous(name, noun, found)
-    if ref is not None and ref[0] in (None, kind):
-        return _by_past(name, ref[1], kind, noun, pools, find, read_only, past)
-    what = "has the ref" if ref is not None and ref[0] is not None else "fits"
-    raise _not_found(name, noun, what)
 
+    kind: str
+    noun: str
+    items: Callable[[Snapshot], Iterable[T]]
+    archive: Callable[[Snapshot], Iterable[T]] | None = None
+    is_open: Callable[[T], bool] = lambda _: False
+    is_run: Callable[[T], bool] | None = None
+    traced: bool = True
 
-def _not_found(name: str, noun: str, what: str) -> NotFoundError:
-    message = f"no {_words(noun)} {what} {short(name)}"
-    return NotFoundError(f"{noun}.not_found", message, "list them to see their refs", text=name)
+    def find(self, snapshot: Snapshot, text: str, *, archived: bool = False) -> T:
+        """Return the one entry that a text names; archives are asked if `archived` says so, after the file.
 
+        In a ref, `kind#…` may name a file instead, and then only that file is searched. An exact whole title wins over
+        titles that merely contain it. Where it matches one open entry and others, the open one is meant, and the
+        snapshot gets a remark about it. A ref that fits no entry is looked up in the change log. Raises NotFoundError
+        `<noun>.not_found`, `<noun>.archived`, `<noun>.gone` (removed) or `<noun>.renamed`, and AmbiguousError
+        `<noun>.ambiguous` whose `candidates` hold ref (in its longer form), title, file and line of each match, and
+        whose `choices` hold the same for the user.
+        """
+        name = text.strip()
+        ref = read_ref(name)
+        for pool in (self.items, *([self.archive] if archived and self.archive else ())):
+            asked = pool(snapshot)
+            items = asked if isinstance(asked, Sequence) else list(asked)
+            found: list[T] = []
+            if ref is not None:
+                scope, digits = ref
+                whole = scope in (None, self.kind)
+                found = self._by_digits(
+                    items if whole else [item for item in items if item.file in (scope, f"{scope}.md")], digits
+                )
+            if not found and name and (ref is None or ref[0] is None):
+                part = folded(name)
+                found = [item for item in items if item.title == name]
+                found = found or [item for item in items if part in folded(item.title)]
+                open_ones = list(filter(self.is_open, found))
+                if len(open_ones) == 1 < len(found):
+                    snapshot.remark(_open_one(name, open_ones[0], len(found) - 1))
+                    found = open_ones
+            if len(found) == 1:
+                return found[0]
+            if found:
+                raise _ambiguous(name, self.noun, found)
+        if ref is not None and ref[0] in (None, self.kind):
+            return self._by_past(snapshot, name, ref[1], archived)
+        raise _not_found(name, self.noun, "has the ref" if ref is not None and ref[0] is not None else "fits")
 
-def _open_one(name: str, item: Referable, others: int) -> str:
-    more = "a completed one has this title too" if others == 1 else f"{others} completed ones have this title too"
-    return f"{short(name)} means the open one, {item.ref}; {more}"
+    def _by_digits(self, items: Iterable[T], digits: str) -> list[T]:
+        found = [item for item in items if fits(item, digits)]
+        if self.is_run is None or len(digits) > SHORT:
+            return found
+        return [item for item in found if not self.is_run(item)]
 
+    def _by_past(self, snapshot: Snapshot, name: str, digits: str, archived: bool) -> T:
+        """Return the entry that an outdated ref meant before an edit; else an error says what happened to it."""
+        noun = self.noun
+        past = snapshot.past if self.traced else None
+        trace = None if past is None else past(self.kind, digits)
+        source = None if trace is None else trace.source
 
-def _by_past(
-    name: str,
-    digits: str,
-    kind: str,
-    noun: str,
-    pools: Sequence[Callable[[], Iterable[T]]],
-    find: Callable[[Iterable[T], str], Iterable[T]],
-    read_only: Callable[[], Iterable[T]] | None,
-    past: Past | None,
-) -> T:
-    """Return the entry that an outdated ref meant before an edit, or raise an error that says what happened to it."""
-    trace = None if past is None else past(kind, digits)
-    known = [item for pool in pools for item in pool() if item.identity.startswith(digits[:SHORT])]
-    if trace is not None and trace.source is not None:
-        same = [item for item in known if (entry := getattr(item, "entry", None)) and bare(entry) == trace.source]
+        def unchanged(items: Iterable[T]) -> list[T]:
+            known = ((item, getattr(item, "entry", None)) for item in items if source is not None)
+            return [item for item, entry in known if entry and bare(entry) == source]
+
+        asked = [*self.items(snapshot), *(self.archive(snapshot) if archived and self.archive else ())]
+        known = [item for item in asked if item.identity.startswith(digits[:SHORT])]
+        same = unchanged(known)
         if len(same) == 1:
             return same[0]
-    if read_only is not None:
-        stored = list(read_only())
-        found = list(find(stored, digits))
-        if not found and trace is not None and trace.source is not None:
-            found = [item for item in stored if (entry := getattr(item, "entry", None)) and bare(entry) == trace.source]
-        if found:
+        stored = [] if archived or self.archive is None else list(self.archive(snapshot.readable()))
+        if found := self._by_digits(stored, digits) or unchanged(stored):
             when = "" if trace is None else f": it {trace.words}"
             raise NotFoundError(
                 f"{noun}.archived",
@@ -229,18 +221,28 @@ def _by_past(
                 file=found[0].file,
                 **({} if trace is None else trace.details),
             )
-    if trace is not None and (trace.gone or trace.ref is not None):
-        title = f"the {_words(noun)} {short(trace.title)} {trace.words}"
-        if trace.ref is not None:
-            hint, code = f"it is {trace.ref} since", "renamed"
-        else:
-            hint, code = "`memdeck changes show` has it, `memdeck changes revert` brings it back", "gone"
-        details = {**trace.details, **({} if trace.ref is None else {"ref": trace.ref})}
-        raise NotFoundError(f"{noun}.{code}", title, hint, text=name, **details)
-    if known:
-        words = "" if trace is None else f": the entry of that ref {trace.words}"
-        raise _ambiguous(name, noun, known, f"{short(name)} names no {_words(noun)} any more{words}")
-    raise _not_found(name, noun, "has the ref" if "#" in name else "fits")
+        if trace is not None and (trace.gone or trace.ref is not None):
+            title = f"the {_words(noun)} {short(trace.title)} {trace.words}"
+            if trace.ref is not None:
+                hint, code = f"it is {trace.ref} since", "renamed"
+            else:
+                hint, code = "`memdeck changes show` has it, `memdeck changes revert` brings it back", "gone"
+            details = {**trace.details, **({} if trace.ref is None else {"ref": trace.ref})}
+            raise NotFoundError(f"{noun}.{code}", title, hint, text=name, **details)
+        if known:
+            words = "" if trace is None else f": the entry of that ref {trace.words}"
+            raise _ambiguous(name, noun, known, f"{short(name)} names no {_words(noun)} any more{words}")
+        raise _not_found(name, noun, "has the ref" if "#" in name else "fits")
+
+
+def _not_found(name: str, noun: str, what: str) -> NotFoundError:
+    message = f"no {_words(noun)} {what} {short(name)}"
+    return NotFoundError(f"{noun}.not_found", message, "list them to see their refs", text=name)
+
+
+def _open_one(name: str, item: Referable, others: int) -> str:
+    more = "a completed one has this title too" if others == 1 else f"{others} completed ones have this title too"
+    return f"{short(name)} means the open one, {item.ref}; {more}"
 
 
 def _ambiguous(name: str, noun: str, found: Sequence[Referable], words: str = "") -> AmbiguousError:
@@ -276,3 +278,72 @@ def _words(noun: str) -> str:
 def short(name: str) -> str:
     """Return a name in quotes, cut after 60 characters."""
     return repr(name if len(name) <= 60 else name[:59] + "…")
+
+
+# -- items of the small files ------------------------------------------------------------------------------------
+
+
+class Name(NamedTuple):
+    """The names of an item: ten hex digits, the digits that no other item of the file has, and the shown ref."""
+
+    identity: str
+    long_hex: str
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamedItem:
+    """An item with the names of `Name` and a place: `file` relative to the memory folder, `line` from 0."""
+
+    identity: str
+    long_hex: str
+    ref: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntryItem(NamedItem):
+    """An item that is a whole entry; `at` is (section index, entry index) in the document."""
+
+    entry: Entry
+    at: tuple[int, int]
+
+    @property
+    def title(self) -> str:
+        """The heading."""
+        return self.entry.title
+
+    def text_of(self, key: str) -> str | None:
+        """Return the text of a field; None where it is missing or means "none"."""
+        value = self.entry.fields.get(key)
+        return None if value is None or is_absent(value) else value
+
+
+class FieldText:
+    """A property of an item: the text of one field of its entry."""
+
+    def __init__(self, key: str) -> None:
+        """Store the field's key."""
+        self._key = key
+
+    def __get__(self, item: EntryItem, owner: object) -> str | None:
+        """Return the text in an item, None where there is none."""
+        return item.text_of(self._key)
+
+
+def name_all(kind: str, parts: Sequence[Sequence[str]], marks: Sequence[bytes] | None = None) -> list[Name]:
+    """Return the names of all items of a file in their order.
+
+    `parts` are the identities, `marks` distinguish items with equal ones: their whole text.
+    """
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for index, known in enumerate(parts):
+        groups.setdefault(tuple(known), []).append(index)
+    names: dict[int, Name] = {}
+    for known, members in groups.items():
+        identity = identity_hex(kind, *known)
+        digits = tell_apart(identity, [b"" if marks is None else marks[index] for index in members])
+        for index, long_hex in zip(members, digits, strict=True):
+            names[index] = Name(identity, long_hex, f"{kind}#{identity if len(members) == 1 else long_hex}")
+    return [names[index] for index in range(len(parts))]

@@ -14,7 +14,7 @@ from .journal.model import JournalEntry, read_journal
 from .journal.reading import read_date, split_heading
 from .plans.edits import with_plan_section
 from .plans.model import Plan, read_plans
-from .refs import look_up, read_ref, short
+from .refs import Lookup, read_ref, short
 from .snapshot import Snapshot, kind_of, ref_of
 from .tasks.model import Task, read_tasks
 from .tasks.values import with_section
@@ -77,7 +77,8 @@ def find_archived(snapshot: Snapshot, text: str) -> Task | JournalEntry | Plan:
         named = [plan for plans in snapshot.archived_plans() for plan in plans.plans if plan.plan_id == text.strip()]
         if len(named) == 1:
             return named[0]
-    return look_up(text, scope or "", "archive", [archived])
+    lookup: Lookup[Task | JournalEntry | Plan] = Lookup(scope or "", "archive", lambda _: archived(), traced=False)
+    return lookup.find(snapshot, text)
 
 
 def _placed(document: Document, kind: str, entry: Entry, title: str) -> tuple[Document, tuple[int, int]]:

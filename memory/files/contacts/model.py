@@ -16,8 +16,7 @@ from memory.errors import UsageError
 from memory.files.bullets import add_bullet, replace_bullet
 from memory.files.dress import LineFinding, loose_lines, plain_bullets, unread, unread_entries, visible_lines
 from memory.files.edit import Edit, one_line, started_document, with_end
-from memory.files.item_refs import NamedItem, name_all
-from memory.files.refs import look_up
+from memory.files.refs import Lookup, NamedItem, name_all
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -212,16 +211,18 @@ def read_contacts(file: str, document: Document) -> Contacts:
     return Contacts(file, document)
 
 
+_CONTACTS: Lookup[Contact] = Lookup(KIND, "contact", lambda snapshot: snapshot.contacts.all())
+
+
 def find_contact(snapshot: Snapshot, text: str) -> Contact:
     """Return the channel, route or person that a ref, its digits, the id of a channel or a part of its name means.
 
     Raises NotFoundError `contact.not_found`, AmbiguousError `contact.ambiguous`.
     """
-    contacts = snapshot.view("contacts.md", read_contacts)
-    named = [one for one in contacts.channels if channel_id(one.id) == channel_id(text)]
+    named = [one for one in snapshot.contacts.channels if channel_id(one.id) == channel_id(text)]
     if len(named) == 1 and channel_id(text):
         return named[0]
-    return look_up(text, KIND, "contact", [contacts.all], past=snapshot.past)
+    return _CONTACTS.find(snapshot, text)
 
 
 def channel_id(text: str) -> str:

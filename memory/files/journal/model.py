@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date as calendar_date
 from itertools import groupby
 from operator import attrgetter, ge
@@ -13,7 +13,7 @@ from memory.base.values import folded
 from memory.document.lines import hidden_lines, split_lines
 from memory.document.nodes import bare
 from memory.errors import UsageError
-from memory.files.refs import SHORT, fits, identity_hex, look_up, tell_apart
+from memory.files.refs import Lookup, identity_hex, tell_apart
 
 from .reading import plain_day, plain_entry, split_heading
 
@@ -272,26 +272,17 @@ def identity_of(date: str | None, head: tuple[str | None, str]) -> str:
     return identity_hex(KIND, date or "", time or "", title)
 
 
+_ENTRIES: Lookup[JournalEntry] = Lookup(
+    KIND,
+    "journal",
+    lambda snapshot: snapshot.journal.entries(),
+    lambda snapshot: (entry for journal in snapshot.archived_journals() for entry in journal.entries()),
+)
+
+
 def find_entry(snapshot: Snapshot, text: str, *, archived: bool = False) -> JournalEntry:
-    """Return the entry that a ref, seven or more of its hex digits, or a unique part of its title names.
-
-    Archives are asked if `archived` says so, and only for what journal.md does not have. Raises NotFoundError
-    `journal.not_found`, AmbiguousError `journal.ambiguous` with candidates and their longer refs.
-    """
-    files = snapshot if archived else snapshot.readable()
-    archive = lambda: (entry for journal in files.archived(KIND, read_journal) for entry in journal.entries())  # noqa: E731
-    pools: list[Callable[[], Iterable[JournalEntry]]] = [
-        snapshot.view("journal.md", read_journal).entries,
-        *([archive] if archived else ()),
-    ]
-    return look_up(text, KIND, "journal", pools, _by_digits, None if archived else archive, past=snapshot.past)
-
-
-def _by_digits(entries: Iterable[JournalEntry], digits: str) -> list[JournalEntry]:
-    """Return the entries whose ref begins with these digits."""
-    short = digits[:SHORT]
-    found = [entry for entry in entries if entry.identity.startswith(short)]
-    return found if len(digits) <= SHORT else [entry for entry in found if fits(entry, digits)]
+    """Return the entry that a ref, its digits or a part of its title names; errors as `Lookup.find`."""
+    return _ENTRIES.find(snapshot, text, archived=archived)
 
 
 # -- the lines of an entry, written so that no line can become anything else ---------------------------------------

@@ -16,8 +16,7 @@ from memory.errors import UsageError
 from memory.files.bullets import add_bullet, replace_bullet
 from memory.files.dress import LineFinding, loose_lines, plain_bullets
 from memory.files.edit import Edit, one_line, started_document
-from memory.files.item_refs import NamedItem, name_all
-from memory.files.refs import look_up, short
+from memory.files.refs import Lookup, NamedItem, name_all, short
 
 if TYPE_CHECKING:
     from typing import Any, Literal
@@ -152,12 +151,15 @@ def read_knowledge(file: str, document: Document) -> Knowledge:
     return Knowledge(file, document)
 
 
+_KNOWLEDGE: Lookup[KnowledgeItem] = Lookup(KIND, KIND, lambda snapshot: snapshot.knowledge.items)
+
+
 def find_knowledge(snapshot: Snapshot, text: str) -> KnowledgeItem:
     """Return the item that a ref, its digits or a part of its text means.
 
     Raises NotFoundError `knowledge.not_found`, AmbiguousError `knowledge.ambiguous`.
     """
-    return look_up(text, KIND, KIND, [lambda: snapshot.view("knowledge.md", read_knowledge).items], past=snapshot.past)
+    return _KNOWLEDGE.find(snapshot, text)
 
 
 def add_knowledge(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from memory.base.values import is_absent
 from memory.document.nodes import bare
 from memory.files.dress import LineFinding, Schema, plain_entry
-from memory.files.item_refs import EntryItem, FieldText, Name, name_all
-from memory.files.refs import look_up
+from memory.files.refs import EntryItem, FieldText, Lookup, Name, name_all
 
 from .json_block import JsonPlan, read_plan_json
 from .parts import PlanPhase, PlanProblem, PlanTask, plan_problems
@@ -170,27 +169,22 @@ def read_plans(file: str, document: Document) -> Plans:
     return Plans(file, document)
 
 
-def find_plan(snapshot: Snapshot, text: str, *, archived: bool = False) -> Plan:
-    """Return the plan that a ref, its digits, its planId or a part of its title means.
+_PLANS: Lookup[Plan] = Lookup(
+    KIND,
+    "plan",
+    lambda snapshot: snapshot.plans.plans,
+    lambda snapshot: (plan for plans in snapshot.archived_plans() for plan in plans.plans),
+    is_open=lambda plan: plan.section == "active" and not plan.archived,
+)
 
-    Raises NotFoundError `plan.not_found`, AmbiguousError `plan.ambiguous`.
-    """
-    pools: list[Callable[[], Iterable[Plan]]] = [lambda: snapshot.view("orchestration.md", read_plans).plans]
-    if archived:
-        pools.append(lambda: tuple(plan for plans in snapshot.archived(KIND, read_plans) for plan in plans.plans))
-    for pool in pools:
-        found = [plan for plan in pool() if plan.plan_id == text.strip()]
+
+def find_plan(snapshot: Snapshot, text: str, *, archived: bool = False) -> Plan:
+    """Return the plan that a ref, its digits, its planId or a part of its title means; errors as `Lookup.find`."""
+    for plans in (snapshot.plans, *(snapshot.archived_plans() if archived else ())):
+        found = [plan for plan in plans.plans if plan.plan_id == text.strip()]
         if len(found) == 1:
             return found[0]
-    return look_up(
-        text,
-        KIND,
-        "plan",
-        pools,
-        past=snapshot.past,
-        is_open=lambda plan: plan.section == "active" and not plan.archived,
-        remark=snapshot.remark,
-    )
+    return _PLANS.find(snapshot, text, archived=archived)
 
 
 def tasks_of_plan(entry: Entry) -> tuple[PlanTask, ...]:

@@ -5,7 +5,7 @@ Open tasks of one title are twins: allowed, but their actions do not run, and th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +15,7 @@ from memory.base.cron import BadCron, next_runs
 from memory.base.values import alike
 from memory.document.model import Document
 from memory.document.nodes import Entry, bare
-from memory.files.refs import SHORT, fits, look_up, tell_apart
+from memory.files.refs import Lookup, tell_apart
 
 from .reading import SectionName, is_checked, plain_section
 from .values import (
@@ -402,37 +402,20 @@ def read_tasks(file: str, document: Document) -> TaskList:
     return TaskList(file, document)
 
 
+_TASKS: Lookup[Task] = Lookup(
+    KIND,
+    "task",
+    lambda snapshot: snapshot.tasks.tasks,
+    lambda snapshot: (task for tasks in snapshot.archived_tasks() for task in tasks.tasks),
+    is_open=lambda task: task.section in ("pending", "in-progress"),
+    # A completed run of a recurring task has longer digits.
+    is_run=lambda task: is_run(task.entry),
+)
+
+
 def find_task(snapshot: Snapshot, text: str, *, archived: bool = False) -> Task:
-    """Return the task that a ref, seven or more of its hex digits, or a unique part of its title names.
-
-    Archives are asked if `archived` says so, and only for what tasks.md does not have. Raises NotFoundError
-    `task.not_found`, AmbiguousError `task.ambiguous` with candidates and their longer refs.
-    """
-
-    def archive() -> Iterator[Task]:
-        files = snapshot if archived else snapshot.readable()
-        return (task for tasks in files.archived("tasks", read_tasks) for task in tasks.tasks)
-
-    def by_digits(tasks: Iterable[Task], digits: str) -> list[Task]:
-        same = [task for task in tasks if fits(task, digits)]
-        # A completed run of a recurring task has longer digits.
-        return [task for task in same if not is_run(task.entry)] if len(digits) <= SHORT else same
-
-    pools: list[Callable[[], Iterable[Task]]] = [
-        lambda: snapshot.view("tasks.md", read_tasks).tasks,
-        *([archive] if archived else ()),
-    ]
-    return look_up(
-        text,
-        KIND,
-        "task",
-        pools,
-        by_digits,
-        None if archived else archive,
-        past=snapshot.past,
-        is_open=lambda task: task.section in ("pending", "in-progress"),
-        remark=snapshot.remark,
-    )
+    """Return the task that a ref, its digits or a part of its title names; errors as `Lookup.find`."""
+    return _TASKS.find(snapshot, text, archived=archived)
 
 
 def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:
