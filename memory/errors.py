@@ -145,13 +145,13 @@ def write_failed(error: OSError, path: str) -> MemdeckError:
             errno=_name(error),
         )
     if error.errno in _LINKS:
-        return RefusedError("file.link", f"{path} is or lies behind a symbolic link", "edit its target", file=path)
+        return RefusedError("file.link", f"{path} is a symbolic link or behind one", "edit its target", file=path)
     if error.errno == errno.ENOTDIR:
         return RefusedError("file.not_folder", f"a part of {path} is not a folder", file=path)
     if error.errno == errno.EXDEV:
         return RefusedError(
             "file.other_device",
-            f"{path} lies on another file system than memdeck's own folder ({_name(error)})",
+            f"{path} is on another file system than memdeck's own folder ({_name(error)})",
             "mount the system's folder as a whole: files are replaced in one step, which two file systems cannot do",
             file=path,
             errno=_name(error),
@@ -180,7 +180,7 @@ def file_too_large(path: str, size: int, most: int) -> RefusedError:
     return RefusedError(
         "file.too_large",
         f"{path} has {size:,} bytes, {most:,} at most are read",
-        "move what is old into files of archive/, or empty it",
+        "move old entries into files of archive/, or empty it",
         file=path,
         size=size,
     )
@@ -188,7 +188,7 @@ def file_too_large(path: str, size: int, most: int) -> RefusedError:
 
 def made_anew(error: MemdeckError) -> MemdeckError:
     """Return a refusal of one of memdeck's own files or folders with the hint to remove it: nothing is lost with it."""
-    return type(error)(error.code, error.message, "remove what stands there: memdeck makes it anew", **error.details)
+    return type(error)(error.code, error.message, "remove it: memdeck makes it anew", **error.details)
 
 
 def file_kind(mode: int) -> str:

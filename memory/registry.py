@@ -270,7 +270,7 @@ def workspace_of(start: str) -> str | None:
     """Return the workspace that contains a folder (absolute): the nearest one upwards that holds any system.
 
     A folder with only the mark of a `listed` system belongs to the workspace around it, if there is one, so that its
-    files have one history whatever the current folder is.
+    files have one history from any current folder.
     """
     folder, found = start, None
     systems = registered()

@@ -162,7 +162,7 @@ class Workspace:
             store.together.close()
 
     def let_go(self) -> None:
-        """Drop all cached data and close what is open; the next use reads again."""
+        """Drop all cached data and close open files; the next use reads again."""
         self._documents.clear()
         self._coming = {}
         self._views = Views()

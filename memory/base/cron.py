@@ -56,7 +56,7 @@ class BadCron(UsageError, ValueError):
     """An invalid cron expression (code `cron.invalid`), or one that never runs (`cron.never`)."""
 
     def __init__(self, message: str, code: str = "cron.invalid") -> None:
-        """Store what is wrong with the expression."""
+        """Create the error with a message about the expression."""
         super().__init__(code, message, "write five fields such as 0 9 * * MON, or @daily")
 
 

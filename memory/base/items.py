@@ -61,7 +61,7 @@ class Committed(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """The conversion of items into a memory: the accepted items, what is left out, and `commit`, which writes.
+    """The conversion of items into a memory: the accepted items, the skipped ones, and `commit`, which writes.
 
     Nothing is written before `commit` is called.
     """

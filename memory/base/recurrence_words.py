@@ -42,7 +42,7 @@ class BadRecurrence(BadCron):
     """Words that are not a recurrence (code `cron.invalid`), or one that cron cannot express (`cron.beyond`)."""
 
     def __init__(self, message: str, hint: str = _EXAMPLES, code: str = "cron.invalid") -> None:
-        """Store what is wrong, and what to write."""
+        """Store the message and the hint."""
         super().__init__(message, code)
         self.hint = hint
 

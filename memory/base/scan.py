@@ -1,4 +1,4 @@
-"""The content scan: threats, secrets and what is not memory, found by named rules.
+"""The content scan: named rules find threats, secrets and text that is no memory.
 
 `standard` rejects threats and secrets and annotates the rest, `strict` rejects all. The matched text is never reported:
 only the rule, its category, and how many bytes it covered.
@@ -144,7 +144,7 @@ def scan(texts: tuple[str, ...], profile: str = "standard") -> tuple[ScanHit, ..
 
 
 def rejected_in(texts: Iterable[str], *, plain_words: bool = False) -> tuple[str, ...]:
-    """Return the rules that reject some texts whatever the profile, each once: threats and secrets.
+    """Return the rules that reject some texts under every profile, each once: threats and secrets.
 
     `plain_words` as in `find_secrets`.
     """

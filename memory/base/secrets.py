@@ -95,7 +95,7 @@ _ANY_CASE = int(re.ASCII | re.IGNORECASE)
 _LOGIN = r"://[^\s/:@'\"<>?#]{0,100}:([^\s/:@'\"<>?#]{3,200})@[\w\[]"
 _STANDS_FOR = r"[*.x]+\Z|[$<{%\[(*]|your|pass(?:word|wd)?\Z|pwd\Z|secret\Z|token\Z|xxx|\.\.\.|redacted"
 
-# `curl -u name:password`: where a program that takes one stands before it on the line, whatever the password is.
+# `curl -u name:password`: any password, if a program that takes a login precedes it on the line.
 _OPTIONS = (b"-u", b"--user", b"--proxy-user", b"curl", b"wget")
 _OPTION = (
     r"(?<![^\s\"'`(])(?:-[A-Za-z]{0,8}[uU]|--(?:proxy-)?user)(?P<gap>(?:[ \t=]|\\\r?\n){0,12})"
@@ -210,7 +210,7 @@ def _masked_of(key: str, value: Any) -> Any:
 
 
 def replaced(text: str, words: Callable[[str], str], *, plain_words: bool = False) -> str:
-    """Return a text in which `words`, given its kind, stands in place of each secret; see `find_secrets`."""
+    """Return a text with each secret replaced by `words` of its kind; see `find_secrets`."""
     pieces: list[str] = []
     done = 0
     for found in find_secrets(text, plain_words=plain_words):
@@ -287,7 +287,7 @@ def _options(text: str, data: bytes, lower: bytes) -> Iterator[FoundSecret]:
 
 
 def _takes_login(lower: bytes, place: int) -> bool:
-    """Return whether a program that takes a login stands before a place, on its line or on lines continued by `\\`."""
+    """Return whether a program that takes a login precedes a place, on its line or on lines continued by `\\`."""
     end = start = place
     while start > 0 and end - start < _LOOK_BACK:
         start = lower.rfind(b"\n", max(0, end - _LOOK_BACK), start)
@@ -298,7 +298,7 @@ def _takes_login(lower: bytes, place: int) -> bool:
 
 
 def _headers(text: str, lower: bytes) -> Iterator[FoundSecret]:
-    """Yield what follows `Authorization: Bearer`, whatever it looks like, but placeholders and words about it."""
+    """Yield any value that follows `Authorization: Bearer`, except placeholders and words about it."""
     count = 0
     for start in _places(lower, b"authorization"):
         match = _regex(_HEADER, _ANY_CASE).match(text, start)

@@ -46,7 +46,7 @@ _FEWEST = 3
 
 
 def fold(text: str) -> str:
-    """Return a text in lower case without accents; what is no word becomes a space or stays an ASCII sign.
+    """Return a text in lower case without accents; signs become spaces or ASCII signs.
 
     The result may be longer or shorter than the text.
     """

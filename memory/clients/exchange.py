@@ -20,7 +20,7 @@ LEFT_OUT = frozenset({"task", "journal", "contact", "plan", "monitor", "setting"
 def take(folder: ClientFolder, items: Sequence[Item], *, actor: str, now: datetime) -> Taken:
     """Convert items to memories of a folder, each with its line in the index.
 
-    An item with the title of a memory that is there replaces its text, so that converting again changes what changed.
+    An item with the title of an existing memory replaces its text, so that converting again changes what changed.
     """
     known = {alike(one.title): one for one in folder.memories}
     new: list[tuple[Item, ClientMemory | None]] = []
@@ -33,7 +33,7 @@ def take(folder: ClientFolder, items: Sequence[Item], *, actor: str, now: dateti
         elif any(alike(item.title) == alike(one.title) for one, _ in new):
             skipped.append(Skipped(item.what, "it came along already"))
         elif there is not None and alike(there.body) == alike(_body(item)):
-            skipped.append(Skipped(item.what, "it is there already"))
+            skipped.append(Skipped(item.what, "it already exists"))
         else:
             new.append((item, there))
             losses += losses_of(item, _KNOWN)

@@ -243,7 +243,7 @@ class FolderWriter:
                 return build(transaction)
 
         if not self.store.source.inside:
-            notice(self.store, self.now)  # What is there already must not look like made after this change.
+            notice(self.store, self.now)  # Existing files must not look like made after this change.
         return retry(attempt)
 
 
@@ -256,7 +256,7 @@ def notice(store: ClientStore, now: datetime) -> int:
     names = {store.shown(path) for path in files_of(store.source)}
     known = set(history.seen())
     if known and not names <= known:
-        history.expect(names - known)  # The folder was looked at before, so what is new in it was made since.
+        history.expect(names - known)  # The folder was looked at before, so its new files were made since.
     return history.notice(sorted({*names, *history.to_look_at()}), now)
 
 

@@ -78,7 +78,7 @@ class _Reader:
         self.tops = [*_up(self.root, project_root(self.root))]
 
     def file(self, client: str, top: Path, path: str, when: When = "start", why: str = "") -> Iterator[Instructions]:
-        """Yield a file, if it is there: links that lead out of its folder are not followed."""
+        """Yield a file, if it exists: links that lead out of its folder are not followed."""
         place = top / path
         try:
             if os.stat(place).st_size > _MOST_BYTES:

@@ -1,4 +1,4 @@
-"""One file of a client's memory: read whatever its form is, and changed without touching another byte."""
+"""One file of a client's memory: read in any form, and changed without touching another byte."""
 
 from __future__ import annotations
 

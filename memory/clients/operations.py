@@ -219,7 +219,7 @@ def add(
 def edit(
     context: Context, ref: str, title: str | None, description: str | None, kind: str | None, text: str | None
 ) -> Result:
-    """Change a memory of a client; what is not named stays byte for byte."""
+    """Change a memory of a client; all else in it stays byte for byte."""
     folder, memory = found_in(_system(context).look().folders, ref)
     given = {"name": title, "description": description, "type": kind}
     values = {key: value for key, value in given.items() if value is not None}

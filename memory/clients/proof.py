@@ -1,7 +1,7 @@
 """What entries say about the repository, checked without a model: files that they name, and scripts that they run.
 
-`holds` is what is there, `changed` what has another name now, `gone` what the history shows was removed; all else is
-unknown. Only `changed` and `gone` are told: precision comes before recall.
+A name `holds` if it exists, is `changed` if it was renamed, and is `gone` if the history shows its removal; all others
+are unknown. Only `changed` and `gone` are told: precision comes before recall.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Repository:
 
     @cached_property
     def _ignored(self) -> GitIgnoreSpec:
-        """What git ignores: such a file is made here, so that the history does not tell whether it is there."""
+        """What git ignores: such a file is made here, so that the history does not tell whether it exists."""
         try:
             return GitIgnoreSpec.from_lines(decode(read(".gitignore", self._root).data).splitlines())
         except (MemdeckError, ValueError):

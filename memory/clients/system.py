@@ -133,7 +133,7 @@ class ClientMemories(System):
     def rejoin(self, moved: Sequence[Moved], *, actor: str, now: datetime, dry_run: bool) -> tuple[str, int]:
         """Copy the memories of earlier folders of this project to its present one; return its path and how many files.
 
-        A file that is in several is the newest's. Nothing is there yet, so nothing is overwritten.
+        Of a file in several folders, the newest folder's is copied. The present one has none, so none is overwritten.
         """
         home = self.workspace.home
         if home is None or not moved:
@@ -158,7 +158,7 @@ class ClientMemories(System):
         return with_memory(instructions(self.workspace.root, self.workspace.home, os.environ), self.look().folders)
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
-        """Return the findings about the folders, what clients deleted, and what is wrong with what any memory says."""
+        """Return the findings about the folders, about deletions by clients, and about the text of any memory."""
         found = (*self._deleted(), *self._checked())
         return tuple(one for one in found if names is None or one.file in names)
 
@@ -194,7 +194,7 @@ class ClientMemories(System):
                 yield Problem("warning", store.source.shown, 0, "clients.deleted", f"{words}; {back}")
 
     def mend(self, names: Sequence[str] | None, *, actor: str, now: datetime, dry_run: bool) -> tuple[Problem, ...]:
-        """Mend the indexes: lines for what they do not name, and no lines that lead nowhere; return what is settled."""
+        """Mend the indexes: add missing lines, remove lines that lead nowhere; return the settled findings."""
         mended: list[Problem] = []
         for folder in self.look().folders:
             for mend in mends_of(folder):

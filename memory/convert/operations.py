@@ -12,7 +12,7 @@ from .run import ConversionReport
 from .run import convert as run
 
 _SHOWN, _EACH = 20, 3
-"""Lines about what is skipped, and how many things with the same reason are named if there are more."""
+"""Most lines about skipped things, and how many with the same reason are named if there are more."""
 
 
 @verb(
@@ -63,7 +63,7 @@ def _lines(paint: Paint, report: ConversionReport) -> Iterator[str]:
 
 
 def _skipped(paint: Paint, report: ConversionReport) -> Iterator[str]:
-    """Yield what is skipped; if much is, the first of each reason, so that one reason does not hide the others."""
+    """Yield the skipped things; of many, the first of each reason, so that one reason does not hide the others."""
     most = len(report.skipped) if len(report.skipped) <= _SHOWN else _EACH
     left, shown = len(report.skipped), 0
     reasons: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Finds what is wrong with the structure of a document, for any kind of memory file."""
+"""Finds structural problems in a document, for any kind of memory file."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _odd_lines(document: Document) -> Iterator[Finding]:
                 message = " is text; a heading has a space behind its hashes"
                 yield first + number, "document.heading", f"{text.strip()[:40]!r}{message}"
             elif _MARK.match(text):
-                message = " is text: a byte order mark stands before it"
+                message = " is text: a byte order mark precedes it"
                 yield first + number, "document.mark", f"{text.strip()[:40]!r}{message}"
 
 
@@ -58,7 +58,7 @@ def _fields_twice(document: Document) -> Iterator[Finding]:
         seen: set[str] = set()
         for node in block.fields.nodes if block.fields.repeated else ():
             if node.key in seen:
-                yield first + node.line, "field.twice", f"the field {node.key!r} stands twice; the first counts"
+                yield first + node.line, "field.twice", f"the field {node.key!r} occurs twice; the first counts"
             seen.add(node.key)
 
 
@@ -76,7 +76,7 @@ def _encoding(data: bytes) -> list[Finding]:
         if len(found) == _MOST_ENCODING:
             break
     if b"\0" in data:
-        found.append((_line(data, data.index(b"\0")), "document.nul", "a NUL byte stands in the text; it is kept"))
+        found.append((_line(data, data.index(b"\0")), "document.nul", "the text contains a NUL byte; it is kept"))
     return found
 
 
@@ -99,7 +99,7 @@ def _conflicts(data: bytes) -> list[Finding]:
 def _places(document: Document) -> list[Finding]:
     found: list[Finding] = []
     for index, entry in enumerate(document.head.entries):
-        message = f"the entry {entry.title!r} stands before any section"
+        message = f"the entry {entry.title!r} belongs to no section"
         found.append((document.line_of(-1, index), "document.loose_entry", message))
     names: dict[str, int] = {}
     for index, section in enumerate(document.sections):
@@ -108,7 +108,7 @@ def _places(document: Document) -> list[Finding]:
         first = names.setdefault(section.name, index)
         if first != index:
             lines = document.section_lines
-            message = f"the section {section.title!r} stands in line {lines[first + 1] + 1} too"
+            message = f"the section {section.title!r} is in line {lines[first + 1] + 1} too"
             found.append((lines[index + 1], "document.twin_section", message))
     if document.open_end:
         message = "a code fence or HTML block is never closed: it swallows the rest of the file"

@@ -58,7 +58,7 @@ class FrontKey(NamedTuple):
 
 def duplicate(line: int, key: str) -> tuple[int, str, str]:
     """Return the problem of a duplicate key in one mapping."""
-    return line, "front.duplicate", f"the key {key[:40]!r} stands in the front matter twice; the first counts"
+    return line, "front.duplicate", f"the key {key[:40]!r} occurs twice in the front matter; the first counts"
 
 
 # Line ends only in YAML, and a mark that it drops: with them its lines and ours would differ.
@@ -81,7 +81,7 @@ def read_yaml(text: str) -> tuple[list[FrontKey], list[tuple[int, str, str]]]:
             # The two differ in tabs only: the one in C takes them for blanks.
             root = _composed(text, yaml.BaseLoader if "\t" in text else getattr(yaml, "CBaseLoader", yaml.BaseLoader))
         except (yaml.YAMLError, ValueError, OverflowError):
-            # The loader in Python says more exactly what is wrong; the one in C is ten times as fast.
+            # The Python loader reports errors more exactly; the C loader is ten times as fast.
             root = _composed(text, yaml.BaseLoader)
     except yaml.reader.ReaderError as error:
         raise FrontRefused("character", _line_at(text, error.position)) from None

@@ -278,7 +278,7 @@ class FieldValues(dict[str, str]):
     """The fields of one body by key, in file order; of a duplicate key the first counts.
 
     A value is stripped, its continuation lines are dedented and joined with a line feed. It is a dict for fast
-    look-ups, made by `read_fields`, and read-only. `repeated` says that a key is there twice.
+    look-ups, made by `read_fields`, and read-only. `repeated` is whether a key occurs twice.
     """
 
     __slots__ = ("body", "repeated")
@@ -464,7 +464,7 @@ def _matches(form: re.Pattern[str], body: str) -> Iterator[tuple[int, re.Match[s
 
 
 def _shown(body: str) -> str:
-    """Return a body in which dots stand for what is code, and line feeds for lone carriage returns; offsets stay."""
+    """Return a body with dots in place of code and line feeds in place of lone carriage returns; offsets stay."""
     if not may_hide(body):
         return body
     lines = zip(split_lines(body), hidden_lines(body), strict=True)

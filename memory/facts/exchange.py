@@ -45,7 +45,7 @@ def take(store: FactStore, items: Sequence[Item], *, actor: str, now: datetime) 
         fact, lost = _fact(item)
         why = refusal(fact.text, fact.tags, fact.scope)
         if why is None and (fact.text in known or fact.text in new):
-            why = "it is there already" if fact.text in known else "it came along already"
+            why = "it already exists" if fact.text in known else "it came along already"
         if why is None and len(reading.facts) + len(new) >= most:
             why = f"the {most:,} facts that max_total allows are there"
         if why is not None:

@@ -1,4 +1,4 @@
-"""The agent of a host: it publishes the workspaces of the host, does its jobs, runs what is due, and reports that it is
+"""The agent of a host: it publishes the workspaces of the host, does its jobs, runs due work, and reports that it is
 alive.
 
 It never changes files because of the catalogue, but by a job of the closed list. While the database is down, everything
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Database = psycopg.Connection[tuple[Any, ...]]
 
 EACH_SECONDS = 1.0
-"""Seconds between two checks of the workspaces' files, and of what is due."""
+"""Seconds between two checks of the workspaces' files, and for due work."""
 JOB_SECONDS = 0.3
 """Seconds between two looks for jobs."""
 CLEAR_SECONDS = 3600.0
@@ -91,7 +91,7 @@ class HostAgent:
         self._stopping.set()
 
     def run(self, *, once: bool = False) -> None:
-        """Publish, do jobs and run what is due until `stop`; with `once`, do all of it once and return.
+        """Publish, do jobs and run due work until `stop`; with `once`, do all of it once and return.
 
         UsageError, ConflictError `fleet.host_taken`: it cannot start. A database that is down is waited for, except
         with `once`.
@@ -252,7 +252,7 @@ class HostAgent:
             done += 1
         return done
 
-    # -- what is due ------------------------------------------------------------------------------------------
+    # -- due work ---------------------------------------------------------------------------------------------
 
     def _keep_schedules(self) -> None:
         while not self._stopping.is_set():
@@ -260,7 +260,7 @@ class HostAgent:
             self._stopping.wait(self._settings.each_seconds)
 
     def _keep(self) -> None:
-        """Run what is due in each workspace now; one without schedules is opened again when its files change."""
+        """Run the due work of each workspace now; one without schedules is opened again when its files change."""
         settings = self._settings
         for path in settings.listed() if settings.watch or settings.maintain else ():
             stamps = tuple(file_stamp(os.path.join(path, MEMORY_FOLDER, name)) for name in ("config.md", "monitors.md"))

@@ -171,7 +171,7 @@ class EmbeddedFleet:
         stamp = digest_of(watched)
         same = held is not None and held.overview.error is None and (held.watched, held.stamp) == (watched, stamp)
         problems = held.overview.problems if same and held is not None else None
-        overview, until = self.local.stand(workspace, now, problems)
+        overview, until = self.local.overview(workspace, now, problems)
         return Look(overview, now, watched, stamp, until)
 
     def search(

@@ -97,7 +97,7 @@ class FleetIndex:
         self._unsettled: dict[str, int] = {}
 
     def close(self) -> None:
-        """Close what is open; the next call opens it again."""
+        """Close the index; the next call opens it again."""
         self._index.close()
         self._loaded = None
 

@@ -99,7 +99,7 @@ class LocalWorkspaces:
             if progress is not None:
                 progress(number, len(paths))
 
-    # -- what is done in one ----------------------------------------------------------------------------------
+    # -- work in one workspace --------------------------------------------------------------------------------
 
     def beside(self, workspace: Workspace) -> tuple[str, ...]:
         """Return the files outside a workspace that its status depends on: decisions, and the last maintenance."""
@@ -107,7 +107,7 @@ class LocalWorkspaces:
         folder = workspace.state.folder.path
         return tuple(map(str, [*own, folder / STATE, folder / FOLDER / NAME]))
 
-    def stand(
+    def overview(
         self, workspace: Workspace, now: datetime, problems: int | None = None
     ) -> tuple[WorkspaceOverview, datetime]:
         """Return the status of a workspace, and until when it holds if no file that it depends on changes; `problems`
@@ -166,7 +166,7 @@ class LocalWorkspaces:
     def keep(
         self, workspace: Workspace, now: datetime, upkeep: str, *, watch: bool
     ) -> tuple[datetime | None, list[str]]:
-        """Run what is due in a workspace by its own schedules, as far as its approvals allow it: the monitors and the
+        """Run the due work of a workspace by its own schedules, as far as its approvals allow it: the monitors and the
         heartbeat if `watch`, and maintenance if `upkeep` is the cron line for workspaces that name none ("": none).
 
         Return when to look again (None: when a file changes), and lines about what happened.
@@ -256,5 +256,5 @@ def watched_of(workspace: Workspace) -> tuple[str, ...]:
 
 
 def stamp_of(paths: tuple[str, ...]) -> Stamp:
-    """Return a value that identifies a state of these paths; None stands for a path that does not exist."""
+    """Return a value that identifies a state of these paths; None means a path that does not exist."""
     return tuple(map(file_stamp, paths))

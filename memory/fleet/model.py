@@ -58,7 +58,7 @@ class WorkspaceOverview:
 
     @classmethod
     def read(cls, path: Path, host: str, found: Mapping[str, Any]) -> WorkspaceOverview:
-        """Return a status that was stored as `json`; what is missing in it has its default."""
+        """Return a status that was stored as `json`; missing fields have their defaults."""
         last = found.get("last_maintenance")
         counts = {name: found.get(name, 0) for name in ("overdue", "failing", "stale", "waiting", "problems", "size")}
         return cls(

@@ -202,7 +202,7 @@ def metrics(context: Context, database: str | None) -> Result:
 @under(fleet, "check", examples=("memdeck fleet check", "memdeck fleet check -o jsonl"))
 @on_database
 def check(context: Context, database: str | None) -> Result:
-    """Report what is wrong in the memory files of each workspace; exit code 4 when there is an error in any."""
+    """Report the problems in the memory files of each workspace; exit code 4 when there is an error in any."""
     rows = tuple(fleet_of(context, database).check(context.now, context.progress("workspaces")))
     found = [(row, one) for row in rows for one in (row.result or {}).get("problems", ())]
 
@@ -268,7 +268,7 @@ def _listed_lines(paint: Paint, context: Context, rows: Sequence[FleetWorkspace]
 def _hosts(
     context: Context, rows: Iterable[FleetWorkspace | FleetHit | WorkspaceOverview | WorkResult]
 ) -> frozenset[str]:
-    """Return the hosts of what is shown, and this machine; with several hosts, paths are shown with their host."""
+    """Return the hosts of the shown rows, and this machine; with several hosts, paths are shown with their host."""
     return frozenset({host_name(context.environ), *(row.host for row in rows)})
 
 

@@ -151,7 +151,7 @@ def view_lines(paint: Paint, views: Iterable[ChangeView], *, origins: bool = Fal
     help="Only bring back the entries that another program removed; what else it wrote stays.",
 )
 def revert(context: Context, change_id: str, removed: bool) -> Result:
-    """Take back one change, whoever made it; what others did since stays.
+    """Take back one change by any author; later changes by others stay.
 
     Where the same was changed since, nothing is written, and it says what these entries became.
     """

@@ -166,7 +166,7 @@ def lost_files(workspace: Workspace) -> tuple[LostFile, ...]:
         with workspace.together.glance():
             return tuple(_lost(workspace))
     except MemdeckError:
-        return ()  # `doctor` reports what is wrong with the state folder.
+        return ()  # `doctor` reports the problems of the state folder.
 
 
 def _lost(workspace: Workspace) -> Iterator[LostFile]:

@@ -207,7 +207,7 @@ def mute(context: Context, name: str | None, span: str | None, off: bool) -> Res
 
 @under(monitors, "export", serves="look", examples=("memdeck monitors export",))
 def export(context: Context) -> Result:
-    """Print how the monitors stand in the text format of Prometheus."""
+    """Print the states of the monitors in the text format of Prometheus."""
     found = _standings(context)
 
     def lines() -> list[str]:

@@ -106,7 +106,7 @@ def _renewal(store: StateStore) -> str:
 
 
 def _archive_older(store: StateStore, *, actor: str, now: datetime) -> None:
-    """Archive checkpoints in batches until what is left fits in one change; the newest come last."""
+    """Archive checkpoints in batches until the rest fits in one change; the newest come last."""
 
     def build(writing: StateWriting) -> bool:
         ids = writing.memory.checkpoint_ids

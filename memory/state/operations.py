@@ -1,4 +1,4 @@
-"""The operations on the state of a project: what the repository is, what is worked on, what happened, what is next."""
+"""The operations on the state of a project: purpose of the repository, current work, past events and next steps."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _TAKES_BACK = "`memdeck undo` takes it back"
 
 state = Group(
     "state",
-    """Project state: what a repository is, what is worked on, what happened, and what to do next.
+    """Project state: the purpose of a repository, the current work, what happened, and what to do next.
 
     It is kept in .agent-memory/, shown as Markdown in docs/agent-memory/, and named in AGENTS.md, CLAUDE.md or
     README.md. Sessions of agents are imported as events, and a recall takes what they say into the state.
@@ -81,12 +81,12 @@ def _store(context: Context) -> StateStore:
 
 @under(state, "init", serves="change", examples=("memdeck state init",))
 @option("--provider", default="claude", metavar="P", help="Whose agent works here: claude (the default) or codex.")
-@option("--force", is_flag=True, help="Put what is there into the archive, and begin again.")
+@option("--force", is_flag=True, help="Archive the existing state and begin again.")
 def init(context: Context, provider: str, force: bool) -> Result:
     """Make the state from the repository as it is: manifests, entry points, README, tree, test commands, git.
 
-    No model is asked and nothing of the repository is run. Where anything of it is there already, this says what, and
-    changes nothing.
+    No model is asked and nothing of the repository is run. If any part of the state exists, this
+    names it and changes nothing.
     """
     folder = os.path.abspath(context.folder or ".")
     if not os.path.isdir(folder):
@@ -147,7 +147,7 @@ def update(context: Context) -> Result:
 @under(state, "status", serves="look", examples=("memdeck state status",))
 @option("--checkpoint", metavar="ID", help="Tell the drift against this one, not against the latest.")
 def status(context: Context, checkpoint: str | None) -> Result:
-    """Say how things stand: events that wait, sources, drift, retention, and the one thing to do next."""
+    """Show the status: waiting events, sources, drift, retention, and the one thing to do next."""
     found = status_of(_store(context).memory(), context.now, checkpoint=checkpoint, work=True)
     return Result(found.json, lambda paint: _status_lines(paint, found))
 
@@ -299,7 +299,7 @@ def events(context: Context, unrecalled: bool, limit: int) -> Result:
 @argument("after", metavar="B")
 @option("--section", metavar="S", help=f"One section only: {_SECTIONS}.")
 def diff(context: Context, before: str, after: str, section: str | None) -> Result:
-    """Say what is apart between two checkpoints, section by section; `state` stands for the bundle as it is now."""
+    """Show the differences between two checkpoints, section by section; `state` means the current bundle."""
     if section is not None:
         key_of(section)
     found = [one for one in diff_of(_store(context).memory(), before, after) if section in (None, one.section)]
@@ -341,7 +341,7 @@ def _diff_lines(paint: Paint, sections: Iterable[SectionDiff], most: int = 0) ->
 @option("--section", metavar="S", help="Change one section only (default: the settings').")
 @option("--policy", metavar="P", help="balanced, imports-only, local-only or project-map-protected.")
 @option("--show-diff", is_flag=True, help="Show the changed sections line by line.")
-@option("--no-diff", is_flag=True, help="Leave that out, whatever the settings say.")
+@option("--no-diff", is_flag=True, help="Hide the changed sections, overriding the settings.")
 @_yes
 def recall(
     context: Context,
@@ -583,7 +583,7 @@ def prune(context: Context, dry_run: bool) -> Result:
 @argument("key", required=False)
 @argument("value", required=False)
 def config(context: Context, key: str | None, value: str | None) -> Result:
-    """List the settings of config.json, show one, or set one; what is not written there has its default."""
+    """List the settings of config.json, show one, or set one; settings missing there have their defaults."""
     store = _store(context)
     if key is not None and value is not None:
         change = bundles.set_config(store, key, value, actor=context.actor, now=context.now)

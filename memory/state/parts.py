@@ -144,7 +144,7 @@ def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime)
         else:
             value, lost = _value(kind, item)
             if item.title in known[kind] or value in new[kind]:
-                skipped.append(Skipped(item.what, "it is there already"))
+                skipped.append(Skipped(item.what, "it already exists"))
             else:
                 new[kind].append(value)
                 converted.append(item)

@@ -202,7 +202,7 @@ def mode_of(question: str) -> Mode:
 
 
 def _hits(items: list[QueryItem], question: str, mode: Mode) -> tuple[QueryHit, ...]:
-    """Return the best items; a question for a mode and for nothing else is answered by what is meant for the mode."""
+    """Return the best items; a question for a mode and nothing else is answered by the items of the mode."""
     texts = [Text(item.asked, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
     subject = _ABOUT_THE_MODE.sub(" ", question) if mode != "answer" else question
     found = rank(subject, texts, limit=len(texts), floor=FLOOR) if re.search(r"\w", subject) else ()
@@ -224,7 +224,7 @@ def _weight(item: QueryItem, mode: Mode, question: str) -> float:
 
 
 def _says(item: QueryItem, words: Sequence[str]) -> bool:
-    """Return whether an item itself has one of the words, in whatever form."""
+    """Return whether an item itself has one of the words, in any form."""
     told = {stem(word) for word in tokens(f"{item.said} {item.text}")}
     return any(stem(word) in told for word in content_words(" ".join(words)))
 

@@ -121,7 +121,7 @@ def _expired(memory: StateFiles, now: datetime, days: int, warnings: list[str]) 
 
 
 def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False) -> Pruned:
-    """Move what is old into the archive and remove expired batches, in one transaction.
+    """Move old events and checkpoints into the archive and remove expired batches, in one transaction.
 
     The archive is written in the same change as the active files: nothing is ever in neither. `memdeck undo` restores
     it.

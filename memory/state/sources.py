@@ -287,7 +287,7 @@ def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
 def _new_events(memory: StateFiles, found: _Found) -> list[Json]:
     """Return an event for each session that was not imported before, and count what became of the sessions.
 
-    A recall uses events in the order of their ids: later sessions get later ids, whatever their files are called.
+    A recall uses events in the order of their ids: later sessions get later ids, regardless of file names.
     """
     seen, number = imports_of(memory), memory.highest_event()
     new: list[Json] = []

@@ -28,7 +28,7 @@ _CLOSED = tuple(
         *("168.63.129.16/32", "192.80.8.124/32", "161.26.0.0/16", "166.8.0.0/14"),
     )
 )
-"""What is not public although Python's own table may say so. Compiled in November 2026."""
+"""Networks that are not public although Python's own table may say so. Compiled in November 2026."""
 _LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "intranet", "lan", "home", "corp", "private", "arpa")
 _HOST = re.compile(r"[A-Za-z0-9._:%\[\]-]{1,255}", re.ASCII)
 _NUMBER = re.compile(r"(?:0[xX][0-9a-fA-F]*|[0-9]+)")
@@ -37,7 +37,7 @@ _NUMBER = re.compile(r"(?:0[xX][0-9a-fA-F]*|[0-9]+)")
 def closed_reason(url: str) -> str:
     """Return why an address needs its own approval; "" for http and https to a public name or number.
 
-    Only what is certainly public is let through: a person decides about other schemes, user names and odd forms.
+    Only certainly public addresses are let through: a person decides about other schemes, user names and odd forms.
     """
     if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
         return "the address holds unusual characters"

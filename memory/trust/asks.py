@@ -51,7 +51,7 @@ class Ask:
     values with their remarks; `environment` the names of variables that a command gets, `environment_text` how they
     are written. `folder` is where a command runs: a path in the workspace, or `PRIVATE`; empty if nothing runs. `line`
     (from 0) is for messages only. `fires` is, for a remediation, the check that triggers it; `settings` are further
-    fields that decide what is done, a line each: for a check those of `SETTINGS`, for a remediation all but the
+    fields that decide its action, a line each: for a check those of `SETTINGS`, for a remediation all but the
     measured ones. `ambiguous` is why it cannot be approved in its present form; `usual` why it needs no approval as
     long as nothing else was approved in its slot. `shown` is the text behind a hash, for the person who decides.
     `usual` and `shown` are no part of an approval.
@@ -276,7 +276,7 @@ def _of_task(entry: Entry) -> Ask | None:
 
 
 def _settings(entry: Entry, *, whole: bool) -> str:
-    """Return the fields that decide what an ask does, each as `key: "value"`, whatever their order in the file."""
+    """Return the fields that decide what an ask does, each as `key: "value"`, sorted, not in file order."""
 
     def decides(name: str) -> bool:
         return name not in MEASURED | _APART if whole else name in SETTINGS
@@ -301,7 +301,7 @@ def _same_keys(entry: Entry) -> str:
     for node in entry.fields.nodes:
         key = node.key.casefold()
         if key in seen:
-            return f"its field {node.key} stands there twice"
+            return f"its field {node.key} occurs twice"
         seen.add(key)
     return ""
 

@@ -26,8 +26,8 @@ from .asks import HTTP, TOLD, Ask, action_of, asks_of, checks_of, monitor_asks, 
 from .pins import NOTHING, PRIVATE, CannotPin, Pinned, Pins, Script, lost_words
 from .records import (
     CHANGED,
-    NOBODY,
     NOT_OPEN,
+    NOT_YET,
     OWN,
     Book,
     ConsentDecision,
@@ -140,13 +140,13 @@ class Trust:
         if old is not None:
             why = f"{CHANGED}{difference(old, ask, pinned.scripts, place)}"
             return replace(undecided("withdrawn", found, why, pinned), before=old.ask, scripts_before=old.scripts)
-        why = f"{OWN}{closed}" if closed else NOT_OPEN if ask.role == "url" else NOBODY
+        why = f"{OWN}{closed}" if closed else NOT_OPEN if ask.role == "url" else NOT_YET
         return undecided("pending", found, why, pinned)
 
     def closed_reason(self, ask: Ask) -> str:
         """Return why an address needs its own approval even in an approved workspace, "" if it does not."""
         if ask.kind.casefold() not in HTTP:
-            return f"{ask.kind} checks connect to whatever they name"
+            return f"{ask.kind} checks connect to any address they name"
         return self.closed_url_reason(ask.text)
 
     def closed_url_reason(self, url: str) -> str:
@@ -173,7 +173,7 @@ class Trust:
         return frozenset(one.ask.text for one in here if one.place == self._place())
 
     def opening(self) -> Opening | None:
-        """Return who approved the workspace for outgoing checks of public addresses, and when; None: nobody did."""
+        """Return who approved the workspace for outgoing checks of public addresses, and when; None: not approved."""
         opening = self._readable().opening
         return opening if opening is not None and opening.place == self._place() else None
 
@@ -273,7 +273,7 @@ class Trust:
         if self._note is not None:
             self._note(summary, who, now)
 
-    # -- what is there ----------------------------------------------------------------------------------------------
+    # -- the current files ------------------------------------------------------------------------------------------
 
     def _named(self, ask: Ask) -> Pinned:
         if not ask.runs:

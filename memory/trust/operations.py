@@ -100,7 +100,7 @@ def _opening(kept: Trust) -> dict[str, Any]:
 def _lines(paint: Paint, kept: Trust, rows: list[dict[str, Any]], waiting: int) -> Iterator[str]:
     for problem in kept.problems():
         yield paint.alert(paint.line(problem))
-    # Of a text only its place: `trust approve` shows it whole, and nobody else needs it.
+    # Only the place of a text: `trust approve` shows the text itself.
     texts = [f"{row['file']}:{row['line']}" if row["role"] == TOLD else _wanted(row) for row in rows]
     table = [
         (row["state"], row["id"] or "", row["role"], row["name"], text) for row, text in zip(rows, texts, strict=True)

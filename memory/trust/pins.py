@@ -1,6 +1,6 @@
 """The files of a workspace that the words of a command name: an approval covers the bytes of programs and scripts.
 
-What these load or include is not covered: whoever can write the workspace can change it. The question says so.
+What these load or include is not covered: anyone who can write to the workspace can change it. The question says so.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def _is_own(path: str) -> bool:
 
 
 def lost_words(word: str) -> str:
-    """Return what is wrong with a command that names a file of the workspace, and runs in an empty private folder."""
+    """Return the problem of a command that names a file of the workspace, and runs in an empty private folder."""
     return f"{clip(visible(word), 20)} needs the workspace: add folder: . or write its absolute path"
 
 

@@ -25,7 +25,7 @@ _PART_WORDS = {
 }
 Verdict = Literal["approved", "denied"]
 NOT_OPEN = "the workspace is not approved for outgoing checks"
-NOBODY = "nobody approved it yet"
+NOT_YET = "not approved yet"
 OWN = "needs an approval of its own: "
 CHANGED = "approved once, but changed since: "
 SHORT = 10

@@ -58,7 +58,7 @@ def read_own(path: Path, workspace: Path | None, closed: int, most: int) -> byte
         if not st.S_ISREG(found.st_mode):
             raise NotOwn("invalid", "is not a regular file")
         if workspace is not None and os.path.realpath(path).startswith(os.path.realpath(workspace).rstrip("/") + "/"):
-            raise NotOwn("inside", "lies inside the workspace")
+            raise NotOwn("inside", "is inside the workspace")
         if found.st_uid not in (os.geteuid(), 0):
             raise NotOwn("private", "belongs to another user")
         if found.st_mode & closed:

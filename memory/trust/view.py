@@ -27,12 +27,12 @@ _ROLES = {
     "action": "Run this action of the task {}?",
     "file": "Look at this path outside of the workspace to check {}?",
     "url": "Connect to this address to check {}?",
-    "folders": "Delete what is old in these folders of the agent {}?",
+    "folders": "Delete old files in these folders of the agent {}?",
     TOLD: "Tell agents this text from {}, although it looks suspicious?",
 }
 _FOLDERS = (
     "deletes files there that are older than 90 days (procedural) or 7 days (episodic), at each prune",
-    "the Aidefile came with the folder: look whether anything but memory lies there",
+    "the Aidefile came with the folder: check that they contain only memory",
 )
 _COMPARED = (
     ("kind", "type"),
@@ -167,7 +167,7 @@ def workspace_view(covered: Sequence[Ask], workspace: Path) -> ConsentView:
         lines or ("none of its monitors does now",),
         (("folder", visible(str(workspace))), ("covers", "http and https to public addresses, and no others")),
         (
-            "covers every such address that the files name later, too: whoever can write them chooses where to",
+            "covers every such address that the files name later, too: anyone who can write them chooses where to",
             "addresses of this machine and its network still need an approval of their own",
         ),
         (),
@@ -262,7 +262,7 @@ def warnings_of(command: str) -> tuple[str, ...]:
     if piped and "|" in command:
         found.append(f"may pipe what it reads into {piped}")
     if piped and re.search(r"\s-\w*[ceE]\b", command):
-        found.append(f"runs code that stands in the command ({piped} -c)")
+        found.append(f"runs code given in the command ({piped} -c)")
     for words, text in _PROGRAMS:
         if both := sorted(names.intersection(words.split())):
             found.append(f"{text} ({', '.join(both)})")

@@ -115,7 +115,7 @@ def _word(token: str, after: str, depth: int) -> Word:
         at = quoted.end()
     parts.append(token[at:])
     pattern.append(token[at:])
-    # Shells disagree about classes and ranges: a bracket stands for any character.
+    # Shells disagree about classes and ranges: a bracket counts as any character.
     pattern = [_BRACKET.sub("?", part) if number % 2 == 0 else part for number, part in enumerate(pattern)]
     wild = not depth and any(char in "*?[" for char in _QUOTED.sub("", token))
     return Word("".join(parts), "".join(pattern) if wild else "", after, depth)

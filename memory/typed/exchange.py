@@ -63,7 +63,7 @@ def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, no
             skipped.append(Skipped(item.what, error.message))
             continue
         if block.strip() in there:
-            skipped.append(Skipped(item.what, "it is there already"))
+            skipped.append(Skipped(item.what, "it already exists"))
             continue
         there.add(block.strip())
         converted.append(item)

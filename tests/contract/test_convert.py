@@ -264,7 +264,7 @@ def test_a_second_run_brings_nothing_back(workspace: Place, name: str, step: str
         assert tasks_of(workspace, "completed") == []
     again = workspace.json("convert", name, "files", now=later)
     assert again["converted"] == 0, again
-    assert "it is there already" in {one["reason"] for one in again["skipped"]}
+    assert "it already exists" in {one["reason"] for one in again["skipped"]}
     assert len(tasks_of(workspace)) == 1
 
 

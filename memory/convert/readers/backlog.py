@@ -27,7 +27,7 @@ def read(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
         place = file.relative_to(top).parts[:-1]
         folder = place[-1] if place[:1] == ("archive",) and len(place) > 1 else "".join(place[:1])
         if folder not in ("", "tasks", "completed", "archive"):
-            yield Skipped(str(file), f"it lies in {folder}, and is no task")
+            yield Skipped(str(file), f"it is in {folder}, and is no task")
             continue
         note = read_note(file)
         yield note if isinstance(note, Skipped) else _item(file, note, place[:1])

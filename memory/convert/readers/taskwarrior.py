@@ -63,7 +63,7 @@ def read(path: Path, zone: tzinfo) -> Iterator[Item | Skipped | Loss]:
         if template is not None:
             made_of = tasks[template - 1]
             if live.get(made_of["uuid"]) == number:
-                # The template stays the task when it is converted again, whatever instance is live then.
+                # The template stays the task when it is converted again, even with another live instance.
                 task = {**made_of, **task, "uuid": made_of["uuid"]}
             elif _SECTIONS[status] == "pending":
                 yield Skipped(f"{where}: {title}", f"it is a further due date of the task {path}:{template}")

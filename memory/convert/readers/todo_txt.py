@@ -44,7 +44,7 @@ def _item(line: str, where: str) -> Item | Skipped:
         elif letter is None and re.fullmatch("pri:[A-Z]", word):
             letter = word[4:]
         else:
-            # Whatever else has a colon is text: a field of ours is none of todo.txt.
+            # Every other word with a colon is text: a field of ours is none of todo.txt.
             words.append(word)
     if letter:
         fields["priority"] = _PRIORITIES.get(letter, letter)

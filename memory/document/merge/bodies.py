@@ -185,7 +185,7 @@ def _merged(key: Key, found: Three[LinePiece | None], named: Three[dict[_Name, L
 
 
 def _moment(value: str) -> tuple[float, str] | None:
-    """Return a sortable time; one without zone counts as UTC, for only times of one kind stand in one field."""
+    """Return a sortable time; one without zone counts as UTC, for a field has only times of one kind."""
     found = _MOMENT.fullmatch(value.strip())
     if found is None:
         return None

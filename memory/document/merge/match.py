@@ -1,4 +1,4 @@
-"""Numbers the sections and names the entries of three versions of a file: what is the same has the same number."""
+"""Numbers the sections and names the entries of three versions of a file: the counterparts share a number."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _pair_sections(base: Sequence[Section], side: Sequence[Section]) -> dict[int
     """Return which section of a side (by index) is which of base: equal ones, those of one name, renamed ones."""
     pairs = pair(base, side, [lambda part: (_name(part), part.raw)])
     if len(base) != len(side):
-        # One came or went: what is in them tells which of one name.
+        # One came or went: among sections of one name, their contents tell which.
         pairs = pair(base, side, [_name], lambda one, other: bool(_content(one) & _content(other)), pairs)
     # From the top: `pair` counts from the end.
     pairs = _turned(pair(base[::-1], side[::-1], [_name], known=_turned(pairs, base, side)), base, side)
@@ -91,7 +91,7 @@ def places(kind: str, numbered: dict[int, Section], known: dict[int, Section]) -
 
 
 def name_entries(kind: str, sides: Three[list[EntryPlace]], *, strict: bool) -> Three[dict[int, EntryPlace]]:
-    """Give the entries of three versions names in file order: numbers, the same for what is the same entry.
+    """Name the entries of three versions in file order: by numbers, the same for the same entry.
 
     What both added in the same bytes is one entry; with `strict` also what both added under one identity.
     """

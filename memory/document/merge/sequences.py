@@ -1,4 +1,4 @@
-"""Three-way merge of sequences: of lines, where changes of the same line conflict, and of the order of what is kept.
+"""Three-way merge of sequences: of lines, where changes of the same line conflict, and of the order of kept keys.
 
 A line may be any text that is taken as a whole: a bullet with its further lines, a fenced block, a line of prose.
 """
@@ -42,7 +42,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """A conflict: the ranges of lines in base, ours and theirs that stand against each other."""
+    """A conflict: the ranges of lines in base, ours and theirs that contradict each other."""
 
     base: range
     ours: range
@@ -75,7 +75,7 @@ def find_hunks(base: Sequence[str], side: Sequence[str]) -> list[Hunk]:
 
 
 def merge_lines(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> LineMerge:
-    """Merge three sequences; where they stand against each other theirs is kept and an `Overlap` listed."""
+    """Merge three sequences; where ours and theirs conflict, theirs is kept and an `Overlap` listed."""
     mine, other = find_hunks(base, ours), find_hunks(base, theirs)
     our_names = _names(len(base), len(ours), mine, -1)
     their_names = _names(len(base), len(theirs), other, -1 - len(ours))
@@ -153,7 +153,7 @@ def _overlap(left: Sequence[Hunk], right: Sequence[Hunk]) -> Overlap:
 
 
 def _side(hunks: Sequence[Hunk], start: int, stop: int) -> range:
-    """Return the lines of a side that stand for the base lines `start:stop`."""
+    """Return the lines of a side that correspond to the base lines `start:stop`."""
     first, last = hunks[0], hunks[-1]
     return range(first.first - (first.start - start), last.last + (stop - last.stop))
 
@@ -190,7 +190,7 @@ def merge_order(
     position = 0
     for start in sorted(slots):
         merged += lead[position:start]
-        # What only the leading side put there stands at the same place.
+        # The leading side may have keys of its own at the same place.
         stop = start
         while stop < len(lead) and lead[stop] not in in_other:
             stop += 1
@@ -215,7 +215,7 @@ def _anchored(other: Sequence[K], in_main: Container[K], keep: Container[K]) -> 
 
 
 def _tied(first: list[K], second: list[K], rank: Callable[[K], str | None], around: list[K]) -> list[K]:
-    """Interleave two runs that stand at one place, falling as a journal does unless what is around rises."""
+    """Interleave two runs at one place: descending as in a journal, unless the keys around them ascend."""
     ranks = {key: rank(key) for key in (*first, *second, *around)}
     if any(value is None for value in ranks.values()):
         return first + second

@@ -33,7 +33,7 @@ from memory.files.tasks.values import (
 )
 
 _OWN = {"plan": "orchestration.md", "monitor": "monitors.md", "setting": "config.md"}
-_THERE = "it is there already"
+_THERE = "it already exists"
 _ABOUT_TASK = ("section", "heading", "priority")
 _ABOUT_KNOWLEDGE = ("section", "topic", "date", "reason", "created")
 _OFFSET = re.compile(r"(?:Z|[+-]\d\d:?\d\d)\s*\Z")

@@ -99,7 +99,7 @@ class Publisher:
     """
 
     def __init__(self, connection: psycopg.Connection[tuple[Any, ...]], local: LocalWorkspaces, host: int) -> None:
-        """Read what is published. psycopg.Error."""
+        """Read the published workspaces. psycopg.Error."""
         self._connection = connection
         self._local = local
         self._host = host
@@ -203,7 +203,7 @@ class Publisher:
             held.watched, held.stamp, held.until = watched, stamp, None
             if not same and known:
                 return None
-            overview, held.until = self._local.stand(workspace, now, held.problems)
+            overview, held.until = self._local.overview(workspace, now, held.problems)
             held.problems = overview.problems
             return overview.json()
 

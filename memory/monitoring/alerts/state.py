@@ -100,7 +100,7 @@ def advance(
     """Return the state after a check, and the events.
 
     `outcome` is the state of a result: `failing` and `error` are failures, because a monitor that cannot be checked
-    cannot be called healthy. `blocked` and `skipped` measure nothing and change only what is shown.
+    cannot be called healthy. `blocked` and `skipped` measure nothing and change only the shown state.
     """
     if outcome not in ("healthy", "failing", "error"):
         return replace(state, state=outcome, summary=summary), ()

@@ -1,4 +1,4 @@
-"""Checking monitors, one or many at once: measure and judge. Whatever the files contain, each gets a Result."""
+"""Checking monitors, one or many at once: measure and judge. Each gets a Result, even if the files are broken."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _measure(
     if settings.kind == "heartbeat":
         return measure_heartbeat(settings, monitor.name, around)
     if decision is None or not decision.allowed or decision.text is None:
-        raise NotApproved((decision.why if decision is not None else "") or "nobody approved it yet")
+        raise NotApproved((decision.why if decision is not None else "") or "not approved yet")
     match settings.kind:
         case "http":
             return measure_http(settings, decision.text, decision.single, around)

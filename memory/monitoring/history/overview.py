@@ -50,7 +50,7 @@ class MonitorStanding:
     def state(self) -> str:
         """healthy, failing, error, stale, skipped; `unknown` if it was never checked here.
 
-        A monitor that may not run is `blocked`, whatever its state was before.
+        A monitor that may not run is `blocked`, regardless of its former state.
         """
         if self.broken:
             return "error"

@@ -277,12 +277,12 @@ class _Run:
                 looked = now
                 if sum(_session_of(pid) == self._process.pid for pid in psutil.pids()) > MOST_PROCESSES:
                     return "processes"
-                self._tree()  # remembers what is below the shell now
+                self._tree()  # remembers the processes below the shell now
             self._step(min(_TICK, until - now))
         return ""
 
     def _step(self, seconds: float) -> None:
-        """Read what is ready, waiting at most `seconds`."""
+        """Read the ready output, waiting at most `seconds`."""
         if not self._selector.get_map():
             time.sleep(min(seconds, _TICK / 5))
         for key, _ in self._selector.select(seconds) if self._selector.get_map() else ():
@@ -342,7 +342,7 @@ def _session_of(pid: int) -> int:
 
 
 def _is_alive(process: psutil.Process) -> bool:
-    """Return whether a process or a thread of it still runs; an ended one that nobody waited for does not."""
+    """Return whether a process or a thread of it still runs; a zombie does not."""
     try:
         ended = process.status() == psutil.STATUS_ZOMBIE and process.num_threads() < 2
         return process.is_running() and not ended

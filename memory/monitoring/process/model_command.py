@@ -38,7 +38,7 @@ def ask_command(
     """Return what an approved command prints; NotUsed if it fails or prints too much, NotInTime beyond `seconds`.
 
     `names` are variables that it gets in addition to those of every command. It runs in an empty private folder, like
-    everything that nobody watches. `limit` is in bytes.
+    every unattended command. `limit` is in bytes.
     """
     try:
         ended = run_placed(

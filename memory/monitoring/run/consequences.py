@@ -1,4 +1,4 @@
-"""The consequences of results: alerts, remediation, messages, and what is written into the memory files."""
+"""The consequences of results: alerts, remediation, messages, and entries in the memory files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The heartbeat: what is due, overdue, deferred or drifting; reported only when it is news.
+"""The heartbeat: due, overdue, deferred or drifting entries; reported only when they are news.
 
 A fact is reported once, and again when it changes or comes back. The record keeps what the last beats found.
 """

@@ -200,10 +200,10 @@ class MonitorLedger:
         """Record that a repair helped."""
         self.run(lambda db: db.execute("UPDATE run SET state = 'helped' WHERE seq = ?", (seq,)), None)
 
-    # -- what is kept by name ---------------------------------------------------------------------------------
+    # -- values kept by name ----------------------------------------------------------------------------------
 
     def kept(self, kind: Kept) -> dict[str, Any]:
-        """Return what is kept of one kind, by the name of the monitor."""
+        """Return the kept values of one kind, by the name of the monitor."""
         return {
             name: json.loads(value) for name, value in self.rows("SELECT name, value FROM kept WHERE kind = ?", kind)
         }
@@ -216,7 +216,7 @@ class MonitorLedger:
                 db.execute("INSERT INTO kept VALUES (?, ?, ?)", (kind, name, json.dumps(value)))
 
     def times(self, kind: Kept) -> dict[str, datetime]:
-        """Return until when each monitor is muted (`*` stands for all), or when each was pinged last."""
+        """Return until when each monitor is muted (`*` means all), or when each was pinged last."""
         return {name: read_stamp(at) for name, at in self.kept(kind).items()}
 
     def mute(self, monitor: str, until: datetime | None) -> None:

@@ -1,8 +1,8 @@
-"""The watch: one run over what is due, from the claim of each instant to the message that is sent.
+"""The watch: one run over the due monitors, from the claim of each instant to the message that is sent.
 
-The order of a run: take the lead, claim what is due, check it, advance the alerts, remediate and check again, send,
-record, and write everything back in one transaction. What a crash interrupts is never run twice; messages and journal
-entries that it delayed follow with the next run.
+The order of a run: take the lead, claim the due monitors, check them, advance the alerts, remediate and check again,
+send, record, and write everything back in one transaction. What a crash interrupts is never run twice; messages and
+journal entries that it delayed follow with the next run.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ACTOR = "monitor"
 class _Chosen:
     """A monitor that is to run, the person's decision about it, and the instant for which it runs.
 
-    `broken` is why it cannot run, whatever a person decides; empty if it can.
+    `broken` is why it cannot run, even if a person approves it; empty if it can.
     """
 
     monitor: Monitor
@@ -79,7 +79,7 @@ def keep_watch(
     """Run the monitors that are due at `now` (or those of `names`, by ref or name; or all), and the heartbeat if due.
 
     Without `trust` nothing counts as approved. If another process has the lead, this waits up to `wait` seconds, then
-    returns a busy watch: the other process does what is due. Raises NotFoundError and AmbiguousError for names,
+    returns a busy watch: the other process does the due work. Raises NotFoundError and AmbiguousError for names,
     BusyError `monitors.busy` if monitors were requested. The error of a monitor is in its result. What could not be
     written back is among the warnings and follows with the next run.
     """
@@ -247,7 +247,7 @@ class _Run(Watching):
         pulse: datetime | None,
         beaten: Beat | None,
     ) -> None:
-        """Store results, states and what is to be written, in one step."""
+        """Store results, states and pending entries in one step."""
         claimed = {one.monitor.name: one.due for one in chosen if one.due is not None and one.answers}
         done = [(key_of(name), due) for name, due in claimed.items()]
         if pulse is not None:

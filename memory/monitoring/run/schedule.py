@@ -1,4 +1,4 @@
-"""The schedules of a workspace, for programs that stay open: what is due, when to check again, and maintenance.
+"""The schedules of a workspace, for programs that stay open: due work, when to check again, and maintenance.
 
 `look_ahead` claims and runs nothing: `run.keep_watch` and `maintain_if_due` do that when something is due. The claims
 of maintenance are stored with those of the monitors, under the same lead. In a workspace that was never maintained, the
@@ -54,7 +54,7 @@ class Ahead:
 
 
 def look_ahead(workspace: Workspace, trust: Trust | None, now: datetime, upkeep: str = "") -> Ahead:
-    """Return what is due at `now`; a monitor that waits for a person's approval is not, because it would not run.
+    """Return the work due at `now`; a monitor that needs a person's approval is not due, because it would not run.
 
     `upkeep` is the schedule of maintenance for a workspace that names none. Raises the errors of reading the files.
     """
@@ -140,7 +140,7 @@ def overdue(workspace: Workspace, now: datetime) -> tuple[Overdue, ...]:
 
 
 def overdue_problems(workspace: Workspace, now: datetime) -> tuple[Problem, ...]:
-    """Return what is overdue and which monitors are stale as warnings."""
+    """Return warnings about overdue tasks and stale monitors."""
     snapshot = workspace.snapshot().readable()
     stale = [one for one in snapshot.monitors.monitors if one.stale(now, snapshot.zone)]
     return (

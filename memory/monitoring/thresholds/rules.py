@@ -144,7 +144,7 @@ class Joined:
     parts: tuple[Rule, ...]
 
     def judge(self, reading: Reading) -> bool | None:
-        """Join what is known: one false part decides `and`, one true part decides `or`."""
+        """Join the known results: one false part decides `and`, one true part decides `or`."""
         found = [part.judge(reading) for part in self.parts]
         if (not self.every) in found:
             return not self.every

@@ -49,7 +49,7 @@ class BadThreshold(UsageError, ValueError):
     """An invalid threshold; code `monitor.threshold`, `details["column"]` counts from 1."""
 
     def __init__(self, message: str, column: int, hint: str = "") -> None:
-        """Create the error with what is wrong, where, and what to write."""
+        """Create the error with its message, its column, and what to write."""
         super().__init__("monitor.threshold", f"{message} (column {column})", hint, column=column)
         self.column = column
 
@@ -235,7 +235,7 @@ class _Reader:
     def no_name(self, word: Token) -> BadThreshold:
         if word.kind == "end":
             return BadThreshold("it ends where a condition is expected", word.column, _EXAMPLE)
-        hint = "begin with what is measured: value > 90" if word.kind in ("number", "text") else _EXAMPLE
+        hint = "begin with a measured name: value > 90" if word.kind in ("number", "text") else _EXAMPLE
         return BadThreshold(f"{word.text[:20]!r} where a name is expected", word.column, hint)
 
     def sign(self, known: KnownName, name: str) -> tuple[bool, str]:

@@ -1,4 +1,4 @@
-"""A bundle made from a repository without a model: what it is, where to begin, how it is tested, what is open.
+"""A bundle made from a repository without a model: its purpose, where to begin, how it is tested, open work.
 
 Everything in the repository is untrusted: only files below its root are read, bounded in number and size, and nothing
 of it is run, not even through git.

@@ -1,7 +1,7 @@
 """The commands that test, lint, type check and build a repository, from where the project itself says them.
 
 In this order: the guides for agents and contributors, the steps of continuous integration, the scripts of manifests,
-the targets of make and its like, and what is usual in the ecosystem. None rewrites sources or waits for changes.
+the targets of make and its like, and the usual ones of the ecosystem. None rewrites sources or waits for changes.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def _members(read: Manifests, by_folder: dict[str, list[str]], folders: list[str
 
 
 def _glob(pattern: str) -> re.Pattern[str]:
-    """Return a pattern in which `*` stands for a part of one name, `**` for any folders, `{a,b}` for either."""
+    """Return a pattern in which `*` matches a part of one name, `**` any folders, `{a,b}` either."""
     text = re.escape(pattern).replace(r"\*\*/", "(?:[^/]+/)*").replace(r"\*\*", ".*")
     text = text.replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
     return re.compile(re.sub(r"\\\{([^{}]*)\\\}", lambda found: f"(?:{found[1].replace(',', '|')})", text))

@@ -110,7 +110,7 @@ class Tree:
         return self.folders[""]
 
     def top_entries(self) -> list[str]:
-        """Return the files that may hold the entry block and exist, in whatever case, the preferred one first."""
+        """Return the existing files that may hold the entry block, in any case, the preferred one first."""
         names = {path.lower(): path for path in (*self._links, *self.files) if "/" not in path}
         found = [names[name.lower()] for name in ENTRY_FILES if name.lower() in names]
         return [path for path in found if self._links.get(path, path) in self.files]
@@ -213,7 +213,7 @@ NOT_OWN = (
     "Pods/", "Carthage/", "DerivedData/", "elm-stuff/", "*.egg-info/", "*.dist-info/", "*.xcodeproj/",
     "priv/static/", "/docs/agent-memory/", "/.git",
 )  # fmt: skip
-"""The lines of a .gitignore that leave out what is hidden, built, downloaded, or written by memdeck."""
+"""The lines of a .gitignore that leave out hidden, built and downloaded files, and those that memdeck writes."""
 
 _TESTS = frozenset(
     ("test", "tests", "__tests__", "__e2e__", "spec", "specs", "testing", "e2e", "testdata", "fixtures", "__fixtures__",

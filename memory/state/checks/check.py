@@ -137,7 +137,7 @@ class _Check:
             number = number_of(event["id"])
             missing = [one for one in range(before + 1, min(number, before + _MOST_GAP)) if one not in known]
             if number in seen:
-                self.fail("history:ids", f"{event['id']} is there twice", model.EVENTS, line)
+                self.fail("history:ids", f"{event['id']} occurs twice", model.EVENTS, line)
             elif number < before:
                 self.fail("history:ordering", f"{event['id']} follows a later one", model.EVENTS, line)
             elif missing and not self._may_have_expired(since, self.now or since):
@@ -190,7 +190,7 @@ class _Check:
             self.fail("sources:schema", f"source {shown}: {schema.first_of(faults)}", path)
             return
         if shown in ids:
-            self.fail(f"sources:id:{shown}", "the id is there twice", path)
+            self.fail(f"sources:id:{shown}", "the id occurs twice", path)
         ids.add(shown)
         where = values["path"]
         if leads_out(where):
@@ -248,7 +248,7 @@ class _Check:
             words = f"its event {checkpoint['eventId']} is in neither the history nor the archive"
             self.warn(f"checkpoints:event:{name}", words, path)
 
-    # -- what is made of the state ----------------------------------------------------------------------------------
+    # -- the projections of the state -------------------------------------------------------------------------------
 
     def projections(self) -> None:
         """Compare each projection with the bundle."""
@@ -294,7 +294,7 @@ class _Check:
     def bundle(self) -> None:
         """Check the paths that the bundle names, and how old the run of its validation commands is."""
         bundle, path = self.memory.bundle, model.STATE
-        with self.part("bundle:paths", path, "every path of the bundle is there"):
+        with self.part("bundle:paths", path, "every path of the bundle exists"):
             missing = [one for one in bundle_paths(bundle) if not self.memory.has(one)]
             if not is_entry_file(entry := bundle["project"]["recommendedEntryFile"]):
                 missing.append(entry)

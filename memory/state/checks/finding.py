@@ -41,7 +41,7 @@ class Finding:
 
 
 class Mend(NamedTuple):
-    """One step of a repair: the file, what is done to it, and the codes of the findings that it fixes."""
+    """One step of a repair: the file, the action on it, and the reason."""
 
     file: str
     action: str
@@ -50,9 +50,9 @@ class Mend(NamedTuple):
 
 @dataclass(slots=True)
 class RepairPlan:
-    """A repair: its steps, the new bytes of files (None: the file is removed), and what is kept aside, by its name.
+    """A repair: its steps, the new bytes of files (None: the file is removed), and the parts kept aside, by name.
 
-    `lost` are the ids of events that cannot be read in what is kept aside; `left` what no step fixes.
+    `lost` are the ids of events that cannot be read in the parts kept aside; `left` what no step fixes.
     """
 
     steps: list[Mend] = field(default_factory=list)

@@ -209,7 +209,7 @@ class _Repair:
         """Plan a state that fits the other files, and the views that fit the state."""
         path, stored = model.STATE, self.memory.read(model.STATE)
         state: Json = {}
-        action, why = "write the counts, pointers and the hash that fit what is there", ""
+        action, why = "write the counts, pointers and the hash that fit the other files", ""
         try:
             new = state = self.memory.state
         except MemdeckError as error:
@@ -230,7 +230,7 @@ class _Repair:
         self._views(new)
 
     def _rescued(self, data: bytes) -> tuple[Json, str]:
-        """Return a state with the sound parts of a damaged one, and what is done; MemdeckError where no bundle is left.
+        """Return a state with the sound parts of a damaged one, and the action; MemdeckError if no bundle is left.
 
         Its cursors are kept: without them every event would be recalled again. The bundle of an older checkpoint lacks
         what was recalled after it, so it starts without cursors.

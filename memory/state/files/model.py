@@ -65,7 +65,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
 def is_entry_file(path: str) -> bool:
-    """Return whether a path at the root names a file that may hold the entry block, in whatever case."""
+    """Return whether a path at the root names a file that may hold the entry block, in any case."""
     return path.lower() in _ENTRY_NAMES
 
 

@@ -287,7 +287,7 @@ def _sources(data: bytes) -> list[Json]:
     sources: list[Json] = _checked(data, model.SOURCES, "source*", "state.sources.schema", "state.sources.json")
     counts = Counter(source["id"] for source in sources)
     if sources and (twice := counts.most_common(1)[0])[1] > 1:
-        raise _wrong("state.sources.twice", model.SOURCES, 0, f"the source {twice[0][:60]!r} is there twice")
+        raise _wrong("state.sources.twice", model.SOURCES, 0, f"the source {twice[0][:60]!r} occurs twice")
     return sources
 
 
@@ -300,7 +300,7 @@ def _checkpoint(data: bytes, path: str, name: str) -> Json:
 
 
 def _checked(data: bytes, path: str, kind: str, code: str, unread: str = "", *, twice: bool = True) -> Any:
-    """Return the JSON of a file if it is of a kind; MemdeckError `code`, ConfigError `unread` for what is no JSON."""
+    """Return the JSON of a file if it is of a kind; MemdeckError `code`, ConfigError `unread` if it is not JSON."""
     value = load(data, path, unread or code, twice=twice)
     if faults := schema.faults_of(kind, value):
         raise _wrong(code, path, 0, schema.first_of(faults))

@@ -149,7 +149,7 @@ VALUES: dict[str, _Tests] = {
         for kind, values in CHOICES.items()
     },
 }
-"""The kinds of plain values: the tests of each in order, and what is wrong with a value that fails one."""
+"""The kinds of plain values: the tests of each in order, and the fault of a value that fails one."""
 
 
 @cache

@@ -12,7 +12,7 @@ _HOMES = re.compile(
     r"(?<![\w./~-])(?:/home/|/Users/|/var/home/|[A-Za-z]:[\\/]+Users[\\/]+)[^\s/\\:*?\"'<>|`,;()\[\]]{1,64}"
 )
 _ROOT_HOME = re.compile(r"(?<![\w./~-])/root(?=[/\s\"'`,;:)\]]|\Z)")
-# The name of a folder that stands for a path, as in `~/.claude/projects/-home-ada-shop`.
+# The name of a folder that encodes a path, as in `~/.claude/projects/-home-ada-shop`.
 _ENCODED_HOMES = re.compile(r"(?<=/)(?:-(?:var-)?home-|-Users-|[A-Za-z]--Users-)[A-Za-z0-9]{1,64}|(?<=/)-root(?=[-/])")
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _LINE_NUMBER = re.compile(r"(?::\d{1,9}){1,2}\Z|#L\d{1,9}(?:-L?\d{1,9})?\Z")

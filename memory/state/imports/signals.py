@@ -88,7 +88,7 @@ def _whole(text: str) -> str:
 
 
 def _says(text: str) -> bool:
-    """Return whether a text says more than what is to be written behind a marker."""
+    """Return whether a text says more than the placeholder behind a marker."""
     words = re.findall(r"\w+", _PLACEHOLDER.sub(" ", text).lower())
     return bool(words) and (len(words) == 1 or not set(words) <= _EXPLAINING)
 

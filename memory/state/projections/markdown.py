@@ -1,4 +1,4 @@
-"""Writes text of a bundle as Markdown that shows it literally, whatever it contains."""
+"""Writes text of a bundle as Markdown that shows any text literally."""
 
 from __future__ import annotations
 

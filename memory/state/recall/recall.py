@@ -29,7 +29,7 @@ Engine = Callable[[Json, Sequence[Json], str], tuple[Json | None, str]]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The scope of a recall: the source of events, the section that may change, the policy, and what is protected."""
+    """The scope of a recall: the source of events, the section that may change, the policy, the protected sections."""
 
     source: str
     section: str
@@ -50,7 +50,7 @@ class Scope:
 def scope_of_recall(
     config: Json, *, source: str | None = None, section: str | None = None, policy: str | None = None
 ) -> Scope:
-    """Return the scope of a recall; what is not given is taken from the configuration.
+    """Return the scope of a recall; arguments that are None are taken from the configuration.
 
     Without a source, a policy of imports-only or local-only determines it, wherever the policy comes from.
     """

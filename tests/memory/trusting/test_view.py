@@ -28,7 +28,7 @@ WARNED = [
     ("cat /etc/shadow", "keys, secrets or settings"),
     ("eval $X", "put together or read elsewhere"),
     ("echo cm0gLXJm | base64 -d", "decodes text"),
-    ("python3 -c 'import os'", "code that stands in the command"),
+    ("python3 -c 'import os'", "code given in the command"),
     ("nc -l 1234", "opens a connection"),
     ("exec 3<>/dev/tcp/1.2.3.4/80", "opens a connection"),
     ("crontab -l", "may go on"),

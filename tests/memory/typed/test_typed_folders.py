@@ -114,7 +114,7 @@ def test_maintenance_asks_as_well(den: Den) -> None:
     workspace = Workspace.open(folder, state_home=den.state, home=den.home)
     report = maintain_all(workspace, NOW, actor="maintain")
     assert (place.exists(), [row["name"] for row in report.blocked]) == (True, ["ada"])
-    assert "nobody approved it yet" in report.warnings[0]
+    assert "not approved yet" in report.warnings[0]
     decide(den, folder)
     assert maintain_all(workspace, NOW, actor="maintain").blocked == ()
     assert not place.exists()
