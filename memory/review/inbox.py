@@ -211,6 +211,20 @@ class Inbox:
                 self._together(proposal).proposals.decide(proposal, "rejected", by=reviewer, now=now, note=note)
         return self.get(proposal.id)
 
+    def reopen(self, proposal_id: str, *, reviewer: str, now: datetime) -> Proposal:
+        """Let a rejected proposal wait again; ConflictError `review.decided` where it cannot. Errors as `accept`."""
+        refuse_agents(reviewer, "reopen a proposal")
+        proposal = self.get(proposal_id)
+        with self._store(proposal).transaction("review.reopen", actor=reviewer, now=now), self._mutex:
+            if not self._together(proposal).proposals.reopen(proposal):
+                raise ConflictError(
+                    "review.decided",
+                    f"proposal {proposal.id} cannot wait again: it is not rejected, is too old, or an equal one waits",
+                    "list what waits",
+                    proposal=proposal.id,
+                )
+        return self.get(proposal.id)
+
     def text_of(self, proposal: Proposal) -> str:
         """Return the text of the entry as a proposal would write it; UsageError `review.not_editable`."""
         return self._editable(proposal)[2].text

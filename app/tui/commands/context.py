@@ -230,6 +230,17 @@ class Context(Part):
         self.app.edits.run(write, None, otherwise, taken_back=taken_back)
         return True
 
+    def undo_next(self, act: Callable[[], Step]) -> Step:
+        """Let undo call `act` next, unless something is written before."""
+        self.app.outside_changes.reversals.append(act)
+        self.app.refresh_keys()
+        return True
+
+    def take_reversal(self) -> Callable[[], object] | None:
+        """Return what undo is to do instead of taking back a change, once; None: nothing."""
+        reversals = self.app.outside_changes.reversals
+        return reversals.pop() if reversals else None
+
     def turn(self, *, back: bool) -> Step:
         """Undo or redo the last change."""
         self.app.edits.undo_or_redo(back=back)

@@ -61,12 +61,12 @@ def _which(context: Context, pane: Pane) -> str:
 
 
 def remove(context: Context) -> Step:
-    """Remove the selected entries; asks first."""
+    """Remove the selected entries; asks first. What another program removed is dismissed at once."""
     pane = open_pane(context)
     if draft := draft_of(pane):
         return context.discard(draft)
     if (lost := removal_of(pane, ())) is not None:
-        return leave(context, lost)
+        return leave(context, (lost,))
     removal = pane.removing(pane.selected())
     if removal is None:
         return context.say("Nothing can be removed here.")

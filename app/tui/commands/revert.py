@@ -18,7 +18,7 @@ from memory.review.undo_redo import find_change
 from memory.review.undo_redo import revert as take_back
 from memory.storage.log.merging import MergedChange, Take
 from memory.workspace import Outcome, Workspace
-from widgets.dialogs.dialogs import Confirm, Preview
+from widgets.dialogs.dialogs import Preview
 from widgets.dialogs.three_way import Sides
 from widgets.pane.base import Pane
 from widgets.panes.changes.detail import diff_lines, place_of
@@ -28,7 +28,7 @@ from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, line
 
 from .conditions import removal_of
-from .context import ACTOR, Context, Step, open_pane
+from .context import ACTOR, Context, Step, open_pane, steps
 
 
 def undo(context: Context) -> Step:
@@ -36,7 +36,8 @@ def undo(context: Context) -> Step:
     lost = context.lost
     if lost is not None and lost.change is not None:
         return _revert(context, lost.change, f"Brought back {lost.name}")
-    return context.turn(back=True)
+    reverse = context.take_reversal()
+    return bool(reverse()) if reverse is not None else context.turn(back=True)
 
 
 def redo(context: Context) -> Step:
@@ -113,16 +114,17 @@ def bring_back(context: Context, removal: OutsideRemoval) -> Step:
     return context.write(write, taken_back=True)
 
 
-def leave(context: Context, removal: OutsideRemoval) -> Step:
-    """Leave what another program removed as it is, after a question, and do not remind of it again."""
+def leave(context: Context, removals: Sequence[OutsideRemoval]) -> Step:
+    """Leave what another program removed as it is, and do not remind of it again."""
     workspace, now = context.workspace, context.clock()
-    details = f"{', '.join(removal.titles[:20])}. Changes still lists it, without a reminder."
-    return context.ask(
-        Confirm("Accept what the other program removed?", details, yes="Accept", no="Decide later"),
-        lambda _: context.find(
-            lambda: keep_removal(workspace, removal.id, actor=ACTOR, now=now), lambda _: context.read_again()
-        ),
-    )
+
+    def work() -> None:
+        for one in removals:
+            keep_removal(workspace, one.id, actor=ACTOR, now=now)
+
+    words = removals[0].words if len(removals) == 1 else f"{len(removals)} removals"
+    said = f"Dismissed: {words}. Changes lists it; {context.key_of('change.revert')} there brings it back."
+    return context.find(work, lambda _: steps((context.say(said), context.read_again())))
 
 
 # The archive

@@ -11,7 +11,6 @@ from memory.review import Inbox
 from memory.review.model import WaitingProposal
 from memory.storage.log.merging import FileConflict, Take
 from memory.workspace import Outcome
-from widgets.dialogs.dialogs import Confirm
 from widgets.dialogs.three_way import Sides
 
 from .context import ACTOR, Context, Step, steps
@@ -50,17 +49,7 @@ def _accept(context: Context) -> Step:
     chosen = _chosen(context)
     if not chosen:
         return None
-    if len(chosen) == 1:
-        return _write(context, chosen, None)
-    details = f"{_titles(chosen)}\n\nEach is a change of its own, which u takes back."
-    question = f"Accept {len(chosen)} proposals?"
-    screen = Confirm(question, details, yes="Accept", no="Not now")
-    return context.ask(screen, lambda _: _write(context, chosen, None))
-
-
-def _titles(chosen: Sequence[WaitingProposal]) -> str:
-    first = "\n".join(one.summary[:200] for one in chosen[:5])
-    return first + (f"\nand {len(chosen) - 5} more" if len(chosen) > 5 else "")
+    return _write(context, chosen, None)
 
 
 def _write(context: Context, chosen: Sequence[WaitingProposal], take: Take | None) -> Step:
@@ -143,7 +132,7 @@ def reject(context: Context) -> Step:
     chosen = _chosen(context)
     removals = [one for one in _things(context) if isinstance(one, OutsideRemoval)]
     if removals:
-        return leave(context, removals[0])
+        return leave(context, removals)
     if not chosen:
         return context.approve()
     inbox, now = _inbox(context), context.clock()
@@ -153,8 +142,20 @@ def reject(context: Context) -> Step:
             inbox.reject(one.ref, reviewer=ACTOR, now=now)
         return len(chosen)
 
-    def done(count: int) -> Step:
-        words = f"Rejected: {chosen[0].summary}" if count == 1 else f"Rejected {count} proposals"
+    def again() -> None:
+        for one in chosen:
+            inbox.reopen(one.ref, reviewer=ACTOR, now=context.clock())
+
+    def reopened(_: object) -> Step:
+        words = f"Waits again: {chosen[0].summary}" if len(chosen) == 1 else f"{len(chosen)} proposals wait again"
         return steps((context.say(words), context.read_again()))
 
-    return context.find(work, done, lambda error: steps((context.fail(error), context.read_again())))
+    def done(count: int) -> Step:
+        words = f"Rejected: {chosen[0].summary}" if count == 1 else f"Rejected {count} proposals"
+        context.undo_next(lambda: context.find(again, reopened, failed))
+        return steps((context.say(f"{words}. {context.key_of('change.undo')} takes it back."), context.read_again()))
+
+    def failed(error: MemdeckError) -> Step:
+        return steps((context.fail(error), context.read_again()))
+
+    return context.find(work, done, failed)

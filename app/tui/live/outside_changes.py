@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -58,6 +58,8 @@ class OutsideChanges(Part):
         """The files that are missing or empty, as the reading thread last found them."""
         self.lost: tuple[LostFile, ...] = ()
         """Those of them that are recorded in the change log."""
+        self.reversals: list[Callable[[], object]] = []
+        """What undo does first, the last one next: decisions since the last change, which no log of changes has."""
 
     def look(self, now: datetime) -> bool:
         """Log what other programs did since the last call; return True if that was anything. For the reading thread."""
@@ -123,7 +125,7 @@ class OutsideChanges(Part):
         """Return whether there was something to undo or redo at the last refresh, or a file that undo restores."""
         if way == "undo" and self.lost and self.lost_in(self.app.pane) is not None:
             return True
-        return self._turns[way == "redo"]
+        return self._turns[way == "redo"] or (way == "undo" and bool(self.reversals))
 
     def may_undo_or_redo(self, way: str, *, writing: bool) -> bool:
         """Return whether there is something to undo or redo, or may be, because something is or was written since the
@@ -135,6 +137,7 @@ class OutsideChanges(Part):
     def changed(self) -> None:
         """Note that a change was written: what can be undone is known after the next refresh."""
         self._sure = False
+        self.reversals.clear()
 
     def _noticed(
         self,

@@ -99,7 +99,7 @@ class Refresher(Part):
         try:
             snapshot = self.workspace.snapshot().readable()
             now = app.clock()
-            if pane.pane_id == "changes":
+            if pane.pane_id in ("changes", "waiting"):
                 app.outside_changes.look(now)
             contents = pane.read(snapshot, now)
             if contents.refusal is not None and pane.contents is not None:

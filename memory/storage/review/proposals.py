@@ -34,6 +34,8 @@ LARGEST = 64_000_000
 """How many bytes the files of one proposal may have, before and after."""
 KEPT = 500
 """How many decided proposals are remembered."""
+REOPENABLE = 50
+"""How many rejected proposals keep their bytes, so that they can wait again."""
 
 _TABLES = """
 CREATE TABLE proposal (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, actor TEXT NOT NULL, digest BLOB NOT NULL,
@@ -89,7 +91,7 @@ _MOST_ENTRIES = 100
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A change that waits, or waited, for a person; `files` have no bytes any more once it is decided.
+    """A change that waits, or waited, for a person; its bytes go when it is accepted, or a while after it is rejected.
 
     `kinds` say why it waits, `folder` is that of the store whose files it is about, as seen from the workspace, and so
     are all paths. `change_id` is the change that it became. `edited` says that a person changed it before. `place` is
@@ -206,12 +208,20 @@ class Proposals:
     def decide(
         self, proposal: Proposal, state: State, *, by: str, now: datetime, note: str = "", change_id: str | None = None
     ) -> None:
-        """Record the decision about a proposal and remove its bytes; nothing is done where it was decided already."""
+        """Record the decision about a proposal; nothing is done where it was decided already.
+
+        The bytes of an accepted proposal are removed, and those of all rejected ones but the last `REOPENABLE`.
+        """
         about = _about(replace(proposal, decided_by=by, decided_at=now, note=note, change_id=change_id))
 
         def work(db: sqlite3.Connection) -> None:
-            query = f"UPDATE proposal SET state = ?, decided_at = ?, about = ?, files = NULL WHERE {_WAITS}"
+            query = f"UPDATE proposal SET state = ?, decided_at = ?, about = ? WHERE {_WAITS}"
             db.execute(query, (state, str(now.timestamp()), about, proposal.seq))
+            db.execute(
+                "UPDATE proposal SET files = NULL WHERE state != 'waiting' AND files IS NOT NULL AND seq NOT IN"
+                " (SELECT seq FROM proposal WHERE state = 'rejected' ORDER BY decided_at DESC LIMIT ?)",
+                (REOPENABLE,),
+            )
             db.execute(
                 "DELETE FROM proposal WHERE state != 'waiting' AND seq NOT IN"
                 " (SELECT seq FROM proposal WHERE state != 'waiting' ORDER BY decided_at DESC LIMIT ?)",
@@ -219,6 +229,16 @@ class Proposals:
             )
 
         self._run(work)
+
+    def reopen(self, proposal: Proposal) -> bool:
+        """Let a rejected proposal wait again; return False where its bytes are gone or an equal one waits already."""
+        about = _about(replace(proposal, decided_by=None, decided_at=None, note=""))
+        query = (
+            "UPDATE proposal SET state = 'waiting', decided_at = NULL, about = ?"
+            " WHERE seq = ? AND state = 'rejected' AND files IS NOT NULL AND digest NOT IN"
+            " (SELECT digest FROM proposal WHERE state = 'waiting')"
+        )
+        return self._run(lambda db: db.execute(query, (about, proposal.seq)).rowcount) > 0
 
     def list(self, *, states: Sequence[str] = (), actor: str | None = None, limit: int = 0) -> tuple[Proposal, ...]:
         """Return proposals, newest first; all where no states are named. `limit` 0 is all."""
@@ -246,7 +266,7 @@ class Proposals:
         return self._file.run(lambda db: int(db.execute(query).fetchone()[0]), 0, make=False)
 
     def files(self, proposal: Proposal) -> tuple[FileChange, ...]:
-        """Return the bytes of a proposal that waits; paths as seen from the workspace, none once it is decided."""
+        """Return the bytes of a proposal, with paths as seen from the workspace; none where they are not kept."""
         nothing: tuple[bytes | None] | None = None
         query = "SELECT files FROM proposal WHERE seq = ?"
         row = self._file.run(lambda db: db.execute(query, (proposal.seq,)).fetchone(), nothing, make=False)

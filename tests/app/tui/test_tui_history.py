@@ -163,7 +163,7 @@ async def test_an_earlier_version_comes_back(workspace: Workspace) -> None:
 
 
 async def test_what_another_program_removed_is_brought_back_in_brief(workspace: Workspace) -> None:
-    """Brief lists it; B on its row brings it back, u takes that back, and x leaves it so after a question."""
+    """Brief lists it; B on its row brings it back, u takes that back, and x leaves it so."""
     workspace.notice(NOW)
     path = workspace.memory / "tasks.md"
     text = path.read_text()
@@ -183,5 +183,5 @@ async def test_what_another_program_removed_is_brought_back_in_brief(workspace: 
         pane.line_list.cursor = next(
             row for row in pane.line_list.rows if getattr(getattr(row, "item", None), "group", "") == "lost"
         )
-        await press(pilot, "x", "y")
+        await press(pilot, "x")
         assert "REMOVED BY OTHER PROGRAMS" not in screen_text(app)

@@ -18,7 +18,6 @@ from memory.workspace import Workspace
 from screenshots.make import WIDE, rest
 from tests.patience import within
 from tests.widgets.harness import screen_text
-from widgets.dialogs.dialogs import Confirm
 from widgets.dialogs.three_way import ThreeWay
 
 from .tui_helpers import NOW, make_app, press, running, settle
@@ -67,27 +66,47 @@ async def test_a_proposal_is_accepted_and_taken_back_by_keys(workspace: Workspac
         assert tasks(workspace) == before
 
 
-async def test_a_proposal_is_rejected_without_a_question(workspace: Workspace) -> None:
-    """r rejects it; the files stay."""
+async def test_a_proposal_is_rejected_without_a_question_and_waits_again(workspace: Workspace) -> None:
+    """r rejects it; the files stay; u lets the last rejected one wait again, with what it would do."""
     before = tasks(workspace)
-    number = removal(workspace)
+    titles = [task.title for task in workspace.snapshot().tasks.tasks][:2]
+    first, second = [removal(workspace, title) for title in titles]
     app = make_app(workspace, pane="waiting")
     async with running(app) as pilot:
-        await press(pilot, "r")
-        assert Inbox(workspace).get(number).state == "rejected"
+        await press(pilot, "r", "r")
+        assert {Inbox(workspace).get(one).state for one in (first, second)} == {"rejected"}
         assert tasks(workspace) == before
+        await press(pilot, "u", "u")
+        assert {Inbox(workspace).get(one).state for one in (first, second)} == {"waiting"}
+        assert tasks(workspace) == before
+        await press(pilot, "home", "a", "a")
+        assert [title for title in titles if title in tasks(workspace)] == []
+
+
+async def test_a_removal_by_another_program_is_dismissed_without_a_question(workspace: Workspace) -> None:
+    """r dismisses it; the sentence says how it comes back."""
+    file = workspace.memory / "tasks.md"
+    workspace.notice(NOW)
+    text = file.read_text()
+    begin = text.index(f"### [HIGH] {FIRST}")
+    file.write_text(text[:begin] + text[text.index("###", begin + 3) :])
+    app = make_app(workspace)
+    async with running(app, says=True) as pilot:
+        await press(pilot, "9")
+        assert "REMOVED BY OTHER PROGRAMS" in screen_text(app)
+        await press(pilot, "G", "r")
+        assert "REMOVED BY OTHER PROGRAMS" not in screen_text(app)
+        assert "Dismissed" in screen_text(app)
 
 
 async def test_many_are_decided_at_once(workspace: Workspace) -> None:
-    """What is selected is accepted together after one question, each as a change of its own."""
+    """What is selected is accepted together, each as a change of its own."""
     titles = [task.title for task in workspace.snapshot().tasks.tasks][:3]
     for title in titles:
         removal(workspace, title)
     app = make_app(workspace, pane="waiting")
     async with running(app) as pilot:
         await press(pilot, "space", "space", "space", "a")
-        assert isinstance(app.screen, Confirm)
-        await press(pilot, "y")
         assert Inbox(workspace).count() == 0
         assert [title for title in titles if title in tasks(workspace)] == []
         assert len(workspace.store.history.list(actor=AGENT)) == 3

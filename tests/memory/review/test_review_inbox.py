@@ -57,6 +57,24 @@ def test_what_is_accepted_is_one_change_of_the_agent_with_the_reviewer(workspace
     assert TASK not in (workspace.memory / "tasks.md").read_text()
 
 
+def test_what_was_rejected_waits_again_until_an_equal_one_does(workspace: Workspace) -> None:
+    """Reopened, it can be accepted as before; it cannot be reopened once accepted, or beside an equal one."""
+    inbox, number = Inbox(workspace), _remove(workspace)
+    inbox.reject(number, reviewer="human", now=NOW, note="no")
+    with pytest.raises(RefusedError):
+        inbox.reopen(number, reviewer=AGENT, now=NOW)
+    again = inbox.reopen(number, reviewer="human", now=NOW)
+    assert (again.state, again.decided_by, again.note) == ("waiting", None, "")
+    inbox.reject(number, reviewer="human", now=NOW)
+    other = _remove(workspace)
+    with pytest.raises(ConflictError):
+        inbox.reopen(number, reviewer="human", now=NOW)
+    inbox.accept(other, reviewer="human", now=NOW)
+    assert TASK not in (workspace.memory / "tasks.md").read_text()
+    with pytest.raises(ConflictError):
+        inbox.reopen(other, reviewer="human", now=NOW)
+
+
 def test_what_an_agent_proposes_has_the_name_of_the_verb(workspace: Workspace) -> None:
     """A proposal is called as the change that the command line makes: `tasks.remove`."""
     access = EntryAccess(workspace, lambda: NOW)
