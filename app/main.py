@@ -52,7 +52,7 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
 
 
 def _hook_words(arguments: Sequence[str]) -> Sequence[str] | None:
-    """Return what follows the word `hook` in a call of a hook, whatever options stand before it; None for other calls.
+    """Return the words after `hook` in a call of a hook, with any options before it; None for other calls.
 
     A client takes any exit code but 0 as an order to drop the user's message, so no parser of options is asked.
     """
@@ -70,7 +70,7 @@ def _hook_words(arguments: Sequence[str]) -> Sequence[str] | None:
 
 
 def _run_hook(words: Sequence[str]) -> int:
-    """Answer a hook; return 0 whatever happens, even in an installation that is half replaced."""
+    """Answer a hook; always return 0, even in an installation that is half replaced."""
     try:
         from .hooks.run import run as run_hook
 

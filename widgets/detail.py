@@ -143,7 +143,7 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the view; text that is selected with the mouse stands out."""
+        """One line of the view; text that is selected with the mouse is highlighted."""
         row, width, lines = y + round(self.scroll_y), self.scrollable_content_region.width, self._laid_out
         if not 0 <= row < len(lines):
             return self.draw(EMPTY, width)
@@ -318,7 +318,7 @@ class Detail(LineView):
         return tuple(part for part in self._lines if isinstance(part, Link))
 
     def show(self, lines: Sequence[DetailLine], *, entry: Hashable = None) -> None:
-        """Replace what is shown; the same `entry` (not None) as before keeps the view and the link."""
+        """Replace the content; the same `entry` (not None) as before keeps the view and the link."""
         same = entry is not None and entry == self._entry
         self._entry = entry
         self._lines = tuple(lines)

@@ -112,11 +112,11 @@ COMMON: tuple[click.Parameter, ...] = tuple(
             "cli).",
         ),
         option("--now", metavar="ISO", help="Run as if it were this time, for reproducible runs."),
-        option("--no-color", is_flag=True, help="No colour, whatever the terminal can."),
+        option("--no-color", is_flag=True, help="No colour, in any terminal."),
         option(
             "--safe",
             is_flag=True,
-            help="Run nothing that stands in memory files, and send nothing, whatever was approved.",
+            help="Run no command from memory files and send nothing, not even if approved.",
         ),
     )
 )

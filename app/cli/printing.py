@@ -92,7 +92,7 @@ class Printer:
             self.text(f"{encode(value)}\n")
 
     def flush(self) -> None:
-        """Write out what is buffered; OutputClosed, MemdeckError `output.failed`."""
+        """Write out the buffer; OutputClosed, MemdeckError `output.failed`."""
         if sys.stdout is not None or self._stream is not None:
             self.text("")
             try:
@@ -166,7 +166,7 @@ class Paint:
         self.width = width
 
     def alert(self, text: str) -> str:
-        """Mark what is overdue, broken or refused."""
+        """Mark overdue, broken or refused things."""
         return f"{_RED}{text}{_OFF}" if self.color and text else text
 
     def notice(self, text: str) -> str:

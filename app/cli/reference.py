@@ -23,7 +23,7 @@ def reference(page: str) -> str:
 
 
 def _verbs() -> Iterator[str]:
-    yield "## Options of every verb\n\nThey stand before or behind the verb; the one nearest to the verb counts.\n"
+    yield "## Options of every verb\n\nWrite them before or after the verb; the one nearest to the verb counts.\n"
     yield _options(COMMON)
     yield "## memdeck [DIR]\n"
     yield _body(command_of(load(FORMS["open"])), "memdeck")

@@ -90,7 +90,7 @@ class Session:
         return what
 
     def close(self) -> None:
-        """Close what the run opened, in reverse order; whatever cannot be closed ends with the process.
+        """Close what the run opened, in reverse order; a thing that cannot be closed ends with the process.
 
         The answer is already printed: an error here must not change it.
         """
@@ -174,8 +174,8 @@ class Session:
     def named_actor(self) -> str:
         """The actor that `--actor` or MEMDECK_ACTOR names; empty if none does.
 
-        What a client of agents starts is an agent, whatever it is called: a name of a person or of a script is that of
-        the client there.
+        A program that a client of agents starts is an agent under any name: a name of a person or of a script becomes
+        that of the client.
         """
         name = self.actor_option or os.environ.get("MEMDECK_ACTOR") or ""
         if len(name) > 80 or not name.isprintable() or name != name.strip():

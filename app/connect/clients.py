@@ -76,7 +76,7 @@ class ConnectionTarget:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One client: its name, what is written for it, and what the user has to do by hand.
+    """One client: its name, the parts written for it, and what the user has to do by hand.
 
     `events` are those for which it runs a hook of memdeck.
     """
@@ -330,7 +330,7 @@ def client_of(name: str, scope: Scope) -> Client:
 
 
 def gains(client: Client, setting: ConnectionTarget) -> str:
-    """Return in a sentence what a connected client has: the server, hooks, instructions; and what is missing."""
+    """Return in a sentence what a connected client has: the server, hooks, instructions; and what it lacks."""
     words = next((part.path.name for part in client.parts(setting) if isinstance(part, InstructionBlock)), "")
     has = ["the server", *(["hooks"] if client.events else []), *([f"words for the agent in {words}"] if words else [])]
     sentence = f"{client.title} gets {' and '.join(filter(None, (', '.join(has[:-1]), has[-1])))}"

@@ -58,7 +58,7 @@ class FilePlan:
 
     @property
     def action(self) -> Action:
-        """What is done to the file."""
+        """What happens to the file."""
         if self.before == self.after:
             return "none"
         if self.before is None:
@@ -261,7 +261,7 @@ def _state(client: Client, setting: ConnectionTarget) -> ConnectionState:
             data = read_file(part.path)
             # The instructions may be there for another client.
             begun = begun or (data is not None and not isinstance(part, InstructionBlock) and part.take(data) != data)
-            if not part.stands(data):
+            if not part.present(data):
                 problems.append(f"{part.path} does not have what `connect` writes")
         except MemdeckError as error:
             problems.append(error.message)

@@ -95,7 +95,7 @@ class JsonFile:
         kind, start, end = self._tokens[self._at]
         word = self.text[start:end] if kind == "sign" else kind
         if kinds and word not in kinds.split():
-            raise self._wrong(start, f"{self.text[start : start + 10 * _KEPT]!r} stands where it cannot")
+            raise self._wrong(start, f"{self.text[start : start + 10 * _KEPT]!r} is out of place")
         self._at += 1
         return kind, start, end, word
 
@@ -136,7 +136,7 @@ class JsonFile:
         child.begin = begin
         key = self._read(begin, end)
         if key in node.inner:
-            raise self._wrong(begin, f"the key {key[:40]!r} is there twice")
+            raise self._wrong(begin, f"the key {key[:40]!r} appears twice")
         node.inner[key] = child
 
     def _next(self) -> str:

@@ -31,7 +31,7 @@ class ConnectionPart(Protocol):
     def take(self, data: bytes) -> bytes | None:
         """Return the file without the part, None if nothing would be left of a file that was created for it."""
 
-    def stands(self, data: bytes | None) -> bool:
+    def present(self, data: bytes | None) -> bool:
         """Return whether the part is in the file, exactly as `put` would write it."""
 
     def taken(self, data: bytes) -> str:
@@ -65,7 +65,7 @@ def _same(found: Any, written: Any) -> bool:
 
 
 def stay_inside(path: Path, folder: Path, instead: str) -> None:
-    """Raise RefusedError `connect.outside` if a link leads out of a folder: its author would choose what is written.
+    """Raise RefusedError `connect.outside` if a link leads out of a folder: its author would choose the written file.
 
     `instead` is what the user can do instead.
     """
@@ -106,7 +106,7 @@ class JsonEntry:
 
     def put(self, data: bytes | None) -> bytes:
         """Return the file with the value in it."""
-        if data is not None and self.stands(data):
+        if data is not None and self.present(data):
             return data
         return _file(self, data).put(self.keys, self.value).encode()
 
@@ -116,13 +116,13 @@ class JsonEntry:
             return data
         return _file(self, data).without(self.keys).encode()
 
-    def stands(self, data: bytes | None) -> bool:
-        """Return whether the value is there."""
+    def present(self, data: bytes | None) -> bool:
+        """Return whether the file has the value."""
         node = _file(self, data).find(self.keys)
         return node is not None and (self.keep or bool(node.value == self.value))
 
     def taken(self, data: bytes) -> str:
-        """Return the keys if another value is there."""
+        """Return the keys if the file has another value."""
         node = None if self.keep else _file(self, data).find(self.keys)
         return "" if node is None or _same(node.value, self.value) else ".".join(self.keys)
 
@@ -141,7 +141,7 @@ class JsonHook:
 
     def put(self, data: bytes | None) -> bytes:
         """Return the file with the hook in it."""
-        if data is not None and self.stands(data):
+        if data is not None and self.present(data):
             return data
         file = _file(self, data)
         if file.find(self.keys) is not None:
@@ -152,8 +152,8 @@ class JsonHook:
         """Return the file without hooks of memdeck."""
         return self._without(_file(self, data)).encode()
 
-    def stands(self, data: bytes | None) -> bool:
-        """Return whether the hook is there, without an older one beside it."""
+    def present(self, data: bytes | None) -> bool:
+        """Return whether the file has the hook, without an older one beside it."""
         found = [one for item, one in self._commands_in(data) if self._is_ours(item, one)]
         return found == _commands(self.value)
 
@@ -235,7 +235,7 @@ class TomlTable:
         """Return the file without the table."""
         return without_block(data, HASH)
 
-    def stands(self, data: bytes | None) -> bool:
+    def present(self, data: bytes | None) -> bool:
         """Return whether the table is in the file exactly as `put` would write it."""
         return has_block(data, HASH) and self.put(data) == data
 
@@ -262,7 +262,7 @@ class InstructionBlock:
         """Return the file without the instructions."""
         return without_block(data, MARKUP)
 
-    def stands(self, data: bytes | None) -> bool:
+    def present(self, data: bytes | None) -> bool:
         """Return whether the instructions are there."""
         return has_block(data, MARKUP) and self.put(data) == data
 
@@ -286,7 +286,7 @@ class OwnFile:
         """Return None if the file is as this memdeck or an older one wrote it; else it stays unchanged."""
         return data if self.taken(data) else None
 
-    def stands(self, data: bytes | None) -> bool:
+    def present(self, data: bytes | None) -> bool:
         """Return whether the file has the right content."""
         return data == self.text.encode()
 

@@ -1,4 +1,4 @@
-"""Hooks for curated memory: they tell a session what is known, and save what the user and the agent said."""
+"""Hooks for curated memory: they tell a session the known memories, and save what the user and the agent said."""
 
 from __future__ import annotations
 

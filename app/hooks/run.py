@@ -1,6 +1,6 @@
 """`memdeck hook EVENT`: reads a client's JSON on stdin, and prints on stdout what the agent should know.
 
-A hook never blocks an agent: whatever is wrong, it ends with exit code 0, because a client drops the user's message at
+A hook never blocks an agent: it always ends with exit code 0, because a client drops the user's message at
 another one. Settings of clients are shared, so the words of the call may be those of another version: what this one
 does not know is passed over. The reason for an answer that failed is recorded in the private state folder, where
 `memdeck doctor` finds it.
@@ -45,7 +45,7 @@ _TOLD = re.compile(r"<(hook_context|memdeck-memory[\w-]*)\b[^<>]*>")
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a hook called as `EVENT [--client NAME] [-w DIR] [--now ISO]`; return 0 whatever the words are."""
+    """Run a hook called as `EVENT [--client NAME] [-w DIR] [--now ISO]`; always return 0."""
     workspace: Workspace | None = None
     event, client = "", ""
     try:
@@ -129,7 +129,7 @@ def _open(chosen: str, given: Mapping[str, Any]) -> Workspace | None:
 def _start(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
     """Return what an agent should know when its session begins, and again after a compaction.
 
-    A session that is resumed has it already: it gets only what is not the same any more.
+    A session that is resumed has it already: it gets only what has changed.
     """
     # What only some events need is imported there: a client waits for each of them.
     from memory.prompts import START_TOKENS, brief
@@ -172,7 +172,7 @@ def _said(given: Mapping[str, Any], *keys: str) -> str:
 
 
 def _cut(text: str) -> str:
-    """Return a text that can be searched for; what is too long begins with its end, where the question is."""
+    """Return a text that can be searched for; one that is too long begins with its end, where the question is."""
     return text if len(text) <= _LONGEST else f"{text[-_END:]}\n{text[:_LONGEST]}"
 
 
@@ -297,7 +297,7 @@ def _say(text: str, event: str, client: str, given: Mapping[str, Any]) -> None:
         shown = json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
     elif client == "cursor":
         shown = json.dumps({"additional_context": text})
-    # The model reads UTF-8, whatever the terminal of the person has.
+    # The model reads UTF-8, even where the person's terminal does not.
     sys.stdout.buffer.write(f"{shown}\n".encode("utf-8", "backslashreplace"))
     sys.stdout.buffer.flush()
 

@@ -1,4 +1,4 @@
-"""What is stored about an agent's session between its hooks: when it began, and what was asked."""
+"""The record of an agent's session between its hooks: when it began, and what was asked."""
 
 from __future__ import annotations
 

@@ -230,7 +230,7 @@ class MemdeckApp(Shell):
         return pane
 
     def _tick(self) -> None:
-        """Refresh what depends on the time, such as what is due or overdue."""
+        """Refresh everything that depends on the time, such as due and overdue tasks."""
         if self.workspace is not None and self.refresher.idle:
             self.refresher.request()
 

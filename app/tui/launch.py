@@ -115,7 +115,7 @@ def run_fleet(environ: Mapping[str, str]) -> int:
 
 
 def _show(app: MemdeckApp, leaving: Leaving, *last: Callable[[], object]) -> int:
-    """Show the application until the user leaves, and then do what is `last`; return the exit code."""
+    """Show the application until the user leaves, then run `last`; return the exit code."""
 
     use_parser()
     app.leaving = leaving

@@ -1,6 +1,6 @@
 """The end of the application: soon after the user left, a signal came or the terminal closed, the process is gone.
 
-The application ends in order, which takes a few hundredths of a second. Whatever holds it up, such as a thread that
+The application ends in order, which takes a few hundredths of a second. Anything that delays it, such as a thread that
 reads a large file or Textual's input thread on a terminal that is gone, has `GRACE` seconds. Then a thread writes what
 is not written yet, restores the terminal and ends the process.
 """

@@ -30,14 +30,14 @@ def theme_words(name: str) -> str:
 
 
 class Overlays(Part):
-    """Opens what is shown over the panes for a moment."""
+    """Opens the screens that cover the panes for a moment."""
 
     def __init__(self, app: MemdeckApp) -> None:
         """Nothing is open yet."""
         super().__init__(app)
         self._recent: tuple[str, ...] = ()
         self.late = False
-        """Whether what is done now comes from a thread, and not from a key; see `coming_late`."""
+        """Whether the current action comes from a thread, and not from a key; see `coming_late`."""
         self._waiting: list[Callable[[], object]] = []
 
     def palette(self) -> None:
@@ -89,7 +89,7 @@ class Overlays(Part):
 
     @contextmanager
     def coming_late(self, late: bool) -> Iterator[None]:
-        """Mark what is done inside as coming from a thread, while keys are pressed for something else."""
+        """Mark the actions inside as coming from a thread, while keys are pressed for something else."""
         before, self.late = self.late, late
         try:
             yield

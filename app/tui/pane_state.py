@@ -112,7 +112,7 @@ class PaneState(Part):
         self._write({**self._read(), "views": {**_dict(self._read().get("views")), pane_id: own}})
 
     def keep(self, searched: Iterable[str], seen: int | None) -> None:
-        """Write what is remembered: the panes, the queries `searched` for, the newest change that was `seen`.
+        """Save the state to remember: the panes, the queries `searched` for, the newest change that was `seen`.
 
         Errors are ignored: the folder may be read-only.
         """

@@ -345,7 +345,7 @@ class Shell(LateTimers, App[int]):
     ) -> None:
         """Show a short message in a corner, replacing the one before; it may contain text from files.
 
-        `beside` leaves the one before where it is: it may be the answer to a key, and nobody asked for this one.
+        `beside` leaves the one before where it is: it may be the answer to a key, and this one was not asked for.
         """
         if not beside:
             self.clear_notifications()

@@ -171,7 +171,7 @@ class Month(Drawing, Widget):
         return content, next((start for day, start in places if day == self.day), None)
 
     def render_line(self, y: int) -> Strip:
-        """Draw one line; the chosen day stands out."""
+        """Draw one line; the chosen day is highlighted."""
         width = self.size.width
         content, at = self._content(y)
         strip = self.draw(content, width)

@@ -147,7 +147,7 @@ class YearMap(Drawing, Widget):
             self._lines = heat_lines(self._weeks, self._counts, self.today, self.glyphs, self.content_size.width)
 
     def render_line(self, y: int) -> Strip:
-        """Draw one line; the chosen day stands out."""
+        """Draw one line; the chosen day is highlighted."""
         self._lay_out()
         width = self.content_size.width
         y += self._top

@@ -104,13 +104,13 @@ class Frame(Vertical):
         self._entitle(title)
 
     def _entitle(self, title: Content | None) -> None:
-        """Set the title; only the top line is drawn again, not what is in the frame."""
+        """Set the title; only the top line is drawn again, not the content."""
         self._only_top = True
         self.border_title = title
         self._only_top = False
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Draw the border again, not what is in the frame; while the title is set, the top line alone."""
+        """Draw the border again, not the content; while the title is set, the top line alone."""
         width, height = self.outer_size
         if not (regions or layout or recompose) and width and height:
             left, top = (-cells for cells in self.content_offset)

@@ -1,4 +1,4 @@
-"""The header: what is open at the left, what needs attention at the right."""
+"""The header: the open workspace at the left, what needs attention at the right."""
 
 from __future__ import annotations
 

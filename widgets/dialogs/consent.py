@@ -125,7 +125,7 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
         self.query(ConsentLines).focus()
 
     def on_resize(self) -> None:
-        """Fit the question into a few lines: a name of a hundred words would leave none for what is approved."""
+        """Fit the question into a few lines: a name of a hundred words would leave none for the approved text."""
         self.call_after_refresh(self._say_question)
 
     def _say_question(self) -> None:

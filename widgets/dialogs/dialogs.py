@@ -38,7 +38,7 @@ class Modal(Mixin):
     """Mixin of modal screens: two leaving keys in one burst leave only this screen, not the one below it."""
 
     letters_leave: ClassVar[bool] = False
-    """Whether a letter may leave the screen; what is typed after such a letter waits until that is clear."""
+    """Whether a letter may leave the screen; keys after such a letter wait until that is clear."""
 
     deaf_until: float = 0.0
     """Keys pressed before this time (`time.monotonic`) are not for this screen. It is infinite for a screen that opens
@@ -149,7 +149,7 @@ class Dialog(Modal):
             yield self.key_hints()
 
     def parts(self) -> ComposeResult:
-        """What is between the title and the keys."""
+        """The widgets between the title and the keys."""
         raise NotImplementedError
 
     def describe(self, key: str, words: str) -> None:
@@ -300,7 +300,7 @@ class Preview(Dialog, ModalScreen[bool]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "apply", "apply", id="preview.apply", tooltip="Do what is shown"),
+        Binding("enter", "apply", "apply", id="preview.apply", tooltip="Apply this plan"),
         Binding("escape,q", "leave", "cancel", id="preview.leave", tooltip="Change nothing"),
     ]
 

@@ -27,7 +27,7 @@ def finder_bindings(prefix: str, noun: str) -> list[Binding]:
 
 
 class Finder(Modal):
-    """Mixin of screens with a `SafeInput` and a `LineList`; they say what is listed for a text, and choose."""
+    """Mixin of screens with a `SafeInput` and a `LineList`; they list rows for a text, and choose."""
 
     @property
     def listed(self) -> LineList:
@@ -36,7 +36,7 @@ class Finder(Modal):
 
     @property
     def text(self) -> str:
-        """What is typed."""
+        """The typed text."""
         return self.query_one(SafeInput).text
 
     def on_mount(self) -> None:
@@ -44,16 +44,16 @@ class Finder(Modal):
         self.query(SafeInput).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """List what fits what is typed."""
+        """List the rows that fit the typed text."""
         event.stop()
         self.typed()
 
     def typed(self) -> None:
-        """List what fits what is typed."""
+        """List the rows that fit the typed text."""
         raise NotImplementedError
 
     def choose(self) -> None:
-        """Choose what is under the cursor."""
+        """Choose the row under the cursor."""
         raise NotImplementedError
 
     def action_move(self, step: int) -> None:

@@ -53,7 +53,7 @@ class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
     }}
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", "choose", id="pick.take", tooltip="Take what is under the cursor", priority=True),
+        Binding("enter", "take", "choose", id="pick.take", tooltip="Choose the row under the cursor", priority=True),
         Binding("x", "remove", "remove", id="pick.remove", tooltip="Remove the saved view"),
         Binding("escape,q", "leave", "cancel", id="pick.leave", tooltip="Change nothing"),
     ]

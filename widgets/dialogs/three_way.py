@@ -98,7 +98,7 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
     def _say_left(self) -> None:
         left = self.view.open_questions
         words = (
-            "1 field to choose" if left == 1 else f"{left} fields to choose" if left else "Enter writes what is chosen."
+            "1 field to choose" if left == 1 else f"{left} fields to choose" if left else "Enter writes your choices."
         )
         note = self.query_one(".dialog--left", SafeText)
         note.say(words)

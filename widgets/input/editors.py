@@ -142,7 +142,7 @@ class Ordered(_Mixed):
 
 
 class Completer(Suggester):
-    """Completes what is typed in a `SafeInput`; leaves no coroutine unawaited if the application ends in between."""
+    """Completes the text of a `SafeInput`; leaves no coroutine unawaited if the application ends in between."""
 
     def _get_suggestion(self, requester: DOMNode, value: str) -> partial[Coroutine[Any, Any, None]]:  # type: ignore[override]
         # For a coroutine that is never awaited, Python would print a warning on the terminal.
@@ -206,7 +206,7 @@ class SafeInput(Ordered, Input):
             self.post_message(self.Pasted(self, lines))
 
     def put(self, text: str) -> None:
-        """Insert text at the cursor, in place of what is selected."""
+        """Insert text at the cursor, in place of the selection."""
         start, end = sorted(self.selection)
         self.replace(hold(text), start, end)
 

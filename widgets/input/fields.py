@@ -1,4 +1,4 @@
-"""Fields of a form: what is asked, how it is edited, and the note shown with it."""
+"""Fields of a form: the question, its editor, and the note shown with it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ NARROW = 46
 
 
 def usage_error(check: Callable[[], object]) -> str | None:
-    """What is wrong with a value that `check` reads, and what to do about it; None where it raises no UsageError."""
+    """The problem with a value that `check` reads, and the fix; None where it raises no UsageError."""
     try:
         check()
     except UsageError as error:
@@ -117,7 +117,7 @@ class FieldRow(Widget):
     """One field: its label, its editor, and under the editor an error or a hint while there is one."""
 
     moves_focus: ClassVar[bool] = True
-    """Keys may move to the next field; what is typed after them waits until that field has the focus."""
+    """Keys may move to the next field; later keys wait until that field has the focus."""
 
     DEFAULT_CSS = f"""
     FieldRow {{
@@ -163,7 +163,7 @@ class FieldRow(Widget):
             case "multiline":
                 return SafeTextArea(spec.value)
             case _ if "\n" in spec.value:
-                # A value of several lines keeps them, whatever its kind.
+                # A value of several lines keeps them, even if its kind has one.
                 return SafeTextArea(spec.value)
             case _:
                 completion = Completion(spec.suggestions, list_of_values=spec.kind == "tags")
@@ -260,7 +260,7 @@ class FieldRow(Widget):
         note.set_class(bool(error), "-error")
 
     def on_input_changed(self, event: Message) -> None:
-        """Handle a change in the editor, of whatever kind it is."""
+        """Handle a change in an editor of any kind."""
         event.stop()
         self.check()
         self.post_message(self.Edited(self))

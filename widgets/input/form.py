@@ -229,7 +229,7 @@ class Form(Dialog, ModalScreen[Values | None]):
         self.focus_previous()
 
     def on_field_row_edited(self, event: FieldRow.Edited) -> None:
-        """Report what is typed so far."""
+        """Report the typed values so far."""
         event.stop()
         self._follow(event.row)
         if self.is_mounted:

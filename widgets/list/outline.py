@@ -132,7 +132,7 @@ class OutlinePane(Pane):
         return isinstance(item, Branch) or self.folds(item)
 
     def is_folded(self, item: Any) -> bool:
-        """Whether what is below an item is hidden (a filter shows it nevertheless)."""
+        """Whether the items below an item are hidden (a filter shows them nevertheless)."""
         return self.folds(item) and self.ref(item) in self._folded
 
     def indent(self, item: Any) -> Piece:
@@ -213,13 +213,13 @@ class OutlinePane(Pane):
             self.fold(item)
 
     def fold(self, item: Any) -> None:
-        """Hide what is below an item."""
+        """Hide the items below an item."""
         self.moved()
         self._folded.add(self.ref(item))
         self._arrange()
 
     def unfold(self, item: Any) -> None:
-        """Show what is below an item."""
+        """Show the items below an item."""
         self._folded.discard(self.ref(item))
         self._arrange()
 

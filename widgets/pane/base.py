@@ -287,8 +287,8 @@ class Pane(LateTimers, PaneWithEntry):
         self.snapshot, self.now, self.zone = contents.snapshot, contents.now, contents.zone
         self.arrangement.put(contents.rows, contents.order)
         self._remark = contents.remark
-        stood = self.line_list.cursor
-        self.lost_row = stood if stood in contents.rows.gone else None
+        before = self.line_list.cursor
+        self.lost_row = before if before in contents.rows.gone else None
         self._arrange()
         if self._wanted_ref is not None and (first or self._wanted_ref):
             self._arrived = self.go_to(self._wanted_ref)

@@ -320,12 +320,12 @@ class PaneWithEntry(PaneOverrides):
         return was_open
 
     def focus_list(self) -> None:
-        """Give the focus to the list, or to what is shown in its place."""
+        """Give the focus to the list, or to the view shown in its place."""
         self.focus_target.focus()
 
     @property
     def focus_target(self) -> Widget:
-        """The widget that gets the pane's focus: the list, or what is shown in its place."""
+        """The widget that gets the pane's focus: the list, or the view shown in its place."""
         return self.detail_view if self.is_open else self.line_list
 
     def follow_cursor(self) -> None:

@@ -31,7 +31,7 @@ from .offers import Values as Texts
 from .removing import question
 
 CONFIRMED = ("yes", "dry_run")
-"""The flags with which an operation does what it otherwise only shows, or the other way round; nobody types them."""
+"""The flags with which an operation does what it otherwise only shows, or the reverse; no form asks for them."""
 
 
 @cache

@@ -1,7 +1,7 @@
 """Records: rows as plain data, and the outline that shows them; the tabs of "Agent memory" are made of these.
 
 A tab is a subclass of `RecordPane` with two functions: `records(snapshot, now)` returns its headings and rows, and
-`told(row)` what the detail shows of one, as a mapping from labels to values. What is added or removed is an operation
+`told(row)` what the detail shows of one, as a mapping from labels to values. Adding and removing is an operation
 of the memory system, by its words after `memdeck`; its form comes from the operation's parameters.
 """
 
@@ -73,7 +73,7 @@ class RecordPane(OutlinePane):
         """Return what the detail shows below the title, by its labels; an empty label has text of its own."""
         return {}
 
-    # What is shown
+    # Display
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
         """Return the rows, after the line that says what they are for."""

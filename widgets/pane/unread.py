@@ -1,4 +1,4 @@
-"""Rows for lines that no view of their file can read: shown with what is wrong; the cursor skips them."""
+"""Rows for lines that no view of their file can read: shown with the problem; the cursor skips them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def unread_rows(found: Sequence[UnreadLine], words: str, *, first: int) -> Sequence[Any]:
     """Return a heading with the section's name for each group, and a line for each entry.
 
-    `words` say what is wrong; `first` is a number that no note of the pane has.
+    `words` name the problem; `first` is a number that no note of the pane has.
     """
     rows: list[Any] = []
     heading: str | None = None

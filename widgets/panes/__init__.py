@@ -24,14 +24,14 @@ GROUPS = {MEMORY: "Agent memory"}
 
 
 class PaneName(NamedTuple):
-    """What is known of a pane before its module is imported: id, digit, title, and its class as `module:class`."""
+    """The facts about a pane that need no import of its module: id, digit, title, and its class as `module:class`."""
 
     id: str
     key: str
     title: str
     place: str
     files: tuple[str, ...] = ()
-    """The memory files whose entries it shows; `archive/` stands for all archive files, and a file of another system
+    """The memory files whose entries it shows; `archive/` means all archive files, and a file of another system
     is named as seen from the workspace."""
     letter: str = ""
     """The key that opens it after `g`, where that is not the first letter of its title."""
@@ -41,7 +41,7 @@ class PaneName(NamedTuple):
     """Whether the pane is part of memdeck, not of another package."""
 
     def load(self) -> type[Pane]:
-        """Import the pane's class; raises whatever the module of another package raises."""
+        """Import the pane's class; raises any exception that the module of another package raises."""
         module, _, name = self.place.partition(":")
         pane: type[Pane] = getattr(import_module(module), name)
         return pane

@@ -41,7 +41,7 @@ class ArchivePane(OutlinePane):
     files: ClassVar[tuple[str, ...]] = ("archive/",)
     empty: ClassVar[str] = (
         "Nothing is archived yet.\n\n"
-        "Maintenance moves here what is done: {upkeep.archive|A} archives completed tasks, {upkeep.prune|P} prunes the "
+        "Maintenance moves old entries here: {upkeep.archive|A} archives completed tasks, {upkeep.prune|P} prunes the "
         "journal, {upkeep.maintain|M} does everything. "
         "Each shows first what it would move."
     )
@@ -53,7 +53,7 @@ class ArchivePane(OutlinePane):
         self._views: dict[str, tuple[Document, tuple[Any, ...]]] = {}
         self._jump = ""
 
-    # What is shown
+    # Display
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
         """Months and their files, with the entries of the newest month and of files that were requested."""

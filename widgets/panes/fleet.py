@@ -38,7 +38,7 @@ class FleetPane(RecordPane):
     pane_id: ClassVar[str] = "fleet"
     title: ClassVar[str] = "Workspaces"
     empty: ClassVar[str] = (
-        "All your workspaces, with what is overdue, what alerts and what needs you.\n\n"
+        "All your workspaces, with overdue tasks, alerts and what needs you.\n\n"
         "None is listed. `memdeck fleet scan ~/src` lists all beneath a folder; one that you open is listed by itself."
     )
     sorts: ClassVar[tuple[str, ...]] = ("place", "name", *COUNTED[:3], "maintained", "size")

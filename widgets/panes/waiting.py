@@ -36,7 +36,7 @@ class WaitingSource(Protocol):
 
 
 class WaitingPane(TellingPane, RecordPane):
-    """`a` accepts what is under the cursor, `r` rejects it; undo takes either back."""
+    """`a` accepts the row under the cursor, `r` rejects it; undo takes either back."""
 
     DEFAULT_CSS: ClassVar[str] = """
     WaitingPane > .pane--list-frame { width: 2fr; }
@@ -57,7 +57,7 @@ class WaitingPane(TellingPane, RecordPane):
         super().__init__()
         self.source = source
 
-    # What is shown
+    # Display
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
         """Yield proposals, approvals and removals, each under a heading that names its keys."""

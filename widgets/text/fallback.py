@@ -34,7 +34,7 @@ def plain_filters(app: App[Any], *, ascii_signs: bool, exact: bool = False) -> l
 
 
 class NoColour(LineFilter):
-    """Removes all colours: text that stood out by a bright background is reversed, and nothing is faint.
+    """Removes all colours: text on a bright background is reversed, and nothing is faint.
 
     `ground` returns the background of the application, which the terminal's own background replaces.
     """

@@ -68,7 +68,7 @@ def from_when(instant: datetime, now: datetime, zone: tzinfo) -> str:
 
 
 def short_date(day: str) -> str:
-    """Return `2024-01-14` as `14 Jan`, two cells for the day; empty for what is not a date."""
+    """Return `2024-01-14` as `14 Jan`, two cells for the day; empty for a text that is no date."""
     try:
         found = date.fromisoformat(day)
     except ValueError:
@@ -130,7 +130,7 @@ WIDE_ROW = 78
 def more_columns(task: Task, width: int, now: datetime, zone: tzinfo) -> Line:
     """Return a task's assignee, tags and creation date in columns of their own; nothing where there is no room.
 
-    They take the same cells in each row, whatever else the row shows.
+    They take the same cells in every row.
     """
     if width < WIDE_ROW:
         return ()

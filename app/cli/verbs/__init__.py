@@ -18,7 +18,7 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
         "api": ("servers.api:api", "Serve the memory to programs: HTTP and a socket."),
         "serve": ("servers.serve:serve", "Open a workspace in a browser of this machine."),
         "demo": ("opening:demo", "Make a lively sample workspace and open it."),
-        "status": ("memory.systems.operations:status", "Say how things stand: due, overdue, monitors, problems."),
+        "status": ("memory.systems.operations:status", "Show a summary: due, overdue, monitors, problems."),
         "screen": ("screen:screen", "Print what a pane of the application shows, as text."),
         "search": ("memory.search.operations:search", "Find words in all memory files and the archive."),
         "archive": ("memory.maintenance.operations:archive", "Move tasks completed a while ago to the archive."),
@@ -30,7 +30,7 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
         "redo": ("memory.history.operations:redo", "Do again what was undone last."),
         "review": ("memory.review.operations:review", "Decide about what agents want to change."),
         "trust": ("trust:trust", "Approve, deny and revoke what memory files may run."),
-        "check": ("memory.systems.operations:check", "Report what is wrong in memory files, with file and line."),
+        "check": ("memory.systems.operations:check", "Report problems in memory files, with file and line."),
         "doctor": ("doctor.doctor:doctor", "Look at the environment; print cron and systemd entries."),
         "fleet": ("fleet:fleet", "All workspaces of a person: list, search, check and keep them."),
         "convert": (
@@ -43,7 +43,7 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
         "disconnect": ("connect:disconnect", "Take away what connect wrote, byte for byte."),
         "git": ("git:git", "Set git up to merge memory files by their entries."),
         "merge": ("git:merge", "Merge three versions of a memory file, as git asks for."),
-        "keys": ("keys:keys", "List the keys of the application, and what is wrong with them."),
+        "keys": ("keys:keys", "List the keys of the application, and problems with them."),
         "completion": ("completion:completion", "Print the completion script of a shell."),
     }.items()
 }

@@ -43,7 +43,7 @@ _dry_run = option("--dry-run", is_flag=True, help="Only show what would be writt
 @argument("client", required=False)
 @_scope
 @_dry_run
-@option("--list", "listing", is_flag=True, help="Say what is connected where, and whether a call works.")
+@option("--list", "listing", is_flag=True, help="Show which clients are connected where, and whether a call works.")
 @option("--print", "printing", is_flag=True, help="Print what any other client has to be told.")
 def connect(
     session: Session, client: str | None, scope: Scope, dry_run: bool, listing: bool, printing: bool

@@ -42,7 +42,7 @@ _TOKEN = 20
 @option(
     "--keep-days", type=Whole(1, 3650), default=30, metavar="N", help="How long finished jobs stay (default: 30 days)."
 )
-@option("--once", is_flag=True, help="Publish, do the jobs that wait, run what is due, and return.")
+@option("--once", is_flag=True, help="Publish, do the waiting jobs, run due monitors, and return.")
 def agent(session: Session, database: str | None, maintain: str, no_exec: bool, keep_days: int, once: bool) -> None:
     """Publish the workspaces of this host in the catalogue, do the jobs that are given to it, and run due monitors.
 

@@ -45,7 +45,7 @@ def _told(done: GitSetup, words: str) -> Result:
 @argument("base")
 @argument("ours")
 @argument("theirs")
-@option("--path", metavar="PATH", help="Where the file lives, which says what is in it (default: that of OURS).")
+@option("--path", metavar="PATH", help="The file's path in the workspace: it tells the kind (default: that of OURS).")
 @option("--marker", type=Whole(1, 100), default=7, metavar="N", help="Length of conflict markers (7).")
 def merge(_context: Context, base: str, ours: str, theirs: str, path: str | None, marker: int) -> Result:
     """Merge three versions of a memory file by their entries, and write the result to OURS.

@@ -23,7 +23,7 @@ NO_KEY = "(none)"
 
 
 @verb("keys", serves="machine", looks=shows, examples=("memdeck keys", "memdeck keys --check", "memdeck keys -o json"))
-@option("--check", is_flag=True, help="Only say what is wrong with them; exit code 4 when something is.")
+@option("--check", is_flag=True, help="Only report problems with them; exit code 4 if there are any.")
 def keys(context: Context, check: bool) -> Result:
     """List every key of the application with its id, those of ~/.config/memdeck/keys.toml included.
 

@@ -46,9 +46,9 @@ _CHOICES = (("pin", "pin", True), ("unpin", "pin", False), ("mute", "mute", True
 def prompt(
     context: Context, agent: str, message: str, budget: int | None, client: str | None, **chosen: tuple[str, ...]
 ) -> Result:
-    """Show what an agent is told: each block with where it comes from, why it is there, and what it costs.
+    """Show what an agent is told: each block with its source, its reason and its cost.
 
-    A line shows where the budget ends; what stands below it is not sent. `-o json` has the text that is sent, byte for
+    A line shows where the budget ends; the text below it is not sent. `-o json` has the text that is sent, byte for
     byte. --pin, --unpin, --mute and --unmute change it first, for all agents or for that of --agent; they are kept in
     the private state folder, not in the workspace.
     """
@@ -115,7 +115,7 @@ def _lines(paint: Paint, found: AgentPrompt, why: str = "") -> Iterator[str]:
 def hook(_context: Context, event: str, client: str) -> None:
     """Answer a client's hook: its JSON on stdin, what the agent is to know on stdout.
 
-    `memdeck connect` tells clients to call it. Whatever is wrong, it ends with exit code 0,
+    `memdeck connect` tells clients to call it. It always ends with exit code 0,
     even for options that it does not know; `memdeck doctor` shows why an answer failed.
     """
-    # Calls are answered before their words are parsed: see `app.main`. What is parsed is a call with `--help`.
+    # Calls are answered before their words are parsed: see `app.main`. Only a call with `--help` is parsed.

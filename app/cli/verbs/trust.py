@@ -71,7 +71,7 @@ def _approve_workspace(session: Session, kept: Trust) -> None:
         "",
         *session.paint.columns([(ask.name, ask.text) for ask in covered]),
         "" if covered else "  none of its monitors does now",
-        "That covers every such address that these files name later, too: whoever can write them can choose",
+        "That covers every such address that these files name later, too: anyone who can write them can choose",
         "where this machine connects to. Addresses of this machine and its network still need one of their own.",
     )
     if not _ask(session, lines):

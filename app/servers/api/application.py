@@ -79,7 +79,7 @@ class Api:
             )
 
         add("GET", "/api/openapi.json", self._openapi, None)
-        add("GET", "/api/v1", self._index, {"summary": "List what is served.", "tags": ["verbs"]})
+        add("GET", "/api/v1", self._index, {"summary": "List the served verbs.", "tags": ["verbs"]})
         add("GET", "/api/v1/events", self._listen, {"summary": "Changes, as server-sent events.", "tags": ["events"]})
         for one in self.verbs:
             endpoint = partial(self._verb, one)
@@ -200,7 +200,7 @@ async def body_of_request(request: Request) -> Json:
 
 def _no_query(request: Request) -> None:
     if request.url.query:
-        raise UsageError("api.argument", "the arguments of a change stand in the body", "send them as JSON")
+        raise UsageError("api.argument", "the arguments of a change belong in the body", "send them as JSON")
 
 
 def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

@@ -128,7 +128,7 @@ class _Stream:
             self._loop.call_soon_threadsafe(add)
 
     async def read(self) -> AsyncIterator[bytes]:
-        """Yield what is to be sent, until the stream ends."""
+        """Yield the events to send, until the stream ends."""
         yield b": memdeck\n\n"
         while True:
             try:

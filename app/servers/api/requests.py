@@ -40,7 +40,7 @@ def strict_json(data: bytes) -> Any:
 
     def object_of(pairs: list[tuple[str, Any]]) -> Json:
         if len(found := dict(pairs)) < len(pairs):
-            raise ValueError("a name is there twice")
+            raise ValueError("a name appears twice")
         return found
 
     def no_number(text: str) -> Any:

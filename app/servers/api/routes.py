@@ -89,7 +89,7 @@ class CuratedRoute(NamedTuple):
         found: Json = {}
         for name, value in given.items():
             if name in self.keys.values() and name not in WORKSPACE:
-                raise UsageError("memory.validation", f"{name} stands in the path", field=name)
+                raise UsageError("memory.validation", f"{name} belongs in the path", field=name)
             found[name] = _flat(value) if name in ("from", "to") else value
         for name, text in path.items():
             found[self.keys.get(name, name)] = text

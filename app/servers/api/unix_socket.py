@@ -43,7 +43,7 @@ def socket_at(path: str) -> Iterator[socket.socket]:
 
 
 def _is_left(path: str) -> bool:
-    """Return whether a socket of this user is there on which no server listens."""
+    """Return whether a socket of this user exists on which no server listens."""
     try:
         found = os.lstat(path)
     except FileNotFoundError:

@@ -27,7 +27,7 @@ One call each:
 - another word everywhere: edit rename={"from":"Acme","to":"Globex"}; take back your last change: edit undo=true
 - list: read kind=tasks filter={"due":"overdue"}, read kind=decisions; newest of all: search query=""
 
-An edit with a hash is refused as entry.stale if the entry changed since. What is there already is answered, not added
+An edit with a hash is refused as entry.stale if the entry changed since. An entry that exists is answered, not added
 twice. Lists are pages: send the cursor back. Write a journal line at the end of your work. Never store secrets.
 
 What rewrites or removes a person's text may wait: the answer is a proposal's id. Go on; `review` tells its fate.
@@ -122,7 +122,7 @@ TEMPLATES: tuple[Json, ...] = (
 NOTHING = "The memory of this workspace has nothing to tell right now."
 END_OF_SESSION = """\
 Before you finish, leave this workspace's memory in order with memdeck's tools:
-1. add kind=journal: what was done, what was decided and why, what is left.
-2. Tasks you worked on: edit their progress or section (completed with an outcome); add tasks for what is left.
+1. add kind=journal: the work done, decisions and their reasons, open points.
+2. Tasks you worked on: edit their progress or section (completed with an outcome); add tasks for open points.
 3. add what will hold beyond this session as knowledge or facts. No secrets.
 """

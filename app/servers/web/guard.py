@@ -61,7 +61,7 @@ class Guard:
 
     @web.middleware
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Answer a request, or refuse it in as few words as possible, whatever goes wrong."""
+        """Answer a request, or refuse it in as few words as possible; never raise."""
         try:
             return await self._check(request, handler)
         except web.HTTPException as refusal:

@@ -22,13 +22,13 @@ def main(folder: str | None = None) -> int:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     from app.tui.launch import run, run_fleet
 
-    # Browsers can show everything, whatever the server's terminal can.
+    # Browsers can show everything, even if the server's terminal cannot.
     environ = {**os.environ, "LC_ALL": "C.UTF-8"}
     return run_fleet(environ) if folder is None else run(folder, environ=environ)
 
 
 def _end_with(parent: int) -> None:
-    """End in order when the server is gone, for whatever reason; at once if that takes too long."""
+    """End in order when the server is gone, for any reason; at once if that takes too long."""
     while os.getppid() == parent:
         time.sleep(LOOK_SECONDS)
     os.kill(os.getpid(), signal.SIGTERM)

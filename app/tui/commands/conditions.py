@@ -86,7 +86,7 @@ class Situation:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Condition:
-    """What an action requires; `why` says what is missing, with `{action|key}` for keys.
+    """What an action requires; `why` says what it lacks, with `{action|key}` for keys.
 
     `everywhere`: it is checked even if no pane has contents yet. `panes`: the panes in which it may hold; empty: all.
     `about_entries`: while entries are selected, the footer names only actions that apply to all of them. `named`:

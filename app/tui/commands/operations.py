@@ -187,12 +187,12 @@ def next_step(context: Context) -> Step:
 
 
 def prune(context: Context) -> Step:
-    """Delete what is too old of this memory; shows it first."""
+    """Delete the old entries of this memory; shows them first."""
     return _at_once(context, f"{'' if context.pane is None else context.pane.pane_id} prune")
 
 
 def _at_once(context: Context, words: str) -> Step:
-    """Run `memdeck WORDS`, whose flags may follow, on what is under the cursor, without a form."""
+    """Run `memdeck WORDS`, whose flags may follow, on the entry under the cursor, without a form."""
     does, *flags = words.split(" --")
     operation = operation_of(does)
     given = {name: value for name, value in _given(context).items() if name == "agent"}

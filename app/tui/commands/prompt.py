@@ -39,7 +39,7 @@ def message(context: Context) -> Step:
         return context.read_again()
 
     return context.ask(
-        Prompt("What is the agent asked?", source.message, placeholder="nothing: a session starts"), answered
+        Prompt("Message to the agent", source.message, placeholder="nothing: a session starts"), answered
     )
 
 

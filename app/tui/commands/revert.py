@@ -46,7 +46,7 @@ def redo(context: Context) -> Step:
 
 
 def revert(context: Context) -> Step:
-    """Take back the change under the cursor, whoever made it; shows first what that does."""
+    """Undo the change under the cursor, even one that others made; shows the effect first."""
     workspace, now = context.workspace, context.clock()
     shown: LoggedChange | None = open_pane(context).current()
     assert shown is not None

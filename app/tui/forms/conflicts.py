@@ -147,7 +147,7 @@ def ask_sides(
     def answered(answers: Answers) -> Step:
         chosen: dict[Key, Choice] = {}
         for number, (clash, one) in enumerate(zip(clashes, told, strict=True)):
-            # Where sides are equal, what is there now counts first.
+            # Where sides are equal, the current text counts first.
             meant: dict[str | None, Choice] = {one["base"]: "before", one["ours"]: "proposal", one["theirs"]: "file"}
             answer = answers.get(str(number), one["theirs"])
             if answer not in meant and not written:

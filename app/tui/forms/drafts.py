@@ -121,7 +121,7 @@ class FormDrafts(Part):
             self._timer = self.app.set_timer(SAVE_SECONDS, self._save_soon)
 
     def keep(self, sheet: Sheet, values: Values) -> Draft:
-        """Save what is typed for later, as a draft of no program; return it."""
+        """Save the typed text for later, as a draft of no program; return it."""
         draft = self._waiting[sheet.draft_id] = replace(self._draft(sheet, values), owner="")
         self._save_soon()
         self.give_back(draft)

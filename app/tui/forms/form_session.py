@@ -52,7 +52,7 @@ class FormSession(Part):
         plan = None if fresh is None else sheet.pane.editing(fresh, self.app.clock())
         if plan is None:
             form.say_changed(
-                "This entry was removed or renamed meanwhile; what is typed here is kept.",
+                "This entry was removed or renamed meanwhile; your text here is kept.",
                 "Removed or renamed by others.",
             )
             return

@@ -39,7 +39,7 @@ MOVING = "Moving and selecting"
 
 USUAL = ("change.undo", "change.redo", "entry.add", "entry.edit", "entry.remove", "list.filter", "app.search",
          "app.palette", "app.quit")  # fmt: skip
-"""The commands that come first, whatever the pane is."""
+"""The commands that come first in every pane."""
 
 FIRST = ("History", "Entries", "List", MOVING)
 """The groups that come after the usual commands and the pane's own."""
@@ -97,7 +97,7 @@ FILTER_WORDS = (
 FIELD_WORDS: dict[str, str] = {
     "date": "A day, with a time or without: tomorrow 14:00, fri 9:00, 2 Dec 2pm, +2d, eom, 2026-12-01. Empty: none.",
     "cron": "Five fields: minute hour day month weekday, for example 0 9 * * MON. The next runs are shown below.",
-    "tags": "Words with commas between them. The right arrow takes what is offered.",
+    "tags": "Words with commas between them. The right arrow accepts the suggestion.",
     "number": "A number.",
     "choice": "One of those shown; left and right, or a click, choose.",
 }
@@ -168,7 +168,7 @@ def words_of(text: str) -> list[str]:
 
 
 def score(query: str, row: CommandRow) -> int:
-    """Return how well a row fits what is typed: its name counts most, then other words for it; 0: it does not."""
+    """Return how well a row fits the typed words: its name counts most, then other words for it; 0: it does not."""
     sentence = words_of(row.sentence)
     other = words_of(f"{row.id} {ALSO.get(row.id, '')}")
     places = (row.keys.casefold().split(), words_of(row.words), sentence[:1], other, sentence, words_of(row.group))

@@ -35,7 +35,7 @@ def read_keymap(folder: Path, workspace: Path | None = None) -> Keymap:
     """Read `keys.toml` in a configuration folder; never raises. A file inside `workspace` is ignored."""
     path = folder / NAME
     if workspace is not None and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(workspace)):
-        inside = KeyProblem("it lies in the workspace, whose files choose no keys", str(path))
+        inside = KeyProblem("it is inside the workspace, whose files choose no keys", str(path))
         return Keymap(problems=(inside,), path=str(path)) if os.path.lexists(path) else Keymap()
     try:
         with open(path, "rb") as file:

@@ -35,7 +35,7 @@ list.half_down = "ctrl+j"
 A key is a character as you type it (`?`, `A`), a name (`Esc`, `Enter`, `Space`, `PgUp`, `f1` to `f24`), or one of these
 behind `ctrl+`, `alt+` or `shift+`. The footer, `?`, `F1` and the palette show the keys that you chose. memdeck reads
 the file when it starts. What it cannot read it says with the line, and keeps its own keys for that. A
-`keys.toml` that lies in the workspace itself does not count.
+`keys.toml` inside the workspace itself does not count.
 
 Most terminals write `Alt` with a key as they write `Esc` and that key. Where `Alt` with it means nothing, it is these
 two: who types fast on a busy machine loses no `Esc`.

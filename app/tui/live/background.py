@@ -49,7 +49,7 @@ class Job:
     """A piece of work in its own thread, which does not keep the application from ending."""
 
     def __init__(self, words: str, cancel: threading.Event, moved: Callable[[], object]) -> None:
-        """`words` name what is done, such as `checking`; `moved` is called after each progress."""
+        """`words` name the work, such as `checking`; `moved` is called after each progress."""
         self.words = words
         self.cancel = cancel
         self.began = time.monotonic()
@@ -246,7 +246,7 @@ class Schedule(Part):
     # In threads
 
     def _look(self, now: datetime) -> None:
-        """Find out which application leads and what is due."""
+        """Find out which application leads and what has to run."""
         ahead: Ahead | None = None
         error: MemdeckError | None = None
         others = False
@@ -297,7 +297,7 @@ class Schedule(Part):
         )
 
     def _keep(self, job: Job, ahead: Ahead, now: datetime) -> tuple[str, Watch | None]:
-        """Run what is due; return what maintenance did, in words, and what the watch found."""
+        """Run the due work; return what maintenance did, in words, and what the watch found."""
         words = ""
         failed: MemdeckError | None = None
         if ahead.upkeep:
@@ -323,7 +323,7 @@ class Schedule(Part):
     # In the application's thread
 
     def _looked_ahead(self, ahead: Ahead | None, now: datetime, error: MemdeckError | None, *, others: bool) -> None:
-        """Show which application keeps the schedule, and run what is due if it is this one.
+        """Show which application keeps the schedule, and run the due work if it is this one.
 
         `ahead` is None if it could not be found out; `others`: another application keeps the schedule.
         """
@@ -408,7 +408,7 @@ class Schedule(Part):
         return dict(pictures(self.app.workspace, snapshot, now, self.trust()))
 
     def notice(self, snapshot: Snapshot, now: datetime) -> Notice:
-        """Return what waits for approval and what is muted; for a worker."""
+        """Return what waits for approval and which monitors are muted; for a worker."""
         approvals = approvals_of(self.workspace, None if self.app.safe else self.trust(), self.app.environ)
         return notice(self.workspace, snapshot, now, approvals)
 

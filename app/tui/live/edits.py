@@ -343,10 +343,10 @@ class Edits(Part):
         self.app.work(work, None, failed, group="change")
 
     def finish(self) -> None:
-        """Write what was requested and not begun, and wait for what is being written; the application ends."""
+        """Write the changes requested and not begun, and wait for the one in progress; the application ends."""
         with self.one:
             while self._asked:
-                with suppress(Exception):  # No one is there to be told.
+                with suppress(Exception):  # The application ends: there is no screen for an error.
                     self._asked.popleft().write()
 
     def _report(self, outcome: Outcome, then: Callable[[Outcome], object] | None, *, taken_back: bool) -> None:

@@ -83,7 +83,7 @@ class FleetSource(Part):
         return not self.stopped.is_set()
 
     def close(self) -> None:
-        """Stop the refresh, and close what is open."""
+        """Stop the refresh, and close the open workspaces."""
         self.stopped.set()
         if self._made is not None:
             self._made.close()
@@ -133,7 +133,7 @@ class AllWorkspaces(Part):
         self.app.say_error(error)
 
     def stop(self) -> None:
-        """Stop the refresh, and close what is open."""
+        """Stop the refresh, and close the open workspaces."""
         self.source.close()
 
     # Opening another workspace

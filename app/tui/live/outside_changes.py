@@ -77,13 +77,13 @@ class OutsideChanges(Part):
         count = self.count
         # Proposals accepted for memory outside the workspace are in another log.
         states = undo_redo.state(workspace, ACTOR)
-        stand = (states, self._seen or 0)
-        if self._counted != stand:
+        current = (states, self._seen or 0)
+        if self._counted != current:
             count = history.count(self._seen or 0, QUIET, MOST)
             with suppress(MemdeckError):
                 self._found = undo_redo.undo_and_redo_available(workspace, ACTOR)
                 self.waiting = outside_removals(workspace, now)
-                self._counted = stand
+                self._counted = current
         self._newest = states[0][0]
         warnings = tuple(warning for warning in history.warnings if warning not in self._said)
         self._said.update(warnings)

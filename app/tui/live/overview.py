@@ -1,6 +1,6 @@
 """Overview: the numbers of the sidebar, the alerts of the header, and what the brief adds to them.
 
-The header shows what is overdue, what is wrong and what runs next; the brief also what happened while the user was
+The header shows overdue tasks, problems and the next run; the brief also what happened while the user was
 away.
 """
 
@@ -293,8 +293,8 @@ class OverviewPart(Part):
         """Show what needs attention in the header, and in the brief if it is open.
 
         `problems` and `upkeep` (a file, a sentence, and the system if it is another one) are empty if checking would
-        take too long. `notice` says what waits for approval and what is muted, `news` what others changed since the
-        last session, `others` the state of the other systems, `removals` what other programs removed.
+        take too long. `notice` says what waits for approval and which monitors are muted, `news` what others changed
+        since the last session, `others` the state of the other systems, `removals` what other programs removed.
         """
         main_screen = self.app.main_screen
         if not main_screen.is_mounted or not self.app.is_running:

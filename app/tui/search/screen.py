@@ -113,7 +113,7 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         """`find` answers a query, in a thread; None: not yet. `history` are earlier queries, the newest first.
 
         `told` returns what to say beside an answer, and whether more may come because files are still being read.
-        `place` returns the words beside a hit (default: its kind), `over` says what is searched.
+        `place` returns the words beside a hit (default: its kind), `over` names the searched places.
         """
         super().__init__()
         self._place = place or _kind
@@ -285,12 +285,12 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         return line(pad_line(left, max(0, width - line_width(right) - 1)), " ", right)
 
     def action_move(self, step: int) -> None:
-        """Move the cursor; Enter then means what is under it."""
+        """Move the cursor; Enter then opens the entry under it."""
         self._waits = False
         super().action_move(step)
 
     def action_page(self, pages: int) -> None:
-        """Move the cursor by pages; Enter then means what is under it."""
+        """Move the cursor by pages; Enter then opens the entry under it."""
         self._waits = False
         super().action_page(pages)
 
@@ -308,7 +308,7 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
     # The end
 
     def choose(self) -> None:
-        """Go to the entry under the cursor, or ask the earlier query; wait for the answer to what is typed."""
+        """Go to the entry under the cursor, or ask the earlier query; wait for the answer to the typed query."""
         if self._answered < self._number or (self._reading and not self._hits):
             # Enter right after the last letter is meant for the current query, not for the previous hits. While files
             # are still being read, another Enter chooses from the hits so far.

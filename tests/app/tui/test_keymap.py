@@ -241,7 +241,7 @@ async def test_labels_lead_to_panes_and_links(workspace: Workspace) -> None:
 
 
 def test_a_workspace_chooses_no_keys(tmp_path: Path) -> None:
-    """A file that lies in the workspace, by itself or through a link, is not read and told as a problem."""
+    """A file inside the workspace, by itself or through a link, is not read and told as a problem."""
     shop, away = tmp_path / "shop", tmp_path / "away"
     (shop / "conf" / "memdeck").mkdir(parents=True)
     assert read_keymap(shop / "conf", shop) == Keymap()
@@ -252,5 +252,5 @@ def test_a_workspace_chooses_no_keys(tmp_path: Path) -> None:
     for folder in (shop / "conf", away):
         keymap = read_keymap(folder, shop)
         assert not keymap.rebound
-        assert "lies in the workspace" in keymap.problems[0].message
+        assert "inside the workspace" in keymap.problems[0].message
     assert read_keymap(away, tmp_path / "other").rebound

@@ -60,7 +60,7 @@ async def test_keys_are_added_and_removed() -> None:
         assert plan is not None
         assert [field.value for field in plan.fields] == ["Own Things", "", ""]
         assert plan.fields[1].validate is not None
-        assert plan.fields[1].validate("colour") == "colour is there already"
+        assert plan.fields[1].validate("colour") == "colour exists already"
         assert plan.check is not None
         values = {"section": "Own Things", "key": "shape", "value": "round"}
         assert plan.check(values) == {}

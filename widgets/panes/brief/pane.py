@@ -1,4 +1,4 @@
-"""The brief: what needs attention now, what is running, what happened last; every row leads to its entry."""
+"""The brief: what needs attention now, what runs, what happened last; every row leads to its entry."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WIDEST_ROW = 110
 
 
 class BriefPane(Pane):
-    """What is overdue, due, in progress, alerting, coming next, and wrong; Enter goes to the entry."""
+    """Overdue, due and started tasks, alerts, next runs and problems; Enter goes to the entry."""
 
     pane_id: ClassVar[str] = "brief"
     title: ClassVar[str] = "Brief"
@@ -82,7 +82,7 @@ class BriefPane(Pane):
         self._wanted_group = ""
         self._opened: set[str] = set()
 
-    # What is shown
+    # Display
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
         """The groups that are not empty, those that need attention first."""

@@ -73,7 +73,7 @@ class ChangesPane(TellingPane):
         self._newest: tuple[Hashable, Sequence[LoggedChange]] = (None, ())
         self._count = 0
 
-    # What is shown
+    # Display
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
         """The newest changes under their days; a change that only undid another one is part of that one's row."""
@@ -115,7 +115,7 @@ class ChangesPane(TellingPane):
         return item.ref[:16]
 
     def draw_row(self, item: LoggedChange, width: int) -> Line:
-        """Time, actor and summary; an actor other than the person stands out."""
+        """Time, actor and summary; an actor other than the person is highlighted."""
         room = next(cells for column, cells in ROW.fit(width) if column.name == "summary")
         cells: dict[str, Piece | Line] = {
             "time": Piece(f"{item.time.astimezone(self.zone):%H:%M}", "muted"),

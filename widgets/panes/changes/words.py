@@ -31,7 +31,7 @@ def plain_actor(name: str) -> str:
 
 
 def short_actor(name: str) -> str:
-    """Return an actor's name for a narrow column: without `agent:`, unless that would name somebody else."""
+    """Return an actor's name for a narrow column: without `agent:`, unless another actor has that name."""
     short = name.removeprefix("agent:")
     return short if short and short not in NO_AGENTS else plain_actor(name)
 

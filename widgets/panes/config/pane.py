@@ -82,7 +82,7 @@ class ConfigPane(Pane):
         super().__init__()
         self._problems: dict[int, str] = {}
 
-    # What is shown
+    # Display
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
         """A heading per section, then its keys."""
@@ -150,7 +150,7 @@ class ConfigPane(Pane):
         return f"config.md:{item.line + 1}"
 
     def detail(self, item: Setting) -> Sequence[DetailLine]:
-        """The value, its section, what is wrong with it, and what the key means."""
+        """The value, its section and problems, and what the key means."""
         problem = self._problems.get(item.line)
         lines: list[DetailLine] = [Title(item.key), Spacer()]
         lines.append(Labelled("value", item.value or "none", "alert" if problem else "plain"))
@@ -183,7 +183,7 @@ class ConfigPane(Pane):
                 "key",
                 "key",
                 suggestions=known,
-                validate=lambda text: f"{text.strip()} is there already" if text.strip() in taken else None,
+                validate=lambda text: f"{text.strip()} exists already" if text.strip() in taken else None,
                 hint=lambda text: HELP.get(text.strip(), ""),
                 placeholder=", ".join(known[:3]),
                 required=True,
@@ -249,7 +249,7 @@ def bad_values(config: Config) -> dict[int, str]:
 
 
 def value_error(key: str, value: str) -> str | None:
-    """What is wrong with a value typed for a key, None if it is valid; a remark after it is allowed."""
+    """The problem of a value typed for a key, None if it is valid; a remark after it is allowed."""
     return value_problem(key, split_field(key, value.strip())[0])
 
 

@@ -67,7 +67,7 @@ WORDS: dict[tuple[str, str], tuple[str, str]] = {
         "secondaryChannel.",
     ),
     ("channel", "type"): (", ".join(SERVICES), f"The service: {', '.join(SERVICES)}, or any other word."),
-    ("channel", "status"): ("", "Notifications pass over what is disconnected, and take the next channel."),
+    ("channel", "status"): ("", "Notifications skip a disconnected channel and use the next one."),
     ("route", "channel"): ("the name of a channel", "The channel on which the message arrives."),
     ("route", "project"): ("project-123", "The project that the message is for."),
     ("route", "prefix"): ("/ask", "How a message begins that goes this way."),
@@ -108,7 +108,7 @@ class ContactsPane(OutlinePane):
         self._addresses = addresses
         self._reach = Reach()
 
-    # What is shown
+    # Display
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
         """A branch per group, also for an empty one, so that a contact can be added there."""
@@ -297,7 +297,7 @@ class ContactsPane(OutlinePane):
         return FormPlan(f"Edit {kind}", fields, build, "contacts.edit", current=current)
 
     def _fields(self, kind: str, item: Any | None) -> list[FieldSpec]:
-        """Return the fields of a contact; those with a few usual values complete from them and from what is there."""
+        """Return the fields of a contact; those with a few usual values complete from them and from the file."""
         items, fields = _items(self._contacts, kind), []
         for name in COLUMNS[kind]:
             placeholder, about = WORDS[kind, name]

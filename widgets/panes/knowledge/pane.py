@@ -21,7 +21,7 @@ from widgets.text.words import dated
 
 from .hints import WORDS, hint_lines, row_mark, states_of
 
-TEXT, REASON = "what is known, in a sentence", "why, in a few words"
+TEXT, REASON = "the fact, in a sentence", "why, in a few words"
 """The placeholders of the fields for text and reason."""
 
 LONG = 60
@@ -47,10 +47,10 @@ class KnowledgePane(OutlinePane):
         super().__init__()
         self._hints = KnowledgeHints()
 
-    # What is shown
+    # Display
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
-        """Read the rows, and find what is stale or said twice."""
+        """Read the rows, and find stale and duplicate items."""
         self._hints = hints_of(snapshot, now)
         return super().read(snapshot, now)
 

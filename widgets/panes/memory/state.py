@@ -54,7 +54,7 @@ class StatePane(RecordPane):
     files: ClassVar[tuple[str, ...]] = (".agent-memory/state.json",)
     purpose: ClassVar[str] = "Told to agents when they start working here."
     empty: ClassVar[str] = (
-        "What this repository is, what is worked on, its traps and next steps, kept for people and agents. Sessions of "
+        "What this repository is, the current work, its traps and next steps, kept for people and agents. Sessions of "
         "agents are imported as events, and a recall takes what they say into it.\n\n"
         "Press {memory.next|R} to make it from the repository as it is: manifests, README, tree, test commands, git. "
         "Nothing is run. `memdeck state init` does the same."
@@ -144,7 +144,7 @@ class StatePane(RecordPane):
             yield from (_event(event, "history") for event in recalled)
 
     def _status(self, look: StateLook, now: datetime) -> Status | None:
-        """Return the status, kept until the files or the day change; the day decides what is too old."""
+        """Return the status, kept until the files or the day change; the day decides which entries are too old."""
         known, day = self._stood, now.date()
         if known is None or known[0] is not look or known[1] != day:
             try:
@@ -291,7 +291,7 @@ class StatePane(RecordPane):
                 return _replaced(section, base, _json(text))(current)
             except ConflictError as error:
                 # Only a person can merge two versions of JSON.
-                hint = "leave it: your text is in the clipboard then, and E opens what is there"
+                hint = "leave it: your text is in the clipboard then, and E opens the current text"
                 raise RefusedError("state.changed", error.message, hint) from None
 
         return _edit(section, change, f"edited {item.title}") if section else None

@@ -1,4 +1,4 @@
-"""The monitors pane: what is monitored, the result of the last check, and when the next one is."""
+"""The monitors pane: every monitor, the result of the last check, and when the next one is."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class MonitorsPane(Pane):
         return "" if start is None else from_when(start, self.now, self.zone)
 
     def detail(self, item: Monitor) -> Sequence[DetailLine]:
-        """The state and history, what is checked and when, and what an alert does."""
+        """The state and history, the check and its times, and what an alert does."""
         # A cell of padding at the left, one for the scrollbar at the right.
         room = max(8, (self.detail_view.scrollable_content_region.width or self.size.width) - 2)
         return monitor_detail(item, self._pictures.get(item.ref), self.now, self.zone, self.glyphs, room)

@@ -48,7 +48,7 @@ def phase_words(tasks: tuple[PlanTask, ...]) -> str:
 
 
 def plan_detail(plan: Plan, now: datetime, zone: tzinfo, glyphs: Glyphs) -> list[DetailLine]:
-    """Title, state and progress, dates, one bar per phase, the critical path, and what is wrong with the plan."""
+    """Title, state and progress, dates, one bar per phase, the critical path, and the plan's problems."""
     status = plan.status or "no status"
     first: Line = line(state_sign(plan.status, glyphs), " ", Piece(status, STATE_TONES.get(status, "plain")))
     state: tuple[Line, ...] = (first,)

@@ -108,7 +108,7 @@ def rest_of_body(task: Task) -> str:
 def urgency_lines(found: Urgency, glyphs: Glyphs) -> list[Line]:
     """The terms of an urgency: the points of each, as a number and a bar, and the reason."""
     if not found.terms:
-        return [line(Piece("What is completed is not urgent any more.", "muted"))]
+        return [line(Piece("A completed task is not urgent any more.", "muted"))]
     most = max(abs(term.points) for term in found.terms)
     rows: list[Line] = []
     for term in found.terms:

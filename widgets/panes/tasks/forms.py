@@ -99,7 +99,7 @@ def _fields(snapshot: Snapshot, values: Values, now: datetime, task: Task | None
         return FieldSpec(name, name, kind, values.get(name, ""), **more)
 
     return [
-        field("title", hint=_twin_hint(snapshot, task), placeholder="what is to be done", required=True),
+        field("title", hint=_twin_hint(snapshot, task), placeholder="what to do", required=True),
         field("priority", "choice", options=priorities),
         day.watched(date_field("due", "due", due, now, zone)),
         recurrence_field("recurring", "recurring", values.get("recurring", ""), day, now, zone),

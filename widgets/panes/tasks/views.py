@@ -100,7 +100,7 @@ class TaskViews(Pane):
         """A line of a card on the board, from 0."""
         raise NotImplementedError
 
-    # What is shown
+    # Display
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
         """A heading per group, then its tasks."""

@@ -409,7 +409,7 @@ def _text_of(file: Path) -> str:
 def crontab(root: Path | None = None) -> str:
     """Return the user's crontab, empty if there is none or it cannot be listed.
 
-    A program inside the workspace at `root` is never used as `crontab`, whatever PATH says.
+    A program inside the workspace at `root` is never used as `crontab`, even if PATH names it.
     """
     program = find_program("crontab", os.environ.get("PATH", os.defpath), outside=None if root is None else str(root))
     if program is None:
