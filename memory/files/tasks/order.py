@@ -36,7 +36,6 @@ GROUP_WORDS = {"tag": "first tag"}
 GROUPS = ("section", "due", "priority", "assigned", "tag", "plan", "none")
 """What tasks can be grouped by; the first is how they stand in the file."""
 
-_LAST = "\U0010ffff"
 _DUE_WORDS = (
     ("overdue", "OVERDUE"),
     ("today", "TODAY"),
@@ -47,44 +46,24 @@ _DUE_WORDS = (
 )
 
 
-def sort_key(name: str, now: datetime, zone: tzinfo) -> Callable[[Task], Any]:
-    """Return the key that sorts tasks by one of `SORTS`, what comes first first; tasks without a value come last.
-
-    Raises KeyError for another name.
+def sort_key(name: str, now: datetime, zone: tzinfo) -> Callable[[Task], tuple[bool, Any]]:
+    """Return the key that sorts tasks by one of `SORTS`, what comes first first: whether a task has no such value, and
+    the value; tasks without one come last. Raises KeyError for another name.
     """
     known: dict[str, Moment | None] = {}
     return {
-        FILE_ORDER: lambda task: 0,  # noqa: ARG005
-        "urgency": lambda task: -urgency_of(task, now, zone, known, words=False).points,
+        FILE_ORDER: lambda task: (False, 0),  # noqa: ARG005
+        "urgency": lambda task: (False, -urgency_of(task, now, zone, known, words=False).points),
         "due": lambda task: _date(task.due, zone, known),
-        "priority": lambda task: _rank(task.priority),
-        "title": lambda task: task.title.casefold(),
-        "assigned": lambda task: (task.assigned or _LAST).casefold(),
+        "priority": lambda task: (task.priority is None, PRIORITIES.index(task.priority) if task.priority else 0),
+        "title": lambda task: (False, task.title.casefold()),
+        "assigned": lambda task: (not task.assigned, (task.assigned or "").casefold()),
         # The oldest first, as with due dates: what waits longest is what is looked for.
         "created": lambda task: _date(task.created, zone, known),
         "started": lambda task: _date(task.started, zone, known),
-        "progress": lambda task: -1 if task.progress is None else -task.progress - 2,
-        "tags": lambda task: ", ".join(task.tags).casefold() or _LAST,
+        "progress": lambda task: (task.progress is None, -(task.progress or 0)),
+        "tags": lambda task: (not task.tags, ", ".join(task.tags).casefold()),
     }[name]
-
-
-def is_missing(key: Any, name: str) -> bool:
-    """Whether what `sort_key(name)` gave for a task says that it has no such value; it comes last in either order."""
-    match name:
-        case "due" | "created" | "started":
-            return bool(key[0])
-        case "priority":
-            return bool(key == len(PRIORITIES))
-        case "assigned" | "tags":
-            return bool(key == _LAST)
-        case "progress":
-            return bool(key == -1)
-        case _:
-            return False
-
-
-def _rank(priority: str | None) -> int:
-    return PRIORITIES.index(priority) if priority in PRIORITIES else len(PRIORITIES)
 
 
 def _date(text: str | None, zone: tzinfo, known: dict[str, Moment | None]) -> tuple[bool, float]:

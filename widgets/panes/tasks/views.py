@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.refs import SHORT
-from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, grouped, is_missing, sort_key
+from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, grouped, sort_key
 from memory.files.tasks.values import is_run
 from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation, Heading, Note
@@ -167,9 +167,9 @@ class TaskViews(Pane):
 
         return Agenda(snapshot.tasks.tasks, now, snapshot.zone)
 
-    def lacks(self, value: Any, name: str) -> bool:
+    def lacks(self, value: Any, name: str) -> bool:  # noqa: ARG002
         """Whether a task has nothing to be sorted by."""
-        return is_missing(value, name)
+        return bool(value[0])
 
     def look(self) -> dict[str, str]:
         """The arrangement that a saved view keeps, including view and group."""
