@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memory.base.problems import Problem
 from memory.base.secrets import find_secrets, secret_lines
 from memory.base.values import CONFIG_NUMBERS, is_absent, join_remark, split_field
-from memory.document import Document, Entry, parse
+from memory.document import Document, Entry, Section, parse
 from memory.document.lines import conflict_at, decode, split_lines
 from memory.document.merge.bodies import BodyClash
 from memory.errors import MemdeckError, RefusedError, UsageError
@@ -56,6 +56,25 @@ def started_document(snapshot: Snapshot, name: str, now: datetime) -> Document:
         return document
 
     return parse(template_files(now)[name].encode())
+
+
+def with_named_section(
+    document: Document, name: str, titles: Mapping[str, str], known: Iterable[tuple[int, str | None]]
+) -> tuple[Document, int]:
+    """Return the document with a section, made where it is missing, and the index of the first one of the name.
+
+    `titles` are the headings of the sections in their order, `known` says which section of the document is which. A
+    new one goes behind those that come before it, else before those behind it.
+    """
+    order = list(titles)
+    ranks = [(index, order.index(found)) for index, found in known if found is not None]
+    wanted = order.index(name)
+    found = next((index for index, rank in ranks if rank == wanted), None)
+    if found is not None:
+        return document, found
+    before = [index for index, rank in ranks if rank < wanted]
+    place = max(before) + 1 if before else min((index for index, _ in ranks), default=len(document.sections))
+    return document.insert_section(place, Section.compose(titles[name], newline=document.newline)), place
 
 
 def entry_of_text(text: str, old: Entry, base: Entry | None, title: str) -> Entry | None:

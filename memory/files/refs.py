@@ -25,8 +25,15 @@ from memory.document.nodes import bare
 from memory.errors import AmbiguousError, EntryChoice, NotFoundError
 
 if TYPE_CHECKING:
-    from memory.document import Entry
+    from memory.document import Document, Entry
     from memory.files.snapshot import Snapshot
+
+
+class Holder(Protocol):
+    """The entries of one file."""
+
+    file: str
+    document: Document
 
 
 class Referable(Protocol):
@@ -320,6 +327,52 @@ class EntryItem(NamedItem):
         return None if value is None or is_absent(value) else value
 
 
+class PlacedEntry:
+    """An entry of a file that is read when it is asked for.
+
+    `at` is (section index, entry index), `raw` the entry as written. `line` says that it is an item of a list above the
+    first entry of its section, in that line of it: such items count down to -1, the last one.
+    """
+
+    __slots__ = ("_line", "_of", "at", "raw")
+
+    def __init__(self, of: Holder, at: tuple[int, int], raw: Entry, line: int | None = None) -> None:
+        """Store the file that holds the entry, and where it is there."""
+        self._of = of
+        self.at = at
+        self.raw = raw
+        self._line = line
+
+    @property
+    def file(self) -> str:
+        """The file's name relative to the memory folder."""
+        return self._of.file
+
+    @property
+    def document(self) -> Document:
+        """The document that contains the entry."""
+        return self._of.document
+
+    @property
+    def is_item(self) -> bool:
+        """Whether the entry is an item of a list, which an edit makes an entry."""
+        return self._line is not None
+
+    @property
+    def line(self) -> int:
+        """The line of the heading, from 0."""
+        if self._line is not None:
+            return self.document.line_of(self.at[0]) + self._line
+        return self.document.line_of(*self.at)
+
+
+class Fielded(Protocol):
+    """An item with fields."""
+
+    def text_of(self, key: str) -> str | None:
+        """Return the text of a field, None where there is none."""
+
+
 class FieldText:
     """A property of an item: the text of one field of its entry."""
 
@@ -327,7 +380,7 @@ class FieldText:
         """Store the field's key."""
         self._key = key
 
-    def __get__(self, item: EntryItem, owner: object) -> str | None:
+    def __get__(self, item: Fielded, owner: object) -> str | None:
         """Return the text in an item, None where there is none."""
         return item.text_of(self._key)
 

@@ -16,8 +16,8 @@ from .plans.edits import with_plan_section
 from .plans.model import Plan, read_plans
 from .refs import Lookup, read_ref, short
 from .snapshot import Snapshot, kind_of, ref_of
+from .tasks.edits import with_section
 from .tasks.model import Task, read_tasks
-from .tasks.values import with_section
 
 HOMES = {"tasks": "tasks.md", "journal": "journal.md", "plans": "orchestration.md"}
 """The file that archived entries of each kind came from."""

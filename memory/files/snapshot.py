@@ -349,9 +349,9 @@ def ref_of(file: str, section: str | None, entry: Entry) -> str | None:
     """
     kind = kind_of(file)
     if kind == "tasks":
-        from memory.files.tasks.values import task_identity
+        from memory.files.tasks.values import Head
 
-        return f"tasks#{task_identity(entry)}"
+        return f"tasks#{entry.memo(Head).hex}"
     if kind is None:
         return None
     if kind == "journal":

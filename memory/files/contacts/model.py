@@ -9,13 +9,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from memory.base.values import split_remark
-from memory.document import Document, Section
+from memory.document import Document
 from memory.document.lines import encode, insert_line, newline_of, read_bullets, split_lines
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import UsageError
 from memory.files.bullets import add_bullet, replace_bullet
 from memory.files.dress import LineFinding, loose_lines, plain_bullets, unread, unread_entries, visible_lines
-from memory.files.edit import Edit, one_line, started_document, with_end
+from memory.files.edit import Edit, one_line, started_document, with_end, with_named_section
 from memory.files.refs import Lookup, NamedItem, name_all
 
 if TYPE_CHECKING:
@@ -259,11 +259,9 @@ def add_contact(snapshot: Snapshot, kind: str, values: Mapping[str, str], *, sou
     if kind == "channel":
         _refuse_taken_id(snapshot.view("contacts.md", read_contacts), given.get("id", ""))
     document = started_document(snapshot, FILE, now)
-    places = places_of(document, kind)
-    if not places:
-        at = _new_place(document, kind)
-        document = document.insert_section(at, Section.compose(SECTIONS[kind], newline=document.newline))
-        places = [at]
+    known = [(index, other) for other in SECTIONS for index in places_of(document, other)]
+    document, first = with_named_section(document, kind, SECTIONS, known)
+    places = places_of(document, kind) or [first]
     source = source.rstrip("\r\n")
     body, index, place = (
         (_added_person(document, places[0], given, source), places[0], 0)
@@ -275,16 +273,6 @@ def add_contact(snapshot: Snapshot, kind: str, values: Mapping[str, str], *, sou
     if not there or there[-1].title.split()[: len(label.split())] != label.split():
         raise _unreadable(kind)
     return Edit({FILE: document}, f"added the {kind} {label[:60]}", there[-1].ref)
-
-
-def _new_place(document: Document, kind: str) -> int:
-    kinds = list(SECTIONS)
-    before = [index for other in kinds[: kinds.index(kind)] for index in places_of(document, other)]
-    return (
-        max(before) + 1
-        if before
-        else min((i for k in kinds for i in places_of(document, k)), default=len(document.sections))
-    )
 
 
 def _added_row(

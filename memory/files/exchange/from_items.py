@@ -20,16 +20,14 @@ from memory.files.journal.reading import split_heading
 from memory.files.knowledge import model as knowledge
 from memory.files.snapshot import Snapshot, WrittenFiles
 from memory.files.tasks import edits as tasks
-from memory.files.tasks.edits import check_due, heading, with_text, write_tags
+from memory.files.tasks.edits import check_due, heading, with_section, with_text, write_tags
 from memory.files.tasks.values import (
     PRIORITIES,
     SECTIONS,
     Head,
-    created_of,
     is_run,
     read_due,
     read_progress,
-    with_section,
 )
 
 _OWN = {"plan": "orchestration.md", "monitor": "monitors.md", "setting": "config.md"}
@@ -286,13 +284,14 @@ def _is_known(entry: Entry, known: _Tasks) -> bool:
     from 1 as well; without either by their title, and by `created` if both have it. A completed run of a recurring task
     is another one than the task.
     """
-    key, title, created = _key(entry), _title(entry), created_of(entry)
+    key, title, created = _key(entry), _title(entry), entry.memo(Head).created
     found = known.get(key, ())
     if key[0] == "uuid":
         return bool(found)
     if key[0] == "id":
-        return any(_title(one) == title or created == (created_of(one) or "") for one in found)
-    return any(None in (created, created_of(one)) or created == created_of(one) for one in found)
+        return any(_title(one) == title or created == (one.memo(Head).created or "") for one in found)
+    dates = [one.memo(Head).created for one in found]
+    return any(None in (created, date) or created == date for date in dates)
 
 
 def _key(entry: Entry) -> tuple[str, ...]:

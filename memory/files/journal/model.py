@@ -13,7 +13,7 @@ from memory.base.values import folded
 from memory.document.lines import hidden_lines, split_lines
 from memory.document.nodes import bare
 from memory.errors import UsageError
-from memory.files.refs import Lookup, identity_hex, tell_apart
+from memory.files.refs import Lookup, PlacedEntry, identity_hex, tell_apart
 
 from .reading import plain_day, plain_entry, split_heading
 
@@ -35,42 +35,26 @@ class Day(NamedTuple):
     size: int
 
 
-class JournalEntry:
+class JournalEntry(PlacedEntry):
     """One entry; every property reads the source when it is asked for.
 
     `date` is that of its section (None: it has none), `at` (section index, entry index), `raw` the entry as written.
     """
 
-    __slots__ = ("_entry", "_journal", "_line", "at", "date", "raw")
+    __slots__ = ("_entry", "_journal", "date")
 
     def __init__(
         self, journal: Journal, date: str | None, at: tuple[int, int], raw: Entry, line: int | None = None
     ) -> None:
-        """Store where the entry is.
-
-        `line` says that it is an item of a list below its day, in that line of the section: such items count down to
-        -1, the last one before the first entry.
-        """
+        """Store where the entry is."""
+        super().__init__(journal, at, raw, line)
         self._journal = journal
         self._entry: Entry | None = None
-        self._line = line
         self.date = date
-        self.at = at
-        self.raw = raw
 
     def __repr__(self) -> str:
         """Show date and heading."""
         return f"JournalEntry({self.date}, {self.entry.title!r})"
-
-    @property
-    def file(self) -> str:
-        """The file's name relative to the memory folder."""
-        return self._journal.file
-
-    @property
-    def document(self) -> Document:
-        """The document that contains the entry."""
-        return self._journal.document
 
     @property
     def entry(self) -> Entry:
@@ -78,18 +62,6 @@ class JournalEntry:
         if self._entry is None:
             self._entry = plain_entry(self.raw)
         return self._entry
-
-    @property
-    def is_item(self) -> bool:
-        """Whether the entry is an item of a list below its day, which an edit makes an entry."""
-        return self._line is not None
-
-    @property
-    def line(self) -> int:
-        """The line of the heading, from 0."""
-        if self._line is not None:
-            return self.document.line_of(self.at[0]) + self._line
-        return self.document.line_of(*self.at)
 
     @property
     def head(self) -> tuple[str | None, str]:

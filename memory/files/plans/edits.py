@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local
-from memory.document import Document, Entry, Section
+from memory.document import Document, Entry
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import ConflictError, NotFoundError, UsageError
 from memory.files.edit import (
@@ -19,6 +19,7 @@ from memory.files.edit import (
     one_line,
     started_document,
     with_changes,
+    with_named_section,
 )
 
 from .model import (
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 FIELD_KEYS = ("planId", "status", "created", "completed", "currentPhase", "progress", "projects")
 """The fields of a plan in the order in which they are written."""
-_TITLES: dict[PlanSection, str] = {"active": "Active Plans", "completed": "Completed Plans"}
+_TITLES: dict[str, str] = {"active": "Active Plans", "completed": "Completed Plans"}
 _TITLE = TitleRule(("title",), "plan.title", "the title of a plan")
 
 
@@ -232,13 +233,10 @@ def _with_tasks(snapshot: Snapshot, plan: Plan, entry: Entry, summary: str) -> E
 
 def with_plan_section(document: Document, name: PlanSection) -> tuple[Document, int]:
     """Return the document with the section that holds such plans, and its index."""
-    for index, part in enumerate(document.sections):
-        if part.level == 2 and SECTIONS.get(part.name) == name:
-            return document, index
-    at = len(document.sections)
-    if name == "active":
-        at = min((i for i, part in enumerate(document.sections) if SECTIONS.get(part.name)), default=at)
-    return document.insert_section(at, Section.compose(_TITLES[name], newline=document.newline)), at
+    known = (
+        (index, SECTIONS.get(part.name) if part.level == 2 else None) for index, part in enumerate(document.sections)
+    )
+    return with_named_section(document, name, _TITLES, known)
 
 
 def _section_of(text: str) -> PlanSection:

@@ -16,14 +16,20 @@ from memory.base.values import folded, is_absent
 from memory.document import Document, Entry, Section
 from memory.errors import ConflictError, UsageError
 from memory.files.dress import plain_name, without_twins
-from memory.files.edit import Edit, check_field_value, entry_of_text, refuse_conflict, started_document
+from memory.files.edit import (
+    Edit,
+    check_field_value,
+    entry_of_text,
+    refuse_conflict,
+    started_document,
+    with_named_section,
+)
 from memory.files.journal.edits import with_note
 from memory.files.refs import short
 
 from .model import PRIORITIES, DueValue, Task, find_task, read_due, read_tasks, split_priority
-from .reading import SCHEMA, SECTIONS, plain_section, with_items_as_entries
+from .reading import SCHEMA, SECTIONS, plain_section, section_name, with_items_as_entries
 from .recurrence import next_due
-from .values import with_section
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -33,6 +39,8 @@ if TYPE_CHECKING:
 FILE = "tasks.md"
 Refs = str | Sequence[str]
 """The ref of one task, or those of several."""
+TITLES = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed (last 7 days)"}
+"""The headings of sections that memdeck creates."""
 _DOING = ("progress", "started", "completed", "outcome", "lastUpdate", "cronJobId")
 """The fields that belong to the doing of a task, which its copy does not have."""
 
@@ -411,6 +419,12 @@ def _put(document: Document, name: SectionName, entry: Entry) -> tuple[Document,
     document, section = with_section(document, name)
     number = 0 if name == "completed" else _group_top(document.sections[section], entry)
     return document.insert_entry(section, number, entry), (section, number)
+
+
+def with_section(document: Document, name: SectionName) -> tuple[Document, int]:
+    """Return the document with that section, made where it is missing, and the index of the first of the name."""
+    known = ((index, section_name(section)) for index, section in enumerate(document.sections))
+    return with_named_section(document, name, TITLES, known)
 
 
 def _group_top(section: Section, entry: Entry) -> int:

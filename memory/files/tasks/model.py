@@ -15,7 +15,7 @@ from memory.base.cron import BadCron, next_runs
 from memory.base.values import alike
 from memory.document.model import Document
 from memory.document.nodes import Entry, bare
-from memory.files.refs import Lookup, tell_apart
+from memory.files.refs import FieldText, Lookup, PlacedEntry, tell_apart
 
 from .reading import SectionName, is_checked, plain_section
 from .values import (
@@ -66,26 +66,14 @@ _NOTHING: dict[str, Any] = dict.fromkeys(
 _TEXTS = KNOWN_KEYS - {"due", "tags", "progress"}
 
 
-class _Text:
-    """A property of a task: the text of one field, None where the field is missing or means "none"."""
-
-    def __init__(self, key: str) -> None:
-        """Store the field's key."""
-        self._key = key
-
-    def __get__(self, task: Task, owner: object) -> str | None:
-        """Return the text in a task."""
-        return text_or_none(task.entry.fields.get(self._key))
-
-
-class Task:
+class Task(PlacedEntry):
     """One task; every property reads the entry when it is asked for. Texts are as in the file.
 
     `at` is (section index, entry index) in the document of `file`, `section` one of pending, in-progress, completed,
     archived. `heading` is the heading above the task where that is no section of tasks ("" for none), else None.
     """
 
-    __slots__ = ("_line", "_list", "_place", "at", "heading", "raw", "section")
+    __slots__ = ("_list", "_place", "heading", "section")
 
     def __init__(
         self,
@@ -97,32 +85,16 @@ class Task:
         heading: str | None = None,
         line: int | None = None,
     ) -> None:
-        """Store where the task is: its place among all tasks of the list, its section, and its entry as written.
-
-        `line` says that it is an item of a checklist, in that line of its section: such items count down to -1, the
-        last one before the first entry.
-        """
+        """Store where the task is: its place among all tasks of the list, its section, and its entry as written."""
+        super().__init__(tasks, at, raw, line)
         self._list = tasks
         self._place = place
-        self.section = section
-        self.at = at
-        self.raw = raw
+        self.section: SectionName = section
         self.heading = heading
-        self._line = line
 
     def __repr__(self) -> str:
         """Show section and title."""
         return f"Task({self.section}, {self.title!r})"
-
-    @property
-    def file(self) -> str:
-        """The file's name relative to the memory folder."""
-        return self._list.file
-
-    @property
-    def document(self) -> Document:
-        """The document that contains the task."""
-        return self._list.document
 
     @property
     def entry(self) -> Entry:
@@ -135,18 +107,6 @@ class Task:
         """
         boxed = self.section == "completed" and self.heading is not None
         return entry.with_title(f"[x] {entry.title}") if boxed else entry
-
-    @property
-    def is_item(self) -> bool:
-        """Whether the task is an item of a checklist, which an edit makes an entry."""
-        return self._line is not None
-
-    @property
-    def line(self) -> int:
-        """The line of the heading, from 0."""
-        if self._line is not None:
-            return self.document.line_of(self.at[0]) + self._line
-        return self.document.line_of(*self.at)
 
     @property
     def identity(self) -> str:
@@ -183,6 +143,10 @@ class Task:
         """All fields, unknown ones included, in file order."""
         return self.entry.fields
 
+    def text_of(self, key: str) -> str | None:
+        """Return the text of a field; None where it is missing or means "none"."""
+        return text_or_none(self.entry.fields.get(key))
+
     @property
     def due_parts(self) -> DueValue:
         """The value of `due` in its parts."""
@@ -208,34 +172,34 @@ class Task:
         """The tags, in their order."""
         return tuple(read_tags(self.entry.fields.get("tags")))
 
-    created = _Text("created")
+    created = FieldText("created")
     """When the task was created."""
 
-    assigned = _Text("assigned")
+    assigned = FieldText("assigned")
     """Who is to do it."""
 
-    started = _Text("started")
+    started = FieldText("started")
     """When it was started."""
 
-    completed = _Text("completed")
+    completed = FieldText("completed")
     """When it was completed."""
 
-    cron_job_id = _Text("cronJobId")
+    cron_job_id = FieldText("cronJobId")
     """The cron job that belongs to the task."""
 
-    orchestration_id = _Text("orchestrationId")
+    orchestration_id = FieldText("orchestrationId")
     """The plan that the task is a part of."""
 
-    action = _Text("action")
+    action = FieldText("action")
     """What to run or to do; text, never run unasked."""
 
-    notes = _Text("notes")
+    notes = FieldText("notes")
     """Further words."""
 
-    outcome = _Text("outcome")
+    outcome = FieldText("outcome")
     """The result."""
 
-    last_update = _Text("lastUpdate")
+    last_update = FieldText("lastUpdate")
     """The last word on the progress."""
 
     @property
@@ -279,32 +243,22 @@ class Task:
 
         For one under a heading that is no section, `extra` has that heading as `heading`.
         """
-        found = _NOTHING.copy()
-        extra: dict[str, str] = {}
-        found.update(
-            ref=self.ref,
-            section=self.section,
-            priority=self.priority,
-            title=self.title,
-            tags=[],
-            extra=extra,
-            line=self.line + 1,
-        )
-        for key, value in self.entry.fields.items():
-            if key in _TEXTS:
-                found[key] = text_or_none(value)
-            elif key == "due":
-                due = read_due(value)
-                found["due"], found["recurring"] = due.date, due.recurring
-            elif key == "tags":
-                found["tags"] = read_tags(value)
-            elif key == "progress":
-                found["progress"] = read_progress(value)
-            else:
-                extra[key] = value
+        due, extra = self.due_parts, self.extra
         if self.heading is not None:
             extra.setdefault("heading", self.heading)
-        return found
+        return _NOTHING | {
+            **{key: text_or_none(value) for key, value in self.entry.fields.items() if key in _TEXTS},
+            "ref": self.ref,
+            "section": self.section,
+            "priority": self.priority,
+            "title": self.title,
+            "due": due.date,
+            "recurring": due.recurring,
+            "progress": self.progress,
+            "tags": list(self.tags),
+            "extra": extra,
+            "line": self.line + 1,
+        }
 
 
 class TaskList:

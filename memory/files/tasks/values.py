@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 from memory.base.clock import BadMoment, Moment, read_moment
 from memory.base.values import ABSENT, is_absent, split_remark
-from memory.document.model import Document
-from memory.document.nodes import Entry, Section
+from memory.document.nodes import Entry
 from memory.files.refs import identity_hex
 
-from .reading import SectionName, plain_task, section_name
+from .reading import SectionName, plain_task
 
 KIND = "tasks"
 PRIORITIES = ("HIGH", "NORMAL", "LOW")
@@ -110,16 +109,6 @@ class Head:
         self.hex = identity_hex(KIND, self.title, self.created or "")
 
 
-def created_of(entry: Entry) -> str | None:
-    """Return `created`."""
-    return entry.memo(Head).created
-
-
-def task_identity(entry: Entry) -> str:
-    """Return the ten hex digits made of title and `created`."""
-    return entry.memo(Head).hex
-
-
 def is_run(entry: Entry) -> bool:
     """Tell whether a task is one completed run of a recurring one: the task itself goes on, open, beside it."""
     fields = entry.fields
@@ -158,30 +147,3 @@ def moment_or_none(text: str | None, zone: tzinfo) -> Moment | None:
 
 SECTIONS: tuple[SectionName, ...] = ("pending", "in-progress", "completed")
 """The sections of tasks.md, in their order."""
-TITLES = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed (last 7 days)"}
-"""The headings of sections that memdeck creates."""
-
-
-def task_sections(document: Document) -> list[tuple[int, SectionName]]:
-    """Return (section index, name) of the sections that hold tasks, in file order."""
-    named = ((index, section_name(section)) for index, section in enumerate(document.sections))
-    return [(index, name) for index, name in named if name is not None]
-
-
-def new_section_index(document: Document, name: SectionName) -> int:
-    """Return where a missing section belongs: behind those that come before it, else before those behind it."""
-    rank = SECTIONS.index(name)
-    known = [(index, SECTIONS.index(found)) for index, found in task_sections(document)]
-    before = [index for index, other in known if other < rank]
-    if before:
-        return max(before) + 1
-    return min((index for index, other in known if other > rank), default=len(document.sections))
-
-
-def with_section(document: Document, name: SectionName) -> tuple[Document, int]:
-    """Return the document with that section, made where it is missing, and the index of the first of the name."""
-    for index, found in task_sections(document):
-        if found == name:
-            return document, index
-    index = new_section_index(document, name)
-    return document.insert_section(index, Section.compose(TITLES[name], newline=document.newline)), index
