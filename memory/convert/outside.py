@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,8 +12,9 @@ from typing import Any, NamedTuple
 from memory.base.items import Skipped
 from memory.document import parse
 from memory.document.front_matter import FrontMatter
-from memory.errors import UsageError
+from memory.errors import RefusedError, UsageError
 from memory.files.tasks.values import FIELD_KEYS
+from memory.storage.safe_open import read_start
 
 LARGEST = 64_000_000
 """Maximum bytes of a file."""
@@ -25,21 +25,13 @@ MOST_FILES = 100_000
 def read_text(path: Path) -> str:
     """Return the text of a file; UsageError `convert.unreadable` if it is no file, is too large, or is no UTF-8."""
     try:
-        opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError as error:
-        raise _unreadable(path, error.strerror or "it cannot be opened") from None
-    try:
-        status = os.fstat(opened)
-        if not stat.S_ISREG(status.st_mode):
-            raise _unreadable(path, "it is no file")
-        if status.st_size > LARGEST:
-            raise _unreadable(path, f"it is larger than {LARGEST // 1_000_000} MB")
-        with os.fdopen(os.dup(opened), "rb") as stream:
-            data = stream.read(LARGEST + 1)
+        data = read_start(path, LARGEST + 1)
+    except RefusedError:
+        raise _unreadable(path, "it is no file") from None
     except OSError as error:
         raise _unreadable(path, error.strerror or "it cannot be read") from None
-    finally:
-        os.close(opened)
+    if len(data) > LARGEST:
+        raise _unreadable(path, f"it is larger than {LARGEST // 1_000_000} MB")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

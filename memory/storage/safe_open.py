@@ -149,6 +149,19 @@ def read(path: str, beneath: str | os.PathLike[str]) -> Stored:
     raise BusyError("file.unsettled", f"{path} changes faster than it can be read", "try again", file=path)
 
 
+def read_start(path: str | os.PathLike[str], most: int, *, follow: bool = True) -> bytes:
+    """Return the first `most` bytes of a regular file anywhere on the machine; without `follow` a link is an error.
+
+    RefusedError `file.not_regular` for anything else under that path, OSError for a file that cannot be read.
+    """
+    fd = os.open(path, _FILE & ~os.O_NOFOLLOW if follow else _FILE)
+    with os.fdopen(fd, "rb") as file:
+        mode = os.fstat(fd).st_mode
+        if not st.S_ISREG(mode):
+            raise not_regular(os.fspath(path), mode)
+        return file.read(most)
+
+
 def open_beneath(path: str, beneath: str | os.PathLike[str]) -> int:
     """Open a file or folder by its path relative to `beneath`, for reading; the caller closes it.
 

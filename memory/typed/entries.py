@@ -24,7 +24,7 @@ from memory.search.entries import (
 from memory.search.records import Record, derived_ref
 from memory.systems import system_of
 from memory.typed import ops
-from memory.typed.exchange import agent_for, behind
+from memory.typed.exchange import agent_for, behind, new_block
 from memory.typed.status import AgentLook
 from memory.typed.stores import path_in
 from memory.typed.system import TypedMemory
@@ -75,22 +75,10 @@ class TypedBlocks:
         if fields.get("path"):
             path = path_in(store, text_of("path", fields["path"]))
         body = (text or "").strip("\n")
-        if any(line.startswith(("# ", "## ")) for line in body.split("\n")):
-            raise UsageError(
-                "typed.heading", "the text holds a heading that would be a block of its own", "use ### below it"
-            )
-        block = f"## {heading}\n" + (f"\n{body}\n" if body else "")
-
-        def build(data: bytes) -> bytes:
-            new = behind(data, [encode(block)])
-            if _titles(new).count(heading) != _titles(data).count(heading) + 1:
-                raise RefusedError(
-                    "typed.unclosed", f"what is left open in {path} would swallow the block", "close it first"
-                )
-            return new
-
+        block = new_block(heading, f"\n{body}\n" if body else "", "typed.heading")
         words = f"added {heading[:60]} to {path}"
-        change = ops.rewrite(path, build, "typed.add", words, store=store, now=call.now, actor=call.actor)
+        how = ops.How(store=store, now=call.now, actor=call.actor)
+        change = ops.rewrite(path, lambda data: behind(data, [block]), "typed.add", words, **how)
         shown = store.shown(path)
         found = [record for record in _system(call).records() if record.file == shown and record.title == heading]
         return Made(item_of(found[-1]) if found else None, change.id, change.summary)
@@ -167,10 +155,6 @@ def _agent(call: EntryCall, name: Any) -> AgentLook:
 
 def _system(call: EntryCall) -> TypedMemory:
     return system_of(call.workspace, "typed", TypedMemory)
-
-
-def _titles(data: bytes) -> list[str]:
-    return [title for title, _ in _pieces(data)]
 
 
 def _pieces(data: bytes) -> list[tuple[str, bytes]]:

@@ -13,6 +13,7 @@ from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.storage import Store
 
 from . import ops
+from .merging import close_end
 from .reading import TypedEntry, entries_of
 from .status import AgentLook
 
@@ -84,23 +85,32 @@ def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, no
 def block_of(item: Item) -> bytes:
     """Return an item as one block; UsageError `convert.block` where it would not be read back as the same item."""
     body = body_of(item)
-    raw = encode(f"## {item.title}\n\n{body}")
-    if b"\0" in raw:
-        raise UsageError("convert.block", "a NUL in it would make the file no text", "mend it there")
-    document = parse(raw + b"\n## next\n")
-    titles = [section.title for section in document.sections]
-    if titles != [item.title, "next"] or document.head.raw.strip():
-        raise UsageError("convert.block", "its title or text holds a heading, or leaves a fence open", "mend it there")
+    raw = new_block(item.title, f"\n{body}", "convert.block")
     back = item_of_block("", item.title, body, "")
     if (back.kind, back.text.strip("\r\n")) != (item.kind, item.text.strip("\r\n")):
         raise UsageError("convert.block", "its text would be read as something else", "mend it there")
     return raw
 
 
+def new_block(title: str, body: str, code: str) -> bytes:
+    """Return a `##` block; UsageError with the code where it would not be read back as one block."""
+    raw = encode(f"## {title}\n{body}")
+    document = parse(raw + b"\n## next\n")
+    if b"\0" in raw:
+        raise UsageError(code, "a NUL in it would make the file no text", "leave it out")
+    if [section.title for section in document.sections] != [title, "next"] or document.head.raw.strip():
+        raise UsageError(code, "its title or text holds a heading, or leaves a fence open", "use ### for headings")
+    return raw
+
+
 def behind(data: bytes, blocks: Sequence[bytes]) -> bytes:
-    """Return a file with blocks appended, a blank line before each, with the file's own line ends."""
-    newline = newline_of(data).encode() if data else b"\n"
+    """Return a file with blocks appended, a blank line before each, with the file's own line ends.
+
+    A code fence or HTML block that the file leaves open would swallow them, so it is closed first.
+    """
+    newline = newline_of(data) if data else "\n"
     text = b"\n".join(blocks)
-    if newline != b"\n":
-        text = encode(decode(text).replace("\r\n", "\n").replace("\n", newline.decode()))
-    return data.rstrip(b"\r\n") + newline * 2 + text if data.strip() else text
+    if newline != "\n":
+        text = encode(decode(text).replace("\r\n", "\n").replace("\n", newline))
+    data = close_end(data, newline)
+    return data.rstrip(b"\r\n") + newline.encode() * 2 + text if data.strip() else text

@@ -15,8 +15,9 @@ from typing import Any
 
 from memory.base.programs import is_alive
 from memory.base.safe_text import visible
-from memory.errors import BusyError, UsageError, write_failed
+from memory.errors import BusyError, RefusedError, UsageError, write_failed
 from memory.storage import Store, fsio
+from memory.storage.safe_open import read_start
 
 from .files import LOCK, refuse_foreign
 
@@ -64,15 +65,9 @@ def holder_of(folder: Path | str, path: str) -> Holder | None:
     if not os.path.lexists(place):
         return None
     try:
-        fd = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return Holder(path, None, "", "")
-    try:
-        words = os.read(fd, _SHOWN).decode("utf-8", "replace").split()
-    except OSError:
+        words = read_start(place, _SHOWN, follow=False).decode("utf-8", "replace").split()
+    except (OSError, RefusedError):
         words = []
-    finally:
-        os.close(fd)
     number = words[0] if words else ""
     usable = number.isascii() and number.isdigit() and len(number) < 11 and 0 < int(number) < 1 << 31
     pid = int(number) if usable else None

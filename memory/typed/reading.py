@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat as st
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +9,7 @@ from pathlib import Path
 
 from memory.document import parse
 from memory.document.lines import decode
-from memory.errors import MemdeckError
+from memory.errors import MemdeckError, RefusedError
 from memory.storage import safe_open as beneath
 
 from .failures import FILE, Failure, read_failures, unread_blocks
@@ -39,18 +37,9 @@ class TypedEntry:
 def read_text(folder: Path, path: str, limit: int = SEARCHED) -> str | None:
     """Return at most `limit` bytes of an agent's file as text; None for a link, a pipe and what cannot be read."""
     try:
-        fd = os.open(folder / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+        return decode(beneath.read_start(folder / path, limit, follow=False))
+    except (OSError, RefusedError):
         return None
-    try:
-        if not st.S_ISREG(os.fstat(fd).st_mode):
-            return None
-        with open(fd, "rb", closefd=False) as file:
-            return decode(file.read(limit))
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
 
 
 def preview(folder: Path, file: MemoryFile) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from memory.base.toml_text import Toml, config_error, read_toml
 from memory.base.values import MAX_BYTES
 from memory.errors import ConfigError, NotFoundError, RefusedError
 from memory.registry import workspace_of
+from memory.storage.safe_open import read_start
 
 from .aidefile import NAME
 
@@ -44,11 +44,7 @@ def read_registry(home: Path | None) -> tuple[Agent, ...]:
     place = home / REGISTRY
     shown = f"~/{REGISTRY}"
     try:
-        fd = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
-        with os.fdopen(fd, "rb") as file:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise RefusedError("file.not_regular", f"{shown} is no regular file", "put a file there")
-            data = file.read(_TIMES * MAX_BYTES + 1)
+        data = read_start(place, _TIMES * MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return ()
     except OSError as error:
