@@ -94,17 +94,18 @@ def blocks_replaced(existing: bytes, content: str, newline: str) -> bytes:
 
     A block ends at the next heading of level 1 or 2. Headings in code fences and HTML blocks do not count, and titles
     are compared trimmed and with case. Of several equal headings in the file the first is replaced and the rest are
-    removed. Text before the first `##` of the content is added to the file's own, unless it is there already. A fence
-    that a block leaves open is closed.
+    removed. Text before the first `##` of the content is added to the file's own, unless the file has it already. A
+    fence that is left open is closed.
 
     Raises UsageError `typed.headings` for a heading that occurs twice in the content, because it is unclear which block
     counts; and MemdeckError `typed.merge` where the result would not have the expected headings.
     """
     end = newline.encode()
     head, *blocks = _split(existing)
-    preamble, *coming = _split(encode(content))
+    # Only the last block of a text can be left open: it would hide the headings after it.
+    preamble, *coming = _split(close_end(encode(content), newline))
     _refuse_equal(coming)
-    result = [_with_text(head, _trimmed(preamble.raw), end, last=not blocks)]
+    result = [_with_text(head, _trimmed(preamble.raw), newline, last=not blocks)]
     newest = {block.title: block for block in coming if block.level == 2}
     placed: set[str] = set()
     for block in blocks:
@@ -112,17 +113,17 @@ def blocks_replaced(existing: bytes, content: str, newline: str) -> bytes:
             result.append(block)
         elif block.title not in placed:
             placed.add(block.title)
-            result.append(block._replace(raw=_sealed(newest[block.title].raw, _tail(block.raw), end)))
+            result.append(block._replace(raw=_cut(newest[block.title].raw) + _tail(block.raw)))
     for block in coming:
         is_there = _contains(b"".join(one.raw for one in result), block.raw) if block.level == 1 else False
         if is_there or (block.level == 2 and block.title in placed):
             continue
-        before = result[-1].raw
+        before = close_end(result[-1].raw, newline)
         if before.removeprefix(BOM).strip():
             tail = _tail(before)
             tail = tail if len(LINE_END.findall(tail)) > 1 else end + end
-            result[-1] = result[-1]._replace(raw=_sealed(before, tail, end))
-        result.append(block._replace(raw=_sealed(block.raw, end, end)))
+            result[-1] = result[-1]._replace(raw=_cut(before) + tail)
+        result.append(block._replace(raw=_cut(block.raw) + end))
     made = b"".join(block.raw for block in result)
     if _split(made) != result:
         raise MemdeckError(
@@ -164,19 +165,19 @@ def _start(data: bytes) -> int:
     return front_end(data, len(BOM) if data.startswith(BOM) else 0)
 
 
-def _with_text(head: _Block, text: bytes, end: bytes, *, last: bool) -> _Block:
+def _with_text(head: _Block, text: bytes, newline: str, *, last: bool) -> _Block:
     """Return the text before the first block with more text appended, unless it contains that already."""
     text = _trimmed(text.removeprefix(BOM))
     if not text or _contains(head.raw, text):
         return head
-    tail = _tail(head.raw)
+    end, tail = newline.encode(), _tail(head.raw)
     if head.raw.removeprefix(BOM).strip():
-        raw = _sealed(head.raw, b"", end) + end + end + text
+        raw = _cut(close_end(head.raw, newline)) + end + end + text
     else:
         raw, tail = head.raw + (b"" if ends_line(head.raw.removeprefix(BOM)) else end) + text, b""
     if len(LINE_END.findall(tail)) <= (not last):
         tail = end if last else end + end
-    return head._replace(raw=_sealed(raw, tail, end))
+    return head._replace(raw=_cut(raw) + tail)
 
 
 def _tail(raw: bytes) -> bytes:
@@ -196,28 +197,15 @@ def _trimmed(raw: bytes) -> bytes:
     return re.sub(rb"\A(?:[ \t]*(?:\r\n|\n|\r))+", b"", _cut(raw))
 
 
-def _sealed(raw: bytes, tail: bytes, end: bytes) -> bytes:
-    """Return a source with other blank lines at its end, and with what closes a fence or HTML block left open there."""
-    body = _cut(raw) if raw.strip() else raw
-    if not _is_open(body + tail):
-        return body + tail
-    tail = tail or end
-    return next((one for mark in _closers(body) if not _is_open(one := body + end + mark + tail)), body + tail)
-
-
-def _closers(body: bytes) -> tuple[bytes, ...]:
-    """Return what may close a fence or an HTML block that a source leaves open."""
-    longest = {mark: max(map(len, re.findall(mark + b"{3,}", body)), default=3) for mark in (b"`", b"~")}
-    return (b"", *(mark * length for mark, length in longest.items()), *_HTML_ENDS)
-
-
 def close_end(data: bytes, newline: str) -> bytes:
     """Return a source to which a heading can be appended: a fence or HTML block open at its end is closed."""
     if not _is_open(data):
         return data
     end = newline.encode()
-    joint = b"" if ends_line(data) else end
-    return next((one for mark in _closers(data) if not _is_open(one := data + joint + mark + end)), data)
+    longest = {mark: max(map(len, re.findall(mark + b"{3,}", data)), default=3) for mark in (b"`", b"~")}
+    closers = (b"", *(mark * length for mark, length in longest.items()), *_HTML_ENDS)
+    before = data + (b"" if ends_line(data) else end)
+    return next((made for mark in closers if not _is_open(made := before + mark + end)), data)
 
 
 def _is_open(raw: bytes) -> bool:
@@ -225,7 +213,7 @@ def _is_open(raw: bytes) -> bool:
 
 
 def _contains(data: bytes, text: bytes) -> bool:
-    """Return whether a source contains some lines one after the other, whatever the line ends."""
+    """Return whether a source contains some lines one after the other, with any line ends."""
     return b"\n" + _plain(_trimmed(text)) + b"\n" in b"\n" + _plain(data.removeprefix(BOM)) + b"\n"
 
 

@@ -1,26 +1,11 @@
-"""Merging text into files: straight, by line, by section; tables for what is said, properties for the rest."""
+"""Merging text into files: straight, by line, by section."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import strategies as st
 
 from memory.errors import UsageError
 from memory.typed.merging import merged
-
-_LINES = (
-    *("## A", "## B", "## A ##", "# T", "### x", "## b", "##", "```", "~~~~", "````", "text", "text2", "- item", ""),
-    *("", "  ", "<div>", "<!--", "-->", "<pre>", "---", "x: 1", "===", "> q", "    code", "\ufefft", "[a]:", "- ```"),
-    "a\rb",
-)
-LINES = st.sampled_from(_LINES)
-
-
-def _joined(lines: list[str]) -> st.SearchStrategy[str]:
-    return st.sampled_from(["\n".join(lines), "\n".join([*lines, ""]), "\r\n".join([*lines, ""])])
-
-
-TEXTS = st.lists(LINES, max_size=12).flatmap(_joined)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +76,7 @@ def test_section_replace_replaces_blocks_whose_heading_matches(existing: str, co
 
 
 def test_other_modes_are_refused() -> None:
-    """A mode that nobody knows is told with those that there are."""
+    """An unknown mode is refused, and the error names the modes."""
     with pytest.raises(UsageError, match="line_hash") as caught:
         merged(b"", "x", "fuzzy")
     assert caught.value.code == "typed.dedupe"
