@@ -29,7 +29,7 @@ def problems_of(reading: FactsOfFile, mark: bytes | None) -> list[Problem]:
     for fact in reading.facts:
         other = first.setdefault(fact.id, fact)
         if other is not fact:
-            text = f"{fact.id} stands in line {other.line + 1} already"
+            text = f"{fact.id} is in line {other.line + 1} already"
             found.append(Problem("error", SHOWN, fact.line + 1, "fact.twice", text))
         found += _of_fact(fact)
     if len(reading.facts) <= _MOST_ALIKE:

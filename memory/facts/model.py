@@ -168,7 +168,7 @@ _USUAL = PROSE_WORDS | STOP_WORDS
 def holds_secret(text: str) -> bool:
     """Return whether a text has what looks like a secret, or something after `token:`, `password:` or `Bearer`.
 
-    What follows these counts whatever it looks like, unless it is prose or a placeholder; after `Authorization: Bearer`
+    Any text after these counts, unless it is prose or a placeholder; after `Authorization: Bearer`
     even those count.
     """
     if find_secrets(text, plain_words=True) or _AUTHORIZATION.search(text):
@@ -211,7 +211,7 @@ class FactLimits(NamedTuple):
 
 
 def read_settings(data: bytes | None) -> FactLimits:
-    """Return the settings of a file; what is missing, null or zero is the default.
+    """Return the settings of a file; a value that is missing, null or zero is the default.
 
     ConfigError `facts.settings` for an unknown mode, a value that is not a number, and a file that does not parse.
     """

@@ -145,7 +145,7 @@ def delete(context: Context, fact_id: str) -> Result:
 def inject(context: Context, message: str | None, explain: bool) -> Result | None:
     """Print the facts that matter for a message as the block for a prompt, and nothing else.
 
-    MESSAGE, or with - what stands on stdin. Without a match these are the five newest. Where there is nothing to
+    MESSAGE, or with - the text on stdin. Without a match these are the five newest. Where there is nothing to
     inject, or no workspace, nothing is printed and the exit code is 0, which suits a prompt hook.
     """
     try:
@@ -167,7 +167,7 @@ def _explained(paint: Paint, found: Injection) -> Iterator[str]:
         "off": "injection is off",
         "match": asked,
         "recent": f"{asked}; nothing matches, so at most the {found.most} newest",
-        "recent_only": "the newest, whatever the message is",
+        "recent_only": "the newest, for any message",
     }
     yield paint.line(words[found.reason])
     yield _gauge("characters", found.characters, limits.max_inject_chars)
@@ -191,7 +191,7 @@ def _gauge(name: str, used: int, most: int) -> str:
 
 @under(facts, "check", serves="look", examples=("memdeck facts check", "memdeck facts check -o json"))
 def check(context: Context) -> Result:
-    """Report lines that are no facts, ids that stand twice, secrets, and facts that say nearly the same.
+    """Report lines that are no facts, duplicate ids, secrets, and facts that say nearly the same.
 
     Exit code 4 when there is an error; warnings and notes alone are none.
     """

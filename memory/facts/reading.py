@@ -1,4 +1,4 @@
-"""Read the file of facts line by line, whatever it contains; a line that is not a fact is reported with its number."""
+"""Read the file of facts line by line; a line that is not a fact is reported with its number."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class FactStore:
         return self.read().find(query, tag)
 
     def inject(self, message: str, now: datetime) -> Injection:
-        """Return what is injected for a message; see `memory.facts.inject`."""
+        """Return the injection for a message; see `memory.facts.inject`."""
         return inject(self.read(), message, now, self.settings, self._gate)
 
     # -- changing -----------------------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
 
 
 def _problems(toml: Toml) -> tuple[Problem, ...]:
-    """Return what is unusual without being wrong."""
+    """Return the warnings: keys that nothing reads."""
     outside = [name for name, value in toml.values.items() if name not in SECTIONS and not _is_section(value)]
     unknown = [name for name in toml.values.get("memory", {}) if name not in _KEYS]
     found = [(toml.line_of(name), f"{name[:60]} is outside of a section and is not read") for name in outside]
@@ -141,7 +141,7 @@ def inside(top: str, path: str) -> str:
 def with_core_file(data: bytes, path: str, *, add: bool) -> bytes:
     """Return an Aidefile whose `core_files` contains a path, or no longer does; comments and order are kept.
 
-    Nothing changes where that is so already. ConfigError `typed.toml` for what is not TOML, and for a file written in
+    A list that is so already is not changed. ConfigError `typed.toml` for what is not TOML, and for a file written in
     such a way that the list cannot be changed without touching anything else.
     """
     toml = read_toml(data, NAME)

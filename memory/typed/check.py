@@ -20,7 +20,7 @@ from .status import AgentLook
 
 
 def registry_problems(home: Path | None, *, parsing: bool = False) -> tuple[Problem, ...]:
-    """Return what is wrong with the registry: what does not parse, and, unless only `parsing`, missing folders."""
+    """Return the problems of the registry: errors of its text, and, unless only `parsing`, missing folders."""
     shown = f"~/{REGISTRY}"
     try:
         agents = read_registry(home)

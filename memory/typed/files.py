@@ -27,7 +27,7 @@ PRIVATE = ".memdeck"
 MARKDOWN = (".md", ".markdown")
 """The endings of Markdown files."""
 _HOME = "memory"
-"""The folder of an agent in which its memory is, whatever its Aidefile says."""
+"""The folder of an agent in which its memory always is, whether or not its Aidefile names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def refuse_foreign(folder: Path, path: str) -> None:
     """Raise RefusedError `typed.not_memory` unless a path, relative to the agent's folder, is a file of its memory.
 
     That is a Markdown file below `memory/`, below the procedural or the episodic folder, or listed as core. No part of
-    its path is hidden or a link. Every operation that writes asks this, whoever calls it and however.
+    its path is hidden or a link. Every operation that writes checks this, for every caller.
     """
     aidefile = aidefile_of(folder)
     written = (*aidefile.core_files, aidefile.procedural_dir, aidefile.episodic_dir)
@@ -182,9 +182,9 @@ def _file(top: str, path: str, kind: Type, status: os.stat_result) -> MemoryFile
 def _below(
     top: str, start: str, apart: Collection[str], passed: list[LeftOut], failed: list[LeftOut]
 ) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield a file, or what is in a folder but no folder itself, each with its status, without the folders `apart`.
+    """Yield a file, or all files below a folder, each with its status, without the folders `apart`.
 
-    Hidden folders and what cannot be read go to the lists. What is missing may be removed at any time.
+    Hidden folders and errors go to the lists. A missing file or folder is no error: it may be removed at any time.
     """
     try:
         status = os.lstat(os.path.join(top, start))

@@ -112,7 +112,7 @@ def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = Non
 
 
 def unlock_file(store: Store, path: str) -> bool:
-    """Remove the sentinel of a file, whoever made it; return whether there was one. Calling it twice is fine."""
+    """Remove the sentinel of a file, also that of another process, and return whether it existed."""
     refuse_foreign(store.root, path)
     if not os.path.lexists(store.root / (path + LOCK)):
         return False

@@ -281,7 +281,7 @@ _force = option("--force", is_flag=True, help="Replace a file that exists under 
     type=Choice(("none", "line_hash", "section_replace")),
     default="none",
     show_default=True,
-    help="What to leave out: nothing, lines that are there already, or blocks whose ## heading is there.",
+    help="What to leave out: nothing, lines that the file has already, or its blocks with the same ## heading.",
 )
 @_of_agent
 @_ignoring_lock
@@ -402,7 +402,7 @@ def lock(context: Context, path: str, agent: str | None) -> Result:
 @argument("path", metavar="PATH")
 @_of_agent
 def unlock(context: Context, path: str, agent: str | None) -> Result:
-    """Take the lock of a file away, whoever made it; unlocking twice is fine."""
+    """Remove the lock of a file, also that of another program; unlocking twice is fine."""
     store, inside = _of_path(context, path, agent)
     was = ops.unlock(inside, store=store)
     words = f"unlocked {inside}" if was else f"{inside} was not locked"

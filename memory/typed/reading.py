@@ -43,7 +43,7 @@ def read_text(folder: Path, path: str, limit: int = SEARCHED) -> str | None:
 
 
 def preview(folder: Path, file: MemoryFile) -> str:
-    """Return the beginning of a file for display; for what is not text, a sentence that says so."""
+    """Return the beginning of a file for display; for a file that is no text, a sentence that says so."""
     text = read_text(folder, file.path, _PREVIEW)
     if text is None:
         return "(this file cannot be read)"

@@ -200,7 +200,7 @@ def folders_text(aidefile: Aidefile) -> str:
 def folder_refusal(aidefile: Aidefile, found: AgentFiles) -> RefusedError | None:
     """Return why the folders can never be pruned: one is hidden, or what it holds is not memory.
 
-    A folder that the Aidefile chose must hold Markdown, or nothing: `src` is not memory, whatever a file calls it.
+    A folder that the Aidefile chose must hold Markdown, or nothing: `src` is not memory, even if an Aidefile says so.
     """
     folders = (
         ("procedural_dir", aidefile.procedural_dir, aidefile.procedural_real, PROCEDURAL),
@@ -220,7 +220,7 @@ def folder_refusal(aidefile: Aidefile, found: AgentFiles) -> RefusedError | None
 
 
 def look_at(agent: Agent) -> AgentLook:
-    """Read the files of an agent; what is wrong with it as a whole is returned as `error`."""
+    """Read the files of an agent; a fault of the agent as a whole is returned as `error`."""
     try:
         if not agent.folder.is_dir():
             raise MemdeckError("typed.no_folder", f"{agent.folder} is no folder", "mend its path in the registry")

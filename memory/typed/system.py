@@ -77,7 +77,7 @@ class TypedMemory(System):
     # -- which agents -------------------------------------------------------------------------------------------
 
     def agents(self) -> tuple[Agent, ...]:
-        """Return the agents; an unreadable registry adds none, and `check` reports what is wrong with it."""
+        """Return the agents; an unreadable registry adds none, and `check` reports its problems."""
         home, root = self._workspace.home, self._workspace.root
         try:
             agents = agents_of(root, home)
