@@ -379,8 +379,9 @@ def _warn_of_age(context: Context, store: Store, path: str) -> None:
 @_ignoring_lock
 def expire(context: Context, path: str, max_age: str, agent: str | None, ignore_lock: bool) -> Result:
     """Delete a file if it was last changed longer ago than AGE; a missing file is no error."""
+    age = ops.age_of(max_age)
     store, inside = _of_path(context, path, agent)
-    gone = ops.expire(inside, max_age, **_how(context, store, ignore_lock=ignore_lock))
+    gone = ops.expire(inside, age, **_how(context, store, ignore_lock=ignore_lock))
     context.made = f"deleted {inside}" if gone else None
     words = f"deleted {inside}" if gone else f"{inside} stays: it is no older than {max_age}"
     if not gone and not os.path.lexists(store.root / inside):

@@ -157,10 +157,7 @@ def expire(path: AnyPath, max_age: timedelta | float | str, **how: Unpack[How]) 
     `max_age` is a timedelta, a number of seconds, or text such as `7d`; UsageError `typed.age` for anything else. A
     missing file is no error, a folder is. `memdeck undo` restores the bytes.
     """
-    try:
-        limit = nanoseconds(_now(how)) - span_ns(read_age(max_age))
-    except ValueError as error:
-        raise UsageError("typed.age", str(error), "write an age such as 45s, 30m, 12h, 7d or 2w") from None
+    limit = nanoseconds(_now(how)) - span_ns(age_of(max_age))
     if how.get("store") is None and not os.path.lexists(path):
         return False
     store, inside = _place(path, how)
@@ -179,6 +176,14 @@ def expire(path: AnyPath, max_age: timedelta | float | str, **how: Unpack[How]) 
             return True
 
     return retry(attempt)
+
+
+def age_of(value: timedelta | float | str) -> timedelta:
+    """Return an age as `expire` takes it; UsageError `typed.age`."""
+    try:
+        return read_age(value)
+    except ValueError as error:
+        raise UsageError("typed.age", str(error), "write an age such as 45s, 30m, 12h, 7d or 2w") from None
 
 
 def lock(path: AnyPath, **how: Unpack[How]) -> Holder:
