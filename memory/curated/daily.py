@@ -279,7 +279,7 @@ def restore(curated: Curated, args: Json, call: OperationCall) -> Json:
             for name in names:
                 stored = transaction.read(f"{archived}/{name}")
                 if transaction.read(f"{logs}/{name}").exists:
-                    raise ConflictError("memory.exists", f"{name} is there already", "move it away", file=name)
+                    raise ConflictError("memory.exists", f"{name} already exists", "move it away", file=name)
                 if stored.base is not None:
                     transaction.move(f"{archived}/{name}", f"{logs}/{name}", base=stored.base)
             return f"restored the logs of {day}"

@@ -127,7 +127,7 @@ def _candidate(root: Root, item: Item) -> Candidate:
     kind = kind if kind in TYPES else _TYPES.get(item.kind, "reference")
     rest = {key: value for key, value in item.fields.items() if key not in _HEADER or item.kind != "memory"}
     plain = item.kind in ("memory", "note", "fact") and not rest and not item.tags
-    # A memory needs a body: two with the same body are one to the controller, whatever their names.
+    # A memory needs a body: two with the same body are one to the controller, even under two names.
     text = item.text or item.title
     kept = Item(item.kind, item.title, text, item.where, item.created, item.tags, rest)
     content = text if plain else body_of(kept)

@@ -107,7 +107,7 @@ DREAM = "project_dreaming-"
 
 
 def is_dream_file(filename: str) -> bool:
-    """Return whether a file has the name of one that a dream writes, whoever edited it since."""
+    """Return whether a file has a name that dreams write, even if it was edited since."""
     return filename.startswith(DREAM) and filename[len(DREAM) :].removesuffix(".md").replace("-", "").isdigit()
 
 

@@ -124,7 +124,7 @@ class Identity(NamedTuple):
 def find_root(start: str | os.PathLike[str], agh_home: Path) -> Path | None:
     """Return the nearest folder upwards with `.agh/workspace.toml`, links resolved; None where there is none.
 
-    The person's own folder of memories (`agh_home`) is never a workspace, whatever it contains.
+    The person's own folder of memories (`agh_home`) is never a workspace, even if it has that file.
     """
     own = os.path.realpath(agh_home)
     start = Path(os.path.realpath(start))

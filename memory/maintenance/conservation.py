@@ -82,7 +82,7 @@ def _balance(
             found += [f"{_shown(piece)} would be lost from {name}" for piece in missing]
             is_new = not before.get(name, b"").strip()
             found += [
-                f"{_shown(piece)} would stand in the wrong place of {name}"
+                f"{_shown(piece)} would be in the wrong place of {name}"
                 for piece in added
                 if not _fits(kind, name, piece, is_new=is_new)
             ]

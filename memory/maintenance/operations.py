@@ -40,7 +40,7 @@ _force = option("--force", is_flag=True, help="Write even if the clock seems to 
 def maintain(
     context: Context, folder: str | None, dry_run: bool, no_exec: bool, force: bool, quiet: bool = False
 ) -> Result:
-    """Apply all maintenance rules once to the workspace that contains DIR, then run what is due of its monitors.
+    """Apply all maintenance rules once to the workspace that contains DIR, then run its due monitors.
 
     Completed tasks and old journal entries move to archive/, finished plans too; nothing is deleted. It needs no
     terminal, asks nothing and does nothing the second time; `memdeck doctor --schedule` puts it into cron or systemd.

@@ -195,7 +195,7 @@ def _moment(text: str | None, today: Today) -> Moment | str:
         return f"completed: {error.message}"
     if moment is None:
         return "no completed date"
-    return "completed lies in the future" if today.ahead(moment) else moment
+    return "completed is in the future" if today.ahead(moment) else moment
 
 
 def open_place(document: Document) -> tuple[int, int] | None:
@@ -213,7 +213,7 @@ def open_place(document: Document) -> tuple[int, int] | None:
 def section_date(section: Section) -> date | str:
     """Return the date of a journal section, or why it has none."""
     if not section.level:
-        return "it stands under no date"
+        return "it is under no date"
     text = read_date(section.title)
     if text is None:
         return f"its section {section.title[:40]!r} is no date"
@@ -255,7 +255,7 @@ def choose_old_journal(document: Document, today: Today, age: timedelta, closed:
             left.extend(StayingEntry(index, number, day) for number in range(len(section)))
             continue
         if 0 < (today.date - day).days < age.days - 1:
-            continue  # No time of that day is old enough, whatever the clocks did.
+            continue  # No time of that day is old enough, even if the clocks changed.
         old: list[int] = []
         for number, entry in enumerate(section.entries):
             moment = entry_moment(day, entry, today.zone)

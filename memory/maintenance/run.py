@@ -142,7 +142,7 @@ def restored_in(workspace: Workspace) -> RestoredIn:
                         ref = ref_of(name, unit.new_section, unit.after)
                         restored.append(Restored(record.time, bare(unit.after), ref))
         except MemdeckError:
-            return ()  # `doctor` reports what is wrong with the log; without it, entries are judged by their own dates.
+            return ()  # `doctor` reports the problems of the log; without it, entries are judged by their own dates.
         return restored
 
     return found

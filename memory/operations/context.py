@@ -97,4 +97,4 @@ class Context(Protocol):
         """Tell the caller something beside the answer, before it is complete."""
 
     def progress(self, what: str) -> Callable[[int, int], Any] | None:
-        """Return a function that shows how many of how many things are done; None if nobody sees it."""
+        """Return a function that shows how many of how many things are done; None if it is not shown."""

@@ -12,8 +12,8 @@ from .parameters import Parameter
 
 Serves = Literal["look", "change", "script", "person", "decision", "machine"]
 """Whom an operation belongs to: everybody, because it only reads (`look`) or changes the memory of the workspace
-(`change`); whoever runs commands here, because it does what a person arranged (`script`) or concerns this machine
-(`machine`); a person (`person`); a person at a terminal (`decision`). Servers offer only the first two.
+(`change`); every user of the command line here, because it does what a person arranged (`script`) or concerns this
+machine (`machine`); a person (`person`); a person at a terminal (`decision`). Servers offer only the first two.
 """
 
 

@@ -25,10 +25,10 @@ class Paint(Protocol):
         """Return one line of text from a file, safe and not wider than the screen."""
 
     def alert(self, text: str) -> str:
-        """Mark what is overdue, broken or refused."""
+        """Mark text about overdue, broken or refused things."""
 
     def notice(self, text: str) -> str:
-        """Mark what a person should look at, but not at once."""
+        """Mark text about things that a person should look at, but not at once."""
 
     def marked(self, text: str, marks: Sequence[tuple[int, int]], indent: str = "") -> str:
         """Return one line as `line` does, with the marked places set off."""

@@ -44,7 +44,7 @@ SECTIONS = {
     "news": "News",
     "rest": "Also known",
 }
-"""The headings of a prompt by the part of what stands below them, in their order."""
+"""The headings of a prompt by the part that they introduce, in their order."""
 FOR_MESSAGE, RULES = "Belongs to the message", "Rules for this"
 _INTENT_END = re.compile(r"[.?!;:]+(?:\s|$)|[。？！；\n]|,?\s+(?:and|then|also|und|sowie)\s+")
 _MOST_INTENTS, _MOST_RULES, _SEARCHED, _FOUND, _EACH = 8, 3, 16, 8, 6
@@ -117,7 +117,7 @@ def _at_start(workspace: Workspace, now: datetime, agent: str, since: str) -> li
 
     def place(one: Contribution) -> tuple[int, bool, int]:
         part = one.part if one.part in SECTIONS else "rest"
-        # The systems take turns in what is told last, so that none of them fills the rest of the budget.
+        # The systems take turns in the last part, so that none of them fills the rest of the budget.
         turns[one.system] += part == "rest"
         of_another = part in _ASSIGNED and one.assigned.casefold() != name
         return order.index(part), of_another, turns[one.system] if part == "rest" else 0

@@ -107,7 +107,7 @@ class AgentPrompt(NamedTuple):
 
     @property
     def suspicious(self) -> tuple[PromptBlock, ...]:
-        """The blocks that look suspicious, and that nobody approved."""
+        """The blocks that look suspicious and are not approved."""
         return tuple(one for one in self.blocks if one.choice == "suspicious")
 
     @property

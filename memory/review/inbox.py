@@ -334,5 +334,5 @@ def _conflict(proposal: Proposal, standing: MergedChange) -> ConflictError:
 
 
 def _unknown(proposal: Proposal) -> RefusedError:
-    words = f"proposal {proposal.id} names what is no memory file"
+    words = f"proposal {proposal.id} names a file that is not a memory file"
     return RefusedError("review.path", words, "reject it", proposal=proposal.id)

@@ -17,7 +17,7 @@ WORDS: dict[State, str] = {
     "moved": "the files moved on; both changes go together",
     "conflict": "the same was changed since",
     "gone": "what it would change is not there any more, or is so already",
-    "decided": "somebody decided already",
+    "decided": "already decided",
 }
 """The states of a proposal, in words."""
 

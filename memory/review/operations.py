@@ -194,7 +194,7 @@ def edit(context: Context, proposal_id: str, text: str) -> Result:
 @argument("decision", metavar="DECISION", required=False)
 @option("--unset", is_flag=True, help="Take a rule away.")
 def policy(context: Context, name: str | None, kind: str | None, decision: str | None, unset: bool) -> Result:
-    """Show the rules for agents, or set one: what ACTOR may do at once, what waits for you, what is refused.
+    """Show the rules for agents, or set one: which changes of ACTOR are applied, left to your review, or refused.
 
     ACTOR is agent:NAME or a pattern such as agent:*. KIND is add, status, move, rewrite, remove (of what a person
     wrote), agents (what other agents wrote), own, or * for all. DECISION is apply, review or deny. The most exact rule

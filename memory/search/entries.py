@@ -179,7 +179,7 @@ class EntryCall:
 
 
 class EntryKind(Protocol):
-    """The entries of one kind; a method that cannot do what is requested raises UsageError or RefusedError.
+    """The entries of one kind; a method that cannot serve a request raises UsageError or RefusedError.
 
     `compact` means that the fields contain everything, so that a list leaves the text out.
     """

@@ -65,7 +65,7 @@ class SearchAnswer(NamedTuple):
 
     query: Query
     hits: tuple[Hit, ...] = ()
-    count: int = 0  # type: ignore[assignment]  # nobody counts in it as in a tuple
+    count: int = 0  # type: ignore[assignment]  # its values are never counted as in a tuple
     more: bool = False
     also: tuple[tuple[str, tuple[str, ...]], ...] = ()
     unknown: tuple[str, ...] = ()

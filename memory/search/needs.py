@@ -60,7 +60,7 @@ _BORDER = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
 
 
 class Need(NamedTuple):
-    """A word of a query, or what is quoted in it; `worth` is larger the rarer the word is in the index.
+    """A word of a query, or a quoted phrase; `worth` is larger the rarer the word is in the index.
 
     Each of `words`, each of the sequences `phrases`, and every word that begins with `head` serves it, from 0 (not at
     all) to 1. The last word of a phrase may be longer if `longer` is not 0. A `minor` need says little and finds

@@ -44,7 +44,7 @@ def search(context: Context, query: tuple[str, ...], places: str | None, limit: 
 
     What contains all words comes first; below a line comes what contains some of them, so a question can be asked as
     it is. A score is the share of what was asked for that an entry has. Words may have another form or go on (deploy
-    finds deployed and deployment); "words in quotes" stand together and are whole; -word is left out; in:, tag:,
+    finds deployed and deployment); "words in quotes" are adjacent and whole; -word is left out; in:, tag:,
     before: and after: narrow it. These hold below the line as well. Where a word is in no entry, similar ones are
     taken, which is said.
     A file that cannot be read is left out, which is said on stderr.

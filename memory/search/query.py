@@ -136,7 +136,7 @@ class _Reading:
 
     def filter(self, key: str, value: str, minus: bool) -> None:
         if not value:
-            self.notes.append(f"nothing stands behind {key}:; it was left out")
+            self.notes.append(f"{key}: has no value; it was left out")
         elif key in (_BEFORE, _AFTER):
             day = self.read_date(value)
             if day is None:

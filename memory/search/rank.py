@@ -118,7 +118,7 @@ class Document(NamedTuple):
 class Evidence(NamedTuple):
     """Why an entry was found.
 
-    `score` orders the entries of one query: what is asked for and found, with title, nearness and age. `share` is the
+    `score` orders the entries of one query by the needs found, title, nearness and age. `share` is the
     part of what was asked for that the entry has, `exact` the part that it has as it was typed or in another form.
     `telling` compares the worth of what it has with that of a word that no entry has. `served` is how well the word
     that is served best is served: a synonym serves less than a typo.
@@ -144,7 +144,7 @@ class Weigher:
     """Weighs entries by the needs of one query; `newest` is the day of the latest entry of all."""
 
     def __init__(self, needs: Sequence[Need], newest: int, total: int, days: Sequence[Days] = ()) -> None:
-        """Prepare what is the same for all entries; `total` is their number, `days` are those that the query names."""
+        """Prepare the values shared by all entries; `total` is their number, `days` are those that the query names."""
         self.needs = needs
         self._newest = newest
         self._days = days

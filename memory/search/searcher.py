@@ -131,7 +131,7 @@ class Searcher:
         return self._database.size
 
     def close(self) -> None:
-        """Close what is open; the next call opens it again."""
+        """Close the index; the next call opens it again."""
         self._database.close()
 
     def _by_file(self, refused: dict[str, MemdeckError]) -> Iterator[FileRecords]:

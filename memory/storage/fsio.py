@@ -160,9 +160,7 @@ def make_folder(path: str | os.PathLike[str]) -> None:
         os.makedirs(path, exist_ok=True)
     except FileExistsError as error:
         shown = os.fspath(path)
-        raise RefusedError(
-            "file.not_folder", f"{shown} is not a folder", "take away what stands there", file=shown
-        ) from error
+        raise RefusedError("file.not_folder", f"{shown} is not a folder", "move the file away", file=shown) from error
     except OSError as error:
         raise write_failed(error, os.fspath(path)) from error
 

@@ -177,7 +177,7 @@ class StateFolder:
         if person is None or not _is_within(person, workspace):
             raise RefusedError(
                 "state.inside_workspace",
-                f"the state folder {real} lies inside the workspace",
+                f"the state folder {real} is inside the workspace",
                 "set XDG_STATE_HOME to a folder outside it",
                 folder=real,
             )
@@ -203,7 +203,7 @@ class StateFolder:
         if contained and (not st.S_ISDIR(found.st_mode) or found.st_mode & others):
             raise RefusedError(
                 "state.not_private",
-                f"the state folder {folder} lies inside the workspace and is not as memdeck makes it: a repository may "
+                f"the state folder {folder} is inside the workspace and is not as memdeck makes it: a repository may "
                 "have brought it along",
                 "look at it, then remove it; memdeck makes it anew",
                 folder=str(folder),

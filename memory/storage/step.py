@@ -70,7 +70,7 @@ class Step:
     """
 
     def __init__(self, path: str, before: str | None, after: str | None, label: str, stage: int) -> None:
-        """Store what is planned; nothing is read yet."""
+        """Store the plan; nothing is read yet."""
         self.path = path
         self.before, self.after = before, after
         self.label, self.old = label, f"{label}.old"

@@ -94,8 +94,8 @@ class Store:
                 pass
 
     def protection(self) -> tuple[str, ...]:
-        """Test how well changes are protected here from crashes and other programs; return what is missing, for
-        `doctor`.
+        """Test how well changes are protected here from crashes and other programs; return the missing
+        protections, for `doctor`.
         """
         return probe(self.root, self.state)
 
@@ -187,7 +187,7 @@ class SharedLog:
         pass_or_hold(change, store.prefix, self)
 
     def close(self) -> None:
-        """Close what is open in the private state folder; the next use opens it again."""
+        """Close the open databases of the private state folder; the next use opens them again."""
         self.history.close()
         if "proposals" in self.__dict__:
             self.proposals.close()

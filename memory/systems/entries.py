@@ -1,4 +1,4 @@
-"""The entries of a workspace by ref: what programs search, read, add, edit and remove, whatever system has them."""
+"""The entries of a workspace by ref, in any system: programs search, read, add, edit and remove them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class EntryAccess:
         return self._searcher
 
     def close(self) -> None:
-        """Close what is open outside the workspace."""
+        """Close the open files outside the workspace."""
         with self._mutex:
             if self._searcher is not None:
                 self._searcher.close()
@@ -133,7 +133,7 @@ class EntryAccess:
         actor: str = "",
     ) -> Json:
         """Return `{"results", "cursor"}`: the hits for a query, best first; see `memory.search`. An empty query lists
-        what is newest. Each has the hash for an edit, and what it says besides its title.
+        the newest. Each has the hash for an edit, and what it says besides its title.
         """
         check_text("query", query)
         named = tuple(plain_kind(kind)[0] for kind in kinds)
@@ -337,7 +337,7 @@ class EntryAccess:
     @_takes("title")
     @_takes("fields", type=Values(), help='{"due":"fri 9:00","recurring":"every monday 9:00"}')
     @_takes("text")
-    @_takes("again", is_flag=True, help="although one is there")
+    @_takes("again", is_flag=True, help="even if one exists")
     @_takes("entries", multiple=True, type=Values(), help="several, each with these arguments")
     def add(
         self,
@@ -350,7 +350,7 @@ class EntryAccess:
         *,
         actor: str,
     ) -> Json:
-        """Add an entry and return `{"ref", "hash", "change"}`; one that is there already is returned with `exists`.
+        """Add an entry and return `{"ref", "hash", "change"}`; an existing one is returned with `exists`.
 
         Without a kind, or with `memory`, the kind is chosen by what the entry says; `where` says which it is. With
         `entries` several are added, and the answer is `{"added"}` with the answer to each.
@@ -397,7 +397,7 @@ class EntryAccess:
     def _existing(self, record: Record) -> Json:
         item = item_of(record)
         told = {**self._told(item, short=True), "change": None, "exists": True}
-        return {**told, "summary": "it is there already: edit it by this ref and hash, or add it with again=true"}
+        return {**told, "summary": "it already exists: edit it by this ref and hash, or add it with again=true"}
 
     @_takes("ref", help="or a title")
     @_takes("hash", help="of what you read")
@@ -657,7 +657,7 @@ def kind_of_ref(ref: str) -> str:
     return kind_of(scope if scope.endswith(".md") else f"{scope}.md") or scope
 
 
-# -- limits of what is sent ------------------------------------------------------------------------------------------
+# -- limits of answers -----------------------------------------------------------------------------------------------
 
 
 def check_text(name: str, text: Any) -> None:

@@ -1,4 +1,4 @@
-"""The operations over all systems: `status`, how the workspace stands, and `check`, the problems in its files."""
+"""The operations over all systems: `status`, the overview of the workspace, and `check`, the problems in its files."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ LEVELS = ("error", "warning", "note")
     default="note",
     help="Print nothing below this level (default: note).",
 )
-@option("--fix", is_flag=True, help="Write what is read in another form in its plain form; one undo takes it back.")
+@option("--fix", is_flag=True, help="Rewrite lines of other forms in their plain form; one undo takes it back.")
 @option("--dry-run", is_flag=True, help="With --fix: only say what would be written.")
 def check(context: Context, files: tuple[str, ...], level: str, fix: bool, dry_run: bool) -> Result:
     """Parse memory files, compare them with their own bytes, and report problems as file:line.
@@ -71,7 +71,7 @@ def check(context: Context, files: tuple[str, ...], level: str, fix: bool, dry_r
 
 
 def _fix(context: Context, names: Sequence[str] | None, *, dry_run: bool) -> Result:
-    """Write the plain form of what is read in another one, and list those lines as they were."""
+    """Rewrite lines of other forms in their plain form, and list those lines as they were."""
     snapshot = context.snapshot
     edit = write_plainly(snapshot, names)
     fixed = [
@@ -115,7 +115,7 @@ def _name(context: Context, file: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Status:
-    """How a workspace stands: what `status` prints."""
+    """The status of a workspace, as `status` prints it."""
 
     root: str
     now: datetime
@@ -207,12 +207,12 @@ class _Status:
 
 @verb("status", serves="look", examples=("memdeck status", "memdeck status -o json"))
 def status(context: Context) -> Result:
-    """Say how things stand: counts, what is due and overdue, monitors, last maintenance, problems."""
+    """Show a summary: counts, due and overdue entries, monitors, last maintenance, problems."""
     if _is_short(context.workspace):
         context.look_outside()
     workspace, now = context.workspace, context.now
     found = brief(context.snapshot.readable(), now)
-    # What cannot be read counts as empty here: `doctor` reports what is wrong with the folder.
+    # What cannot be read counts as empty here: `doctor` reports the problems of the folder.
     state = _or_none(workspace.state.read)
     waiting = _or_none(lambda: waiting_in(approvals_of(workspace, context.trust, context.environ)))
     lost = [one.problem() for one in lost_files(workspace)]

@@ -1,7 +1,7 @@
 """Entries that look suspicious: agents are not told of them until a person approves exactly their bytes.
 
 Files may have come with a clone, by no write of memdeck's. So what agents may be told passes the content scan that
-writes pass, whatever system it is in.
+writes pass, in every system.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def asks_to_tell(workspace: Workspace) -> tuple[Ask, ...]:
 
 
 def suspicious_problems(workspace: Workspace, names: Sequence[str] | None = None) -> list[Problem]:
-    """Return the suspicious entries that nobody approved as findings of `check`."""
+    """Return the suspicious entries that are not approved as findings of `check`."""
     return [one.problem() for one in suspects_of(workspace, names) if not one.approved]
 
 

@@ -1,7 +1,7 @@
 """Decisions on what changed memories without the controller: accepted proposals, undo, redo, reverts, edits by hand.
 
 The hash of the last decision on a file is compared with the file. What memdeck itself did in between is in the change
-log, step by step; what is left is the work of another program, with the origin `file`.
+log, step by step; all other changes are the work of another program, with the origin `file`.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _differing(side: Side, roots: Sequence[Root], lasts: _Lasts) -> list[tuple[s
 def _changes(side: Side, lasts: _Lasts, seen: int | None) -> Sequence[ChangeRecord]:
     """Return the changes of memories that memdeck made past the controller since the last look, the oldest first."""
     if seen is None and lasts:
-        return ()  # Older records name no place in the log: there the files alone tell what is missing.
+        return ()  # Older records name no place in the log: there the files alone tell which decisions are missing.
     marks = ",".join("?" * len(_OWN))
     paths = [f"{side.store.prefix}{folder}/*.md" for folder in (side.root(side.name).folder, "agents")]
     found = side.store.history.records(
@@ -119,7 +119,7 @@ def _changes(side: Side, lasts: _Lasts, seen: int | None) -> Sequence[ChangeReco
 def _catch_up(
     side: Side, roots: Sequence[Root], profile: str, transaction: Transaction, now: datetime, db: sqlite3.Connection
 ) -> bool:
-    """Add what is missing, of many files some; return whether there are more: others wait for the lock meanwhile."""
+    """Add the missing decisions, of many files some; return whether more are left: other processes await the lock."""
     lasts, history = _known(side, db), side.store.history
     newest = history.state()[0]
     add = _Adding(side, profile, lasts, db, now)
@@ -151,7 +151,7 @@ class _Adding:
     def __init__(
         self, side: Side, profile: str, lasts: dict[tuple[str, str], _Last], db: sqlite3.Connection, now: datetime
     ) -> None:
-        """`lasts` is kept up to date with what is added."""
+        """`lasts` is kept up to date with the added decisions."""
         self._side, self._profile, self._lasts, self._db, self._now = side, profile, lasts, db, now
         self.count = 0
 

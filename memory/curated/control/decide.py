@@ -40,7 +40,7 @@ def changed_meanwhile(name: str) -> RefusedError:
 class Controller:
     """Decides on one candidate for a folder of memories; nothing is written.
 
-    What is decided so far: the operation `op`, the memory `target` it is about, the file to write, the reason, and the
+    The decision so far: the operation `op`, the memory `target` it is about, the file to write, the reason, and the
     traces of the rules. `open` are the plausible targets where the rules leave the choice open.
     """
 
@@ -217,7 +217,7 @@ class Controller:
             raise changed_meanwhile(target.filename)
         new = made.target_filename != made.source_file or made.op == "add"
         if new and self._view.file(made.target_filename) is not None:
-            words = f"{made.target_filename} is there already"
+            words = f"{made.target_filename} already exists"
             raise RefusedError("memory.exists", words, "choose another name or type")
         made = made._replace(prior=prior, prior_hash=hash_of(prior))
         if made.op == "delete":

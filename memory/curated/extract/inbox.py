@@ -31,7 +31,7 @@ from memory.storage.fsio import remove_empty
 from memory.storage.transaction import Transaction
 
 UPKEEP = "maintain"
-"""The actor that moves lines between the inbox and the failures; whoever drains is the actor of what is decided."""
+"""The actor that moves lines between the inbox and the failures; the drainer is the actor of the decisions."""
 LARGEST = 4 * 1024 * 1024
 """The largest inbox file that is read, in bytes."""
 WAITING = "waiting"

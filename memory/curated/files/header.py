@@ -1,4 +1,4 @@
-"""The front matter of a memory: read strictly, with the line of what is wrong, and written in one form."""
+"""The front matter of a memory: read strictly, with the line of each error, and written in one form."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def read_file(store: Store, root: Root, name: str) -> Memory | Invalid | None:
 
 
 def read_first(store: Store, root: Root, names: Iterable[str]) -> Memory | Invalid | None:
-    """Return the first file that is there of some names, as in `read_file`."""
+    """Return the first existing file of some names, as in `read_file`."""
     for name in names:
         found = read_file(store, root, name)
         if found is not None:

@@ -112,7 +112,7 @@ def edited_at(db: sqlite3.Connection, number: int | None, found: Memory) -> int:
     """Return when a memory was changed by hand, in nanoseconds; 0 for never. `number` is that of its earlier entry."""
     text = "SELECT content_hash, edited_ns, json_extract(header, '$.provenance.updated_at') FROM memory_catalog_entries"
     row = db.execute(f"{text} WHERE id = ? AND error IS NULL", (number,)).fetchone()
-    # What the controller writes has a new time in its header; whatever else changes a text was by hand.
+    # The controller writes a new time into the header; any other change of a text was by hand.
     if row is None or (row[0] != found.hash and row[2] != found.header.provenance.updated_at):
         return 0
     return int(row[1]) if row[0] == found.hash else found.mtime_ns

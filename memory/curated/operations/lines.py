@@ -35,7 +35,7 @@ def scope_of(memory: Json) -> str:
 
 
 def memories(done: Json) -> Iterator[str]:
-    """Yield the memories of a list, then what is hidden and what is no memory."""
+    """Yield the memories of a list, then the hidden ones and the files that are no memories."""
     for one in done["memories"]:
         shadow = f"  shadowed by {scope_of(one['shadowed_by'])}" if one.get("shadowed_by") else ""
         yield f"[{scope_of(one)}]  {one['filename']}  {one['description'] or ''}{shadow}".rstrip()

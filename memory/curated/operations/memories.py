@@ -90,7 +90,7 @@ def summaries(curated: Curated, memories: list[Memory], now: datetime) -> list[J
 
 
 def list_memories(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return the visible memories, the files that are not memories, and what is shadowed by what."""
+    """Return the visible memories, the files that are not memories, and which memory shadows which."""
     roots = curated.chosen(*selector(args))
     memories = curated.memories(roots)
     if "type" in args:

@@ -120,7 +120,7 @@ def reindex(curated: Curated, args: Json, call: OperationCall) -> Json:
 def reset(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Delete the catalogue and rebuild it; files, decisions and signals stay."""
     if not args.get("derived_only", True):
-        raise UsageError("memory.validation", "only what is derived can be reset", "memories are deleted one by one")
+        raise UsageError("memory.validation", "only derived data can be reset", "memories are deleted one by one")
     dry = args.get("dry_run", False) or not args.get("confirm", False)
     roots = curated.chosen(*selector(args))
     rows = len(curated.memories(roots))

@@ -37,7 +37,7 @@ __all__ = ["BY_NAME", "OPERATIONS", "CuratedOperation", "OperationCall", "curate
 
 _ID, _PROVIDER = place("id", "The id of the decision."), place("name", "The name of the provider.")
 _TURN, _AT_TURN = number("turn_seq", "The turn of the session."), place("turn_seq", "The turn.", Whole())
-_QUERY, _REASON = place("query_text", "What is looked for, in plain words."), text("reason", "Why.")
+_QUERY, _REASON = place("query_text", "The search text, in plain words."), text("reason", "Why.")
 _SINCE = text("since", "Since a time, or for a span such as 24h.")
 _RUN = place("run_id", "The id of a run, or a day such as 2026-01-15 for the newest of it.")
 _DAY = place("date", "A day such as 2026-01-15.")
@@ -70,7 +70,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         example="write --type user --name Coffee --content 'likes oat milk'",
     ),
     CuratedOperation(
-        "edit", "Change a memory through the controller; what is not given stays.", memories.edit,
+        "edit", "Change a memory through the controller; values not given stay.", memories.edit,
         (FILENAME, *SELECTOR, content("The text of the memory", required=False),
          text("type", "The type of the memory.", kind=TYPE), text("name", "Another title."),
          text("description", "Another description."), text("superseded_by", "The memory that replaces it."), KEY,
@@ -155,7 +155,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
     ),
     CuratedOperation(
         "reset", "Throw the catalogue away and make it anew; files, decisions and signals stay.", records.reset,
-        (*SELECTOR, flag("derived_only", "Only what is derived."), flag("confirm", "Really do it."), DRY_RUN),
+        (*SELECTOR, flag("derived_only", "Only derived data."), flag("confirm", "Really do it."), DRY_RUN),
         "agh__memory_reset", "POST /api/memory/reset", example="reset --confirm",
     ),
     CuratedOperation(
@@ -170,7 +170,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         lines=lines.history,
     ),
     CuratedOperation(
-        "health", "Say how memory stands: files, what is wrong, what waits.", records.health, (),
+        "health", "Show the health of memory: files, problems, waiting work.", records.health, (),
         "agh__memory_health", "GET /api/memory/health", example="health",
     ),
     CuratedOperation(
@@ -322,9 +322,9 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         example="provider disable NAME",
     ),
     CuratedOperation(
-        "provider pre-compress", "Ask the provider what is to survive when a session is shortened.",
+        "provider pre-compress", "Ask the provider for the text to keep when a session is shortened.",
         providers.pre_compress, (text("session_id", "The session.", required=True),
-                                 content("What is to be shortened", required=False)),
+                                 content("The text to shorten", required=False)),
         "agh__memory_provider_pre_compress", "POST /api/memory/providers/pre-compress",
         example="provider pre-compress --session s1",
     ),

@@ -194,7 +194,7 @@ def _ask(one: KnownProvider, method: str, arguments: tuple[object, ...], seconds
 
 
 def safe_text(curated: Curated, text: object, longest: int) -> str:
-    """Return a text of a provider; empty for what is not text or what the content scan rejects."""
+    """Return a text of a provider; empty if it is not text or the content scan rejects it."""
     cut = text.strip()[:longest] if isinstance(text, str) else ""
     rejected = any(hit.action == "reject" for hit in scan((cut,), curated.settings["controller.scan_profile"]))
     return "" if rejected else cut

@@ -34,7 +34,7 @@ _CUT = "*The index is longer: the rest is left out.*"
 _TAXONOMY = (
     "## Memory Taxonomy\n\n- user: preferences and working style of the person\n"
     "- feedback: corrections and guidance that hold across work\n- project: decisions, constraints and facts of this"
-    " project\n- reference: pointers to what is kept elsewhere"
+    " project\n- reference: pointers to material kept elsewhere"
 )
 
 

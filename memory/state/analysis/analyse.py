@@ -202,13 +202,13 @@ class _Repository:
             state += [newest] if newest else []
         else:
             where = f"`{changes.path}`, “{changes.title}”," if changes.title else f"`{changes.path}`"
-            summary = f"Work is on the next release: {where} lists what is not released yet."
+            summary = f"Work is on the next release: {where} lists the unreleased changes."
             state += [ended(f"Not released yet: {change}") for change in changes.changes[:MOST_CHANGES]]
             if len(changes.changes) > MOST_CHANGES:
-                state.append(f"`{changes.path}` lists more that is not released yet.")
+                state.append(f"`{changes.path}` lists more unreleased changes.")
         if steps:
             file = steps[0]["start"].rpartition("in `")[2].partition("`")[0]
-            said = f"`{file}` lists what is open, first “{steps[0]['title']}”."
+            said = f"`{file}` lists the open steps, first “{steps[0]['title']}”."
             summary = said if changes is None else f"{summary} {said}"
         actions = [first_run(self.checks[0].text)] if self.checks else []
         actions += [ended(f"Begin with “{steps[0]['title']}”")] if steps else []

@@ -229,7 +229,7 @@ def test_the_block_of_a_turn_is_short(den: Den) -> None:
     text = turn_block(ask(den, curated, "shared topic words"))
     assert len(text) <= 1500
     assert text.count("- Topic") <= 3
-    assert text.endswith("verify what is old before you rely on it.")
+    assert text.endswith("verify old ones before you rely on them.")
     assert turn_block(ask(den, curated, "nothing fits zzzz")) == ""
 
 

@@ -12,7 +12,7 @@ from tests.memory.maintenance.maintenance_files import JOURNAL, NOW, TASKS, day,
 
 
 def test_entries_without_a_date_have_refs(tmp_path: Path) -> None:
-    """An entry that stays because it stands under no date is reported with a ref that finds it, and its title."""
+    """An entry that stays because it is under no date is reported with a ref that finds it, and its title."""
     workspace = make(tmp_path, {"journal.md": "### 10:00 — lost\n\n" + day("Notes", "mine")})
     skipped = maintain(workspace, NOW).rules[1].skipped
     assert [one.title for one in skipped] == ["lost", "mine"]

@@ -40,9 +40,9 @@ def chosen(choice: RuleResult) -> list[tuple[int, int]]:
         ("2023-02-28 25:00", "completed: '2023-02-28 25:00' does not exist"),
         ("last week", "completed: 'last week' is not a date or time"),
         ("2023-01-01 (roughly)", "completed: '2023-01-01 (roughly)' is not a date or time"),
-        ("2024-01-16", "completed lies in the future"),
-        ("2024-01-15 12:01", "completed lies in the future"),
-        ("9999-12-31", "completed lies in the future"),
+        ("2024-01-16", "completed is in the future"),
+        ("2024-01-15 12:01", "completed is in the future"),
+        ("9999-12-31", "completed is in the future"),
     ],
 )
 def test_tasks_without_a_usable_date_stay(completed: str | None, reason: str) -> None:
@@ -92,7 +92,7 @@ def test_journal_entries_without_a_usable_date_stay() -> None:
     choice = choose_old_journal(text, TODAY, days(30), never)
     assert chosen(choice) == [(4, 0)]
     assert [(left.section, left.entry, left.reason) for left in choice.left] == [
-        (-1, 0, "it stands under no date"),
+        (-1, 0, "it is under no date"),
         (0, 0, "its section 'Notes' is no date"),
         (1, 0, "its date 2023-02-30 does not exist"),
         (2, 0, "it is dated in the future"),
@@ -151,7 +151,7 @@ def test_the_cap_never_takes_what_has_no_date() -> None:
         ("Completed Plans", "- status: Failed\n- completed: 2024-01-13\n", False, "status is failed"),
         ("Completed Plans", "- status: running\n- completed: 2024-01-13\n", False, "status is running"),
         ("Completed Plans", "- status: completed\n", False, "no completed date"),
-        ("Completed Plans", "- completed: 2024-01-15 12:01\n", False, "completed lies in the future"),
+        ("Completed Plans", "- completed: 2024-01-15 12:01\n", False, "completed is in the future"),
         ("Active Plans", "- status: completed\n- completed: 2024-01-13\n", True, None),
         ("Active Plans", "- status: Completed\n", False, "no completed date"),
         ("Active Plans", "- status: running\n- completed: 2024-01-13\n", False, None),

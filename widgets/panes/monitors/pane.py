@@ -63,7 +63,8 @@ class MonitorsPane(Pane):
         rows: list[Any] = sorted(
             snapshot.monitors.monitors, key=lambda monitor: not alerts(monitor, self._pictures.get(monitor.ref))
         )
-        return [*rows, *unread_rows("monitors.md", snapshot, "not run: no section of monitors", first=len(rows))]
+        found = unread_lines("monitors.md", snapshot.document("monitors.md"))
+        return [*rows, *unread_rows(found, "not run: no section of monitors", first=len(rows))]
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many are not healthy, how many blocked, and how many not checked yet."""
