@@ -35,7 +35,7 @@ USES = {
     "state": "project state; told",
     "typed": "an agent's own notes; core ones told",
     "curated": "memories behind a controller, read here; told",
-    MEMORY: "memdeck chooses",
+    MEMORY: "memdeck chooses and says which",
 }
 """The kinds that agents name, each with its use, and whether it is told when a session begins or found by search."""
 ALIASES = {
@@ -159,7 +159,7 @@ def _use_of(title: str, text: str, fields: Mapping[str, Any]) -> str:
 
 
 def is_same(record: Record, kind: str, title: str, text: str, fields: Mapping[str, Any]) -> bool:
-    """Return whether an entry says already what is to be added to its kind."""
+    """Return whether an entry already says the text to add to its kind."""
     whole = alike(f"{title} {text}")
     if alike(record.title) not in ((whole,) if kind == "facts" else (whole, alike(title))):
         return False
