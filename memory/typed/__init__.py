@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .files import MAX_AGE, TYPES, AgentFiles, MemoryFile
 from .registry import Agent, agents_of, find_agent, read_registry
-from .status import AgentLook, AgentStatus, look_at, status_of
+from .status import AgentLook, AgentStatus, look_at
 
 __all__ = [
     "MAX_AGE",
@@ -18,5 +18,4 @@ __all__ = [
     "find_agent",
     "look_at",
     "read_registry",
-    "status_of",
 ]

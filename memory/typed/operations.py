@@ -24,7 +24,7 @@ from .prune import prune as run
 from .reading import failures_of
 from .registry import Agent, find_agent, read_registry
 from .sizes import age_text, bytes_text, nanoseconds
-from .status import AgentPrune, AgentStatus, look_at, status_of
+from .status import AgentPrune, AgentStatus, look_at
 from .stores import path_in, store_of
 
 typed = Group(
@@ -110,7 +110,7 @@ def _files(count: int) -> str:
 def status(context: Context, agent: str | None) -> Result:
     """Say per agent how large each type is, the oldest file, tokens against compact_after, and the next prune."""
     may = may_prune(state_home(context.environ))
-    found = [status_of(one, context.now, may) for one in _agents(context, agent, here=True)]
+    found = [look_at(one).at(context.now, may) for one in _agents(context, agent, here=True)]
     return listing("agents", lambda: (one.json() for one in found), lambda paint: _status_lines(paint, found))
 
 

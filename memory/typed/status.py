@@ -232,8 +232,3 @@ def look_at(agent: Agent) -> AgentLook:
     sentinels = {file.path + LOCK for file in found.files if file.locked} | set(found.sentinels)
     locks = [holder_of(agent.folder, path.removesuffix(LOCK)) for path in sorted(sentinels)]
     return AgentLook(agent, aidefile, found, tuple(holder for holder in locks if holder is not None))
-
-
-def status_of(agent: Agent, now: datetime, may: May | None = None) -> AgentStatus:
-    """Return the status of an agent at an aware time; `may` as for `AgentLook.at`."""
-    return look_at(agent).at(now, may)

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
@@ -36,20 +36,14 @@ KIND = "typed"
 _BASELINE = 1_000_000
 
 
-class TypedLook:
+class TypedLook(NamedTuple):
     """A snapshot of the agents of a workspace: their files, with sizes and ages."""
 
-    def __init__(self, agents: tuple[AgentLook, ...]) -> None:
-        """Keep the snapshots of the agents."""
-        self.agents = agents
-        self._at: tuple[datetime, tuple[AgentStatus, ...]] | None = None
+    agents: tuple[AgentLook, ...]
 
     def at(self, now: datetime) -> tuple[AgentStatus, ...]:
-        """Return the status of each agent at an aware time; the last answer is cached."""
-        known = self._at
-        if known is None or known[0] != now:
-            known = self._at = (now, tuple(agent.at(now) for agent in self.agents))
-        return known[1]
+        """Return the status of each agent at an aware time."""
+        return tuple(agent.at(now) for agent in self.agents)
 
     def preview(self, agent: Agent, file: MemoryFile) -> str:
         """Return the beginning of a file, read now."""
