@@ -12,7 +12,7 @@ from memory.base.problems import Problem
 from memory.base.sync_copies import copy_problem, original_of
 from memory.base.words import sounds_like_rule
 from memory.document.lines import decode
-from memory.errors import MemdeckError, NotFoundError, UsageError
+from memory.errors import MemdeckError, NotFoundError
 from memory.maintenance.report import Gone, Report, RuleReport
 from memory.search.records import Record, UnreadText
 from memory.storage.changes import PlainReading
@@ -23,7 +23,7 @@ from memory.workspace import Outcome, Workspace
 from . import FactsLook, FactStore
 from .check import problems_of
 from .exchange import items_of, take
-from .model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact, RefusedFact, ref_of
+from .model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact
 from .reading import read_facts, time_key
 
 RULE = "prune-facts"
@@ -163,15 +163,6 @@ class Facts(System):
             "max_total": look.settings.max_total,
             "unread": len(look.reading.unread),
         }
-
-    # -- what the pane asks for, as outcomes of changes ---------------------------------------------------------------
-
-    def add(self, text: str, tags: Sequence[str], scope: str, *, actor: str, now: datetime) -> Outcome:
-        """Store a fact; UsageError `facts.refused` if it may not be stored."""
-        kept = self.store.store(text, tags=tags, scope=scope, actor=actor, now=now)
-        if isinstance(kept, RefusedFact):
-            raise UsageError("facts.refused", kept.error)
-        return Outcome(kept.change, f"stored {kept.id}", ref_of(kept.id))
 
     def remove(self, facts: Sequence[Fact], *, actor: str, now: datetime) -> Outcome:
         """Delete facts, in one change; NotFoundError `facts.not_found` if they do not exist any more."""
