@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from memory.base.recurrence_words import read_recurrence
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.files import config
-from memory.files.contacts.model import PERSON_KEYS, find_contact
+from memory.files.contacts.model import PERSON_KEYS
 from memory.files.contacts.operations import contacts
-from memory.files.journal.model import find_entry
 from memory.files.journal.operations import journal
-from memory.files.knowledge.model import find_knowledge
 from memory.files.knowledge.operations import knowledge
-from memory.files.monitors import find_monitor, replace_monitor_text
+from memory.files.monitors import replace_monitor_text
 from memory.files.operations import Call, EntryGroup, when
-from memory.files.plans.model import find_plan
 from memory.files.plans.operations import orchestration
 from memory.files.refs import identity_hex
 from memory.files.tasks import operations as tasks
 from memory.files.tasks.due_filter import due_when
-from memory.files.tasks.model import find_task
 from memory.monitoring.operations import monitors
 from memory.monitoring.problems import runnable
 from memory.operations import Operation
@@ -72,12 +68,13 @@ class InFiles:
     name = ""
     verb = ""
     group: EntryGroup
+    record: Callable[[Any], Record]
     compact = True
     filters: tuple[str, ...] = ("section",)
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a ref, archives included."""
-        raise NotImplementedError
+        return self.record(self.group.find(snapshot, ref, None))
 
     def source(self, record: Record) -> str:
         """Return the text of an entry for `read`, which an edit may send back: its source."""
@@ -178,16 +175,13 @@ class Tasks(InFiles):
 
     name = verb = "tasks"
     group = tasks.tasks
+    record = staticmethod(task_record)
     filters = ("section", "due")
 
     def grown(self, record: Record, more: str) -> Changes:
         """Return the changes that add to the notes."""
         before = record.item.notes
         return Changes({"notes": f"{before}\n{more}" if before else more})
-
-    def located(self, snapshot: Snapshot, ref: str) -> Record:
-        """Return the record of a task."""
-        return task_record(find_task(snapshot, ref, archived=True))
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
         """Yield the tasks of a section (default: pending, then in progress) that pass the rest of the filter."""
@@ -234,27 +228,19 @@ class JournalEntries(InFiles):
 
     name = verb = "journal"
     group = journal
+    record = staticmethod(journal_record)
     filters = ("section", "date")
 
     def grown(self, record: Record, more: str) -> Changes:
         """Return the changes that add lines."""
         return Changes({"lines": [*record.item.lines, *lines_of(more)]})
 
-    def located(self, snapshot: Snapshot, ref: str) -> Record:
-        """Return the record of an entry."""
-        return journal_record(find_entry(snapshot, ref, archived=True))
-
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
         """Yield the entries that pass the filter, the newest first; `date` also accepts words."""
-        snapshot = call.workspace.snapshot()
-        rest = dict(filter)
-        archived = str(rest.pop("section", "")).casefold() in ("archived", "all")
-        if "date" in rest:
-            rest["date"] = when(str(rest["date"]), call.now, snapshot.zone, past=True)[:10]
-        for one in (snapshot.journal, *(snapshot.archived_journals() if archived else ())):
-            for record in map(journal_record, one.entries()):
-                if not rest or passes(record, rest):
-                    yield self._told(record)
+        if "date" in filter:
+            day = when(str(filter["date"]), call.now, call.workspace.snapshot().zone, past=True)[:10]
+            filter = {**filter, "date": day}  # noqa: A001
+        return super().list(call, filter)
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add an entry at the top of its day: `time` is when it was (default: now), each line of the text a bullet,
@@ -285,6 +271,7 @@ class KnowledgeItems(InFiles):
 
     name = verb = "knowledge"
     group = knowledge
+    record = staticmethod(knowledge_record)
 
     def grown(self, record: Record, more: str) -> Changes:
         """Return the changes that add a line to the text."""
@@ -302,10 +289,6 @@ class KnowledgeItems(InFiles):
         for record in super().list(call, rest):
             if record.item.section in chosen:
                 yield record
-
-    def located(self, snapshot: Snapshot, ref: str) -> Record:
-        """Return the record of a bullet."""
-        return knowledge_record(find_knowledge(snapshot, ref))
 
     def source(self, record: Record) -> str:
         """Return the bullet as in the file, with date and reason."""
@@ -355,16 +338,13 @@ class ContactEntries(InFiles):
 
     name = verb = "contacts"
     group = contacts
+    record = staticmethod(contact_record)
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
         """Yield the contacts that pass the filter; `kind` is channel, route or person."""
         rest = dict(filter)
         kind = str(rest.pop("kind", "")).casefold()
         return (record for record in super().list(call, rest) if kind in ("", record.item.kind))
-
-    def located(self, snapshot: Snapshot, ref: str) -> Record:
-        """Return the record of a contact."""
-        return contact_record(find_contact(snapshot, ref))
 
     def source(self, record: Record) -> str:
         """Return the text about a person; rows have none."""
@@ -406,11 +386,8 @@ class PlanEntries(InFiles):
 
     name, verb = "plans", "orchestration"
     group = orchestration
+    record = staticmethod(plan_record)
     compact = False
-
-    def located(self, snapshot: Snapshot, ref: str) -> Record:
-        """Return the record of a plan."""
-        return plan_record(find_plan(snapshot, ref, archived=True))
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add a plan to Active Plans; text is what goes below its fields, such as its table of tasks, which is made of
@@ -438,15 +415,12 @@ class MonitorEntries(InFiles):
 
     name = verb = "monitors"
     group = monitors
+    record = staticmethod(monitor_record)
     filters = ()
 
     def grown(self, record: Record, more: str) -> Changes:
         """Refuse: a monitor has no text."""
         raise UsageError("entry.append", "a monitor has no text to add to", "set a field")
-
-    def located(self, snapshot: Snapshot, ref: str) -> Record:
-        """Return the record of a monitor."""
-        return monitor_record(find_monitor(snapshot, ref))
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add a monitor with this name; a text is its address or its command."""

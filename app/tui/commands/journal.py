@@ -8,12 +8,13 @@ from datetime import date
 from typing import Any
 
 from memory.errors import MemdeckError
-from memory.files.journal import mentions as mentioning
 from memory.files.journal.edits import add_entry
 from memory.files.journal.heat import entries_by_day
 from memory.files.journal.model import Journal, JournalEntry
 from memory.files.knowledge.moves import move_knowledge
+from memory.files.links import journal_naming
 from memory.files.snapshot import Snapshot
+from memory.operations.result import short
 from widgets.calendar.year import YearScreen
 from widgets.dialogs.dialogs import Prompt
 from widgets.dialogs.pick import Pick, PickOption
@@ -76,10 +77,10 @@ def mentions(context: Context) -> Step:
     """List every journal entry that mentions the task, plan or monitor."""
     pane, snapshot, _ = _shown(context)
     item: Any = mentioned(pane)
-    count = len(mentioning.mentions(snapshot, item.title))
+    count = len(list(journal_naming(snapshot, item.title)))
     if not count:
         return context.say(f"No entry of the journal mentions “{item.title[:60]}”.")
-    text = f"about:{mentioning.digits_of(item.ref)}"
+    text = f"about:{short(item.ref)}"
 
     def show() -> Step:
         journal = context.pane

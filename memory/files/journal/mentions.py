@@ -1,4 +1,4 @@
-"""Which journal entries mention a task, a plan or a monitor: those that quote its title."""
+"""What a filter `about:` and the digits of a ref mean: the task, plan or monitor that journal entries quote."""
 
 from __future__ import annotations
 
@@ -6,25 +6,12 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from memory.files.links import journal_naming, quoted
 from memory.files.refs import fits
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
-    from .model import JournalEntry
-
 _DIGITS = re.compile(r"[0-9a-f]{7,}")
-
-
-def mentions(snapshot: Snapshot, title: str) -> tuple[JournalEntry, ...]:
-    """Return the entries of journal.md that quote a title, the newest first."""
-    return tuple(journal_naming(snapshot, title))
-
-
-def digits_of(ref: str) -> str:
-    """Return the part of a ref that a filter is given: `about:` and these digits."""
-    return ref.rpartition("#")[2]
 
 
 def subject(snapshot: Snapshot, digits: str) -> Any | None:
@@ -37,8 +24,3 @@ def subject(snapshot: Snapshot, digits: str) -> Any | None:
         if found is not None:
             return found
     return None
-
-
-def names_in(entry: JournalEntry) -> tuple[str, ...]:
-    """Return what an entry quotes: titles of tasks, plans and monitors, and what somebody said."""
-    return tuple(quoted(entry.entry.text))

@@ -342,13 +342,7 @@ class TaskList:
 
     def task_of(self, entry: Entry | None) -> Task | None:
         """Return the task of an entry that is this very object, None where there is none."""
-        return next((task for task in self.tasks if task.entry is entry), None)
-
-    def ref_at(self, section: int, entry: int) -> str:
-        """Return the ref of the task of an entry."""
-        found = self.at(section, entry)
-        assert found is not None
-        return found.ref
+        return None if entry is None else next((task for task in self.tasks if task.entry is entry), None)
 
 
 def read_tasks(file: str, document: Document) -> TaskList:

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 
 from memory.files.journal.edits import remove_entry, replace_entry_text
 from memory.files.journal.kinds import KINDS, author_of, came_from, kind_of
-from memory.files.journal.mentions import mentions, names_in, subject
+from memory.files.journal.mentions import subject
 from memory.files.journal.model import JournalEntry, find_entry
+from memory.files.links import journal_naming, quoted
 from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
@@ -108,7 +109,7 @@ class JournalPane(Pane):
             case "kind":
                 return kind_of(item.title)
             case "about":
-                return ", ".join(names_in(item))
+                return ", ".join(quoted(item.entry.text))
             case _:
                 return super().field_text(item, name)
 
@@ -118,7 +119,7 @@ class JournalPane(Pane):
             return None
         if self._about[:2] != (self.snapshot, value):
             found = subject(self.snapshot, value)
-            places = None if found is None else frozenset(one.at for one in mentions(self.snapshot, found.title))
+            places = None if found is None else frozenset(one.at for one in journal_naming(self.snapshot, found.title))
             self._about = (self.snapshot, value, places)
         places = self._about[2]
         return None if places is None else item.at in places
