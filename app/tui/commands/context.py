@@ -24,6 +24,7 @@ from widgets.pane.offers import Build, FormPlan
 from widgets.text.glyphs import Glyphs
 
 if TYPE_CHECKING:
+    from app.tui.forms.drafts import FormDrafts
     from memory.history.outside import LostFile, OutsideRemoval
     from memory.monitoring.run.report import Watch
     from memory.monitoring.run.watching import WatchServices
@@ -121,6 +122,11 @@ class Context(Part):
     def lost(self) -> LostFile | None:
         """The file of the open pane if it is missing or empty, else None."""
         return self.app.outside_changes.lost_in(self.app.pane)
+
+    @property
+    def drafts(self) -> FormDrafts:
+        """What keeps the drafts of forms."""
+        return self.app.form_drafts
 
     @property
     def has_jobs(self) -> bool:

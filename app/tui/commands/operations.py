@@ -12,6 +12,7 @@ from typing import Any
 
 from app.cli.printing import LISTENER, Printer
 from app.cli.session import Session
+from app.tui.forms.drafts import Sheet
 from memory.errors import MemdeckError, RefusedError
 from memory.operations import Caller, Operation
 from memory.registry import registered
@@ -20,10 +21,10 @@ from memory.workspace import Outcome, Workspace
 from widgets.dialogs.dialogs import Preview
 from widgets.input.form import Form
 from widgets.pane.offers import Call
-from widgets.pane.operation_form import CONFIRMED, asked, fields_of, operation_of, operations_of, values_of
+from widgets.pane.operation_form import CONFIRMED, asked, form_of, operation_of, operations_of, values_of
 from widgets.text.styled_text import Line, Piece, line
 
-from .context import ACTOR, Context, Step
+from .context import ACTOR, Context, Otherwise, Step, open_pane, steps
 
 Json = dict[str, Any]
 SHOWN = 2000
@@ -118,26 +119,41 @@ def listed(context: Context) -> Iterator[Operation]:
                 yield from (one for one in operations_of(verb) if one.serves is not None)
 
 
-def run(context: Context, words: str = "") -> Step:
-    """Run an operation of a memory system: asks for its values first, if it takes any."""
+def run(context: Context, words: str = "", typed: Mapping[str, str] | None = None, draft_id: str = "") -> Step:
+    """Run an operation of a memory system: asks for its values first, if it takes any.
+
+    What is typed is kept as a draft until the operation is run; where it fails, the form opens again with it (`typed`).
+    """
     operation = operation_of(words)
-    given = _given(context)
     if not any(asked(operation)):
         return call(context, operation, values_of(operation, {}))
+    plan, pane = form_of(words, operation.does, _given(context)), open_pane(context)
+    base = {spec.name: spec.value for spec in plan.fields}
+    sheet = Sheet(pane, plan, None, base, title=operation.does, draft_id=draft_id)
+    form = Form(
+        plan.title,
+        plan.fields,
+        check=plan.check,
+        draft={} if typed is None else sheet.changes(typed),
+        note=operation.sentence,
+    )
 
-    def check(texts: Mapping[str, str]) -> Mapping[str, str]:
-        try:
-            values_of(operation, texts)
-        except MemdeckError as error:
-            return {"": error.message}
-        return {}
+    def failed(error: MemdeckError, texts: Mapping[str, str]) -> Step:
+        return steps((context.fail(error), run(context, words, texts)))
 
-    form = Form(operation.does, fields_of(operation, given), check=check, note=operation.sentence)
-    return context.ask(form, lambda texts: call(context, operation, values_of(operation, texts)))
+    def answered(texts: Mapping[str, str]) -> Step:
+        context.drafts.end(sheet)
+        return call(context, operation, values_of(operation, texts), lambda error: failed(error, texts))
+
+    def left() -> None:
+        context.drafts.end(sheet)
+
+    context.drafts.begin(form, sheet)
+    return context.ask(form, answered, left=left)
 
 
-def call(context: Context, operation: Operation, values: Mapping[str, Any]) -> Step:
-    """Run an operation with its values: show its answer, or first what it would do."""
+def call(context: Context, operation: Operation, values: Mapping[str, Any], otherwise: Otherwise | None = None) -> Step:
+    """Run an operation with its values: show its answer, or first what it would do; `otherwise` gets an error."""
     flag = next((name for name in CONFIRMED if any(one.name == name for one in operation.parameters)), "")
     first = {**values, flag: flag == "dry_run"} if flag else values
     only_looks = operation.belongs(values) == "look"
@@ -160,11 +176,15 @@ def call(context: Context, operation: Operation, values: Mapping[str, Any]) -> S
         context.say(f"{words}\n{context.key_of('change.undo')} takes it back.")
         return context.wrote()
 
-    return _work(context, operation, first, answered)
+    return _work(context, operation, first, answered, otherwise)
 
 
 def _work(
-    context: Context, operation: Operation, values: Mapping[str, Any], then: Callable[[tuple[list[str], bool]], Step]
+    context: Context,
+    operation: Operation,
+    values: Mapping[str, Any],
+    then: Callable[[tuple[list[str], bool]], Step],
+    otherwise: Otherwise | None = None,
 ) -> Step:
     now = context.clock()
 
@@ -173,7 +193,7 @@ def _work(
             session = OwnSession(context.workspace, now, context.environ, safe=context.safe)
             return session.call(operation, values), session.acts
 
-    return context.find(work, then)
+    return context.find(work, then, otherwise)
 
 
 def _shown(lines: list[str]) -> list[Line]:

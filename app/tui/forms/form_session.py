@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from app.tui.shell import Part
@@ -236,6 +237,13 @@ class FormSession(Part):
         """Open the form of a draft, with the current entry."""
         pane, now = self.app.pane, self.app.clock()
         assert pane is not None
+        words = draft.operation.replace(".", " ")
+        if draft.title == words:
+            from app.tui.commands.operations import run
+
+            with suppress(KeyError):  # There is no such operation any more.
+                run(self.app.context, words, draft.values, draft.id)
+                return
         when = f"{draft.time.astimezone(self.app.zone):%Y-%m-%d %H:%M}"
         if draft.new:
             if draft.ref:

@@ -19,6 +19,8 @@ word to find one, by its name or a usual other one (delete, rename, settings); E
 that has the focus, and `:` finds every command that works now. `L` writes a letter beside every row, pane and link on
 the screen: type it to go there. `memdeck keys` prints this list with the keys as they are for you.
 
+A digit opens its pane at once, so no count precedes a motion: `5j` opens pane 5 and moves down there.
+
 ## Your own keys
 
 Every key can be another one. `~/.config/memdeck/keys.toml` (or `$XDG_CONFIG_HOME/memdeck/keys.toml`) names an id of

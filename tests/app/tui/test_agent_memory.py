@@ -106,6 +106,36 @@ async def test_the_palette_runs_any_operation(demo: Workspace) -> None:
         assert "Warn when the pool is nearly empty" in screen_text(app)
 
 
+async def test_what_is_typed_for_an_operation_is_kept_until_it_is_run(demo: Workspace) -> None:
+    """Refused, the form opens again with it; when the application ends meanwhile, w goes on with it in the next one."""
+    app = make_app(demo, pane="tasks")
+    async with running(app, (120, 36), says=True) as pilot:
+        await press(pilot, "colon")
+        await type_text(pilot, "facts store")
+        await press(pilot, "enter")
+        await type_text(pilot, "password: hunter2-and-more-9931")
+        await press(pilot, "ctrl+s")
+        await settle(pilot)
+        assert isinstance(app.screen, Form)
+        assert "hunter2-and" in screen_text(app)
+        await press(pilot, "ctrl+a", "ctrl+k")
+        await type_text(pilot, "The deploy key is kept by Bob")
+        app.form_drafts.save_now()
+    for path in (demo.state.folder.path / "drafts").glob("*.json"):
+        text = path.read_text()
+        path.write_text(re.sub(r'"owner": "[^"]*"', '"owner": ""', text))
+    app = make_app(demo, pane="tasks")
+    async with running(app, (120, 36), says=True) as pilot:
+        await press(pilot, "w")
+        assert isinstance(app.screen, Form)
+        assert "The deploy key is kept" in screen_text(app)
+        await press(pilot, "ctrl+s")
+        await settle(pilot)
+        assert not list((demo.state.folder.path / "drafts").glob("*.json"))
+        await press(pilot, "5")
+        assert "The deploy key is kept" in screen_text(app)
+
+
 async def test_a_memory_of_a_client_is_changed_once_its_folder_is_allowed(demo: Workspace) -> None:
     """The tab has each folder; the first change asks, no keeps what was typed, yes writes it, and u takes it back."""
     root, home = os.path.realpath(demo.root), demo.home
