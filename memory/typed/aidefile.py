@@ -141,7 +141,7 @@ def inside(top: str, path: str) -> str:
 def with_core_file(data: bytes, path: str, *, add: bool) -> bytes:
     """Return an Aidefile whose `core_files` contains a path, or no longer does; comments and order are kept.
 
-    A list that is so already is not changed. ConfigError `typed.toml` for what is not TOML, and for a file written in
+    A list that is already so stays unchanged. ConfigError `typed.toml` for invalid TOML, and for a file written in
     such a way that the list cannot be changed without touching anything else.
     """
     toml = read_toml(data, NAME)

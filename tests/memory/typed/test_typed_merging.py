@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory.errors import UsageError
+from memory.typed.exchange import behind, new_block
 from memory.typed.merging import merged
 
 
@@ -80,3 +81,13 @@ def test_other_modes_are_refused() -> None:
     with pytest.raises(UsageError, match="line_hash") as caught:
         merged(b"", "x", "fuzzy")
     assert caught.value.code == "typed.dedupe"
+
+
+def test_a_block_is_not_swallowed_by_an_open_fence() -> None:
+    """A fence that the file leaves open is closed before the block; `#` in a fence of the block is no heading."""
+    block = new_block("B", "\n```\n# comment\n```\n", "typed.heading")
+    assert behind(b"## A\n```\nopen\n", [block]) == b"## A\n```\nopen\n```\n\n## B\n\n```\n# comment\n```\n"
+    for body in ("\n## C\n", "\n```\nopen\n", "\nnul \0\n"):
+        with pytest.raises(UsageError) as caught:
+            new_block("B", body, "typed.heading")
+        assert caught.value.code == "typed.heading"
