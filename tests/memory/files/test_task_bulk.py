@@ -9,6 +9,8 @@ import pytest
 from memory.document import Document, parse
 from memory.errors import NotFoundError, UsageError
 from memory.files.edit import Edit
+from memory.files.journal.model import Journal
+from memory.files.plans.model import find_plan
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import (
     done_task,
@@ -196,3 +198,44 @@ def test_a_checked_item_stays_completed() -> None:
     ):
         found = {task.title: task.section for task in after(edit).tasks}
         assert (found["Make it"], found["Test it"], found["Ship it"]) == ("completed", "pending", "completed")
+
+
+def test_tasks_that_are_finished_together_are_one_entry_of_the_journal() -> None:
+    """It has the lines of each; a recurring task stays where it is and waits for its next time."""
+    files = Files("## Ideas\n\n### a\n- due: 2024-01-15 (recurring: 0 9 * * *)\n\n## In Progress\n\n### b\n")
+    files.documents["config.md"] = parse(b"## Workspace\n\n- journalTaskChanges: true\n")
+    snapshot = Snapshot(files, lambda: UTC)
+    edit = done_task(snapshot, refs_of(snapshot), outcome="fine", now=NOW)
+    assert [(task.title, task.section, task.due) for task in after(edit).tasks] == [
+        ("a", "pending", "2024-01-16 09:00"),
+        ("a", "completed", "2024-01-15"),
+        ("b", "completed", None),
+    ]
+    (entry,) = Journal("journal.md", edit.documents["journal.md"]).entries()
+    assert entry.title == "Task Completed"
+    assert entry.lines == (
+        '"a" completed',
+        "Outcome: fine",
+        "Next: 2024-01-16 09:00",
+        '"b" completed',
+        "Outcome: fine",
+    )
+
+
+def test_a_plan_of_the_archive_says_that_it_is_there() -> None:
+    """An edit does not reach it, and the error names the file."""
+
+    class Archived(Files):
+        """An archive of plans, and no plans beside it."""
+
+        def archives(self) -> tuple[str, ...]:
+            """One."""
+            return ("archive/orchestration-2023-12.md",)
+
+    files = Archived("")
+    files.documents["archive/orchestration-2023-12.md"] = parse(b"## Completed Plans\n\n### Old plan\n")
+    snapshot = Snapshot(files, lambda: UTC)
+    ref = snapshot.archived_plans()[0].plans[0].ref
+    with pytest.raises(NotFoundError) as caught:
+        find_plan(snapshot, ref)
+    assert (caught.value.code, caught.value.details["file"]) == ("plan.archived", "archive/orchestration-2023-12.md")
