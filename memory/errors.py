@@ -9,7 +9,7 @@ MemdeckError                 exit 1   something could not be done
 ├── AmbiguousError           exit 1   a ref or a name that matches several entries
 ├── RefusedError             exit 1   a file that must not be read or written, and why
 ├── BlockedError             exit 3   needs a person's approval
-├── ConflictError            exit 4   the same thing was changed by someone else
+├── ConflictError            exit 4   another author changed the same thing
 └── BusyError                exit 75  locked by another process; try again
 """
 
@@ -99,7 +99,7 @@ class BlockedError(MemdeckError):
 
 
 class ConflictError(MemdeckError):
-    """The entry or file was changed by someone else since it was read."""
+    """Another author changed the entry or file since it was read."""
 
     exit_code = 4
 

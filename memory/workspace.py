@@ -39,7 +39,7 @@ _LONGEST_PAUSE = 0.1  # Longest pause between two tries, in seconds.
 
 
 class Outcome(NamedTuple):
-    """What a change did: its record (`change.files` is empty where nothing had to be written), the summary for the
+    """The result of a change: its record (`change.files` is empty where nothing had to be written), the summary for the
     user, and the ref of the entry it concerns (None: none).
 
     `snapshot` holds the files as the change left them, without later changes by others; None for other systems. `entry`

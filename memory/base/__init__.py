@@ -1,3 +1,3 @@
-"""What all packages of the core build on: clock, dates, schedules, safe text, secrets."""
+"""The base of all packages of the core: clock, dates, schedules, safe text, secrets."""
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Loss(NamedTuple):
 
 
 class Committed(NamedTuple):
-    """What was written: the ids of the changes, and the items that were still refused, each with the reason."""
+    """The result of a commit: the ids of the changes, and the items that were still refused, each with the reason."""
 
     changes: Sequence[str]
     refused: Sequence[tuple[Item, str]] = ()

@@ -1,4 +1,4 @@
-"""What agents are told: which texts may be told at all, and the fence that marks them as data and that they cannot end.
+"""Guards texts for agents: the check whether a text may be told, and the fence around it, which it cannot end.
 
 Every text that is injected or recalled passes here, from any system: files may have come with a clone, by no write of
 memdeck's.

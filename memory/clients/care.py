@@ -1,4 +1,4 @@
-"""What `check` says about the folders of clients: indexes that overflow, files nothing names, dead links, copies."""
+"""The findings of `check` about the folders of clients: overflowing indexes, unnamed files, dead links, copies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHORTEST = 40
 
 
 class Mend(NamedTuple):
-    """What mends one index: the lines to add, the files whose lines go, and the findings that this settles."""
+    """The repair of one index: the lines to add, the files whose lines go, and the findings that this settles."""
 
     folder: ClientFolder
     path: str

@@ -67,7 +67,7 @@ _PAIR = re.compile(r"^\W*([A-Za-z][A-Za-z /_-]{2,30}?)[\*_`]*\s*[:=]\s*[\*_]*\s*
 
 
 class Claim(NamedTuple):
-    """What one line says: the key of what it is about, the value, where it is, and its words."""
+    """The claim of one line: the key of its subject, the value, its place, and its words."""
 
     key: str
     value: str

@@ -53,7 +53,7 @@ class Instructions:
 
     @property
     def tokens(self) -> int:
-        """What the loaded part costs, roughly."""
+        """The approximate cost of the loaded part."""
         return -(-len(self.data[: len(self.data) - self.cut].decode(errors="replace")) // _CHARACTERS)
 
     def json(self) -> dict[str, Any]:

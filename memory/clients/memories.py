@@ -97,7 +97,7 @@ class ClientMemory:
 
     @property
     def description(self) -> str:
-        """What its front matter says it is about."""
+        """The description in its front matter."""
         return self._said("description")
 
     @property

@@ -1,4 +1,4 @@
-"""What entries say about the repository, checked without a model: files that they name, and scripts that they run.
+"""Checks claims of entries about the repository without a model: files that they name, and scripts that they run.
 
 A name `holds` if it exists, is `changed` if it was renamed, and is `gone` if the history shows its removal; all others
 are unknown. Only `changed` and `gone` are told: precision comes before recall.
@@ -43,7 +43,7 @@ _FENCE = re.compile(r"^\s*(```|~~~)")
 
 
 class Proof(NamedTuple):
-    """What became of something that an entry names: how it is, in a few words."""
+    """The present state of a file or script that an entry names, in a few words."""
 
     band: Band
     words: str = ""

@@ -51,7 +51,7 @@ _RAW = "</"
 
 
 class BlockScan(NamedTuple):
-    """What `scan_blocks` found.
+    """The result of `scan_blocks`.
 
     `heading` is the index of the first top-level ATX heading of level 1 to 3 that starts in column 0, or
     None. `open` says, when there is none, that a heading appended after the last line would be swallowed.

@@ -197,7 +197,7 @@ class HostAgent:
         name = self._local.host
         version = database.execute("SELECT version FROM catalogue").fetchone()
         if version != (VERSION,):
-            raise UsageError("fleet.newer", "the catalogue is of another version", "bring memdeck up to date on both")
+            raise UsageError("fleet.newer", "the catalogue has another version", "bring memdeck up to date on both")
         row = database.execute("SELECT id FROM host WHERE name = %s", (name,)).fetchone()
         self._host = int((row or self._enrol(database, name))[0])
         try:

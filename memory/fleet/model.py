@@ -53,7 +53,7 @@ class WorkspaceOverview:
 
     @property
     def alerts(self) -> int:
-        """What needs attention now: failing and stale monitors."""
+        """The number of monitors that need attention: failing and stale ones."""
         return self.failing + self.stale
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What other programs removed and is still missing: entries, and whole files."""
+"""Losses: entries and whole files that other programs removed and that are still missing."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class OutsideRemoval:
 
     @property
     def words(self) -> str:
-        """What was removed, in a few words."""
+        """The removed entries, in a few words."""
         more = len(self.entries) - 1
         return f"{self.titles[0]!r}" + (f" and {more} more" if more else "")
 

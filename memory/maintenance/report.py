@@ -1,4 +1,4 @@
-"""What a maintenance run did or would do: for each rule the counts, the moves, and the entries that stayed and why."""
+"""The report of a real or planned maintenance run: for each rule the counts, the moves, and why entries stayed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class RuleReport(NamedTuple):
     what: tuple[str, str] | None = None
     """Noun and verb of a rule of another system than the memory files, such as `("fact", "cleared")`."""
     why: str = ""
-    """What the rule moves, in words: `completed more than 7 days ago`."""
+    """The entries that the rule moves, in words: `completed more than 7 days ago`."""
     said: str = ""
     """The result of a rule that moves nothing: `claude: imported=2 skipped=40 failed=0`."""
     acts: bool = False

@@ -1,4 +1,4 @@
-"""What an operation works with: the workspace, the caller and the time of the call."""
+"""The context of an operation: the workspace, the caller and the time of the call."""
 
 from __future__ import annotations
 

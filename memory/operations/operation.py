@@ -62,7 +62,7 @@ class Operation:
 
     @property
     def sentence(self) -> str:
-        """What it does, in a sentence."""
+        """The effect of the operation, in a sentence."""
         first, stop, _ = " ".join(self.help.split("\n\n", 1)[0].split()).partition(". ")
         return first + stop.strip()
 

@@ -1,4 +1,4 @@
-"""What an operation returns: data for programs, and its form for people."""
+"""The result of an operation: data for programs, and its form for people."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ def policy(context: Context, name: str | None, kind: str | None, decision: str |
 
     ACTOR is agent:NAME or a pattern such as agent:*. KIND is add, status, move, rewrite, remove (of what a person
     wrote), agents (what other agents wrote), own, or * for all. DECISION is apply, review or deny. The most exact rule
-    counts. The rules lie in the private state folder, not in the workspace.
+    counts. The rules are in the private state folder, not in the workspace.
     """
     inbox = Inbox(context.workspace)
     if name is None:

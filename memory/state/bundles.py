@@ -24,7 +24,7 @@ from .retention import MOST_CHECKPOINTS, put_batch
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """What a command wrote: its change (None: nothing was written), the state after it, and a summary."""
+    """The result of a command: its change (None: nothing was written), the state after it, and a summary."""
 
     change: Change | None
     state: Json
@@ -239,7 +239,7 @@ def set_config(store: StateStore, key: str, value: str, *, actor: str, now: date
 
 # -- a new analysis beside what recall and people changed since the last one -----------------------------------
 # A three-way merge: `base` is the last analysis, `ours` the bundle, `theirs` the new analysis. What differs from the
-# base on our side was added by someone and stays; everything else follows the repository.
+# base on our side was added by an author and stays; everything else follows the repository.
 
 
 def take_in(base: Json | None, ours: Json, theirs: Json) -> Json:

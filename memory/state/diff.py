@@ -12,7 +12,7 @@ from .files.model import KEYS, SECTIONS, Json, plural
 
 _NAMES = ("title", "path", "label")
 DONE = ("added", "removed", "edited")
-"""What a recall does to gotchas and next steps."""
+"""The actions of a recall on gotchas and next steps."""
 
 
 class EditedField(NamedTuple):

@@ -127,7 +127,7 @@ def _written(context: Context, done: StateChange) -> Result:
             return
         bundle, maintenance = done.state["bundle"], done.state["maintenance"]
         if done.archived is not None:
-            yield paint.line(f"what was there is in {done.archived}")
+            yield paint.line(f"the former state is in {done.archived}")
         yield paint.line(bundle["project"]["summary"])
         yield from (paint.line(one) for one in bundle["currentFocus"]["currentState"] if one == FOREIGN)
         yield f"{maintenance['latestCheckpointId']}, bundle {done.state['bundleHash'][:12]}"

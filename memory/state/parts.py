@@ -100,7 +100,7 @@ def _event_records(memory: StateFiles, file: str) -> Iterator[Record]:
 _FIELDS = {"gotcha": [*SHAPES["gotcha"]][1:], "next-step": [*SHAPES["step"]][1:]}
 """The fields of an item, except its title."""
 _CHECKPOINTS = 50
-"""How many checkpoints are looked at for what was there; retention keeps ten of those that are old."""
+"""How many checkpoints are searched for former items; retention keeps ten of the old ones."""
 _UNKNOWN = "-"
 """The value of an unknown field; the schema requires a text."""
 
@@ -124,7 +124,7 @@ def items_of(memory: StateFiles) -> Iterator[Item]:
 def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime) -> Taken:
     """Convert items to the project state: open tasks become next steps, gotchas become gotchas; other items do not fit.
 
-    What a checkpoint has under its title was there already, and was done or removed since. The commit makes one change
+    An item whose title is in a checkpoint existed before, and was done or removed since. The commit makes one change
     for each of the two lists.
     """
     memory = store.memory()

@@ -46,11 +46,11 @@ _WEIGHTS: dict[Mode, dict[str, float]] = {
     "next": {"event": 0.8, "checkpoint": 0.4},
     "traps": {"event": 0.8, "checkpoint": 0.4},
 }
-"""What the score of an item counts, by mode and kind; 1 where nothing is said."""
+"""The weight of the score of an item, by mode and kind; 1 by default."""
 _MEANT, _FACT = 1.5, 1.2
-"""What an item counts for that is meant for the mode, and what the project and its commands count before its parts."""
+"""The weight of an item that is meant for the mode, and of the project and its commands against its parts."""
 _PLACE, _WHERE = 1.4, re.compile(r"\s*where\b", re.IGNORECASE)
-"""What a place counts for in a question that asks where something is."""
+"""The weight of a place in a question about where something is."""
 _LEAST = 0.6
 """The share of the question that an item must have which has its words only in what it is asked for by."""
 _ASKED_FOR = {

@@ -30,7 +30,7 @@ MOST_CHECKPOINTS, _MOST_BATCHES = 200, 2
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What a prune removes: events, checkpoints by id (the oldest first), and batches that expired.
+    """The things that a prune removes: events, checkpoints by id (the oldest first), and expired batches.
 
     `skipped` says why nothing is removed at all, `warnings` what could not be read. After a prune `archived` are the
     new batches, `changes` what it changed.

@@ -42,7 +42,7 @@ class Intent(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What the journal holds: the change under way, if any, and the displaced files in the stage folder."""
+    """The content of the journal: the change under way, if any, and the displaced files in the stage folder."""
 
     intent: Intent | None = None
     displaced: tuple[Displaced, ...] = ()

@@ -20,7 +20,7 @@ from . import fsio
 
 NAME = "lock"
 HELD = b"pid="
-"""What the lock file begins with while the lock is held."""
+"""The beginning of the lock file while the lock is held."""
 _IDLE = b"idle"  # Written over the holder's first key on release: if the key is found later, its holder was killed.
 _SIZE = 512  # The holder's lines are padded to this, so that no older, longer text shows through.
 

@@ -126,7 +126,7 @@ class Step:
         return self.here == self.before and (self.after is None or self.staged == self.after)
 
     def put(self) -> None:
-        """Put the file in its place; FileExistsError or FileNotFoundError where another program was there first."""
+        """Put the file in its place; FileExistsError or FileNotFoundError where another program was first."""
         if self.before is None:
             fsio.add_name(self.label, self.stage_folder, self.name, self.folder)
         elif self.after is None:

@@ -1,4 +1,4 @@
-"""What runs over all memory systems of a workspace, and how to get one by its type; see `memory.system.System`."""
+"""Operations over all memory systems of a workspace, and getting one by its type; see `memory.system.System`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person is shown before a decision: everything that it covers, and warnings; no widget here."""
+"""The question to a person before a decision: everything that it covers, and warnings; no widget here."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _PROGRAMS = (
     ("crontab at batch systemctl launchctl nohup setsid disown screen tmux", "may go on after it ended"),
     ("chmod chown setfacl setcap mount umount", "changes rights or mounts"),
     ("kill pkill killall shutdown reboot halt poweroff", "ends processes or the machine"),
-    ("git", "runs hooks and settings that lie in the repository"),
+    ("git", "runs hooks and settings of the repository"),
     ("env printenv export", "may read or change the environment"),
 )
 _SECRETS = (

@@ -22,7 +22,7 @@ from memory.storage.transaction import Transaction
 from .decision import ABSENT, Decision, begin, hash_of, insert, select
 
 WORDS = {"add": "remembered", "update": "renewed", "delete": "forgot"}
-"""What a decision did, for people."""
+"""The effect of each decision, in words for people."""
 _EVENTS = {"reject": "memory.write.rejected", "noop": "memory.write.shadowed"}
 
 

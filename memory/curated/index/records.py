@@ -34,7 +34,7 @@ ON CONFLICT (chunk_id) DO UPDATE SET recall_count = recall_count + 1,
 
 
 class RecallNote(NamedTuple):
-    """What a recall leaves behind: its time in milliseconds, rows that `write` inserts, and the scores to count.
+    """The traces of a recall: its time in milliseconds, rows that `write` inserts, and the scores to count.
 
     `scores` are by the id of the memory; they are empty where nothing is to be counted.
     """

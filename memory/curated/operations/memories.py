@@ -208,7 +208,7 @@ CANDIDATES: Mapping[str, Callable[[Curated, Json, OperationCall], Candidate]] = 
     "delete": candidate_to_delete,
     "promote": candidate_to_promote,
 }
-"""What proposes a memory: each returns the candidate of a call."""
+"""The functions behind the operations that propose a memory: each returns the candidate of a call."""
 
 
 def _proposing(verb: str) -> Callable[[Curated, Json, OperationCall], Json]:

@@ -42,7 +42,7 @@ class Conflict:
 
     @property
     def what(self) -> What:
-        """What the conflict is about."""
+        """The kind of the part in conflict."""
         return self.clash.what
 
     @property

@@ -9,7 +9,7 @@ from typing import Literal
 from memory.document.lines import hidden_lines, read_bullets, read_fields, split_lines
 
 What = Literal["entry", "title", "field", "row", "text", "section", "front", "file"]
-"""What a conflict is about."""
+"""The kinds of parts that can be in conflict."""
 Key = tuple[str, ...]
 
 

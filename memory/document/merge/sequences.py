@@ -19,7 +19,7 @@ U = TypeVar("U")
 
 
 class Three(NamedTuple, Generic[T]):
-    """What both sides started from, our version and theirs."""
+    """Three versions: the common base, ours and theirs."""
 
     base: T
     ours: T

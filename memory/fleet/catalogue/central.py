@@ -223,7 +223,7 @@ class CentralFleet:
         ]
 
     def _jobs(self, verb: str, progress: Progress | None, **arguments: Any) -> Iterator[WorkResult]:
-        """Create one job for each workspace of the hosts that are there, and yield their results in order; nothing is
+        """Create one job for each workspace of the known hosts, and yield their results in order; nothing is
         asked of a silent host.
         """
         rows = self._rows()

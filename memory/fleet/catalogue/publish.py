@@ -93,7 +93,7 @@ class Published(NamedTuple):
 
 
 class Publisher:
-    """Publishes the workspaces of one host over one connection, for one thread; after an error it is of no more use.
+    """Publishes the workspaces of one host over one connection, for one thread; after an error it is unusable.
 
     It keeps its cursor in the catalogue: the stamp and the digests of each file.
     """

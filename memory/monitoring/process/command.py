@@ -81,7 +81,7 @@ class Finished:
 
     @property
     def printed(self) -> str:
-        """What it printed, for people: the output, where it was cut with a line that says so, else the errors."""
+        """The text for people: the output, with a line that says where it was cut, else the errors."""
         output = f"{self.output}\n…\n{self.tail}" if self.cut else self.output
         return output.strip() or self.errors.strip()
 

@@ -66,7 +66,7 @@ class Quantity:
 
     @property
     def dimension(self) -> Dimension:
-        """What the unit measures."""
+        """The quantity that the unit measures."""
         found = unit_of(self.unit)
         return found[0] if found else ""
 

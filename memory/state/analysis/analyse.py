@@ -48,7 +48,7 @@ def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
 
 
 class _Repository:
-    """What was found out about a repository: its projects, the main package with its folder, and its commands."""
+    """The findings about a repository: its projects, the main package with its folder, and its commands."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree, self.projects = tree, projects_of(tree)

@@ -43,7 +43,7 @@ class Package:
 
 @dataclass(slots=True)
 class Project:
-    """What the manifests of one ecosystem say; `problems` name those that cannot be read, with the reason."""
+    """The content of the manifests of one ecosystem; `problems` name unreadable ones, with the reason."""
 
     ecosystem: Ecosystem
     manager: str

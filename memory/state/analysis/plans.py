@@ -1,4 +1,4 @@
-"""What the documents of a repository say about the work: open steps, traps, and changes that are not released yet."""
+"""Reads the documents of a repository about the work: open steps, traps, and unreleased changes."""
 
 from __future__ import annotations
 

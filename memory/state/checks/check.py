@@ -283,11 +283,11 @@ class _Check:
             elif not blocks[0].closed:
                 self.fail("entry:marker", "the entry block does not end", path, line)
             elif blocks[0].bundle_hash != bundle_hash or blocks[0].version != VERSION:
-                self.fail("entry:drift", "the entry block is of another bundle than that of the state", path, line)
+                self.fail("entry:drift", "the entry block belongs to another bundle than the state", path, line)
             elif "".join(blocks[0].text.split("\r")).strip() != render_block(bundle_hash).strip():
                 self.fail("entry:drift", "the entry block was edited by hand", path, line)
             else:
-                self.found.append(Finding("pass", "entry:marker", "the entry block is of the bundle", path, line))
+                self.found.append(Finding("pass", "entry:marker", "the entry block belongs to the bundle", path, line))
             if len(blocks) > 1:
                 self.warn("entry:twice", f"there are {len(blocks)} entry blocks, the first one counts", path)
 

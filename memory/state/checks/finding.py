@@ -34,7 +34,7 @@ class Finding:
         }
 
     def problem(self) -> Problem:
-        """Return it as a problem for `check`, a note where it only waits for someone; not for a check that passed."""
+        """Return it as a problem for `check`, a note where it only waits for a person; not for a check that passed."""
         waits = self.code.startswith(("validation:", "recall:backlog"))
         level: Literal["error", "warning", "note"] = "error" if self.level == "fail" else "note" if waits else "warning"
         return Problem(level, self.file, self.line, f"state.{self.code.replace(':', '.')}", self.message)

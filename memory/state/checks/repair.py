@@ -46,7 +46,7 @@ _NOT_RECALLED = "; every event counts as not recalled"
 def plan_repair(memory: StateFiles, now: datetime) -> RepairPlan:
     """Return what a repair would do with the present files; nothing is written.
 
-    `left` are the failures that are there after it: files that may not be read or written, and a state of which neither
+    `left` are the failures that remain after it: files that may not be read or written, and a state of which neither
     a bundle nor a checkpoint is left.
     """
     repair = _Repair(memory, now)
@@ -103,7 +103,7 @@ class _Repair:
         self.sound: list[Json] = []
 
     def failures(self) -> list[Finding]:
-        """Return the failures that are there after the repair."""
+        """Return the failures that remain after the repair."""
         found = validate(_Planned(self.memory, self.plan), self.now)
         return [one for one in found if one.level == "fail"]
 

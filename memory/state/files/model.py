@@ -28,7 +28,7 @@ ENTRY_FILES = ("AGENTS.md", "CLAUDE.md", "README.md")
 
 SCHEMA_VERSION = 2
 GENERATOR = "memdeck 0.1.0"
-"""What writes a state, with its version."""
+"""The program that writes a state, with its version."""
 NO_FOCUS = "No file in the repository says what is being worked on"
 """The beginning of the summary of a focus of which nothing is known."""
 NOT_SAID = "Not recorded."
@@ -57,7 +57,7 @@ MARKERS = (
     "End your work with what the next one should know, each on a line of its own: `DECISION: …`,"
     " `GOTCHA: title: cause`, `NEXT: title: where to begin`, `DONE: …`, `VALIDATION: command: result`."
 )
-"""What agents are told, so that their sessions teach the state something."""
+"""The text for agents, so that their sessions teach the state something."""
 SIGNALS = ("decisions", "gotchas", "nextStepHints", "keyPaths", "validationObservations")
 
 _ENTRY_NAMES = frozenset(name.lower() for name in ENTRY_FILES)

@@ -29,7 +29,7 @@ Names = Callable[[str], tuple[str, ...]]
 """Returns the names in a folder of the workspace, sorted; none for a folder that cannot be listed."""
 
 Parsed = dict[str, tuple[Stored, Any]]
-"""What was read in files, by path: valid as long as the file is the same."""
+"""Values read from files, by path: valid as long as the file is the same."""
 T = TypeVar("T")
 
 _BATCH = re.compile(r"(?:prune|init|repair)-\d{8}T\d{9}Z(?:-\d{1,4})?")
@@ -271,7 +271,7 @@ def _state(data: bytes) -> Json:
     if isinstance(state, dict) and state.get("schemaVersion") == 1:
         raise MemdeckError(
             "state.schema",
-            f"{model.STATE} is of schema 1, which is not read",
+            f"{model.STATE} has schema 1, which is not read",
             "`memdeck state init --force` puts it into the archive and begins again",
             file=model.STATE,
             line=line_of(data, "schemaVersion"),

@@ -1,4 +1,4 @@
-"""What a listing of changes asks the log for, and following an entry through its names."""
+"""Filters for listings of changes, and following an entry through its names."""
 
 from __future__ import annotations
 

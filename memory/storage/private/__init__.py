@@ -1,3 +1,3 @@
-"""What memdeck keeps outside of a workspace: its folder, small records, drafts, derived databases."""
+"""The private state of memdeck outside of a workspace: its folder, small records, drafts, derived databases."""
 
 from __future__ import annotations

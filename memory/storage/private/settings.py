@@ -1,4 +1,4 @@
-"""What a person settled for a workspace, as one versioned JSON document in its private state folder."""
+"""The decisions of a person on a workspace, as one versioned JSON document in its private state folder."""
 
 from __future__ import annotations
 

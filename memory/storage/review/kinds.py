@@ -1,4 +1,4 @@
-"""What a planned change does, and to whose text: its kinds, as the rules of `policy` name them."""
+"""The kinds of a planned change, as the rules of `policy` name them: its action, and the author of the text."""
 
 from __future__ import annotations
 

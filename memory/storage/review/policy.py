@@ -32,7 +32,7 @@ USUAL: dict[Kind, Decision] = {
     "agents": "apply",
     "own": "apply",
 }
-"""What counts for an agent where no rule of the person says otherwise."""
+"""The policy for an agent where no rule of the person says otherwise."""
 WORDS: dict[Kind, str] = {
     "add": "adds an entry, a field or a line",
     "status": "starts, finishes or reopens what a person wrote, and notes its progress",

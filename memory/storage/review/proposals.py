@@ -137,7 +137,7 @@ class Proposals:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What went wrong with the database, such as that it was damaged."""
+        """Warnings about the database, such as that it was damaged."""
         return tuple(self._file.warnings)
 
     def close(self) -> None:
