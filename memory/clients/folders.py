@@ -227,7 +227,7 @@ class FolderWriter:
     def _found(self, transaction: Transaction, path: str, check: Check) -> ClientMemory:
         memory = ClientMemory(self.store.source, path, transaction.read(path))
         if not memory.stored.exists:
-            raise NotFoundError("clients.not_found", f"{path} is not there any more", "list them again")
+            raise NotFoundError("clients.not_found", f"{path} no longer exists", "list them again")
         check(memory)
         return memory
 

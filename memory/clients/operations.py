@@ -248,7 +248,7 @@ def remove(context: Context, ref: str) -> Result:
 @option("--list", "listing", is_flag=True, help="Only list what clients deleted.")
 @option("--keep", is_flag=True, help="Instead: leave it deleted, and be reminded of it no more.")
 def restore(context: Context, files: tuple[str, ...], listing: bool, keep: bool) -> Result:
-    """Bring back what clients deleted: all of the last week, or FILEs, with their lines in the index."""
+    """Bring back memories that clients deleted: all of the last week, or FILEs, with their lines in the index."""
     lost = _system(context).look().lost(None if files else context.now)
     chosen = [
         one
@@ -303,7 +303,7 @@ def rejoin(context: Context, dry_run: bool) -> Result:
 @verb("export", serves="look", examples=("memdeck export", "memdeck export --from facts,memory"))
 @option("--from", "places", metavar="KINDS", help=f"Only some of {', '.join(EXPORTED)} (default: all but memory).")
 def export(context: Context, places: str | None) -> Result:
-    """Print what memory says holds here as Markdown that every client reads, such as AGENTS.md: no tasks, no history.
+    """Print the lasting knowledge as Markdown that every client reads, such as AGENTS.md: no tasks, no history.
 
     What looks like a secret or like an order to an agent is left out. The memories of clients, which are private, are
     printed only if you name the kind memory. `memdeck convert FROM clients` writes into a client's memory instead.

@@ -30,11 +30,11 @@ _SHOWN, _EACH = 20, 3
 @option("--dry-run", is_flag=True, help="Write nothing, only say what would be converted.")
 @option("--into", default="", metavar="PLACE", help="The agent of typed memory, or the scope of curated memory.")
 def convert(context: Context, source: str, target: str, dry_run: bool, into: str) -> Result:
-    """Copy what one memory holds into another, and say what has no home there.
+    """Copy the entries of one memory into another, and report those that do not fit there.
 
     FROM is a system (files, facts, typed, state, curated), one of another workspace as SYSTEM:DIR, or files of another
     tool: claude-code, basic-memory, backlog, taskwarrior, todotxt or jrnl, as FORMAT:PATH. TO is a system of this
-    workspace. Nothing in FROM changes, and what TO holds already is left out.
+    workspace. Nothing in FROM changes, and entries that TO has already are left out.
     """
     report = run(
         context.workspace,

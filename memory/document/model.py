@@ -406,7 +406,7 @@ def _unclosed(title: str) -> UsageError:
     return UsageError(
         "document.unclosed",
         f"a code fence or HTML block in {title!r} is never closed",
-        "close it first, or what follows is swallowed; `memdeck check` names file and line",
+        "close it first, or it swallows the following text; `memdeck check` names file and line",
     )
 
 

@@ -131,7 +131,7 @@ def scan(context: Context, folder: str | None) -> Result:
 def search(
     context: Context, query: tuple[str, ...], places: str | None, limit: int, deep: bool, database: str | None
 ) -> Result:
-    """Find words in all workspaces; what contains all of them comes first, wherever it is."""
+    """Find words in all workspaces; entries that contain all of them come first, from any workspace."""
     all_of = fleet_of(context, database)
     hits, failed = all_of.search(
         " ".join(query), context.now, limit, kinds_of(places), context.progress("workspaces"), deep=deep
@@ -382,7 +382,7 @@ def init(
 @argument("change", metavar="CHANGE")
 @on_database
 def revert(context: Context, place: str, change: str, database: str | None) -> Result:
-    """Ask for a change on another host to be taken back; it is done once it was approved."""
+    """Request the revert of a change on another host; the host does it after an approval."""
     host, colon, path = place.partition(":")
     if not (host and colon and path):
         raise UsageError("usage.arguments", f"{place[:80]!r} names no workspace", "write HOST:PATH")
@@ -393,7 +393,7 @@ def revert(context: Context, place: str, change: str, database: str | None) -> R
 @under(fleet, "approvals", examples=("memdeck fleet approvals",))
 @on_database
 def approvals(context: Context, database: str | None) -> Result:
-    """List the reverts that were asked for, newest first, and what they came to."""
+    """List the requested reverts, newest first, and their results."""
     rows = central(context, database).approvals()
     return listing("approvals", lambda: rows, lambda paint: _approval_lines(paint, rows))
 

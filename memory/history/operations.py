@@ -56,7 +56,7 @@ def list_changes(
     until: datetime | None,
     limit: int,
 ) -> Result:
-    """List the changes of every writer, newest first; what other programs did since the last look is noted first.
+    """List the changes of every writer, newest first; new changes by other programs are logged first.
 
     Changes of your own memory ($AGH_HOME, the scope global) are listed too, with their folder.
     With --actor NAME only those by human, cli, maintain, outside, agent:NAME, or agent:*.
@@ -148,7 +148,7 @@ def view_lines(paint: Paint, views: Iterable[ChangeView], *, origins: bool = Fal
 @option(
     "--removed",
     is_flag=True,
-    help="Only bring back the entries that another program removed; what else it wrote stays.",
+    help="Only bring back the entries that another program removed; its other changes stay.",
 )
 def revert(context: Context, change_id: str, removed: bool) -> Result:
     """Take back one change by any author; later changes by others stay.
@@ -162,7 +162,7 @@ def revert(context: Context, change_id: str, removed: bool) -> Result:
 @under(changes, "keep", serves="person", examples=("memdeck changes keep 01HM5Z0C8WJ4QXKD",))
 @_id
 def keep(context: Context, change_id: str) -> Result:
-    """Leave what another program removed as it is, and be reminded of it no more."""
+    """Accept the removal of entries by another program, and end the reminders of it."""
     refuse_agents(context.actor, "leave it so")
     change = context.workspace.store.history.get(change_id).id
     words = keep_removal(context.workspace, change, actor=context.actor, now=context.now)
@@ -171,7 +171,7 @@ def keep(context: Context, change_id: str) -> Result:
 
 @verb("undo", serves="change", examples=("memdeck undo", "memdeck undo --actor agent:builder"))
 def undo(context: Context) -> Result:
-    """Take back the newest change made in your name, wherever it was made; what others did since stays.
+    """Undo the newest change made in your name, from any program; later changes by others stay.
 
     The command line and the application are one person: what you did there counts too, what you accepted of an agent,
     and what you wrote to your own memory ($AGH_HOME). An agent names itself with --actor or MEMDECK_ACTOR, and takes
@@ -183,7 +183,7 @@ def undo(context: Context) -> Result:
 
 @verb("redo", serves="change", examples=("memdeck redo",))
 def redo(context: Context) -> Result:
-    """Do again what was undone last; a new change in your name ends that."""
+    """Redo the change that was undone last; a new change in your name ends that."""
     return _took_back(context, undo_redo.redo(context.workspace, actor=context.actor, now=context.now))
 
 

@@ -141,7 +141,7 @@ def _table(paint: Paint, known: list[MonitorStanding]) -> Iterator[str]:
 @argument("names", metavar="[NAME]...", nargs=-1, type=Ref(("monitors",)))
 @option("--all", "everything", is_flag=True, help="All monitors, whether they are due or not.")
 def check(context: Context, names: tuple[str, ...], everything: bool) -> Result:
-    """Run the monitors that are due, or those named, and do what follows: alerts, remediation, messages.
+    """Run the monitors that are due, or those named, with their alerts, remediations and messages.
 
     What no person approved does not run: it is blocked, listed, and the exit code is 3. Exit code 0 says that all
     could run, whether they are healthy or not; their states are in the answer.
@@ -166,7 +166,7 @@ def check(context: Context, names: tuple[str, ...], everything: bool) -> Result:
 @under(monitors, "ping", serves="script", examples=("memdeck monitors ping 'Nightly backup'",))
 @argument("name", type=Ref(("monitors",)))
 def ping(context: Context, name: str) -> Result:
-    """Tell a heartbeat monitor that what it watches is alive; write it at the end of a backup script."""
+    """Send a sign of life to a heartbeat monitor, for instance at the end of a backup script."""
     monitor = find_monitor(context.snapshot, name)
     ledger = _ledger(context)
     ledger.ping(key_of(monitor.name), context.now)
@@ -285,7 +285,7 @@ def add(
     remediate: str | None = None,
     changes: Sequence[str] | Mapping[str, str] = (),
 ) -> Edit:
-    """Add a monitor; what it would run is text until a person approves it."""
+    """Add a monitor; its command does not run until a person approves it."""
     values = given(
         type=kind,
         url=url,

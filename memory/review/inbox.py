@@ -185,7 +185,7 @@ class Inbox:
             if standing.state == "gone":
                 raise ConflictError(
                     "review.gone",
-                    f"what proposal {proposal.id} would change is not there any more, or is so already",
+                    f"the text that proposal {proposal.id} would change is gone, or is changed so already",
                     "reject it",
                     proposal=proposal.id,
                 )

@@ -15,8 +15,8 @@ _MEMORY = ".aiter/memory/"
 WORDS: dict[State, str] = {
     "ready": "the files are as the agent saw them",
     "moved": "the files moved on; both changes go together",
-    "conflict": "the same was changed since",
-    "gone": "what it would change is not there any more, or is so already",
+    "conflict": "the same part was changed since",
+    "gone": "the text to change is gone, or is changed so already",
     "decided": "already decided",
 }
 """The states of a proposal, in words."""

@@ -40,10 +40,10 @@ _FILES = {"plans": "orchestration"}
 @option("--limit", type=Whole(0), default=DEFAULT_LIMIT, metavar="N", help="The best N (default: 20, 0 is all).")
 @option("--explain", is_flag=True, help="Say on stderr how the answer came about.")
 def search(context: Context, query: tuple[str, ...], places: str | None, limit: int, explain: bool) -> Result:
-    """Find what contains the words, in any case, in the files and in the archive; the best finds come first.
+    """Find entries that contain the words, in any case, in the files and in the archive; the best come first.
 
-    What contains all words comes first; below a line comes what contains some of them, so a question can be asked as
-    it is. A score is the share of what was asked for that an entry has. Words may have another form or go on (deploy
+    Entries with all words come first; entries with some of them follow below a line, so a question can be asked as
+    it is. A score is the share of the query that an entry has. Words may have another form or go on (deploy
     finds deployed and deployment); "words in quotes" are adjacent and whole; -word is left out; in:, tag:,
     before: and after: narrow it. These hold below the line as well. Where a word is in no entry, similar ones are
     taken, which is said.

@@ -138,7 +138,7 @@ def _written(context: Context, done: StateChange) -> Result:
 
 @under(state, "update", serves="change", examples=("memdeck state update",))
 def update(context: Context) -> Result:
-    """Renew the state from the repository as it is; what recalls and people put into it stays."""
+    """Renew the state from the repository as it is; the work of recalls and people in it stays."""
     store = _store(context)
     done = bundles.update(store, lambda: analyse(store.root, now=context.now), actor=context.actor, now=context.now)
     return _written(context, done)
@@ -352,7 +352,7 @@ def recall(
     no_diff: bool,
     yes: bool,
 ) -> Result:
-    """Take what unrecalled events say into the state; shows it first and asks.
+    """Add the content of unrecalled events to the state; shows it first and asks.
 
     Without a terminal and without --yes it only shows. One that changes nothing still moves the cursor.
     """
@@ -562,7 +562,7 @@ def _repair(context: Context, store: StateStore, yes: bool) -> Result:
 @under(state, "prune", serves="change", examples=("memdeck state prune --dry-run", "memdeck state prune"))
 @_dry_run
 def prune(context: Context, dry_run: bool) -> Result:
-    """Put old events that were recalled, and old checkpoints, into the archive; remove what expired there."""
+    """Put old events that were recalled, and old checkpoints, into the archive; remove expired batches there."""
     done = prune_now(_store(context), actor=context.actor, now=context.now, dry_run=dry_run)
     context.warn()
 

@@ -712,7 +712,7 @@ def refuse_cut(item: EntryItem, text: str) -> None:
     sent = text.rstrip()
     if len(shown) > LONGEST_TEXT or (sent.endswith("…") and len(sent) < len(shown) and shown.startswith(sent[:-1])):
         raise UsageError(
-            "entry.cut", f"the text of {item.ref} is longer than what was sent", "read it by its ref, or set fields"
+            "entry.cut", f"the text of {item.ref} is longer than the sent part", "read it by its ref, or set fields"
         )
 
 

@@ -27,7 +27,7 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
         "restore": ("memory.history.operations:restore", "Bring an archived entry back, or an earlier version of one."),
         "changes": ("memory.history.operations:changes", "List, show and revert what was changed, by whomever."),
         "undo": ("memory.history.operations:undo", "Take back the newest change made in your name."),
-        "redo": ("memory.history.operations:redo", "Do again what was undone last."),
+        "redo": ("memory.history.operations:redo", "Redo the change that was undone last."),
         "review": ("memory.review.operations:review", "Decide about what agents want to change."),
         "trust": ("trust:trust", "Approve, deny and revoke what memory files may run."),
         "check": ("memory.systems.operations:check", "Report problems in memory files, with file and line."),

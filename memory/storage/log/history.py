@@ -411,7 +411,7 @@ def _agreed(record: ChangeRecord, merged: MergedChange) -> MergedChange:
     if merged.state == "gone":
         raise ConflictError(
             "document.conflict",
-            f"what {record.summary or record.operation!r} changed is not there any more, or was put back already",
+            f"the text that {record.summary or record.operation!r} changed is gone, or was put back already",
             "look at it, and make the change by hand",
             id=record.id,
             file=record.paths[0],
@@ -435,7 +435,7 @@ def _agreed(record: ChangeRecord, merged: MergedChange) -> MergedChange:
 
 def _what_happened(clash: FileConflict) -> str:
     if clash.conflict.theirs is None and clash.conflict.what == "entry":
-        return "is not there any more"
+        return "no longer exists"
     return "was changed since"
 
 
