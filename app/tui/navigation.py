@@ -236,7 +236,7 @@ class Navigation(Part):
             pane.close_detail()
         self._fit(pane)
         if self._panes.zoomed:
-            self.app.say(f"The list has all the room; Enter shows the entry, {self.app.key_of('view.zoom')} both.")
+            self.app.say(f"The list fills the pane; Enter shows the entry, {self.app.key_of('view.zoom')} both.")
         self.app.refresh_keys()
 
     def to_entry(self) -> None:
@@ -324,7 +324,7 @@ class Navigation(Part):
         elif pane.linked:
             pane.follow(pane.linked[0].target)
         else:
-            self.app.say("This entry is linked to nothing.")
+            self.app.say("This entry has no links.")
 
     def linked(self, pane: Pane) -> None:
         """Follow the first link if that was asked for and the cursor did not move since; called when the links are
@@ -375,7 +375,7 @@ class Navigation(Part):
         """Go to the first problem in the files."""
         found = next((one for one in self.app.overview.problems if one.level == "error"), None)
         if found is None:
-            self.app.say("Nothing is wrong in the files.")
+            self.app.say("No problems in the files.")
             return
         self.jump(found.file, f"line:{found.line - 1}" if found.line else "")
         self.app.say(f"{found.place}: {found.message}", severity="warning")

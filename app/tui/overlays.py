@@ -84,7 +84,7 @@ class Overlays(Part):
         # The last screen may already be gone, with the application.
         shown = self.app.screen_stack[-1:]
         if shown and shown != [self.app.main_screen]:
-            self.app.say(f"{what} was ready when something else was open; ask for it again.")
+            self.app.say(f"{what} was ready when something else was open; try again.")
         return shown == [self.app.main_screen]
 
     @contextmanager

@@ -101,7 +101,11 @@ class PaneState(Part):
 
     def saved_views(self, pane_id: str) -> dict[str, dict[str, str]]:
         """Return the saved views of a pane by name, in the order in which they were saved."""
-        return {name: _texts(view) for name, view in _dict(_dict(self._read().get("views")).get(pane_id)).items()}
+        views = {name: _texts(view) for name, view in _dict(_dict(self._read().get("views")).get(pane_id)).items()}
+        for view in views.values():
+            if view.get("sort", "").startswith("file order"):  # The earlier name of that sort.
+                view["sort"] = view["sort"].replace("file order", "unsorted")
+        return views
 
     def keep_view(self, pane_id: str, name: str, view: Mapping[str, str] | None) -> None:
         """Save a view under a name, also in place of another one; None forgets it."""

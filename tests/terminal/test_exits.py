@@ -85,7 +85,7 @@ def test_a_closed_terminal_keeps_what_was_typed(shop: Path) -> None:
 
 
 def test_kill_in_a_form_loses_two_seconds_at_most(shop: Path) -> None:
-    """kill -9: what was typed is on the disk within two seconds, the next start offers it, and w goes on with it."""
+    """kill -9: what was typed is on the disk within two seconds, the next start offers it, and w continues it."""
     with opened(shop) as terminal:
         in_a_form(terminal)
         watch = Stopwatch(terminal.process.pid)

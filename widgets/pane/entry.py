@@ -36,7 +36,7 @@ class PaneOverrides(Widget):
     title: ClassVar[str] = ""
     files: ClassVar[tuple[str, ...]] = ()
     empty: ClassVar[str] = "Nothing here yet."
-    sorts: ClassVar[tuple[str, ...]] = ("file order",)
+    sorts: ClassVar[tuple[str, ...]] = ("unsorted",)
     filter_fields: ClassVar[tuple[str, ...]] = ()
     filter_words: ClassVar[tuple[str, ...]] = ()
     """Completions for a filter by field, such as `is:stale`: the values of fields that have only a few."""

@@ -39,7 +39,7 @@ class FleetPane(RecordPane):
     title: ClassVar[str] = "Workspaces"
     empty: ClassVar[str] = (
         "All your workspaces, with overdue tasks, alerts and what needs you.\n\n"
-        "None is listed. `memdeck fleet scan ~/src` lists all beneath a folder; one that you open is listed by itself."
+        "The list is empty. `memdeck fleet scan ~/src` adds all beneath a folder; opening one adds it, too."
     )
     sorts: ClassVar[tuple[str, ...]] = ("place", "name", *COUNTED[:3], "maintained", "size")
     filter_fields: ClassVar[tuple[str, ...]] = ("host", "path", "system", "is")
@@ -102,7 +102,7 @@ class FleetPane(RecordPane):
         heard = "never" if one.age is None else say_ago(one.age)
         told: dict[str, Any] = {
             "path": path,
-            "open": "it is this one" if item.tone == "accent" else "",
+            "open": "this workspace" if item.tone == "accent" else "",
             "host": item.lead,
             "heard": Piece(heard, "alert" if one.stale else "plain") if one.age is not None or one.stale else "",
         }

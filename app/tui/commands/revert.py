@@ -68,7 +68,7 @@ def _show(context: Context, change: LoggedChange, views: Sequence[ChangeView]) -
         Preview(
             f"Take back: {change.summary[:300]}",
             plan_lines(change, views, context.glyphs),
-            summary=words if views else "Nothing is left of it to take back.",
+            summary=words if views else "Nothing of it is left to undo.",
             applicable=bool(views),
         ),
         lambda _: _revert(context, change.ref, f"Undid: {change.summary}"),
@@ -82,7 +82,7 @@ def _revert(context: Context, change_id: str, words: str, take: Take | None = No
 
     def write() -> Outcome:
         done = take_back(workspace, change_id, actor=ACTOR, now=now, take=take).change
-        return Outcome(done, words if done.files else "Nothing is left of it to take back.")
+        return Outcome(done, words if done.files else "Nothing of it is left to undo.")
 
     return context.write(write, taken_back=True)
 

@@ -98,7 +98,7 @@ def _settle(context: Context, one: WaitingProposal) -> Step:
 
 def _ask(context: Context, one: WaitingProposal, clashes: Sequence[FileConflict], reasons: Sequence[str]) -> Step:
     if reasons or not clashes:
-        why = reasons[0] if reasons else "it fits again"
+        why = reasons[0] if reasons else "the conflict is gone; try again"
         return steps((context.say(f"Not accepted: {why}.", severity="warning"), context.read_again()))
     return ask_sides(
         context,

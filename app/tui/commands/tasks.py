@@ -122,7 +122,7 @@ def progress(context: Context) -> Step:
         edit = partial(progress_task, percent=percent, note=note or None, base=_base(tasks))
         return _apply(context, "progress", tasks, edit, otherwise=_asking(context, "progress", tasks))
 
-    question = _about("How far", tasks)
+    question = _about("Progress", tasks)
     return context.ask(Prompt(question, value, placeholder="60 and a note", validate=validate, hint=hint), answered)
 
 
@@ -174,7 +174,7 @@ def quick(context: Context) -> Step:
         if len(lines) < 2:
             return _add_quick(context, [text])
         options = [
-            PickOption("lines", f"{len(lines)} tasks", "one a line", key="t"),
+            PickOption("lines", f"{len(lines)} tasks", "one per line", key="t"),
             PickOption("joined", "One task", "all lines joined", key="o"),
         ]
         return context.ask(
@@ -300,7 +300,7 @@ def split(context: Context) -> Step:
 
         return lambda snapshot: split_task(snapshot, ref, values["parts"].split("\n"), now=now)
 
-    field = FieldSpec("parts", "one a line", "multiline", required=True)
+    field = FieldSpec("parts", "one per line", "multiline", required=True)
     plan = FormPlan("Split task", (field,), build, "tasks.split")
     return context.form(open_pane(context), plan, task, note=task.title[:200])
 
@@ -313,7 +313,7 @@ def plan(context: Context) -> Step:
     now = tasks[0].orchestration_id if len(tasks) == 1 else None
     plans = [plan for plan in pane.snapshot.plans.plans if plan.section == "active" and plan.plan_id]
     if not plans:
-        return context.say("No active plan to belong to.")
+        return context.say("No active plan.")
     options = [
         PickOption(f"plan:{plan.plan_id}", plan.title, plan.plan_id or "", marked=plan.plan_id == now) for plan in plans
     ]

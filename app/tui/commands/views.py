@@ -98,7 +98,7 @@ def saved(context: Context) -> Step:
         for name, view in known.items()
     ]
     options.append(PickOption("save:", "Save this view …", group="THIS VIEW" if known else ""))
-    options.append(PickOption("reset:", "Back to the usual view", group="THIS VIEW" if known else ""))
+    options.append(PickOption("reset:", "Back to the default view", group="THIS VIEW" if known else ""))
 
     def answered(answer: tuple[str, str]) -> Step:
         verb, chosen = answer
@@ -123,11 +123,11 @@ def _save(context: Context) -> Step:
             return "a view needs a name"
         if len(text.strip()) > LONGEST_NAME:
             return f"at most {LONGEST_NAME} characters"
-        return "there are too many views; take one away first" if len(known) >= MOST_VIEWS else None
+        return "too many views; remove one first" if len(known) >= MOST_VIEWS else None
 
     def answered(name: str) -> Step:
         return steps(
-            (context.keep_view(pane, name.strip(), view), context.say(f"Kept as “{name.strip()}”; V opens it."))
+            (context.keep_view(pane, name.strip(), view), context.say(f"Saved as “{name.strip()}”; V opens it."))
         )
 
     hint: Callable[[str], str] = lambda text: (  # noqa: E731
@@ -149,8 +149,8 @@ def _words(view: dict[str, str]) -> str:
     parts = [view.get("view", "")] if view.get("view", "list") != "list" else []
     if (group := view.get("group", "section")) != "section":
         parts.append(f"grouped by {group}")
-    if (sort := view.get("sort", "file order")) != "file order":
+    if (sort := view.get("sort", "unsorted")) != "unsorted":
         parts.append(f"sorted by {sort}")
     if text := view.get("filter", ""):
         parts.append(f"/{text}")
-    return ", ".join(parts) or "the usual view"
+    return ", ".join(parts) or "the default view"

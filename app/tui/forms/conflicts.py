@@ -49,7 +49,7 @@ def ask_fields(
     others = [spec.label for spec in sheet.plan.fields if spec.name in mine and spec.name not in asked]
     note = sheet.title
     if others:
-        note += f"\nWhat you changed besides goes along: {', '.join(others)}."
+        note += f"\nYour other changes are saved too: {', '.join(others)}."
     validate = {spec.name: spec.validate for spec in sheet.plan.fields}
     return context.ask(ThreeWay(CHANGED, questions, note=note, validate=validate), answered, left=show)
 
@@ -156,7 +156,7 @@ def ask_sides(
             chosen[clash.key] = meant.get(answer, Written(answer))
         return settle(taking_each(chosen))
 
-    note = "Both changed the same. Newer changes stay; choose for each place what it should say."
+    note = "Both changed the same. Newer changes stay; choose the text for each place."
     return context.ask(ThreeWay(title, questions, note=note, sides=sides), answered)
 
 
@@ -201,7 +201,7 @@ def _choose(
     done: Callable[[], Step],
 ) -> Step:
     def copy() -> Step:
-        return steps((context.copy(typed, "What you typed is in the clipboard."), done()))
+        return steps((context.copy(typed, "Your text is in the clipboard."), done()))
 
     options: list[tuple[str, str, str, Callable[[], Step]]] = []
     if renamed is not None:
@@ -211,13 +211,13 @@ def _choose(
     else:
         head, words = "This entry no longer exists", f"{title}\nwas removed or renamed by another program."
         if again is not None:
-            options.append(("p", "Put it back", "with what you changed", again))
+            options.append(("p", "Put it back", "with your changes", again))
     shown = typed.strip().split("\n")
     words += "\n\nYou typed:\n" + "\n".join(text[:200] for text in shown[:3]) + ("\n…" if len(shown) > 3 else "")
-    options.append(("c", "Copy what you typed", "and leave", copy))
+    options.append(("c", "Copy your text", "and leave", copy))
     if left is not None:
-        options.append(("k", "Keep it as a draft", "w goes on with it", left))
-    options.append(("d", "Discard it", "what you typed is lost", done))
+        options.append(("k", "Keep it as a draft", "w continues it", left))
+    options.append(("d", "Discard it", "your text is lost", done))
     acts = {name: act for _, name, _, act in options}
     screen = Pick(head, [PickOption(name, name, note, key=key) for key, name, note, _ in options], words)
     return context.ask(screen, lambda choice: acts[choice[1]](), left=left or copy)

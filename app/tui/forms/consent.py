@@ -133,7 +133,7 @@ class ConsentPart(Part):
             if then is not None:
                 then()
             elif not questions:
-                self.app.say("Nothing here waits for an approval.")
+                self.app.say("Nothing here needs approval.")
             return
 
         question = questions[index]

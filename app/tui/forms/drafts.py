@@ -215,7 +215,7 @@ class FormDrafts(Part):
             more = len(new) - 1
             words = f"{about(new[0])} was never saved" + (f", and {more} more" if more else "")
             key = self.app.key_of("draft.resume" if new[0] is drafts[0] else "pane.brief")
-            does = "go on with it" if new[0] is drafts[0] else "see it in Brief"
+            does = "continue it" if new[0] is drafts[0] else "see it in Brief"
             self.app.say(f"{words}. Press {key} to {does}.", title="Draft")
         self.app.pane_state.tell_drafts(map(_version, drafts))
         self.show_left()

@@ -24,13 +24,13 @@ PARTS: dict[str, str] = {
     "In a form": "widgets.input.form:Form",
     "In a choice of a form": "widgets.input.editors:Choice",
     "In a question": "widgets.dialogs.dialogs:Confirm",
-    "In a question for a line": "widgets.dialogs.dialogs:Prompt",
+    "In a one-line question": "widgets.dialogs.dialogs:Prompt",
     "In a plan before it is applied": "widgets.dialogs.dialogs:Preview",
     "In the year of the journal": "widgets.calendar.year:YearScreen",
     "In a menu": "widgets.dialogs.pick:Pick",
     "In a question about running something": "widgets.dialogs.consent:ConsentScreen",
-    "Where both changed the same": "widgets.dialogs.three_way:ThreeWay",
-    "Between the fields of that": "widgets.dialogs.three_way:ThreeWayView",
+    "In a conflict": "widgets.dialogs.three_way:ThreeWay",
+    "Between the fields of a conflict": "widgets.dialogs.three_way:ThreeWayView",
     "In the history of an entry": "widgets.dialogs.entry_history:EntryHistory",
     "In the list of commands": "app.tui.keys.help:CommandScreen",
     "In the search": "app.tui.search.screen:SearchScreen",
@@ -40,14 +40,14 @@ PARTS: dict[str, str] = {
 
 
 ALONE = frozenset(
-    {"In the year of the journal", "In a menu", "In a form", "In a question", "In a question for a line"}
-    | {"In a plan before it is applied", "In a question about running something", "Where both changed the same"}
+    {"In the year of the journal", "In a menu", "In a form", "In a question", "In a one-line question"}
+    | {"In a plan before it is applied", "In a question about running something", "In a conflict"}
     | {"In the history of an entry", "In the list of commands", "In the search", "In jump mode"}
 )
 """The parts that are dialogs: none of the main screen's keys work in them."""
 
 TYPING = frozenset(
-    {"In the filter", "In a form", "In a question for a line", "In the list of commands", "In the search"}
+    {"In the filter", "In a form", "In a one-line question", "In the list of commands", "In the search"}
     | {"In jump mode"}
 )
 

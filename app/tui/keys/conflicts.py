@@ -45,7 +45,7 @@ def conflicts(keymap: Keymap, environ: Mapping[str, str]) -> Iterator[KeyProblem
 
     for key, winner, loser in shared_keys(keymap):
         chosen = winner.id if winner.id in keymap.rebound else loser.id
-        yield problem(chosen, f"{key_name(key)} means {winner.id} and {loser.id}; {winner.id} wins where both can be")
+        yield problem(chosen, f"{key_name(key)} means {winner.id} and {loser.id}; {winner.id} wins where both apply")
     around = running(environ)
     for known in known_bindings():
         keys = keymap.keys(known.id, known.keys)

@@ -201,7 +201,7 @@ class CommandScreen(Finder, Dialog, ModalScreen["str | None"]):
     }}
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "do it", id="palette.choose", tooltip="Do the command", priority=True),
+        Binding("enter", "choose", "run", id="palette.choose", tooltip="Run the command", priority=True),
         Binding("escape", "leave", "close", id="palette.leave", tooltip="Do nothing"),
         *finder_bindings("palette", "command"),
     ]
@@ -252,7 +252,7 @@ class CommandScreen(Finder, Dialog, ModalScreen["str | None"]):
         self.listed.action_first()
 
     def choose(self) -> None:
-        """Do the command under the cursor, if it works now; the other keys are only shown."""
+        """Run the command under the cursor, if it works now; the other keys are only shown."""
         row = self._rows.get(self.listed.cursor)
         if row is not None and row.id and not row.why:
             self.dismiss(row.id)

@@ -48,8 +48,8 @@ class JumpScreen(Modal, ModalScreen[JumpPlace | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "cancel", id="jump.leave", tooltip="Go nowhere"),
-        Binding("backspace", "back", "one letter back", id="jump.back", tooltip="Take a letter back", show=False),
+        Binding("escape", "leave", "cancel", id="jump.leave", tooltip="Cancel the jump"),
+        Binding("backspace", "back", "delete letter", id="jump.back", tooltip="Delete a letter", show=False),
     ]
 
     def __init__(self, places: Sequence[JumpPlace], size: Size) -> None:

@@ -162,7 +162,7 @@ class Jobs(Part):
         for job in self._running:
             job.cancel.set()
         self.show()
-        self.app.say("Stopping what runs.")
+        self.app.say("Stopping the running jobs.")
 
     def leave(self) -> None:
         """Cancel all jobs, and start no other."""

@@ -77,7 +77,7 @@ class Edits(Part):
         self._passed += 1
         if self._held is not None:
             self._held = None
-            self.app.say("The form took too long to open; ask for it again.")
+            self.app.say("The form took too long to open; try again.")
 
     def once_seen(self, act: Callable[[], object]) -> None:
         """Open a form of the entry on the screen; if a change is being written or read back, open it after that.
@@ -240,7 +240,7 @@ class Edits(Part):
         False.
         """
         if self._overtaken:
-            self.app.say(f"{what} took too long to open; ask for it again.")
+            self.app.say(f"{what} took too long to open; try again.")
         return not self._overtaken
 
     def undo_or_redo(self, *, back: bool) -> None:
@@ -358,7 +358,7 @@ class Edits(Part):
         """Report what was done, and refresh."""
         self.app.outside_changes.changed()
         self.end()
-        words = outcome.summary if outcome.change.files else "Nothing was different."
+        words = outcome.summary if outcome.change.files else "Nothing changed."
         words = words[:1].upper() + words[1:]
         back = f". {self.app.key_of('change.undo')} takes it back." if taken_back and outcome.change.files else ""
         if outcome.secrets:

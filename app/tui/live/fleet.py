@@ -147,7 +147,7 @@ class AllWorkspaces(Part):
             return
         if self.app.shows_one_pane:
             where = "" if item.host == host_name(self.app.environ) else f" on {item.host}"
-            self.app.say(f"All workspaces are only looked at here; `memdeck {item.path}`{where} opens this one.")
+            self.app.say(f"This view is read-only; `memdeck {item.path}`{where} opens this one.")
         elif item.host != host_name(self.app.environ):
             self.app.say(f"It is on {item.host}: open it there.", severity="warning")
         elif self.source.is_open(item):

@@ -235,7 +235,7 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         rows: list[Hashable] = [Earlier(text) for text in self._history]
         rows += [Example(text, words) for text, words in EXAMPLES]
         self.listed.set_rows(rows)
-        self._say("asked before" if self._history else "ways to ask")
+        self._say("recent searches" if self._history else "search syntax")
 
     # The list
 
@@ -327,7 +327,7 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
 
 def _nothing(answer: SearchAnswer) -> str:
     """Return what to say if nothing matches all words."""
-    return "nothing holds all words" if answer.partial else "nothing found"
+    return "no entry has all words" if answer.partial else "nothing found"
 
 
 def _kind(entry: FoundEntry) -> str:

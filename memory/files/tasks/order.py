@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from .model import Task
 
-FILE_ORDER = "file order"
+UNSORTED = "unsorted"
 SORTS = (
-    FILE_ORDER,
+    UNSORTED,
     "urgency",
     "due",
     "priority",
@@ -28,7 +28,7 @@ SORTS = (
     "progress",
     "tags",
 )
-"""What tasks can be sorted by; the first is how they stand in the file."""
+"""What tasks can be sorted by; the first is the order of the file."""
 
 GROUP_WORDS = {"tag": "first tag"}
 """What groups are called that are not called by their name: a task stands under one of its tags only."""
@@ -52,7 +52,7 @@ def sort_key(name: str, now: datetime, zone: tzinfo) -> Callable[[Task], tuple[b
     """
     known: dict[str, Moment | None] = {}
     return {
-        FILE_ORDER: lambda task: (False, 0),  # noqa: ARG005
+        UNSORTED: lambda task: (False, 0),  # noqa: ARG005
         "urgency": lambda task: (False, -urgency_of(task, now, zone, known, words=False).points),
         "due": lambda task: _date(task.due, zone, known),
         "priority": lambda task: (task.priority is None, PRIORITIES.index(task.priority) if task.priority else 0),

@@ -112,7 +112,7 @@ def test_a_completed_card_is_not_started(workspace: Workspace) -> None:
 def test_without_an_active_plan_there_is_none_to_belong_to(workspace: Workspace) -> None:
     """No menu of nothing: it is said."""
     done = tasks.plan(context_over(workspace, "tasks", "Deploy"))
-    assert done == ("say", ("No active plan to belong to.",), {})
+    assert done == ("say", ("No active plan.",), {})
 
 
 def test_a_task_is_split_in_a_form(workspace: Workspace) -> None:

@@ -178,4 +178,4 @@ async def test_an_action_of_a_task_is_asked_for_in_its_pane(workspace: Workspace
         await press(pilot, "enter")
         assert pane.go_to(next(task.ref for task in tasks if task.action is None))
         await press(pilot, "T")
-        assert said(app) == ["Nothing here waits for an approval."]
+        assert said(app) == ["Nothing here needs approval."]

@@ -98,7 +98,7 @@ async def test_the_fleet_alone_changes_nothing(here: Workspace) -> None:
         assert [name.id for name in app.navigation.panes] == ["fleet"]
         assert "Enter" not in screen_text(app).splitlines()[-1]
         await press(pilot, "home", "enter")
-        assert "only looked at here" in screen_text(app)
+        assert "This view is read-only" in screen_text(app)
         for keys in (("2",), ("g", "t"), ("a",), ("u",), ("T",), ("M",), ("Q",)):
             await press(pilot, *keys)
             assert isinstance(app.navigation.pane, FleetPane)

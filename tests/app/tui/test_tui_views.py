@@ -112,7 +112,7 @@ async def test_grouping_and_sorting_by_menu(workspace: Workspace) -> None:
         await press(pilot, "z", "G", "enter")
         assert tasks_pane(app).sort == "tags"
         await press(pilot, "S", "home", "enter")
-        assert tasks_pane(app).sort == "file order"
+        assert tasks_pane(app).sort == "unsorted"
         assert "grouped by priority" in screen_text(app)
         await press(pilot, "z", "escape")
         assert headings(app) == ["HIGH", "NORMAL", "LOW"]
@@ -125,7 +125,7 @@ async def test_views_are_kept_under_a_name(workspace: Workspace) -> None:
         await press(pilot, "z", "j", "j", "enter", "S", "j", "enter", "V", "enter")
         await type_text(pilot, "by weight")
         await press(pilot, "enter", "V", "G", "enter")
-        assert (tasks_pane(app).group, tasks_pane(app).sort) == ("section", "file order")
+        assert (tasks_pane(app).group, tasks_pane(app).sort) == ("section", "unsorted")
     app = make_app(workspace, pane="tasks")
     async with running(app) as pilot:
         await press(pilot, "V")
@@ -135,6 +135,8 @@ async def test_views_are_kept_under_a_name(workspace: Workspace) -> None:
         await press(pilot, "V", "x")
         assert "by weight" not in screen_text(app)
         assert app.pane_state.saved_views("tasks") == {}
+        app.pane_state.keep_view("tasks", "old", {"sort": "file order, reversed"})
+        assert app.pane_state.saved_views("tasks") == {"old": {"sort": "unsorted, reversed"}}
 
 
 def _body(data: bytes) -> bytes:

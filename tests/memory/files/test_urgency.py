@@ -111,7 +111,7 @@ MANY = """\
 """
 
 ORDERS = {
-    "file order": "bacde",
+    "unsorted": "bacde",
     "urgency": "bcdae",
     "due": "bcade",
     "priority": "adebc",

@@ -127,7 +127,7 @@ class BriefPane(Pane):
         if first in ("upkeep", "beside"):
             return ""
         if first in ("overdue", "today") and len(group) > 1:
-            return f"{len(group)}  the most urgent first, W says why"
+            return f"{len(group)}  most urgent first, W explains"
         if first == "lost":
             return f"{len(group)}  B restores, x dismisses"
         return f"{len(group)}  (T)" if first == "waiting" else str(len(group))

@@ -22,23 +22,22 @@ from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import next_run, until
 
 HELP = {
-    "timezone": "The zone of times that are written without one: an IANA name such as Europe/Berlin. Without it the "
-    "machine's zone counts.",
+    "timezone": "The time zone of times without one: an IANA name such as Europe/Berlin. Default: the machine's.",
     "journalTaskChanges": "Whether starting, finishing and reopening a task writes an entry into the journal.",
-    "knowledgeStaleAfterDays": "After how many days Knowledge calls something stale: what has an older date, or "
-    "no date in a file that was not changed since. 0 is never; without it 180.",
+    "knowledgeStaleAfterDays": "After how many days Knowledge marks an item as stale. An item without a date "
+    "counts from the last change of the file. 0: never; default: 180.",
     "expression": "When the heartbeat looks at the tasks: a cron expression.",
     "cronJobId": "The cron job that this belongs to.",
     "projectId": "The project that the heartbeat works in.",
-    "target": "Where notifications go when nothing else says so.",
+    "target": "Where notifications go by default.",
     "channelId": "The channel that notifications go to: an ID from Contacts.",
-    "priority": "How urgent a notification is when nothing else says so: low, normal or high.",
-    "primaryChannel": "The channel that agents talk through first: an ID from Contacts.",
-    "secondaryChannel": "The channel that is used when the first does not answer: an ID from Contacts.",
-    "archiveCompletedAfterDays": "Tasks that were completed more than so many days ago move to the archive.",
-    "pruneJournalAfterDays": "Journal entries that are more than so many days old move to the archive.",
+    "priority": "The default priority of a notification: low, normal or high.",
+    "primaryChannel": "The channel that agents try first: an ID from Contacts.",
+    "secondaryChannel": "The channel that agents use when the first does not answer: an ID from Contacts.",
+    "archiveCompletedAfterDays": "After how many days completed tasks move to the archive.",
+    "pruneJournalAfterDays": "After how many days journal entries move to the archive.",
     "maxJournalEntries": "How many entries the journal keeps; the oldest ones beyond that move to the archive.",
-    "maintenanceSchedule": "When an open memdeck runs the maintenance: a cron expression. Without it, only when asked.",
+    "maintenanceSchedule": "When an open memdeck runs the maintenance: a cron expression. Default: only when asked.",
     "setupComplete": "Whether the agents' first setup is done.",
     "setupDate": "When the agents' first setup was done.",
 }
@@ -96,7 +95,7 @@ class ConfigPane(Pane):
                 rows.append(Heading(section or FRONT))
             rows.append(setting)
         found = unread_lines("config.md", snapshot.document("config.md"))
-        return [*rows, *unread_rows(found, "no setting in it", first=len(rows))]
+        return [*rows, *unread_rows(found, "not a setting", first=len(rows))]
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
         """Check the values once, then show the rows."""

@@ -70,7 +70,7 @@ WORDS: dict[tuple[str, str], tuple[str, str]] = {
     ("channel", "status"): ("", "Notifications skip a disconnected channel and use the next one."),
     ("route", "channel"): ("the name of a channel", "The channel on which the message arrives."),
     ("route", "project"): ("project-123", "The project that the message is for."),
-    ("route", "prefix"): ("/ask", "How a message begins that goes this way."),
+    ("route", "prefix"): ("/ask", "The beginning of messages that take this route."),
     ("route", "terminal"): ("auto, or a terminal's name", "Where the message is written: auto, or a terminal's name."),
     ("person", "name"): ("Alice", "What people call them."),
     ("person", "role"): ("PM", "What they do: PM, DevOps, Designer."),
@@ -206,7 +206,7 @@ class ContactsPane(OutlinePane):
         if isinstance(item, Branch):
             words = {
                 "channel": "What agents send and receive messages through.",
-                "route": "Which project a message goes to that arrives on a channel with a prefix.",
+                "route": "Which project gets the messages of a channel that begin with a prefix.",
                 "person": "Who to ask, and how to reach them.",
             }[item.kind]
             lines = [Title(item.title), Spacer(), Prose(words), Spacer(), Prose(f"a adds a {item.kind}.", tone="muted")]

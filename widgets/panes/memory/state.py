@@ -54,10 +54,10 @@ class StatePane(RecordPane):
     files: ClassVar[tuple[str, ...]] = (".agent-memory/state.json",)
     purpose: ClassVar[str] = "Told to agents when they start working here."
     empty: ClassVar[str] = (
-        "What this repository is, the current work, its traps and next steps, kept for people and agents. Sessions of "
-        "agents are imported as events, and a recall takes what they say into it.\n\n"
-        "Press {memory.next|R} to make it from the repository as it is: manifests, README, tree, test commands, git. "
-        "Nothing is run. `memdeck state init` does the same."
+        "What this repository is, the current work, its traps and next steps, kept for people and agents. Agent "
+        "sessions are imported as events, and a recall updates the state from them.\n\n"
+        "Press {memory.next|R} to create it from the repository: manifests, README, tree, test commands, git. "
+        "No command is run. `memdeck state init` does the same."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("part", "source")
     filter_values: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -239,7 +239,7 @@ class StatePane(RecordPane):
 
         def check(values: dict[str, str]) -> dict[str, str]:
             taken = values["title"].strip().casefold() in titles
-            return {"title": f"there is a {LISTS[section]} of that title"} if taken else {}
+            return {"title": f"a {LISTS[section]} with that title exists"} if taken else {}
 
         blank = dict.fromkeys(("title", *FIELDS[section]), "")
         return FormPlan(f"New {LISTS[section]}", _fields(blank), build, "state.edit", focus="title", check=check)
@@ -350,7 +350,7 @@ def _fields(base: Mapping[str, Any]) -> list[FieldSpec]:
             plain_label(key),
             "text" if key in SHORT else "multiline",
             "\n".join(value) if isinstance(value, list) else str(value),
-            placeholder="one a line" if isinstance(value, list) else "",
+            placeholder="one per line" if isinstance(value, list) else "",
             required=not isinstance(value, list),
         )
         for key, value in base.items()

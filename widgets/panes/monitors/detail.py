@@ -108,7 +108,7 @@ def _state(
     elif alert.failures:
         yield Labelled("failures", f"{alert.failures} in a row, no alert yet")
     if alert.flapping:
-        yield Labelled("flapping", "it keeps turning; messages wait until it settles", "warn")
+        yield Labelled("flapping", "it is flapping; messages wait until it settles", "warn")
     if standing.broken:
         yield Labelled("cannot run", standing.broken, "alert")
     if standing.blocked:
@@ -139,7 +139,7 @@ def _times(monitor: Monitor, now: datetime, zone: tzinfo, *, runs: bool) -> Iter
     elif run is not None:
         yield Labelled("next run", f"{run:%Y-%m-%d %H:%M}, {until(run, now, zone)}")
     elif expression:
-        yield Labelled("next run", "this is no cron expression", "warn")
+        yield Labelled("next run", "not a cron expression", "warn")
 
 
 def _pictures(picture: Picture, now: datetime, zone: tzinfo, glyphs: Glyphs, width: int) -> Iterator[DetailLine]:

@@ -34,7 +34,7 @@ _OF_TYPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("expect", "expect", ("http",), 'ok, or json.state == "up"'),
     ("certificate", "certificate", ("http",), "how long it must still be valid: 14d"),
     ("command", "command", ("command",), "runs only after approval"),
-    ("unit", "unit", ("command",), "words for its number: % used"),
+    ("unit", "unit", ("command",), "the unit of its number: % used"),
     ("host", "host", ("tcp",), "db.example.com:5432"),
     ("path", "path", ("file",), "relative to the workspace"),
     ("entry", "entry", ("heartbeat",), "title of the journal entry; empty: its name"),
@@ -189,5 +189,5 @@ def _check(values: dict[str, str]) -> dict[str, str]:
         return {wanted: f"a monitor of type {values['type']} needs a {wanted}"}
     untimed = not values.get("olderThan", "").strip() and "age" not in values.get("threshold", "")
     if values.get("type") == "heartbeat" and untimed:
-        return {"olderThan": "how old may the last sign be? such as 26h"}
+        return {"olderThan": "maximum age of the last sign, such as 26h"}
     return {}

@@ -39,7 +39,7 @@ class MonitorsPane(Pane):
         "Services and machines that are checked from time to time, and what happens when they fail.\n\n"
         "Press {entry.add|a} to add the first monitor."
     )
-    sorts: ClassVar[tuple[str, ...]] = ("alerts first", "file order", "status", "last check", "name")
+    sorts: ClassVar[tuple[str, ...]] = ("alerts first", "unsorted", "status", "last check", "name")
     filter_fields: ClassVar[tuple[str, ...]] = ("name", "type", "status")
     item_name: ClassVar[str] = "monitor"
 
@@ -64,7 +64,7 @@ class MonitorsPane(Pane):
             snapshot.monitors.monitors, key=lambda monitor: not alerts(monitor, self._pictures.get(monitor.ref))
         )
         found = unread_lines("monitors.md", snapshot.document("monitors.md"))
-        return [*rows, *unread_rows(found, "not run: no section of monitors", first=len(rows))]
+        return [*rows, *unread_rows(found, "not run: not a monitor section", first=len(rows))]
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many are not healthy, how many blocked, and how many not checked yet."""
@@ -88,7 +88,7 @@ class MonitorsPane(Pane):
     def sort_key(self, item: Monitor, name: str) -> Any:
         """The sort key: file order, not healthy first, longest unchecked first, or by name."""
         match name:
-            case "file order":
+            case "unsorted":
                 return item.line
             case "status":
                 if alerts(item, self._pictures.get(item.ref)):

@@ -72,7 +72,7 @@ class PlansPane(OutlinePane):
             if rows:
                 rows.append(Note(number=len(rows)))
             wrong = plans[0].heading is not None
-            rows.append(Heading(title, f"{len(plans)}  no section of plans" if wrong else str(len(plans))))
+            rows.append(Heading(title, f"{len(plans)}  not a plan section" if wrong else str(len(plans))))
             for number, plan in enumerate(plans):
                 if number:
                     rows.append(Note(number=len(rows)))

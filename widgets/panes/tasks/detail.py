@@ -63,7 +63,7 @@ def _state(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> DetailLin
     lines: list[Line] = [tuple(first)]
     if task.heading is not None:
         where = f"under {task.heading.strip()!r}" if task.heading.strip() else "above the first section"
-        lines.append(line(Piece(f"{glyphs.alert} {where}, which is no section: taken for pending", "warn")))
+        lines.append(line(Piece(f"{glyphs.alert} {where}, which is not a section: treated as pending", "warn")))
     if task.recurring:
         from memory.base.cron import describe
 

@@ -35,7 +35,7 @@ LANES = (("pending", "PENDING"), ("in-progress", "IN PROGRESS"), ("completed", "
 """The columns of the board."""
 
 
-WRONG_HEADING = "no section of tasks: taken for pending"
+WRONG_HEADING = "not a task section: treated as pending"
 """The note of a heading that is not a section of tasks."""
 
 
