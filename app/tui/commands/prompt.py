@@ -54,7 +54,7 @@ def agent(context: Context) -> Step:
     def ask(own: dict[str, int]) -> Step:
         titles = {name: client.title for name, client in CLIENTS.items()}
         names = [*titles, *sorted(set(own) - set(titles))]
-        options = [PickOption(_ALL, _ALL, "what counts for every agent", key="0")]
+        options = [PickOption(_ALL, _ALL, "pins and mutes of every agent", key="0")]
         for at, name in enumerate(names, 1):
             said = f"{own[name]} of its own" if name in own else titles.get(name, "")
             options.append(PickOption(name, name, said, key=str(at) if at < 10 else ""))

@@ -89,7 +89,7 @@ async def test_typing_is_kept_and_leaving_drops_it(workspace: Workspace) -> None
 
 
 async def test_a_draft_is_offered_without_getting_in_the_way(workspace: Workspace) -> None:
-    """The next start says so, the brief lists it, the palette and w go on with it; saving removes it."""
+    """The next start says so, the brief lists it, the palette and w continue it; saving removes it."""
     a_draft(workspace, title=f"{FIRST} now")
     app = make_app(workspace)
     async with running(app) as pilot:

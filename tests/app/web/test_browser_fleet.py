@@ -72,7 +72,7 @@ async def test_the_pane_is_served_over_the_catalogue(served: Mapping[str, str], 
         await until(drew(page, "east"), "its host is shown", page)
         await page.evaluate("document.querySelector('.xterm-helper-textarea').focus()")
         await page.call("Input.dispatchKeyEvent", type="rawKeyDown", key="Enter", windowsVirtualKeyCode=13, text="\r")
-        await until(drew(page, "only looked at"), "it is said that it is not opened here", page)
+        await until(drew(page, "This view is read-only"), "it is said that it is not opened here", page)
         page.received = b""
         await page.type("gt")
         await until(drew(page, "Only Fleet"), "it is said that nothing else is served", page)

@@ -79,7 +79,7 @@ class MonitorsPane(Pane):
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:
-        """How many there are; a monitor that is not healthy or is in no section of monitors needs attention."""
+        """How many there are; a monitor that is not healthy or is outside the section of monitors needs attention."""
         monitors = snapshot.monitors.monitors
         misplaced = bool(unread_lines("monitors.md", snapshot.document("monitors.md")))
         bad = any(monitor.healthy is False or monitor.stale(now, snapshot.zone) for monitor in monitors)
