@@ -105,7 +105,7 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
         Binding("n,enter", "answer('skip')", "no", id="consent.no", tooltip="Leave it as it is"),
         Binding("y", "approve", "approve", id="consent.approve", tooltip="Approve exactly this"),
         Binding("d", "deny", "never", id="consent.deny", tooltip="Deny it and do not ask again"),
-        Binding("escape,q", "leave", "cancel", id="consent.leave", tooltip="Leave it and all that would follow"),
+        Binding("escape,q", "leave", "cancel", id="consent.leave", tooltip="Leave this question and all later ones"),
     ]
 
     def __init__(self, view: ConsentView, *, place: str = "") -> None:

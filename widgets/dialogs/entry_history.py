@@ -77,7 +77,7 @@ class EntryHistory(Dialog, ModalScreen[int | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("B", "bring_back", "bring back", id="history.bring_back", tooltip="Give the entry this text again"),
         Binding("tab", "other", "other side", id="history.other", tooltip="Go to the text, or back to the versions"),
-        Binding("escape,q,H", "leave", "cancel", id="history.leave", tooltip="Change nothing"),
+        Binding("escape,q,H", "leave", "close", id="history.leave", tooltip="Close the history"),
     ]
 
     def __init__(self, title: str, versions: Sequence[VersionRow], now: datetime, zone: tzinfo) -> None:

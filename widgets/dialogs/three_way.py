@@ -42,7 +42,7 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
         Binding("b", "choose('base')", "before", id="three_way.base", tooltip="Take what was there before both"),
         Binding("e", "edit", "edit", id="three_way.edit", tooltip="Type something else for this field"),
         Binding("enter,ctrl+s", "save", "save", id="three_way.save", tooltip="Write the choices"),
-        Binding("escape", "leave", "cancel", id="three_way.leave", tooltip="Go back; nothing is written"),
+        Binding("escape", "leave", "cancel", id="three_way.leave", tooltip="Write nothing"),
         Binding("M", "all('mine')", "all mine", id="three_way.all_mine", tooltip="Take mine everywhere"),
         Binding("T", "all('theirs')", "all theirs", id="three_way.all_theirs", tooltip="Take theirs everywhere"),
     ]
