@@ -151,7 +151,7 @@ def test_numbers_over_http_have_bounds(filled: Place) -> None:
                 for rows in ("1", "2", "1000"):
                     status, found = api.ask(method, path, {**base, "rows": rows})
                     assert status != 500, (path, rows, found)
-        assert api.ask("GET", "/api/v1/facts/export", {"rows": "2"})[1]["error"]["code"] == "api.argument"
+        assert api.ask("GET", "/api/v1/state/export", {"rows": "2"})[1]["error"]["code"] == "api.argument"
         code = api.ask("GET", "/api/v1/review/list", {"limit": "99999999999999999999"})[1]["error"]["code"]
         assert code == "usage.value"
 
