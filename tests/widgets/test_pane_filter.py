@@ -37,4 +37,4 @@ def test_the_parts_of_a_filter(text: str, expected: list[FilterPart]) -> None:
 
 def test_only_what_looks_like_a_field_is_called_strange() -> None:
     """What stands in quotes is text; a field with a minus is asked for its name like any other."""
-    assert strange_words('"colour: red" -pry:high', NAMES) == "pry: is no field"
+    assert strange_words('"colour: red" -pry:high', NAMES) == "pry: is not a field"

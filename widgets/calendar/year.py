@@ -194,10 +194,10 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         Binding("down,j", "step(1)", "next day", id="year.down", tooltip="A day later", show=False),
         Binding("n", "busy(1)", "next with entries", id="year.next", tooltip="The next day that has entries"),
         Binding(
-            "N", "busy(-1)", "one before", id="year.previous", tooltip="The day before that has entries", show=False
+            "N", "busy(-1)", "one before", id="year.previous", tooltip="The previous day that has entries", show=False
         ),
         Binding("T", "today", "today", id="year.today", tooltip="Today", show=False),
-        Binding("escape,q", "leave", "close", id="year.leave", tooltip="Stay where you are"),
+        Binding("escape,q", "leave", "close", id="year.leave", tooltip="Close and stay on the current day"),
     ]
 
     def __init__(self, day: date, today: date, counts: Mapping[date, int]) -> None:

@@ -346,7 +346,7 @@ class Prompt(Dialog, ModalScreen[str | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "accept", "save", id="prompt.accept", tooltip="Take the line", priority=True),
+        Binding("enter", "accept", "save", id="prompt.accept", tooltip="Accept the line", priority=True),
         Binding("escape", "leave", "cancel", id="prompt.leave", tooltip="Change nothing"),
     ]
 

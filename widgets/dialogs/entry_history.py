@@ -143,7 +143,7 @@ class EntryHistory(Dialog, ModalScreen[int | None]):
             note = "What it says now:"
             lines = [line(Piece(text)) for text in visible(one.text.rstrip(), newlines=True).split("\n")]
         elif not one.there:
-            note, lines = "The entry was not there.", []
+            note, lines = "The entry did not exist.", []
         else:
             note, lines = "B would change:", diff_lines(one.lines)
         self.query_one(".history--note", SafeText).say(note)

@@ -16,7 +16,7 @@ def finder_bindings(prefix: str, noun: str) -> list[Binding]:
     """Return the keys that move in a list of `noun`s; their ids begin with `prefix`."""
     keys = (
         ("down,ctrl+n", "move(1)", "down", f"The next {noun}"),
-        ("up,ctrl+p", "move(-1)", "up", f"The {noun} before"),
+        ("up,ctrl+p", "move(-1)", "up", f"The previous {noun}"),
         ("pagedown", "page(1)", "page down", "A page down"),
         ("pageup", "page(-1)", "page up", "A page up"),
     )

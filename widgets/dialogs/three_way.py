@@ -39,7 +39,7 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m", "choose('mine')", "mine", id="three_way.mine", tooltip="Take mine for this field"),
         Binding("t", "choose('theirs')", "theirs", id="three_way.theirs", tooltip="Take theirs for this field"),
-        Binding("b", "choose('base')", "before", id="three_way.base", tooltip="Take what was there before both"),
+        Binding("b", "choose('base')", "before", id="three_way.base", tooltip="Take the text before both changes"),
         Binding("e", "edit", "edit", id="three_way.edit", tooltip="Type something else for this field"),
         Binding("enter,ctrl+s", "save", "save", id="three_way.save", tooltip="Write the choices"),
         Binding("escape", "leave", "cancel", id="three_way.leave", tooltip="Write nothing"),

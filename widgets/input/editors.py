@@ -274,7 +274,7 @@ class Choice(Drawing, Widget, can_focus=True):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "step(-1)", "before", id="choice.previous", tooltip="The option before", group=CHOOSE),
+        Binding("left", "step(-1)", "before", id="choice.previous", tooltip="The previous option", group=CHOOSE),
         Binding("right,space", "step(1)", "next", id="choice.next", tooltip="The next option", group=CHOOSE),
     ]
 

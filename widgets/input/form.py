@@ -56,7 +56,7 @@ class Form(Dialog, ModalScreen[Values | None]):
         Binding("enter", "save_one", "save", id="form.save_one", tooltip="Save the only field", priority=True),
         Binding("escape", "leave", "cancel", id="form.leave", tooltip="Leave without saving"),
         Binding("down", "next", "next field", id="form.next", tooltip="Go to the next field", show=False),
-        Binding("up", "previous", "field before", id="form.previous", tooltip="The field before", show=False),
+        Binding("up", "previous", "field before", id="form.previous", tooltip="Go to the previous field", show=False),
     ]
 
     @dataclass

@@ -116,7 +116,7 @@ class Board(Horizontal):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        _binding("left,h", "column(-1)", "column before", "left", "Go to the column before"),
+        _binding("left,h", "column(-1)", "column before", "left", "Go to the previous column"),
         _binding("right,l", "column(1)", "next column", "right", "Go to the next column"),
     ]
 

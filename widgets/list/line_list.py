@@ -101,7 +101,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
     BINDINGS: ClassVar[list[BindingType]] = [
         _binding("enter", "open", "open", "open", "Open the row under the cursor"),
         _binding("j,down", "move(1)", "down", "down", "Move to the next row"),
-        _binding("k,up", "move(-1)", "up", "up", "Move to the row before"),
+        _binding("k,up", "move(-1)", "up", "up", "Move to the previous row"),
         _binding("ctrl+d", "page(0.5)", "half page down", "half_down", "Move half a page down"),
         _binding("ctrl+u", "page(-0.5)", "half page up", "half_up", "Move half a page up"),
         _binding("pagedown", "page(1)", "page down", "page_down", "Move a page down"),
@@ -109,9 +109,9 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         _binding("home", "first", "first", "first", "Move to the first row"),
         _binding("G,end", "last", "last", "last", "Move to the last row"),
         go_binding("list"),
-        _binding("space", "mark", "select", "select", "Select the row, or select it no longer"),
+        _binding("space", "mark", "select", "select", "Select or deselect the row"),
         _binding("v", "range", "range", "range", "Start selecting a range, or end it"),
-        Binding("escape", "clear", "back", id="list.clear", tooltip="Select nothing any more"),
+        Binding("escape", "clear", "back", id="list.clear", tooltip="Clear the selection"),
     ]
 
     cursor: reactive[Hashable | None] = reactive(None, repaint=False)

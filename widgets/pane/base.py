@@ -477,7 +477,7 @@ class Pane(LateTimers, PaneWithEntry):
             strange = strange_words(self.filter, self.filter_fields, listed=True)
             parts = parts_of(self.filter, self.filter_fields)
             values = [self.value_words(part.field, part.text) for part in parts if part.field and part.text]
-            said = (f"Nothing fits “{self.filter}”. Esc shows everything again.", strange, *dict.fromkeys(values))
+            said = (f"Nothing matches “{self.filter}”. Esc shows everything again.", strange, *dict.fromkeys(values))
             words = "\n\n".join(filter(None, said))
         elif refusal is not None:
             words = f"{refusal.message}; {refusal.hint}" if refusal.hint else refusal.message

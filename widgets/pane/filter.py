@@ -97,9 +97,9 @@ def strange_words(text: str, names: Sequence[str], *, listed: bool = False) -> s
     )
     if not strange:
         return ""
-    said = f"{', '.join(strange)} {'is no field' if len(strange) == 1 else 'are no fields'}"
+    said = f"{', '.join(strange)} {'is not a field' if len(strange) == 1 else 'are not fields'}"
     known = ", ".join(f"{name}:" for name in names)
-    return f"{said}; there are {known}." if listed and known else said
+    return f"{said}; fields: {known}." if listed and known else said
 
 
 class Needles(NamedTuple):

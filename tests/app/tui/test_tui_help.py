@@ -26,7 +26,7 @@ async def test_each_pane_has_its_own_keys_first(workspace: Workspace) -> None:
         assert own["Move the card to the next column: start or finish the task"].why == "Works on the board (b)."
         assert own["Say how far the task is, in percent, and a note"].why == "Not in progress yet: s starts it."
         await press(pilot, "c")
-        assert own_rows(app)[0].sentence == "Go to the day before"
+        assert own_rows(app)[0].sentence == "Go to the previous day"
         await press(pilot, "3")
         assert {row.group for row in own_rows(app)} == {"Journal"}
         assert any(row.keys == "c" and "year" in row.sentence for row in own_rows(app))
