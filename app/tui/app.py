@@ -9,6 +9,7 @@ from textual.app import ScreenStackError
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
+from textual.driver import Driver
 from textual.events import Event, InputEvent, Key, Paste
 from textual.widgets import Input
 
@@ -25,7 +26,7 @@ from .commands.conditions import Situation
 from .keys.available import why_dead
 from .keys.registry import BY_ID, PARTS, Command, found_at, function_of
 from .keys.type_ahead import apart
-from .lean_output import leaner
+from .lean_output import leaner, staying
 from .main_screen import MainScreen
 from .pane_state import PaneState
 from .shell import Changed, Progress, Setup, Shell, ThreadReport
@@ -131,10 +132,21 @@ class MemdeckApp(Shell):
         """The main screen."""
         return self.main_screen
 
+    def _build_driver(self, headless: bool, *args: Any, **kwargs: Any) -> Driver:
+        """Return the driver; it writes few bytes, and the screen stays while one workspace replaces another."""
+        driver = super()._build_driver(headless, *args, **kwargs)
+        if not headless:
+            write = staying(leaner(driver.write), lambda: self.keeps_screen, entered=self.setup.entered)
+            driver.write = write  # type: ignore[assignment,method-assign]
+        return driver
+
+    @property
+    def keeps_screen(self) -> bool:
+        """Whether another workspace replaces this one, on the same screen."""
+        return self.fleet.destination is not None and self.failure is None
+
     def on_mount(self) -> None:
         """Start listening to the clock."""
-        if self._driver is not None and not self.is_headless:
-            self._driver.write = leaner(self._driver.write)  # type: ignore[assignment,method-assign]
         self.set_interval(TICK_SECONDS, self._tick)
         if self.setup.watches:
             self.set_interval(PROPOSAL_SECONDS, lambda: self.proposals.refresh())

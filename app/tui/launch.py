@@ -90,7 +90,7 @@ def run(
     while True:
         setup = replace(_setup(start, workspace, environ), pane=first, path=path, safe=safe)
         if going is not None:
-            setup = replace(setup, pane=going.pane, way=going.way, entry=going.entry)
+            setup = replace(setup, pane=going.pane, way=going.way, entry=going.entry, entered=True)
         app = MemdeckApp(workspace, setup)
         listed = [] if workspace is None or demo else [partial(_list_workspace, workspace, state_home(environ))]
         code = _show(app, leaving, *listed)
@@ -100,7 +100,11 @@ def run(
                 app.workspace.close()
         if going is None or app.failure is not None:
             return code
-        workspace, demo = Workspace.open(going.root, state_home=state_home(environ), home=home(environ)), False
+        try:
+            workspace, demo = Workspace.open(going.root, state_home=state_home(environ), home=home(environ)), False
+        except BaseException:
+            leaving.restore()
+            raise
 
 
 def run_fleet(environ: Mapping[str, str]) -> int:

@@ -95,6 +95,28 @@ def placed(data: str) -> str:
     return "".join(out)
 
 
+ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"
+"""Switch to the alternate screen of a terminal, and back."""
+
+
+def staying(write: Callable[[str], None], stays: Callable[[], bool], *, entered: bool) -> Callable[[str], None]:
+    """Return a function that writes all but the ways out of the alternate screen while `stays`.
+
+    With `entered` the terminal shows that screen already, so the first way into it is left out too.
+    """
+
+    def written(data: str) -> None:
+        nonlocal entered
+        if entered and ENTER in data:
+            entered, data = False, data.replace(ENTER, "")
+        if LEAVE in data and stays():
+            data = data.replace(LEAVE, "")
+        if data:
+            write(data)
+
+    return written
+
+
 def leaner(write: Callable[[str], None]) -> Callable[[str], None]:
     """Return a function that writes with fewer bytes."""
 

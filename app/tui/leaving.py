@@ -106,14 +106,18 @@ class Leaving:
         if self._app is not None:
             time.sleep(GRACE)
             self.finish()
-        self._restore()
+        self.restore()
         assert self._code is not None
         os._exit(self._code)
 
-    def _restore(self) -> None:
+    def restore(self) -> None:
         """Give the terminal back unless Textual did; one that takes no more output is left as it is."""
         with suppress(OSError, termios.error):
-            if self._before is None or (termios.tcgetattr(0) == self._before and not self._writes()):
+            if self._before is None:
+                return
+            # An application that another one is to replace leaves its screen to it.
+            stays = getattr(self._app, "keeps_screen", False)
+            if termios.tcgetattr(0) == self._before and not self._writes() and not stays:
                 return
             termios.tcsetattr(0, termios.TCSANOW, self._before)
             if select.select([], [2], [], 0)[1]:

@@ -155,7 +155,8 @@ class Setup:
     `watches`); `remembers`: whether the state of the view is saved; `safe`: no command from memory files may run, even
     if it was approved; `hand_over`: gives the terminal to an editor (None: Textual's `suspend`); `only`: the id of the
     only pane to show, nothing of the workspace is shown or changed then; `way`: the workspaces to go back to, in the
-    order they were opened from one another; `entry`: the file and the ref of the entry to open first.
+    order they were opened from one another; `entry`: the file and the ref of the entry to open first; `entered`: the
+    terminal shows the alternate screen already.
     """
 
     clock: Callable[[], datetime]
@@ -173,6 +174,7 @@ class Setup:
     only: str | None = None
     way: tuple[Path, ...] = ()
     entry: tuple[str, str] | None = None
+    entered: bool = False
 
 
 class Shell(LateTimers, App[int]):

@@ -121,7 +121,7 @@ def test_an_error_that_nobody_expected_is_one_line(shop: Path, debug: str) -> No
     environ = {"XDG_STATE_HOME": str(shop.parent / "state"), "PYTHONPATH": str(HOUSE), "MEMDECK_DEBUG": debug}
     with Pseudo(shop.parent, [sys.executable, "-c", broken], environ) as terminal:
         terminal.wait_for("Deploy v2.1")
-        terminal.type(";")
+        terminal.type("L")
         terminal.ended()
         said = terminal.output.rpartition(b"\x1b[?1049l")[2].decode()
         assert terminal.process.returncode == 1

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
-from app.tui.lean_output import lean, placed
+from app.tui.lean_output import ENTER, LEAVE, lean, placed, staying
 
 COLOURS = st.sampled_from([None, "#ff0000", "#00ff00", "color(9)", "red", "bright_black"])
 STYLES = st.builds(
@@ -65,3 +65,15 @@ def test_the_cursor_is_put_behind_a_joined_emoji() -> None:
     width = cell_len(f"a {family}")
     assert placed(f"\x1b[2;5Ha {family}\x1b[0m|") == f"\x1b[2;5Ha {family}\x1b[2;{5 + width}H\x1b[0m|"
     assert placed("\x1b[2;5Hplain") == "\x1b[2;5Hplain"
+
+
+def test_the_alternate_screen_stays_while_one_application_replaces_another() -> None:
+    """The first way in is left out where the screen is shown already, a way out while the next one comes."""
+    out: list[str] = []
+    stays = False
+    write = staying(out.append, lambda: stays, entered=True)
+    for data in (ENTER, "a", LEAVE, ENTER):
+        write(data)
+    stays = True
+    write(f"b{LEAVE}")
+    assert out == ["a", LEAVE, ENTER, "b"]
