@@ -48,7 +48,7 @@ from .contents import Contents
 from .entry import PaneWithEntry
 from .filter import parts_of, strange_words
 from .offers import Badge, Build, FormPlan, Removal
-from .rows import RowKey, Rows, match_rows
+from .rows import LineRow, RowKey, Rows, match_rows
 from .visible_rows import Arrangement
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ class PaneList(LineList):
         if isinstance(key, Continuation):
             assert isinstance(key.owner, RowKey)
             return self._pane.draw_more(key.owner.item, key.number, width)
+        if isinstance(key, LineRow):
+            return clip_line(line(Piece(f"  line {key.line + 1}  {key.text}", "muted")), width)
         assert isinstance(key, RowKey)
         return self._pane.draw_row(key.item, width)
 
@@ -316,7 +318,7 @@ class Pane(LateTimers, PaneWithEntry):
         if self.contents is None:
             self._wanted_ref = ref
             return False
-        row = self.arrangement.row_of(ref)
+        row = self.arrangement.unread_at(ref) or self.arrangement.row_of(ref)
         if row is None:
             return False
         self.line_list.cursor = row

@@ -13,11 +13,12 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from widgets.chrome.frame import Frame
-from widgets.detail import Caption, Detail, DetailLine, Labelled, Link, Spacer, Title
+from widgets.chrome.keys import with_keys
+from widgets.detail import Caption, Detail, DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.text.styled_text import Line, line
 
 from .offers import Badge, Build, FormPlan, Removal
-from .rows import RowKey, keep
+from .rows import LineRow, RowKey, keep
 
 if TYPE_CHECKING:
     from textual.message import Message
@@ -288,6 +289,11 @@ class PaneWithEntry(PaneOverrides):
         cursor = self.line_list.cursor
         return cursor.item if isinstance(cursor, RowKey) else None
 
+    def unread_line(self) -> LineRow | None:
+        """The unread line under the cursor."""
+        cursor = self.line_list.cursor
+        return cursor if isinstance(cursor, LineRow) else None
+
     @property
     def linked(self) -> Sequence[Link] | None:
         """The links of the entry under the cursor; None while they are not known."""
@@ -372,6 +378,13 @@ class PaneWithEntry(PaneOverrides):
             return
         item = self.current()
         frame = self.query_one(".pane--detail-frame", Frame)
+        unread = self.unread_line()
+        if unread is not None:
+            frame.say("Unread line", unread.place)
+            why = f"{unread.why[:1].upper()}{unread.why[1:]}"
+            words = with_keys(f"{why}. {{entry.source|E}} opens {unread.file} there, in $EDITOR.", self.app)
+            self.detail_view.show((Prose(unread.text), Spacer(), Prose(words, tone="muted")))
+            return
         if item is None:
             frame.say("")
             self.detail_view.show(self.overview() if self.contents else ())

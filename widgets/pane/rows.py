@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from widgets.list.rows import Continuation, Heading, Note
@@ -28,6 +29,21 @@ class RowKey:
         self.item = item
         if mark != self.mark:
             self.mark, self.haystack = mark, None
+
+
+@dataclass(frozen=True, slots=True)
+class LineRow:
+    """A row for a line of a file that no entry takes; it is its own key. `line` counts from 0, `why` is the fault."""
+
+    file: str
+    line: int
+    text: str
+    why: str
+
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return f"{self.file}:{self.line + 1}"
 
 
 class Rows(NamedTuple):
@@ -56,7 +72,7 @@ EMPTY = Rows((), (), (), ())
 def match_rows(
     old: Rows, wanted: Iterable[Any], mark: Callable[[Any], Hashable], ref: Callable[[Any], Hashable]
 ) -> Rows:
-    """Return the rows for items, headings, notes and continuations; items that were there keep their rows.
+    """Return the rows for items and for what is between them; items that were there keep their rows.
 
     Continuations name their item as `owner`. An item is the same if its `mark`, else its `ref` is.
     """
@@ -64,7 +80,7 @@ def match_rows(
     items: list[Any] = []
     places: dict[int, int] = {}
     for part in wanted:
-        if isinstance(part, Heading | Note):
+        if isinstance(part, Heading | Note | LineRow):
             parts.append(part)
         elif isinstance(part, Continuation):
             parts.append((places[id(part.owner)], part.number))

@@ -1,22 +1,30 @@
-"""Rows for lines that no view of their file can read: shown with the problem; the cursor skips them."""
+"""Rows for lines of a file that nothing reads: the cursor stops on them, and $EDITOR opens the file there."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import Any
 
 from memory.base.safe_text import visible
+from memory.document import parse
+from memory.files.plain import UnreadLine, unread_lines
+from memory.files.snapshot import Snapshot
 from widgets.list.rows import Heading, Note
 
-if TYPE_CHECKING:
-    from memory.files.plain import UnreadLine
+from .rows import LineRow
+
+LARGEST = 200_000
+"""The bytes of the largest file whose lines are looked at: of larger ones `memdeck check` tells them."""
 
 
-def unread_rows(found: Sequence[UnreadLine], words: str, *, first: int) -> Sequence[Any]:
-    """Return a heading with the section's name for each group, and a line for each entry.
+def unread_rows(name: str, snapshot: Snapshot, words: str, *, first: int) -> Sequence[Any]:
+    """Return a heading with the section's name for each group of unread lines of a file, and a row for each line.
 
     `words` name the problem; `first` is a number that no note of the pane has.
     """
+    data = snapshot.document(name).dump()
+    found = _unread(name, data) if len(data) <= LARGEST else ()
     rows: list[Any] = []
     heading: str | None = None
     for one in found:
@@ -26,5 +34,10 @@ def unread_rows(found: Sequence[UnreadLine], words: str, *, first: int) -> Seque
                 rows.append(Note(number=first + len(rows)))
             count = sum(other.heading == heading for other in found)
             rows.append(Heading(visible(heading.strip()) or "NO HEADING", f"{count}  {words}"))
-        rows.append(Note(f"  line {one.line + 1}  {visible(one.title)}", number=first + len(rows)))
+        rows.append(LineRow(name, one.line, visible(one.title), words))
     return rows
+
+
+@lru_cache(maxsize=16)
+def _unread(name: str, data: bytes) -> tuple[UnreadLine, ...]:
+    return unread_lines(name, parse(data))

@@ -11,7 +11,7 @@ from widgets.list.rows import Continuation
 from .contents import Order
 from .entry import PaneOverrides
 from .filter import Needles
-from .rows import EMPTY, RowKey, Rows
+from .rows import EMPTY, LineRow, RowKey, Rows
 
 REVERSED = ", reversed"
 """What follows the name of a sort order that is reversed."""
@@ -76,6 +76,12 @@ class Arrangement:
         counts = self._pane.counts
         left = sum(counts(key.item) for key in keys if isinstance(key, RowKey))
         return f"{left} of {sum(map(counts, self.rows.values))}"
+
+    def unread_at(self, ref: str) -> LineRow | None:
+        """Return the row of the unread line that `line:N` means."""
+        if not ref.startswith("line:"):
+            return None
+        return next((key for key in self.rows.keys if isinstance(key, LineRow) and ref == f"line:{key.line}"), None)
 
     def row_of(self, ref: str) -> RowKey | None:
         """Return the row with a ref, or for `line:N` the row of the entry that contains the line, counted from 0."""

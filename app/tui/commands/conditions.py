@@ -255,6 +255,8 @@ def _stands_for_other(now: Situation) -> bool:
 
 def _source(now: Situation) -> bool:
     assert now.pane is not None
+    if now.pane.unread_line() is not None:
+        return True
     return now.item is not None and (now.pane_id == "waiting" or _offers(type(now.pane), "from_source"))
 
 
@@ -294,6 +296,8 @@ def _removal_here(now: Situation, bulk: bool) -> bool | None:
 
 
 def _source_here(now: Situation, bulk: bool) -> bool | None:
+    if now.pane is not None and now.pane.unread_line() is not None:
+        return True
     return bulk or not now.selected if now.pane_id == "waiting" else None
 
 

@@ -324,13 +324,13 @@ class Context(Part):
         self.app.navigation.jump(file, ref)
         return True
 
-    def edit_text(self, text: str, edited: Callable[[str], object]) -> Step:
-        """Hand a text to $EDITOR; `edited` gets what comes back."""
+    def edit_text(self, text: str, edited: Callable[[str], object], *, line: int = 0) -> Step:
+        """Hand a text to $EDITOR, at a line from 0; `edited` gets what comes back."""
         if not self.app.edits.in_time("The text"):
             return True
         hand_over = self.app.setup.hand_over or self.app.suspend
         try:
-            new = edit_text(text, self.app.environ, hand_over, outside=self.app.top)
+            new = edit_text(text, self.app.environ, hand_over, line=line, outside=self.app.top)
         except MemdeckError as error:
             self.app.say_error(error)
         except SuspendNotSupported:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from app.tui.forms.conflicts import ask_gone, ask_source
+from memory.document import parse
+from memory.document.lines import decode, encode
 from memory.errors import ConflictError, MemdeckError, NotFoundError
+from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot
 from widgets.dialogs.dialogs import Confirm
 from widgets.pane.base import Pane
+from widgets.pane.rows import LineRow
 
 from . import review
 from .conditions import draft_of, removal_of
-from .context import Context, Step, open_pane
+from .context import Context, Step, open_pane, steps
 from .revert import leave
 
 LONGEST_VALUE = 200_000
@@ -61,7 +66,7 @@ def _which(context: Context, pane: Pane) -> str:
 
 
 def remove(context: Context) -> Step:
-    """Remove the selected entries; asks first. What another program removed is dismissed at once."""
+    """Remove the selected entries; asks first."""
     pane = open_pane(context)
     if draft := draft_of(pane):
         return context.discard(draft)
@@ -89,11 +94,37 @@ def _edit_source(context: Context) -> Step:
     pane = open_pane(context)
     if pane.pane_id == review.PANE:
         return review.edit(context)
+    if (unread := pane.unread_line()) is not None:
+        return _edit_file(context, pane, unread)
     item = pane.current()
     text = None if item is None else pane.source_text(item)
     if text is None:
         return context.say("Nothing here can be edited in $EDITOR.")
     return _in_editor(context, pane, item, text, text)
+
+
+def _edit_file(context: Context, pane: Pane, place: LineRow) -> Step:
+    """Edit a whole file at one of its lines; where it was changed meanwhile, nothing is written."""
+    assert pane.snapshot is not None
+    before = pane.snapshot.document(place.file).dump()
+
+    def edited(text: str) -> Step:
+        after = encode(text)
+        if after == before:
+            return context.say("Nothing was changed.")
+
+        def build(look: Snapshot) -> Edit:
+            if look.document(place.file).dump() != before:
+                raise ConflictError("document.conflict", f"{place.file} was changed meanwhile", "edit it again")
+            return Edit({place.file: parse(after)}, f"edited {place.file}")
+
+        def otherwise(error: MemdeckError) -> Step:
+            context.copy(text)
+            return steps((context.fail(error), context.say("Your text is in the clipboard."), context.read_again()))
+
+        return context.change(f"{pane.pane_id}.source", build, otherwise=otherwise, taken_back=True)
+
+    return context.edit_text(decode(before), edited, line=place.line)
 
 
 def _in_editor(context: Context, pane: Pane, item: Any, original: str, text: str) -> Step:

@@ -13,6 +13,9 @@ from memory.errors import MemdeckError
 from memory.storage import fsio
 from memory.storage.private.run_folder import temporary_folder
 
+PLUS = frozenset({"vi", "vim", "nvim", "nano", "emacs", "micro", "kak", "joe", "jed", "mg", "ne"})
+"""The editors that begin at line N when `+N` precedes the file."""
+
 NAME = "entry.md"
 """The name of the scratch file; editors choose their colours by its extension."""
 
@@ -33,9 +36,12 @@ def edit_text(
     hand_over: Callable[[], AbstractContextManager[None]],
     name: str = NAME,
     *,
+    line: int = 0,
     outside: str | None,
 ) -> str:
     """Let the user edit a text in a scratch file of this name, and return it; bytes that are not UTF-8 are preserved.
+
+    The editor begins at `line`, counted from 0, if it is known how to tell it so.
 
     `hand_over` gives the terminal away while the editor runs. The editor is searched in the absolute folders of PATH
     that are not in the workspace `outside`. Raises MemdeckError `editor.failed`, `editor.missing` if no editor ran,
@@ -48,12 +54,13 @@ def edit_text(
         raise MemdeckError("editor.missing", f"{command[0]} cannot be found", "set $EDITOR to your editor")
     folder = temporary_folder("memdeck-edit-")
     path, before = os.path.join(folder, name), text.encode("utf-8", "surrogateescape")
+    at = [f"+{line + 1}"] if line and os.path.basename(program) in PLUS else []
     stays = False
     try:
         fsio.scratch_file(path, before)
         try:
             with hand_over():
-                done = subprocess.run([program, *command[1:], path], check=False, env=dict(environ))
+                done = subprocess.run([program, *command[1:], *at, path], check=False, env=dict(environ))
         except OSError as error:
             raise MemdeckError(
                 "editor.missing", f"{command[0]} cannot be started: {error.strerror}", "set $EDITOR to your editor"

@@ -21,6 +21,7 @@ from tests.fixture_files import sample
 from tests.memory_files import snapshot_of
 from tests.strategies import markdown_documents
 from widgets.list.rows import Heading, Note
+from widgets.pane.rows import LineRow
 from widgets.panes import all_panes
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -55,9 +56,9 @@ def missing(file: str, data: str | bytes) -> Counter[str]:
         entry = getattr(row, "entry", None)
         if isinstance(entry, Entry):
             left[visible(entry.title)] -= 1
-        elif isinstance(row, Note):
-            left[row.text.partition("  line ")[2].partition("  ")[2]] -= 1
-        elif not isinstance(row, Heading):
+        elif isinstance(row, LineRow):
+            left[row.text] -= 1
+        elif not isinstance(row, Heading | Note):
             _named(row, document, left)
     return +left
 

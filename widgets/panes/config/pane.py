@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from memory.base.values import split_field
 from memory.files.config import BOOLEAN_KEYS, CRON_KEYS, Config, Setting, set_setting, unset_setting, value_problem
-from memory.files.plain import unread_lines
 from memory.files.snapshot import Snapshot
 from widgets.detail import DetailLine, Labelled, Prose, Spacer, Title
 from widgets.input.date_fields import cron_field
@@ -94,8 +93,7 @@ class ConfigPane(Pane):
                 section = setting.section
                 rows.append(Heading(section or FRONT))
             rows.append(setting)
-        found = unread_lines("config.md", snapshot.document("config.md"))
-        return [*rows, *unread_rows(found, "not a setting", first=len(rows))]
+        return [*rows, *unread_rows("config.md", snapshot, "not a setting", first=len(rows))]
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
         """Check the values once, then show the rows."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from memory.files.contacts.channel_order import is_gone, is_same, mentions
 from memory.files.contacts.model import Contacts, add_contact, edit_contact, find_contact, remove_contact
-from memory.files.plain import unread_lines
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.channels import Addresses, Reach, reach_of
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
@@ -113,9 +112,8 @@ class ContactsPane(OutlinePane):
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
         """A branch per group, also for an empty one, so that a contact can be added there."""
         contacts = snapshot.contacts
-        found = unread_lines("contacts.md", snapshot.document("contacts.md"))
         if not any(_items(contacts, kind) for kind, _ in GROUPS):
-            return unread_rows(found, UNREAD, first=0)
+            return unread_rows("contacts.md", snapshot, UNREAD, first=0)
         rows: list[Any] = []
         for kind, title in GROUPS:
             items = _items(contacts, kind)
@@ -123,7 +121,7 @@ class ContactsPane(OutlinePane):
                 rows.append(Note(number=len(rows)))
             rows.append(Branch(f"group:{kind}", title, 0, len(items), kind=kind, name=kind))
             rows.extend(items)
-        return [*rows, *unread_rows(found, UNREAD, first=len(rows))]
+        return [*rows, *unread_rows("contacts.md", snapshot, UNREAD, first=len(rows))]
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Read the rows, and find out which channels a notification would use."""

@@ -18,6 +18,7 @@ from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
 from widgets.pane.removing import removal
+from widgets.pane.unread import unread_rows
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 
 ROW = Columns(Column("time", 5, importance=1), Column("title"))
@@ -63,7 +64,7 @@ class JournalPane(Pane):
                 rows.append(Note(number=len(rows)))
             rows.append(Heading(day_title(day or "", today), str(len(entries))))
             rows += entries
-        return rows
+        return [*rows, *unread_rows("journal.md", snapshot, "not read as an entry", first=len(rows))]
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many entries there are."""

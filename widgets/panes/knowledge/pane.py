@@ -16,6 +16,7 @@ from widgets.list.outline import Branch, OutlinePane
 from widgets.list.rows import Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
 from widgets.pane.removing import removal
+from widgets.pane.unread import unread_rows
 from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
 from widgets.text.words import dated
 
@@ -69,7 +70,7 @@ class KnowledgePane(OutlinePane):
                 ref = _unique(f"{key}/topic:{topic.title}", seen)
                 rows.append(Branch(ref, topic.title, 1, len(topic.items), section.title, "topic", topic.title))
                 rows.extend(_ordered(topic.items))
-        return rows
+        return [*rows, *unread_rows("knowledge.md", snapshot, "not read as a fact", first=len(rows))]
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many facts and decisions there are."""

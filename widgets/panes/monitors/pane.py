@@ -63,8 +63,7 @@ class MonitorsPane(Pane):
         rows: list[Any] = sorted(
             snapshot.monitors.monitors, key=lambda monitor: not alerts(monitor, self._pictures.get(monitor.ref))
         )
-        found = unread_lines("monitors.md", snapshot.document("monitors.md"))
-        return [*rows, *unread_rows(found, "not run: not a monitor section", first=len(rows))]
+        return [*rows, *unread_rows("monitors.md", snapshot, "not run: not a monitor section", first=len(rows))]
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many are not healthy, how many blocked, and how many not checked yet."""

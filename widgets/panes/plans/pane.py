@@ -16,6 +16,7 @@ from widgets.list.outline import INDENT, Branch, OutlinePane
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge
 from widgets.pane.rows import RowKey
+from widgets.pane.unread import unread_rows
 from widgets.panes.titled_row import TitledRow
 from widgets.text.styled_text import Column, Columns, Line, Piece, line, line_width
 from widgets.text.words import progress_line
@@ -78,7 +79,7 @@ class PlansPane(OutlinePane):
                     rows.append(Note(number=len(rows)))
                 rows.append(plan)
                 rows.extend(_tree(plan))
-        return rows
+        return [*rows, *unread_rows("orchestration.md", snapshot, "not read as a plan", first=len(rows))]
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many plans are active, completed and failed."""

@@ -13,6 +13,7 @@ from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation, Heading, Note
 from widgets.pane.base import Contents, Pane, PaneList
 from widgets.pane.rows import RowKey
+from widgets.pane.unread import unread_rows
 from widgets.pane.visible_rows import REVERSED
 from widgets.text.styled_text import Line, clip_line
 from widgets.text.words import CARD_LINES
@@ -112,7 +113,7 @@ class TaskViews(Pane):
             rows.append(Heading(title, f"{len(tasks)}  {WRONG_HEADING}" if wrong else str(len(tasks))))
             # Of many thousands of tasks few are shown: only those are made.
             rows.extend(tasks)
-        return rows
+        return [*rows, *unread_rows("tasks.md", snapshot, "not read as part of a task", first=len(rows))]
 
     def mark(self, item: Task) -> Hashable:
         """The entry as it is written: to read each of thousands takes longer than the first frame."""
