@@ -104,21 +104,21 @@ def test_a_rehearsal_says_what_a_revert_does_and_writes_nothing(workspace: Works
     workspace.change("tasks.add", lambda look: add_task(look, "Newer", now=NOW), actor="cli", now=NOW)
     before = (workspace.memory / "tasks.md").read_bytes()
     state = workspace.store.history.state()
-    _, (view,) = rehearse_revert(workspace, change, NOW)
+    _, (view,) = rehearse_revert(workspace.store.history, change, NOW)
     assert (view.kind, view.fields) == ("edited", (("assigned", "Alice", None),))
     assert (workspace.memory / "tasks.md").read_bytes() == before
     assert workspace.store.history.state() == state
     workspace.revert(change, actor="human", now=NOW)
     assert b"Alice" not in (workspace.memory / "tasks.md").read_bytes()
     with pytest.raises(ConflictError, match="taken back already"):
-        rehearse_revert(workspace, change, NOW)
+        rehearse_revert(workspace.store.history, change, NOW)
 
 
 def test_a_refused_revert_can_be_settled_in_part(workspace: Workspace) -> None:
     """What somebody touched since is a difference with three sides; the rest of the change goes back by itself."""
     change = edit(workspace, assigned="Alice", notes="by the agent")
     edit(workspace, "cli", assigned="Bob")
-    merged, _ = rehearse_revert(workspace, change, NOW)
+    merged, _ = rehearse_revert(workspace.store.history, change, NOW)
     (clash,) = merged.clashes
     assert (clash.conflict.field, clash.conflict.theirs) == ("assigned", "- assigned: Bob")
     with pytest.raises(ConflictError):
