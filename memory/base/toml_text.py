@@ -24,6 +24,8 @@ _MOST_TRIES = 50
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _PLACE = re.compile(r" \(at line (\d+), column \d+\)| \(at end of document\)")
 _LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){64}""")
+_BEYOND = re.compile(r"[\[{]{64}|[0-9]{4300}")
+"""Where the parser gives up, as far as a look at the text can tell."""
 
 Path = tuple[str | int, ...]
 """The place of a value: keys and indexes from the top."""
@@ -125,7 +127,9 @@ def read_toml(data: bytes, file: str, *, code: str = "typed.toml", times: int = 
         words = _PLACE.sub("", str(error))[:200]
         raise config_error(code, words[:1].lower() + words[1:], file, line) from None
     except (ValueError, RecursionError, OverflowError, MemoryError):
-        raise config_error(code, "a number or a value in it is beyond what can be read", file, 1) from None
+        beyond = _BEYOND.search(text)
+        line = text.count("\n", 0, beyond.start()) + 1 if beyond else 1
+        raise config_error(code, "a number or a value in it is beyond what can be read", file, line) from None
     if len(paths) > times * MAX_KEYS:
         raise config_error(code, f"the file has more than {times * MAX_KEYS} keys and values", file, 1)
     for path in paths:

@@ -41,6 +41,9 @@ USUAL = ("change.undo", "change.redo", "entry.add", "entry.edit", "entry.remove"
          "app.palette", "app.quit")  # fmt: skip
 """The commands that come first in every pane."""
 
+KEYLESS = "Without a key"
+"""The group of the commands that only this list runs."""
+
 FIRST = ("History", "Entries", "List", MOVING)
 """The groups that come after the usual commands and the pane's own."""
 
@@ -144,15 +147,16 @@ def key_rows(screen: Screen[object], app: MemdeckApp) -> list[CommandRow]:
     rows, live = [*found.values()], live_actions(state)
     for command in COMMANDS:
         panes = command.needs.panes or command.panes
-        if not app.keymap.keys(command.id, command.keys) or (command.needs.panes and state.pane_id not in panes):
+        if command.needs.panes and state.pane_id not in panes:
             continue
         group = "Usual" if command.id in USUAL else own if state.pane_id in panes else command.group
+        if not app.keymap.keys(command.id, command.keys):
+            group = KEYLESS
         why = "" if command.id in live else reason(app, command, state.pane_id)
         if command.id in live or why:
             rows.append(_row(app, command, group, why))
-    order = {
-        name: place for place, name in enumerate(dict.fromkeys(("Usual", own, *FIRST, *(row.group for row in rows))))
-    }
+    groups = ("Usual", own, *FIRST, *(row.group for row in rows if row.group != KEYLESS), KEYLESS)
+    order = {name: place for place, name in enumerate(dict.fromkeys(groups))}
     return sorted(rows, key=lambda row: (order[row.group], bool(row.why)))
 
 
