@@ -74,7 +74,7 @@ TOUR: tuple[Step, ...] = (
     Step("M", 2.5),
     Step(ESCAPE, 0.6),
     Step("0", 1.5),
-    Step(";", 1.5),
+    Step("L", 1.5),
     Step("1", 1.5),
     Step(":", 0.6),
     Step("arch", 1.5),

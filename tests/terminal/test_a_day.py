@@ -16,19 +16,23 @@ pytestmark = [pytest.mark.terminal, needs_tmux]
 
 
 SIZES = [(120, 36), (80, 24), (40, 10)]
-PANES = {
-    "1": "ALERTS",
-    "3": "Heartbeat Check",
-    "4": "User Preferences",
-    "5": "Channels",
-    "6": "ACTIVE",
-    "7": "Disk Space",
-    "8": "setupComplete",
-    "9": "2023",
-    "0": "Changes",
-    "2": "PENDING",
-}
-"""What each pane shows first, by its key."""
+PANES = (
+    ("1", "ALERTS"),
+    ("3", "Heartbeat Check"),
+    ("4", "User Preferences"),
+    ("5", "Told to agents when"),
+    ("6", "ACTIVE"),
+    ("7", "Disk Space"),
+    ("7", "Channels"),
+    ("7", "setupComplete"),
+    ("8", "Sent"),
+    ("9", "NEEDS APPROVAL"),
+    ("0", "Changes"),
+    ("2", "PENDING"),
+    ("2", "2023"),
+    ("2", "PENDING"),
+)
+"""The keys that open the panes, and what each shows first."""
 
 
 def open_in(shop: Path, size: tuple[int, int], *words: str, editor: str = "ed") -> Terminal:
@@ -68,7 +72,7 @@ def test_a_day(shop: Path, size: tuple[int, int]) -> None:
     put(shop, "config.md", "pruneJournalAfterDays: 30", "pruneJournalAfterDays: 0")
     with open_in(shop, size, editor=editor_in(shop.parent)) as terminal:
         terminal.wait_for("Deploy v2.1")
-        for key, sign in PANES.items():
+        for key, sign in PANES:
             terminal.press(key)
             terminal.wait_for(sign)
 

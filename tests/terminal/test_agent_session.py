@@ -52,10 +52,10 @@ def test_a_removal_is_proposed_accepted_seen_and_taken_back(tmp_path: Path, undo
 
         with open_inbox(root) as terminal:
             terminal.wait_for(TASK)
-            terminal.press("g", "i")
+            terminal.press("9")
             terminal.wait_for("agent:builder")
             assert contents(root) == before
-            terminal.press(".")
+            terminal.press("a")
             terminal.wait_for("Nothing waits")
             (told,) = until(
                 lambda: [one for one in server.call("review")["proposals"] if one["state"] != "waiting"],

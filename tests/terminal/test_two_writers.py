@@ -54,7 +54,7 @@ def test_both_changes_survive_and_the_same_field_asks(shop: Path, size: tuple[in
         terminal.wait_for("both changed it")
         assert "- assigned: theirs\n" in file(shop, "tasks.md")
         terminal.press("m")
-        terminal.wait_for("Enter save")
+        terminal.wait_for("your choices")
         terminal.press("Enter")
         terminal.wait_until(lambda: "- assigned: heartbeat and me\n" in file(shop, "tasks.md"), "mine was chosen")
         assert "- action: by the agent\n" in file(shop, "tasks.md")

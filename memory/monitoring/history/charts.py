@@ -69,7 +69,7 @@ class WaitingAsk:
     @property
     def role(self) -> str:
         """What it would do, in one word."""
-        return {"remediate": "remedy", "url": "check"}.get(self.ask.role, self.ask.role)
+        return {"remediate": "fix", "url": "check"}.get(self.ask.role, self.ask.role)
 
 
 @dataclass(frozen=True, slots=True)

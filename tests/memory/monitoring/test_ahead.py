@@ -144,7 +144,7 @@ def test_who_waits_and_who_is_muted(tmp_path: Path) -> None:
     workspace = make(tmp_path, monitors=DISK + "- autoRemediate: rm -rf /tmp/x\n")
     trust = trust_in(workspace)
     found = notice(workspace, workspace.snapshot(), NOW, approvals_of(workspace, trust, {}))
-    assert [(one.ask.name, one.role) for one in found.waiting] == [("Disk", "check"), ("Disk", "remedy")]
+    assert [(one.ask.name, one.role) for one in found.waiting] == [("Disk", "check"), ("Disk", "fix")]
     trust.deny(asks_of(workspace.snapshot())[1], who="human", now=NOW)
     ledger = ledger_of(workspace)
     ledger.mute("Disk", NOW + timedelta(hours=1))
