@@ -10,7 +10,6 @@ import fcntl
 import json
 import os
 import pty
-import re
 import select
 import signal
 import struct
@@ -86,47 +85,6 @@ TOUR: tuple[Step, ...] = (
 """What is shown: a day's work in about a minute."""
 
 
-_PARTS = re.compile(r"\x1b\[([0-9;]*)m|(\x1b\[[0-?]*[ -/]*[@-~])|([^\x1b]+|\x1b)")
-_CUT = re.compile(r"\x1b(?:\[[0-?]*[ -/]*)?\Z")
-_COLOURS = re.compile(r"([34])8;(?:2;\d+;\d+;\d+|5;\d+)")
-
-
-class Colours:
-    """Leaves out what says a colour again that is set already: much of what Textual writes, nothing on the screen."""
-
-    def __init__(self) -> None:
-        self._set = self._wanted = ""
-        self._cut = ""
-
-    def thin(self, text: str) -> str:
-        """The same piece of output in fewer characters; a sequence that is cut off waits for its end."""
-        text = self._cut + text
-        cut = _CUT.search(text)
-        self._cut = "" if cut is None else cut[0]
-        kept = []
-        for found in _PARTS.finditer(text[: len(text) - len(self._cut)]):
-            style, control, other = found.groups()
-            if style is not None:
-                # Textual takes everything back before it says something new.
-                self._wanted = "" if style in ("", "0") else f"{self._wanted};{style}".strip(";")
-                continue
-            if self._wanted != self._set and (other or control[-1] not in "HfABCDGd"):
-                kept.append(self._change())
-                self._set = self._wanted
-            kept.append(other or control)
-        return "".join(kept)
-
-    def _change(self) -> str:
-        """From the style that is set to the one that is wanted: the colours that differ, where all else is the same."""
-        before = {found[1]: found[0] for found in _COLOURS.finditer(self._set)}
-        after = {found[1]: found[0] for found in _COLOURS.finditer(self._wanted)}
-        same = _COLOURS.sub("", self._set).strip(";") == _COLOURS.sub("", self._wanted).strip(";")
-        if same and before.keys() == after.keys():
-            other = ";".join(colour for ground, colour in after.items() if colour != before[ground])
-            return f"\x1b[{other}m" if other else ""
-        return f"\x1b[0;{self._wanted}m" if self._wanted else "\x1b[0m"
-
-
 @dataclass(slots=True)
 class Recording:
     """What a program wrote, with the seconds from its start."""
@@ -147,15 +105,13 @@ class Recording:
             "env": {"TERM": "xterm-256color"},
         }
         lines = [json.dumps(header)]
-        colours = Colours()
         pieces: list[tuple[float, str]] = []
         for at, text in self.events:
-            thin = colours.thin(text)
             # What comes within one frame is one piece.
             if pieces and at - pieces[-1][0] < FRAME_SECONDS:
-                pieces[-1] = (pieces[-1][0], pieces[-1][1] + thin)
-            elif thin:
-                pieces.append((at, thin))
+                pieces[-1] = (pieces[-1][0], pieces[-1][1] + text)
+            elif text:
+                pieces.append((at, text))
         lines += [json.dumps([round(at, 3), "o", text], ensure_ascii=False) for at, text in pieces]
         return "\n".join(lines) + "\n"
 

@@ -23,13 +23,10 @@ PANES = (
     ("5", "Told to agents when"),
     ("6", "ACTIVE"),
     ("7", "Disk Space"),
-    ("7", "Channels"),
-    ("7", "setupComplete"),
+    ("gc", "Channels"),
     ("8", "Sent"),
     ("9", "NEEDS APPROVAL"),
     ("0", "Changes"),
-    ("2", "PENDING"),
-    ("2", "2023"),
     ("2", "PENDING"),
 )
 """The keys that open the panes, and what each shows first."""
@@ -72,8 +69,8 @@ def test_a_day(shop: Path, size: tuple[int, int]) -> None:
     put(shop, "config.md", "pruneJournalAfterDays: 30", "pruneJournalAfterDays: 0")
     with open_in(shop, size, editor=editor_in(shop.parent)) as terminal:
         terminal.wait_for("Deploy v2.1")
-        for key, sign in PANES:
-            terminal.press(key)
+        for keys, sign in PANES:
+            terminal.press(*keys)
             terminal.wait_for(sign)
 
         terminal.press("a")

@@ -56,7 +56,7 @@ def test_a_removal_is_proposed_accepted_seen_and_taken_back(tmp_path: Path, undo
             terminal.wait_for("agent:builder")
             assert contents(root) == before
             terminal.press("a")
-            terminal.wait_for("Nothing waits")
+            terminal.wait_for(" 1 waiting")
             (told,) = until(
                 lambda: [one for one in server.call("review")["proposals"] if one["state"] != "waiting"],
                 terminal.screen,
