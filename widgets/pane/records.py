@@ -204,9 +204,9 @@ def plain_label(key: str) -> str:
 
 
 def moment_of(text: str, zone: Any) -> Moment | None:
-    """Return a time of a file as a moment; None for any other text."""
+    """Return a time of a file as a moment; None for any other text, and for one that no zone can hold."""
     try:
         at = datetime.fromisoformat(text)
-    except ValueError:
+        return Moment("", at.astimezone(zone).date(), at) if at.tzinfo else None
+    except (ValueError, OverflowError):
         return None
-    return Moment("", at.astimezone(zone).date(), at) if at.tzinfo else None

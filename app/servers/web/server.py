@@ -9,7 +9,6 @@ from collections.abc import Callable
 import aiohttp_jinja2
 import jinja2
 from aiohttp import WSCloseCode, web
-from textual_serve.server import Server, to_int
 
 from app.servers.loopback import HOST, open_port
 
@@ -58,7 +57,10 @@ class GuardedServer(Server):
             close=websocket.close,
             download_manager=self.download_manager,
         )
-        size = (to_int(request.query.get("width", ""), 80), to_int(request.query.get("height", ""), 24))
+        size = [
+            int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 else usual
+            for asked, usual in ((request.query.get("width", ""), 80), (request.query.get("height", ""), 24))
+        ]
         try:
             await session.start(*size)
             await self._process_messages(websocket, session)

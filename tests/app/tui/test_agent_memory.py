@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from datetime import UTC
 from pathlib import Path
 
@@ -21,15 +22,17 @@ from .tui_helpers import NOW, jobs_done, make_app, press, running, settle, type_
 
 
 @pytest.fixture
-def demo(tmp_path: Path) -> Workspace:
+def demo(tmp_path: Path) -> Iterator[Workspace]:
     """The sample workspace with all memory systems."""
     files = demo_files(NOW, UTC)
-    workspace, _ = Workspace.init(
+    made, _ = Workspace.init(
         tmp_path / "shop", NOW, actor="cli", state_home=tmp_path / "state", machine_zone=UTC, files=files
     )
-    add_beside(workspace, NOW, actor="cli")
-    add_curated(workspace, NOW)
-    return Workspace.open(tmp_path / "shop", state_home=tmp_path / "state", home=tmp_path / "home")
+    with made:
+        add_beside(made, NOW, actor="cli")
+        add_curated(made, NOW)
+    with Workspace.open(tmp_path / "shop", state_home=tmp_path / "state", home=tmp_path / "home") as workspace:
+        yield workspace
 
 
 async def test_one_digit_walks_the_tabs_and_each_says_what_it_is_for(demo: Workspace) -> None:

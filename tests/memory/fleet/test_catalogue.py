@@ -289,7 +289,7 @@ def test_an_edit_while_others_are_looked_at_is_published(
     """What is written after the round began, before the look at its workspace, is sent and not taken for known."""
     initialise(database)
     paths = [make_workspace(tmp_path / f"w{number}", tmp_path / "state") for number in range(2)]
-    stand = LocalWorkspaces.stand
+    stand = LocalWorkspaces.overview
 
     def write(
         self: LocalWorkspaces, workspace: Workspace, now: datetime, problems: int | None = None
@@ -302,7 +302,7 @@ def test_an_edit_while_others_are_looked_at_is_published(
         publisher = _publisher(connection, tmp_path / "state")
         wanted = dict.fromkeys(paths, "full")
         publisher.round(wanted, NOW)
-        monkeypatch.setattr(LocalWorkspaces, "stand", write)
+        monkeypatch.setattr(LocalWorkspaces, "overview", write)
         later = NOW + timedelta(days=8)
         assert publisher.round(wanted, later).added + publisher.round(wanted, later).added > 0
 
@@ -314,7 +314,7 @@ def test_an_edit_is_sent_before_it_is_looked_how_things_stand(
     initialise(database)
     paths = [make_workspace(tmp_path / f"w{number}", tmp_path / "state") for number in range(2)]
     there: list[int] = []
-    stand = LocalWorkspaces.stand
+    stand = LocalWorkspaces.overview
 
     def count(
         self: LocalWorkspaces, workspace: Workspace, now: datetime, problems: int | None = None
@@ -328,7 +328,7 @@ def test_an_edit_is_sent_before_it_is_looked_how_things_stand(
         publisher = _publisher(connection, tmp_path / "state")
         wanted = dict.fromkeys(paths, "full")
         publisher.round(wanted, NOW)
-        monkeypatch.setattr(LocalWorkspaces, "stand", count)
+        monkeypatch.setattr(LocalWorkspaces, "overview", count)
         for path in paths:
             _journal(path, "## 2024-01-15\n\n### 10:00 - zebrafinch\n- new\n")
         publisher.round(wanted, NOW)
