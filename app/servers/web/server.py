@@ -9,6 +9,7 @@ from collections.abc import Callable
 import aiohttp_jinja2
 import jinja2
 from aiohttp import WSCloseCode, web
+from textual_serve.server import Server
 
 from app.servers.loopback import HOST, open_port
 
