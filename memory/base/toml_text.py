@@ -24,7 +24,7 @@ _MOST_TRIES = 50
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _PLACE = re.compile(r" \(at line (\d+), column \d+\)| \(at end of document\)")
 _LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){64}""")
-_BEYOND = re.compile(r"[\[{]{64}|[0-9]{4300}")
+_BEYOND = re.compile(r"(?:[\[{][^\[{\n]{0,20}){64}|[0-9]{4300}")
 """Where the parser gives up, as far as a look at the text can tell."""
 
 Path = tuple[str | int, ...]
