@@ -73,12 +73,13 @@ class Days(NamedTuple):
         """Return whether an entry of this day since 1970 may be about them: it is of those days or shortly after."""
         entry = date.fromordinal(number + _EPOCH)
         for year in (self.year,) if self.year else (entry.year - 1, entry.year):
-            month, last = self.month or 12, self.day
-            last = last or monthrange(year, month)[1]
-            if last <= monthrange(year, month)[1]:
-                begin = date(year, self.month or 1, self.day or 1)
-                if begin <= entry <= date(year, month, last) + _TOLD_WITHIN:
-                    return True
+            month = self.month or 12
+            longest = monthrange(year, month)[1]
+            if self.day > longest:
+                continue
+            first, last = date(year, self.month or 1, self.day or 1), date(year, month, self.day or longest)
+            if first <= entry and entry - _TOLD_WITHIN <= last:
+                return True
         return False
 
 

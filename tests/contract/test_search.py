@@ -148,6 +148,13 @@ def test_a_question_that_names_days_finds_those(workspace: Place, question: str,
     assert titles(workspace, question)[0] == title
 
 
+def test_a_question_that_names_days_meets_an_entry_of_the_last_day_there_is(workspace: Place) -> None:
+    """The week in which people write about a day does not reach beyond the calendar."""
+    workspace.write(JOURNAL, "# Journal\n\n## 9999-12-31\n\n### 10:00 - Fireworks\n- The end of the calendar.\n")
+    for question in ("fireworks in December", "fireworks 31 December", "fireworks in 2022"):
+        assert titles(workspace, question) == ["Fireworks"]
+
+
 def test_one_passage_counts_more_than_words_far_apart(workspace: Place) -> None:
     """Of two long entries with all words of a question the one that has them in one passage comes first."""
     filler = [f"- On day {number} there was a meeting about item {number}.\n" for number in range(60)]
