@@ -13,7 +13,6 @@ from typing import Any
 
 from tests import forking
 from tests.commands import memdeck as run_memdeck
-from tests.examples import WHOLE
 from tests.patience import PATIENCE, line_of
 
 COMMAND = (sys.executable, "-m", "app.main", "mcp")
@@ -40,19 +39,13 @@ class Server:
             # An agent may not say it: the clock of the machine stands.
             at = options.index("--now")
             clock, options = options[at + 1], (*options[:at], *options[at + 2 :])
-            start = start or (sys.executable, "-m", "tests.clock", clock, "mcp") if WHOLE else start
-        if start or WHOLE or not forking.possible(environ):
+        words = ("-w", str(root), *options)
+        if start:
             self.process = subprocess.Popen(
-                [*(start or COMMAND), "-w", str(root), *options],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=environ,
+                [*start, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ
             )
         else:
-            self.process = forking.Forked(
-                ["mcp", "-w", str(root), *options], env=environ, loaded=forking.TOOLS, clock=clock
-            )
+            self.process = forking.start(["mcp", *words], env=environ, loaded=forking.TOOLS, clock=clock)
         self._number = 0
 
     def write(self, data: bytes) -> None:
