@@ -20,7 +20,7 @@ MAX_KEYS = 512
 """Keys and elements of lists in one file."""
 
 _MOST_TRIES = 50
-"""Lines of a value after which its end is only looked for once in so many lines."""
+"""Lines of a value after which its end is looked for at fewer of them: each time with a fiftieth more."""
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _PLACE = re.compile(r" \(at line (\d+), column \d+\)| \(at end of document\)")
 _LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){64}""")
@@ -54,15 +54,16 @@ class Toml:
         lines: dict[Path, int] = {}
         table: Path = ()
         lists: dict[Path, int] = {}
-        statement, begin = "", 1
+        statement, begin, again = "", 1, 0
         for number, line in enumerate(self._text.split("\n"), 1):
             begin = begin if statement else number
             statement += f"{line}\n"
-            if number - begin > _MOST_TRIES and number % _MOST_TRIES:
+            if number < again:
                 continue
             try:
                 found = tomllib.loads(statement)
             except tomllib.TOMLDecodeError:
+                again = number + 1 + (number - begin) // _MOST_TRIES
                 continue
             if statement.lstrip().startswith("["):
                 table = _table_of(found, lists)
