@@ -302,14 +302,16 @@ class History(ChangeLog):
     def _undone(self, actor: str) -> ChangeRecord | None:
         """Return what the last undo of an actor took back, unless the actor went on to something new."""
         whose, values = _whose(actor)
-        newer = (
-            f"SELECT 1 FROM change AS newer WHERE newer.seq > turn.seq AND {whose} AND undone_by IS NULL"
+        newest = (
+            f"SELECT COALESCE(MAX(seq), 0) FROM change WHERE {whose} AND undone_by IS NULL"
             " AND redoes IS NULL AND (undoes IS NULL OR operation = 'revert') AND operation NOT IN ('trust', 'keep')"
         )
-        undo = f"SELECT undoes FROM change AS turn WHERE operation = 'undo' AND {whose} AND NOT EXISTS ({newer})"
-        still = f"undone_by IN (SELECT id FROM change WHERE operation = 'undo') AND id IN ({undo})"
-        found = self.records(still, [*values, *values], 0)
-        return max(found, key=lambda record: self.get(record.undone_by or "").seq, default=None)
+        turned = f"SELECT undoes FROM change WHERE operation = 'undo' AND {whose} AND seq > ({newest})"
+        last = (
+            f"SELECT gone.id FROM change AS gone JOIN change AS turn ON turn.id = gone.undone_by"
+            f" WHERE turn.operation = 'undo' AND gone.id IN ({turned}) ORDER BY turn.seq DESC, gone.seq DESC LIMIT 1"
+        )
+        return next(iter(self.records(f"id = ({last})", [*values, *values], 1)), None)
 
     def _turn_series(self, record: ChangeRecord, condition: str, actor: str, now: datetime, name: str) -> Change:
         """Take back or bring back a change with the other parts of its series that fit a condition."""
