@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -45,11 +46,6 @@ MINOR = 0.08
 REQUEST = 0.5
 """The same for a word with which people say what to do, such as "explain"."""
 _REQUESTS = frozenset(map(stem, REQUEST_WORDS))
-_SYNONYMS: dict[str, set[str]] = {}
-"""The stems of the words for the same thing, by stem."""
-for _stems in ({stem(word) for word in group} for group in SYNONYMS):
-    for _stem in _stems:
-        _SYNONYMS.setdefault(_stem, set()).update(_stems)
 _NO_WORD = 0.25
 """The share of its value that a pair of unspaced writing counts as missing which no entry has."""
 _ASSUMED = 50
@@ -57,6 +53,16 @@ _SURE = 0.8
 _MOST_LONGER, _MOST_INSIDE, _MOST_NEAR = 12, 8, 8
 _LONGEST = 64
 _BORDER = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
+
+
+@cache
+def _synonyms() -> dict[str, set[str]]:
+    """Return the stems of the words for the same thing, by stem; only a query needs them."""
+    found: dict[str, set[str]] = {}
+    for stems in ({stem(word) for word in group} for group in SYNONYMS):
+        for one in stems:
+            found.setdefault(one, set()).update(stems)
+    return found
 
 
 class Need(NamedTuple):
@@ -201,7 +207,7 @@ class _Reader:
         for group in SHORT_FORMS:
             if word in group or stem(word) in group:
                 words |= {other: SHORT for form in group for other in (form, f"{form}s") if other not in words}
-        for root in sorted(_SYNONYMS.get(stem(word), ())):
+        for root in sorted(_synonyms().get(stem(word), ())):
             words |= {other: SYNONYM for other in self._index.with_stem(root) if other not in words}
         words = {other: served for other, served in words.items() if self._count(other)}
         longer = self._index.beginning(word, _MOST_LONGER) if one.open else []
