@@ -16,7 +16,7 @@ from datetime import date, timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
-from memory.base.dates import MONTHS
+from memory.base.dates import MONTHS, month_number
 from memory.base.words import terms
 
 from .needs import Need, needs_of, rarity
@@ -52,9 +52,8 @@ _REPLACED_FACTOR = 0.85
 
 
 _EPOCH = date(1970, 1, 1).toordinal()
-_MONTHS = {name: at for at, name in enumerate(MONTHS, 1)}
 _NAMED_DAY = re.compile(
-    rf"(?:\b(?P<first>\d{{1,2}})(?:st|nd|rd|th)?\.? (?:of )?)?\b(?P<month>{'|'.join(_MONTHS)})\b"
+    rf"(?:\b(?P<first>\d{{1,2}})(?:st|nd|rd|th)?\.? (?:of )?)?\b(?P<month>{'|'.join(MONTHS)})\b"
     r"(?: (?P<second>\d{1,2})(?:st|nd|rd|th)?\b)?(?:,? (?P<year>\d{4})\b)?"
     r"|\b(?P<y>\d{4})-(?P<m>\d\d)(?:-(?P<d>\d\d))?\b|\bin (?P<alone>(?:19|20)\d\d)\b",
     re.IGNORECASE,
@@ -87,12 +86,13 @@ def named_days(text: str) -> tuple[Days, ...]:
     """Return the days that a text names: `2023-07-04`, `July 2023`, `3 May`, `in 2022`."""
     found = []
     for one in _NAMED_DAY.finditer(text[:LONGEST]):
-        month = _MONTHS.get((one["month"] or "").lower(), int(one["m"] or 0))
+        name = (one["month"] or "").lower()
+        month = month_number(name) or int(one["m"] or 0)
         day = int(one["first"] or one["second"] or one["d"] or 0)
         year = int(one["year"] or one["y"] or one["alone"] or 0)
         if month > 12 or day > 31 or (one["y"] and not month) or (year and not 1970 <= year < 9999):
             continue
-        if (one["month"] or "").lower() in _ALSO_VERBS and not day and not year:
+        if name in _ALSO_VERBS and not day and not year:
             continue
         found.append(Days(year, month, day))
     return tuple(found)
