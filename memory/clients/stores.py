@@ -27,7 +27,6 @@ class ClientReading(PlainReading):
     """Reads the files of one client's folder for the history."""
 
     own = True
-    """The folder is the user's own memory: its changes are listed and taken back from any workspace."""
 
     def __init__(self, source: Source) -> None:
         """A change that memdeck did not make counts as the client's; in a workspace git may have made it as well."""

@@ -213,9 +213,7 @@ def rooms_of(workspace: Workspace) -> tuple[Room, ...]:
     """Return the room of a workspace, and those of the stores outside it."""
     own = None if workspace.home is None else agh_home(os.environ, workspace.home)
     others = [
-        Room(
-            store.together, str(store.root), store.prefix, own=store.root == own or getattr(store.reading, "own", False)
-        )
+        Room(store.together, str(store.root), store.prefix, own=store.root == own or store.reading.own)
         for store in workspace.outside()
         if store.state.folder.path != workspace.state.folder.path
     ]

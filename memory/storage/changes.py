@@ -166,6 +166,11 @@ class PlainReading:
     This one reads Markdown without knowing what it is about; that of a system says more of its files.
     """
 
+    own = False
+    """Whether the store is the user's own memory: its changes are listed and taken back from any workspace."""
+    writer = OUTSIDE
+    """The actor of the changes that memdeck did not make."""
+
     def knows(self, path: str) -> bool:  # noqa: ARG002
         """Return whether changes of the file at a path can be undone: here of any file of the store."""
         return True

@@ -297,6 +297,10 @@ class SharedLog:
         reading, inside = self._reading(path)
         return reading.authored(inside, data)
 
+    def writer(self, path: str) -> str:
+        """Return the actor of a change to a file that memdeck did not make."""
+        return self._reading(path)[0].writer
+
     def owner(self, path: str) -> str | None:
         """Return the agent whose own memory a file is, None for any other file."""
         reading, inside = self._reading(path)

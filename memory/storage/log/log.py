@@ -28,7 +28,6 @@ from memory.document.compare import (
 from memory.document.match import units_of
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError
 from memory.storage.changes import (
-    OUTSIDE,
     Change,
     ChangeRecord,
     FileChange,
@@ -213,8 +212,7 @@ class ChangeLog:
         words = touched_in(new.touched)
         if data is None or seen.identity is None:
             words = "removed" if data is None else "created"
-        store = self._stores.store_of(path)
-        writer = OUTSIDE if store is None else getattr(store.reading, "writer", OUTSIDE)
+        writer = self._stores.writer(path)
         change = Change(new_id(now), now, writer, "edit", f"{path.rpartition('/')[2]}: {words}", (file,))
         rows.add(db, change, [new])
         rows.put_seen(db, path, None if lost else seen, data, version)
