@@ -23,6 +23,7 @@ from memory.document.lines import encode
 from memory.errors import MemdeckError, RefusedError
 from memory.storage.changes import Change, FileChange, Touched, touched_in
 from memory.storage.database import Database, DatabaseKind, execute_all
+from memory.storage.log.rows import time_text
 from memory.storage.own_folders import StateFolder
 
 T = TypeVar("T")
@@ -72,11 +73,10 @@ def _from_1(db: sqlite3.Connection) -> None:
             FileChange(one["path"], _unpacked_from_1(one["before"]), _unpacked_from_1(one["after"]), one["mode"])
             for one in mine
         ]
-        decided = about["decided_at"] and str(datetime.fromisoformat(about["decided_at"]).timestamp())
         held = _packed(changes) if any(one["kept"] for one in mine) else None
         db.execute(
             "INSERT INTO proposal (id, actor, digest, state, decided_at, about, files) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (row["id"], row["actor"], row["digest"], row["state"], decided, json.dumps(about), held),
+            (row["id"], row["actor"], row["digest"], row["state"], row["decided_at"], json.dumps(about), held),
         )
 
 
@@ -216,7 +216,7 @@ class Proposals:
 
         def work(db: sqlite3.Connection) -> None:
             query = f"UPDATE proposal SET state = ?, decided_at = ?, about = ? WHERE {_WAITS}"
-            db.execute(query, (state, str(now.timestamp()), about, proposal.seq))
+            db.execute(query, (state, time_text(now), about, proposal.seq))
             db.execute(
                 "UPDATE proposal SET files = NULL WHERE state != 'waiting' AND files IS NOT NULL AND seq NOT IN"
                 " (SELECT seq FROM proposal WHERE state = 'rejected' ORDER BY decided_at DESC LIMIT ?)",
