@@ -103,7 +103,7 @@ def clip(text: str, width: int) -> str:
     from rich.cells import split_graphemes
 
     # Find the last glyph that leaves a cell for the ellipsis; a long text is not measured to its end.
-    for part in (text[: width * _LONG_GLYPH], text):
+    for part in dict.fromkeys((text[: width * _LONG_GLYPH], text)):
         used = kept = 0
         for _, end, cells in split_graphemes(part)[0]:
             used += cells
