@@ -68,7 +68,8 @@ class Toml:
             if statement.lstrip().startswith("["):
                 table = _table_of(found, lists)
                 found = {}
-            for path in (*(table[:end] for end in range(1, len(table) + 1)), *(table + one for one in _paths(found))):
+            tables = (table[:end] for end in range(1, len(table) + 1))
+            for path in (*tables, *(table + one for one, _ in _values(found))):
                 lines.setdefault(path, begin)
             statement = ""
         return lines
@@ -91,12 +92,12 @@ def _table_of(header: dict[str, Any], lists: dict[Path, int]) -> Path:
     return path
 
 
-def _paths(value: object, path: Path = ()) -> Iterator[Path]:
-    """Yield the path of each value inside another one."""
+def _values(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
+    """Yield each value inside another one, with its path."""
     inner: Any = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
     for key, one in inner:
-        yield (*path, key)
-        yield from _paths(one, (*path, key))
+        yield (*path, key), one
+        yield from _values(one, (*path, key))
 
 
 def read_toml(data: bytes, file: str, *, code: str = "typed.toml", times: int = 1) -> Toml:
@@ -121,7 +122,7 @@ def read_toml(data: bytes, file: str, *, code: str = "typed.toml", times: int = 
         raise config_error(code, f"values are nested deeper than {MAX_DEPTH} levels", file, line)
     try:
         toml = Toml(tomllib.loads(text), text)
-        paths = list(_paths(toml.values))
+        values = list(_values(toml.values))
     except tomllib.TOMLDecodeError as error:
         place = _PLACE.search(str(error))
         line = int(place[1]) if place and place[1] else text.rstrip("\n").count("\n") + 1
@@ -131,13 +132,13 @@ def read_toml(data: bytes, file: str, *, code: str = "typed.toml", times: int = 
         beyond = _BEYOND.search(text)
         line = text.count("\n", 0, beyond.start()) + 1 if beyond else 1
         raise config_error(code, "a number or a value in it is beyond what can be read", file, line) from None
-    if len(paths) > times * MAX_KEYS:
+    if len(values) > times * MAX_KEYS:
         raise config_error(code, f"the file has more than {times * MAX_KEYS} keys and values", file, 1)
-    for path in paths:
+    for path, _ in values:
         if len(path) > MAX_DEPTH + 1:
             raise config_error(code, f"values are nested deeper than {MAX_DEPTH} levels", file, toml.line_of(*path))
-    for path, number in _numbers(toml.values):
-        if not _LEAST <= number <= _MOST:
+    for path, one in values:
+        if isinstance(one, int) and not _LEAST <= one <= _MOST:
             raise config_error(code, "a number is larger than 64 bits", file, toml.line_of(*path))
     return toml
 
@@ -145,15 +146,3 @@ def read_toml(data: bytes, file: str, *, code: str = "typed.toml", times: int = 
 def config_error(code: str, message: str, file: str, line: int, hint: str = "") -> ConfigError:
     """Return an error about a line (from 1) of a file."""
     return ConfigError(code, f"{file}:{line}: {message}", hint or "mend that line", file=file, line=line)
-
-
-def _numbers(values: object, path: Path = ()) -> Iterator[tuple[Path, int]]:
-    """Yield every integer and its path; the guard has already limited the depth."""
-    if isinstance(values, Mapping):
-        for key, value in values.items():
-            yield from _numbers(value, (*path, key))
-    elif isinstance(values, list):
-        for index, value in enumerate(values):
-            yield from _numbers(value, (*path, index))
-    elif isinstance(values, int):
-        yield path, values
