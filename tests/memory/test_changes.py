@@ -312,6 +312,27 @@ def test_a_removal_that_was_done_again_is_not_taken_back_twice(workspace: Worksp
     assert text(workspace).count("### [NORMAL] Only once\n") == 1
 
 
+def test_a_removal_that_was_brought_back_is_not_taken_back_twice(workspace: Workspace) -> None:
+    """What took back the taking back of a removal, once the removal was reverted, and with other bytes by now."""
+
+    def count() -> int:
+        return text(workspace).count("### [NORMAL] Only once\n")
+
+    add = workspace.change("add", lambda s: task_edits.add_task(s, "Only once", now=NOW), actor="cli", now=NOW).change
+    removal = workspace.revert(add.id, actor="cli", now=NOW)
+    back = workspace.revert(removal.id, actor="cli", now=NOW)
+    workspace.change("add", lambda s: task_edits.add_task(s, "Between", now=NOW), actor="cli", now=NOW)
+    again = workspace.revert(back.id, actor="cli", now=NOW)
+    assert count() == 0
+    workspace.revert(removal.id, actor="cli", now=NOW)
+    assert count() == 1
+    edit(workspace, "Only once", notes="other bytes")
+    with pytest.raises(ConflictError) as caught:
+        workspace.revert(again.id, actor="cli", now=NOW)
+    assert caught.value.code == "document.conflict"
+    assert count() == 1
+
+
 def test_what_was_restored_from_the_archive_is_not_put_back_by_a_revert(workspace: Workspace) -> None:
     """Taking back the run that archived an entry, once it was restored, takes the rest back: it stands once."""
     run = maintain(workspace, NOW + timedelta(days=60)).change

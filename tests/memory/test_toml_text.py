@@ -91,14 +91,21 @@ def test_files_that_list_many_things_may_be_larger() -> None:
     ],
 )
 def test_reading_costs_in_proportion(piece: str) -> None:
-    """All lines are found in one pass, whatever they hold, and looked up without another."""
+    """The lines are found once, whatever they hold, and looked up without another pass."""
+    assert_in_proportion(
+        lambda size: "".join(piece.format(number) for number in range(size)).encode(), _read_with_lines, 500
+    )
 
-    def work(data: bytes) -> None:
-        toml = read_toml(data, "F", times=100)
-        for key in toml.values:
-            toml.line_of(key)
 
-    assert_in_proportion(lambda size: "".join(piece.format(number) for number in range(size)).encode(), work, 500)
+def test_the_end_of_a_long_value_costs_in_proportion() -> None:
+    """The end of a value over many lines is not looked for at each of them."""
+    assert_in_proportion(lambda size: ("k = [\n" + "# x\n" * size + "]\n").encode(), _read_with_lines, 1000)
+
+
+def _read_with_lines(data: bytes) -> None:
+    toml = read_toml(data, "F", times=100)
+    for key in toml.values:
+        toml.line_of(key)
 
 
 KEYS = st.one_of(

@@ -96,15 +96,17 @@ def test_a_damaged_log_is_moved_aside(reopened, tasks: Path, now: datetime, cont
     write(store, now, b"one")
     store.history.close()
     log_path(store).write_bytes(content)
+    aside = log_path(store).with_name(CHANGES.aside)
+    aside.with_name(f"{aside.name}-journal").write_bytes(b"of one that was moved aside before")
     store = reopened()
     write(store, now, b"two")
     assert tasks.read_bytes() == b"two"
     assert len(store.history.list()) == 1
     assert bool(store.history.warnings) == bool(content)
-    aside = log_path(store).with_name(CHANGES.aside)
     assert aside.exists() == bool(content)
     if content:
         assert aside.read_bytes() == content
+        assert not aside.with_name(f"{aside.name}-journal").exists()
 
 
 def test_a_log_with_missing_tables_is_moved_aside(reopened, tasks: Path, now: datetime) -> None:
