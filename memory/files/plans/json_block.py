@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from memory.document.lines import hidden_lines, split_lines
 
-from .parts import PlanTask
+from .parts import JsonPlan, PlanTask
 
 MAX_CHARACTERS = 512 * 1024
 MAX_DEPTH = 32
@@ -18,24 +17,6 @@ MAX_TASKS = 5000
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^`]*)")
 _STRINGS = re.compile(r'"(?:[^"\\]|\\[\s\S])*"?')
 _BRACKETS = re.compile(r"[\[\]{}]")
-
-
-@dataclass(frozen=True, slots=True)
-class JsonPlan:
-    """What the block says; `line` (from 0, in the entry's body) is where it begins.
-
-    `phases` are the ids of their tasks, `problems` lines with a sentence each.
-    """
-
-    line: int
-    plan_id: str | None = None
-    tasks: tuple[PlanTask, ...] = ()
-    phases: tuple[tuple[str, ...], ...] = ()
-    problems: tuple[tuple[int, str], ...] = ()
-
-    def phase_of(self, name: str) -> str | None:
-        """Return the number of the first phase that names a task, None where none does."""
-        return next((str(number) for number, ids in enumerate(self.phases, 1) if name in ids), None)
 
 
 def read_plan_json(body: str) -> JsonPlan | None:
@@ -91,18 +72,19 @@ def _read(text: str, line: int) -> JsonPlan:
     if wrong:
         return JsonPlan(line, problems=((at, f"the JSON plan {wrong}"),))
     phases = tuple(_phase(one) for one in _list(data.get("executionOrder"))[:MAX_TASKS])
-    plan = JsonPlan(line, _word(data.get("planId")), phases=phases)
+    phase_of = {name: str(number) for number, ids in reversed([*enumerate(phases, 1)]) for name in ids}
     listed = [one for one in _list(data.get("tasks")) if isinstance(one, dict)]
-    tasks = tuple(_task(one, plan) for one in listed[:MAX_TASKS])
+    tasks = tuple(_task(one, phase_of) for one in listed[:MAX_TASKS])
     more = ((line, f"the JSON plan has more than {MAX_TASKS} tasks; the rest is not read"),)
-    return replace(plan, tasks=tasks, problems=more if len(listed) > MAX_TASKS else ())
+    problems = more if len(listed) > MAX_TASKS else ()
+    return JsonPlan(line, _word(data.get("planId")), tasks, phases, phase_of, problems)
 
 
 def _refuse(name: str) -> None:
     raise ValueError(name)
 
 
-def _task(data: Mapping[str, Any], plan: JsonPlan) -> PlanTask:
+def _task(data: Mapping[str, Any], phase_of: Mapping[str, str]) -> PlanTask:
     minutes = data.get("estimatedMinutes")
     usable = isinstance(minutes, int | float) and not isinstance(minutes, bool) and 0 < minutes < 1e9
     name = _word(data.get("id")) or ""
@@ -110,7 +92,7 @@ def _task(data: Mapping[str, Any], plan: JsonPlan) -> PlanTask:
         name,
         _word(data.get("project")),
         _word(data.get("title")) or "",
-        plan.phase_of(name),
+        phase_of.get(name),
         _words(data.get("dependsOn")),
         _word(data.get("status")),
         None,

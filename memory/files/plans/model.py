@@ -13,8 +13,8 @@ from memory.document.nodes import bare
 from memory.files.dress import LineFinding, Schema, plain_entry
 from memory.files.refs import EntryItem, FieldText, Lookup, Name, name_all
 
-from .json_block import JsonPlan, read_plan_json
-from .parts import PlanPhase, PlanProblem, PlanTask, plan_problems
+from .json_block import read_plan_json
+from .parts import JsonPlan, PlanPhase, PlanProblem, PlanTask, plan_problems
 
 if TYPE_CHECKING:
     from memory.document import Document, Entry
@@ -213,7 +213,7 @@ def _row_tasks(table: Table, top: int, plan: JsonPlan | None) -> Iterator[PlanTa
             name,
             cells["project"],
             cells["title"] or "",
-            cells["phase"] or (plan.phase_of(name) if plan else None),
+            cells["phase"] or (plan.phase_of.get(name) if plan else None),
             depends,
             cells["status"],
             _percent(cells["progress"]),

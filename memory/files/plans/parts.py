@@ -1,17 +1,14 @@
-"""The parts of a plan: its tasks, its phases, and what is wrong with it.
+"""The parts of a plan: its tasks, its phases, what its JSON block says, and what is wrong with it.
 
 Wrong are cycles, unknown dependencies, tasks of no phase, and JSON that does not parse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from .json_block import JsonPlan
+from typing import Any, Literal
 
 _DONE = frozenset({"completed", "done"})
 
@@ -47,6 +44,22 @@ class PlanTask:
             "progress": self.progress,
             "estimatedMinutes": self.minutes,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class JsonPlan:
+    """What the JSON block of a plan says; `line` (from 0, in the entry's body) is where it begins.
+
+    `phases` are the ids of their tasks, `phase_of` is the number of the first phase of each id, `problems` are lines
+    with a sentence each.
+    """
+
+    line: int
+    plan_id: str | None = None
+    tasks: tuple[PlanTask, ...] = ()
+    phases: tuple[tuple[str, ...], ...] = ()
+    phase_of: Mapping[str, str] = field(default_factory=dict)
+    problems: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
