@@ -77,7 +77,9 @@ def find_archived(snapshot: Snapshot, text: str) -> Task | JournalEntry | Plan:
         named = [plan for plans in snapshot.archived_plans() for plan in plans.plans if plan.plan_id == text.strip()]
         if len(named) == 1:
             return named[0]
-    lookup: Lookup[Task | JournalEntry | Plan] = Lookup(scope or "", "archive", lambda _: archived(), traced=False)
+    # A scope that is no kind of entries names a file, and only that file is searched.
+    kind = scope if scope is not None and f"{scope}.md" in HOMES.values() else ""
+    lookup: Lookup[Task | JournalEntry | Plan] = Lookup(kind, "archive", lambda _: archived(), traced=False)
     return lookup.find(snapshot, text)
 
 

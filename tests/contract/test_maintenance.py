@@ -128,6 +128,20 @@ def test_an_archived_task_comes_back(workspace: Place) -> None:
     assert b"### [NORMAL] Old" not in workspace.read(f"{FOLDER}archive/tasks-2024-01.md")
 
 
+def test_an_archived_task_is_named_by_its_file_where_two_are_equal(workspace: Place) -> None:
+    """The file in front of the digits decides between two archives; a file that has no such entry finds none."""
+    archive = "---\ntype: task-archive\n---\n\n## Completed\n\n### [NORMAL] Old\n- completed: 2024-01-10\n"
+    files = [f"{FOLDER}archive/tasks-2024-{month}.md" for month in ("01", "02")]
+    for name in files:
+        workspace.write(name, archive)
+    tasks = workspace.json("tasks", "list", "--section", "archived", now=NOW)["tasks"]
+    (digits,) = {task["ref"].partition("#")[2] for task in tasks}
+    for scope, code in (("tasks", "archive.ambiguous"), ("archive/tasks-2023-12", "archive.not_found")):
+        assert workspace("restore", f"{scope}#{digits}", now=NOW).error == code
+    assert workspace("restore", f"archive/tasks-2024-02#{digits}", now=NOW).code == 0
+    assert [b"Old" in workspace.read(name) for name in files] == [True, False]
+
+
 @pytest.mark.parametrize("name", ["knowledge.md", "contacts.md", "monitors.md", "config.md"])
 def test_what_is_never_deleted_stays(workspace: Place, name: str) -> None:
     """Knowledge, contacts and monitors are never touched by upkeep, however old."""
