@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -70,14 +71,15 @@ def unread_lines(name: str, document: Document) -> tuple[UnreadLine, ...]:
     headings = document.headings()
     titles = {line: title for line, _, title in headings}
     sections = {line: title for line, level, title in headings if level < 3}
+    starts, tops = [*titles, len(lines)], [*sections]
     unread = []
     for line in found:
         text = titles.get(line, lines[line])
         if line in sections:
-            end = min((at for at in titles if at > line), default=len(lines))
+            end = starts[bisect_right(starts, line)]
             text = " ".join(filter(None, lines[line + 1 : end]))[:_LONGEST]
-        heading = next((title for at, title in reversed(sections.items()) if at <= line), "")
-        unread.append(UnreadLine(heading, text, line))
+        above = bisect_right(tops, line)
+        unread.append(UnreadLine(sections[tops[above - 1]] if above else "", text, line))
     return tuple(unread)
 
 
