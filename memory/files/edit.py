@@ -342,10 +342,11 @@ def secrets_in(edited: Iterable[tuple[str, Document, Sequence[Region]]]) -> tupl
     for name, document, regions in parts:
         shift = 0
         for region in regions:
-            above = document.dump().count(b"\n", 0, region.start + shift)
+            start = region.start + shift
             shift += len(region.after) - len(region.before)
             for line, kind, text in _found(region.after):
                 if text not in known:
+                    above = document.dump().count(b"\n", 0, start)
                     said[f"{name}:{above + line + 1} looks like it holds a secret ({kind}); {_ADVICE}"] = None
     return tuple(said)
 
