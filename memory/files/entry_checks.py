@@ -83,8 +83,9 @@ _OF_MONITORS: _Rules = {
 def _field_problems(name: str, entry: Entry, line: int, rules: _Rules, zone: tzinfo) -> Iterator[Problem]:
     """Yield what is wrong with the fields of an entry whose heading is in a line (from 1)."""
     fields = entry.fields
-    for key in fields.keys() & rules.keys():
-        level, code, wrong = rules[key]
+    for key, (level, code, wrong) in rules.items():
+        if key not in fields:
+            continue
         value = fields[key] if key == "due" else split_field(key, fields[key])[0]
         if not is_absent(value) and (message := wrong(value, zone)) is not None:
             message = f"{key}: {message}, in {entry.title[:40]!r}"
