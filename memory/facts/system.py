@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from memory.base.items import Item, Skipped, Taken
@@ -75,7 +76,9 @@ class Facts(System):
         except MemdeckError as error:
             found.append(Problem("error", SHOWN, 0, error.code, error.message))
         folder = SHOWN.rpartition("/")[0]
-        beside = os.listdir(self._workspace.root / folder) if (self._workspace.root / folder).is_dir() else []
+        beside: list[str] = []
+        with suppress(OSError):
+            beside = os.listdir(self._workspace.root / folder)
         for name in beside:
             if original := original_of(name, lambda one: f"{folder}/{one}" in (SHOWN, f"{FOLDER}/{MARK}")):
                 found.append(copy_problem(f"{folder}/{name}", f"{folder}/{original}"))
