@@ -32,9 +32,10 @@ _SHOWN, _EACH = 20, 3
 def convert(context: Context, source: str, target: str, dry_run: bool, into: str) -> Result:
     """Copy the entries of one memory into another, and report those that do not fit there.
 
-    FROM is a system (files, facts, typed, state, curated), one of another workspace as SYSTEM:DIR, or files of another
-    tool: claude-code, basic-memory, backlog, taskwarrior, todotxt or jrnl, as FORMAT:PATH. TO is a system of this
-    workspace. Nothing in FROM changes, and entries that TO has already are left out.
+    FROM is a system (files, facts, typed, state, curated, clients), one of another workspace as SYSTEM:DIR, or files of
+    another tool: claude-code, basic-memory, backlog, taskwarrior, todotxt, jrnl, beads, task-master, kiro or spec-kit,
+    as FORMAT:PATH. TO is a system of this workspace. Nothing in FROM changes, and entries that TO has already are left
+    out.
     """
     report = run(
         context.workspace,
