@@ -51,8 +51,7 @@ def read_task_master(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
     data = read_json(file)
     groups = {"": data} if isinstance(data, dict) and "tasks" in data else data if isinstance(data, dict) else {}
     for tag, group in groups.items():
-        tasks = group.get("tasks") if isinstance(group, dict) else None
-        for one in tasks if isinstance(tasks, list) else ():
+        for one in _list(group.get("tasks") if isinstance(group, dict) else None):
             if not isinstance(one, dict) or not one.get("title") or one.get("status") == "cancelled":
                 yield skipped_text(str(file), str(one)[:200], "it has no title, or was cancelled")
                 continue
@@ -64,7 +63,7 @@ def read_task_master(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
 
 
 def _subtasks(found: Any) -> Iterator[str]:
-    for one in found if isinstance(found, list) else ():
+    for one in _list(found):
         if isinstance(one, dict) and one.get("title"):
             yield f"- [{'x' if one.get('status') == 'done' else ' '}] {title_of(str(one['title']))}"
 
@@ -77,12 +76,16 @@ def _task(found: Mapping[str, Any], where: str, texts: Sequence[str], other: str
     fields |= {ours: str(found[key]) for key, ours in named.items() if found.get(key)}
     if status in ("blocked", "deferred", "pinned"):
         fields["status"] = status
-    links = [one.get(other) if isinstance(one, dict) else one for one in found.get("dependencies") or ()]
+    links = [one.get(other) if isinstance(one, dict) else one for one in _list(found.get("dependencies"))]
     if links:
         fields["depends"] = ", ".join(str(one) for one in links if one)
     text = "\n\n".join(str(found[key]).strip() for key in texts if found.get(key))
-    labels = tuple(str(one) for one in found.get("labels") or ())
+    labels = tuple(str(one) for one in _list(found.get("labels")))
     return Item("task", title_of(str(found["title"])), text, where, str(found.get("created_at") or ""), labels, fields)
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
 
 
 def read_specs(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:

@@ -225,3 +225,10 @@ def test_no_bytes_end_a_reader(tmp_path: Path, name: str) -> None:
         except UsageError as error:
             codes.append(error.code)
         assert set(codes) <= {"convert.unreadable"}
+
+
+def test_lists_of_a_tracker_that_are_none_are_left_out(tmp_path: Path) -> None:
+    """A number where a tracker has a list ends no reader; the task comes without labels and dependencies."""
+    issue = {"id": "a-1", "title": "Pay", "dependencies": 5, "labels": 7}
+    items, _ = read("beads", written(tmp_path / "issues.jsonl", json.dumps(issue)))
+    assert [(one.title, one.tags, "depends" in one.fields) for one in items] == [("Pay", (), False)]
