@@ -13,7 +13,7 @@ from memory.document import Document
 from memory.document.lines import encode, insert_line, newline_of, read_bullets, split_lines
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import UsageError
-from memory.files.bullets import add_bullet, replace_bullet
+from memory.files.bullets import add_bullets, replace_bullet
 from memory.files.dress import LineFinding, loose_lines, plain_bullets, unread, unread_entries, visible_lines
 from memory.files.edit import Edit, one_line, started_document, with_end, with_named_section
 from memory.files.refs import Lookup, NamedItem, name_all
@@ -317,7 +317,7 @@ def _added_person(document: Document, index: int, given: Mapping[str, str], sour
     bullets = read_bullets(body)
     wanted = (given.get("name", ""), given.get("role") or None, given.get("text", ""))
     if not bullets or [_read_person(one.text)[:3] for one in read_bullets(source)] != [wanted]:
-        return add_bullet(body, _compose_person(given), document, index, None, "contact.value")
+        return add_bullets(body, [_compose_person(given)], document, index, None, "contact.value")
     written = document.newline.join(line for line, _ in split_lines(source))
     return insert_line(body, bullets[-1].end, written, document.newline)
 

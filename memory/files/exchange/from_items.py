@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from memory.base.clock import BadMoment, format_local, read_moment
@@ -54,6 +54,7 @@ class DraftDocuments:
         self.losses: list[Loss] = []
         self._tasks = _known_tasks(snapshot)
         self._there = set(_known_others(snapshot))
+        self._bullets: dict[tuple[str, str | None], list[tuple[Item, str]]] = {}
         for item in items:
             losses: list[Loss] = []
             try:
@@ -65,6 +66,8 @@ class DraftDocuments:
             else:
                 self.losses += losses
                 self.converted.append(item)
+        for place, waiting in self._bullets.items():
+            self._put_bullets(place, waiting)
 
     def _put(self, item: Item, losses: list[Loss]) -> str | None:
         """Add an item to its document, and what is lost to the losses; return why it cannot be added, or None."""
@@ -193,12 +196,27 @@ class DraftDocuments:
         raw = decode(item.raw) if item.raw else knowledge.compose(text, date, said.get("reason"))
         if not self._is_new(*_bullet(section, said.get("topic"), raw)):
             return _THERE
-        document = self._document(knowledge.FILE)
-        self.documents[knowledge.FILE] = knowledge.with_bullet(document, section, said.get("topic"), raw)
+        self._bullets.setdefault((section, said.get("topic")), []).append((item, raw))
         losses += losses_of(item, _ABOUT_KNOWLEDGE, "a piece of knowledge has a text, and a decision date and reason")
         losses += [Loss(item.what, "tags", "a piece of knowledge has none")] if item.tags else []
         losses += [Loss(item.what, "created", "only a decision has a date")] if item.created and not decision else []
         return None
+
+    def _put_bullets(self, place: tuple[str, str | None], waiting: Sequence[tuple[Item, str]]) -> None:
+        """Add bullets to a section, or a topic in it: all at once, and one by one where one would not stay a bullet."""
+        document = self._document(knowledge.FILE)
+        try:
+            document = knowledge.with_bullets(document, *place, [raw for _, raw in waiting])
+        except MemdeckError as error:
+            for one in waiting if len(waiting) > 1 else ():
+                self._put_bullets(place, [one])
+            if len(waiting) == 1:
+                item = waiting[0][0]
+                self.skipped.append(Skipped(item.what, error.message))
+                self.converted.remove(item)
+                self.losses = [loss for loss in self.losses if loss.what != item.what]
+        else:
+            self.documents[knowledge.FILE] = document
 
     def _contact(self, item: Item, losses: list[Loss]) -> str | None:
         values = {key: value for key, value in item.fields.items() if value.strip()}

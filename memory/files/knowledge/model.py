@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from memory.base.values import folded, split_remark
 from memory.document import Bullet, Document, Entry, Section
 from memory.document.lines import read_bullets, split_lines
 from memory.errors import UsageError
-from memory.files.bullets import add_bullet, replace_bullet
+from memory.files.bullets import add_bullets, replace_bullet
 from memory.files.dress import LineFinding, loose_lines, plain_bullets
 from memory.files.edit import Edit, one_line, started_document
 from memory.files.refs import Lookup, NamedItem, name_all, short
@@ -182,7 +182,7 @@ def add_knowledge(
     if date is None and (reason is not None or title.casefold() == DECISIONS.casefold()):
         date = now.astimezone(snapshot.zone).date().isoformat() if _DECISION.fullmatch(text.strip()) is None else None
     raw = compose(text, date, reason)
-    document = with_bullet(started_document(snapshot, FILE, now), title, topic, raw)
+    document = with_bullets(started_document(snapshot, FILE, now), title, topic, [raw])
     _, *place = _place(document, title, topic)
     items = [item for item in Knowledge(FILE, document).items if [*item.at[:2]] == place]
     return Edit({FILE: document}, f"added {short(raw)}", items[-1].ref)
@@ -206,14 +206,14 @@ def _place(document: Document, section: str, topic: str | None) -> tuple[Documen
     return document.insert_entry(index, number, Entry.compose(name, newline=document.newline)), index, number
 
 
-def with_bullet(document: Document, section: str, topic: str | None, raw: str) -> Document:
-    """Return the document with a bullet behind the last one of a section, or of a topic in it; missing ones are made.
+def with_bullets(document: Document, section: str, topic: str | None, raws: Sequence[str]) -> Document:
+    """Return the document with bullets behind the last one of a section, or of a topic in it; missing ones are made.
 
-    `raw` is the source as `raw` of an item. UsageError `knowledge.text` where it would not stay one bullet.
+    `raws` are sources as `raw` of an item. UsageError `knowledge.text` where one would not stay one bullet.
     """
     document, index, number = _place(document, section, topic)
     block = document.block(index, number)
-    body = add_bullet(block.body, raw, document, index, number, "knowledge.text")
+    body = add_bullets(block.body, raws, document, index, number, "knowledge.text")
     return document.with_block(index, number, block.with_body(body))
 
 
@@ -262,10 +262,10 @@ def compose(text: str, date: str | None, reason: str | None) -> str:
 
 def _replaced(snapshot: Snapshot, item: KnowledgeItem, raw: str | None, done: str) -> Edit:
     document = snapshot.document(FILE)
-    index, number, _ = item.at
+    index, number, place = item.at
     block = document.block(index, number)
     body = plain_bullets(block.body).body
-    new = replace_bullet(body, item.at[2], raw, document.newline, "knowledge.text")
+    new = replace_bullet(body, place, raw, document.newline, "knowledge.text")
     if new == body:
         return Edit({}, "nothing changed", item.ref)
     document = document.with_block(index, number, block.with_body(new))
