@@ -116,12 +116,10 @@ def near_twins(items: Sequence[KnowledgeItem]) -> dict[str, tuple[Twin, ...]]:
     """Return for each item that is said twice the others, by its ref."""
     words = [words_of(item.text) if len(item.text) <= LONGEST else () for item in items]
     telling = [{word for word in one if word in _TELLING or any(map(str.isdigit, word))} for one in words]
-    found: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    found: dict[int, list[Twin]] = defaultdict(list)
+    # The pairs of one item come in the order of the others.
     for one, other, shared, union in alike(words, ALIKE):
-        if telling[one] == telling[other]:
-            found[one].append((other, shared, union))
-            found[other].append((one, shared, union))
-    return {
-        items[place].ref: tuple(Twin(items[other], *counts) for other, *counts in sorted(others)[:MOST])
-        for place, others in found.items()
-    }
+        for place, twin in ((one, other), (other, one)):
+            if telling[one] == telling[other] and len(found[place]) < MOST:
+                found[place].append(Twin(items[twin], shared, union))
+    return {items[place].ref: tuple(twins) for place, twins in found.items()}
