@@ -136,6 +136,15 @@ def tasks_of(place: Place, section: str = "all") -> list[Any]:
     return found
 
 
+def test_people_keep_their_bytes(place: Place) -> None:
+    """Bullets of people arrive as they are written, also in a list that is empty there."""
+    people = "*   **Al** (PM):   likes tea,\n    and coffee\n*   **Bo** (QA): y\n"
+    here = source(place, "here", {"contacts.md": f"## People\n\n{people}"})
+    there = source(place, "there", {"contacts.md": "## People\n"})
+    assert place.json("convert", f"files:{here}", "files", folder=there)["converted"] == 2
+    assert (there / CONTACTS).read_text().endswith(people)
+
+
 def test_words_with_a_colon_stay_text(workspace: Place) -> None:
     """A word of todo.txt is a field only where todo.txt has one: `due:` with a date, and `pri:`."""
     lines = [

@@ -316,8 +316,10 @@ def _added_person(document: Document, index: int, given: Mapping[str, str], sour
     body = document.sections[index].body
     bullets = read_bullets(body)
     wanted = (given.get("name", ""), given.get("role") or None, given.get("text", ""))
-    if not bullets or [_read_person(one.text)[:3] for one in read_bullets(source)] != [wanted]:
+    if [_read_person(one.text)[:3] for one in read_bullets(source)] != [wanted]:
         return add_bullets(body, [_compose_person(given)], document, index, None, "contact.value")
+    if not bullets:
+        return with_end(body, source, document, index)
     written = document.newline.join(line for line, _ in split_lines(source))
     return insert_line(body, bullets[-1].end, written, document.newline)
 
