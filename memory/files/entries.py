@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from memory.base.recurrence_words import read_recurrence
+from memory.document.tables import compose_table
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.files import config
 from memory.files.contacts.model import PERSON_KEYS
@@ -399,9 +400,8 @@ class PlanEntries(InFiles):
         if lines and all(_STEP.match(line) for line in lines):
             steps, text = [*steps, *(_STEP.sub("", line) for line in lines)], None
         if steps:
-            rows = [f"| T{number} | {step.replace('|', '/')} | planning |" for number, step in enumerate(steps, 1)]
-            table = ["| ID | Title | Status |", "|---|---|---|", *rows]
-            text = "\n".join([*table, "", text or ""])
+            rows = [(f"T{number}", step, "planning") for number, step in enumerate(steps, 1)]
+            text = "\n".join((compose_table(("ID", "Title", "Status"), rows), text or ""))
         return self.makes("add", snapshot, now, title, texts_of(values), text)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:

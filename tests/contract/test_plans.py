@@ -82,3 +82,13 @@ def test_a_plan_without_a_table_gets_one(workspace: Place) -> None:
     workspace.write(FILE, f"## Active Plans\n\n### Bare\n- planId: plan-redis\n\n```json\n{inner}\n```\n")
     refused = workspace("orchestration", "done", "plan-redis", "--task", "J1", "-o", "json")
     assert refused.data["error"]["code"] == "plan.task"
+
+
+def test_steps_of_a_plan_keep_their_pipes(workspace: Place) -> None:
+    """A step that an agent sends is the title of a task, whatever is in it; one of two lines is refused."""
+    add: tuple[str, dict[str, Any]] = ("add", {"kind": "plan", "title": "Move", "fields": {"steps": ["Run a | b"]}})
+    two = ("add", {"kind": "plan", "title": "Go", "fields": {"steps": ["One\nand more"]}})
+    _, refused = workspace.mcp(add, two)
+    assert refused["error"]["code"] == "table.value"
+    (plan,) = [one for one in workspace.json("orchestration", "list")["plans"] if one["title"] == "Move"]
+    assert [task["title"] for task in plan["tasks"]] == ["Run a | b"]
