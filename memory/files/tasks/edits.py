@@ -90,7 +90,7 @@ def add_task(
     document = started_document(snapshot, FILE, now)
     entry = Entry.compose(heading(read_priority(priority), title), "", document.newline)
     for key, value in [*values.items(), *(extra or {}).items()]:
-        if value is not None or key in (extra or {}):
+        if value is not None:
             entry = with_value(entry, key, value, snapshot.zone)
     document, place = _put(document, "pending", entry)
     return _left(document, f"added {short(title.strip())}", place)
