@@ -9,11 +9,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from memory.errors import MemdeckError, UsageError
 from memory.state.files.model import SOURCE_TYPES
 from memory.state.paths import as_name, shown_path
 from memory.storage.safe_open import open_beneath
+
+MOST_LINE = 32 << 20
+"""How many bytes one line of a session or an index may have."""
+_TOO_LONG = b"!\n"
 
 _FOLDERS = {"claude-local": ("transcripts", "projects"), "codex-local": ("sessions", "archived_sessions")}
 _SUFFIX = ".jsonl"
@@ -74,11 +79,24 @@ def _titles(folder: Path) -> dict[str, str]:
     if not _regular(folder / _INDEX):
         return titles
     with suppress(OSError, MemdeckError), os.fdopen(open_beneath(_INDEX, folder), "rb") as file:
-        for line in file:
+        for line in lines_of(file):
             with suppress(ValueError, RecursionError, TypeError, KeyError):
                 record = json.loads(line)
                 titles[str(record["id"])] = str(record["thread_name"] or "")
     return titles
+
+
+def lines_of(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file, and one that is no record in the place of a longer one than `MOST_LINE`.
+
+    A repository may come from anyone and name any of its files as a source, so no line is read whole before its length
+    is known.
+    """
+    while raw := file.readline(MOST_LINE):
+        fits = True
+        while len(raw) == MOST_LINE and not raw.endswith(b"\n"):
+            raw, fits = file.readline(MOST_LINE), False
+        yield raw if fits else _TOO_LONG
 
 
 def _names(source_type: str, top: Path, root: str | os.PathLike[str] | None) -> Iterator[str]:

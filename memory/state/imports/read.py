@@ -18,7 +18,7 @@ from memory.state.git import is_elsewhere
 from memory.state.projections.markdown import one_line
 from memory.storage.safe_open import open_beneath
 
-from .discover import SourceItem
+from .discover import SourceItem, lines_of
 from .privacy import Cleaner
 from .shapes import PERSON, SessionRecord, read_record
 from .signals import Signals, find_signals
@@ -58,8 +58,9 @@ def read_item(
     """Return the content of a session; its last line may still be incomplete.
 
     `root` is the repository: paths in it become relative to it, paths elsewhere are no signals, and `home` is written
-    as `~`. Secrets are masked. Raises `MemdeckError` (`state.import.missing`, `state.import.unreadable`,
-    `state.import.not_regular`), never for a bad line.
+    as `~`. Secrets are masked. Time is proportional to the file, memory to its longest line, up to `MOST_LINE`. Raises
+    `MemdeckError` (`state.import.missing`, `state.import.unreadable`, `state.import.not_regular`), never for a bad
+    line.
     """
     try:
         with os.fdopen(open_beneath(item.path.name, item.path.parent), "rb") as file:
@@ -67,7 +68,7 @@ def read_item(
             if not stat.S_ISREG(found.st_mode):
                 raise MemdeckError("state.import.not_regular", f"{item.name} is not a regular file", file=item.name)
             session = _Session(item, root, Cleaner(root, home))
-            for number, raw in enumerate(file, 1):
+            for number, raw in enumerate(lines_of(file), 1):
                 session.line(number, raw)
             return session.done(datetime.fromtimestamp(found.st_mtime, UTC))
     except FileNotFoundError as error:
@@ -121,11 +122,12 @@ class _Session:
     def _say(self, who: str, text: str, *, echo: bool) -> None:
         clean = self._clean.text(text)
         piece = json.dumps(clean, ensure_ascii=False)[1:-1].encode()
-        # The same message occurs as an item of the answer and as an event.
-        mark = hashlib.sha256(who.encode() + b"\0" + piece).digest()
-        if echo and mark in self._seen:
-            return
-        self._seen.add(mark)
+        if echo:
+            # The same message occurs as an item of the answer and as an event.
+            mark = hashlib.sha256(who.encode() + b"\0" + piece).digest()
+            if mark in self._seen:
+                return
+            self._seen.add(mark)
         self._hash.update((b"\\n\\n" if self._made.messages else b"") + piece)
         self._made.messages += 1
         if who == PERSON:

@@ -185,6 +185,16 @@ def test_bad_lines_are_counted(root: Path, tmp_path: Path) -> None:
     assert (item.bad_lines, item.first_bad_line) == (5, 3)
 
 
+def test_no_line_is_read_that_is_too_long(root: Path, tmp_path: Path) -> None:
+    """A line of more than 32 MiB is bad even if it is a record; the lines around it are read."""
+    path = session(tmp_path / "s.jsonl", claude("user", "DECISION: one"), claude("user", "DECISION: long"))
+    blanks = b" " * (33 << 20) + b"}\n"
+    path.write_bytes(path.read_bytes().removesuffix(b"}\n") + blanks + json.dumps(claude("user", "GOTCHA: x")).encode())
+    item = read(path, root)
+    assert (item.signals["decisions"], item.signals["gotchas"]) == (["one"], ["x"])
+    assert (item.bad_lines, item.first_bad_line) == (1, 2)
+
+
 def test_growth_changes_the_hash(root: Path, tmp_path: Path) -> None:
     """A session that grew, however long it was, is another; one that grew by tool output alone is the same."""
     long = [claude("user", f"line {number} " + "x" * 200) for number in range(300)]
