@@ -100,6 +100,10 @@ def _codex(record: Mapping[str, Any]) -> SessionRecord:
             session = _text(payload.get("id"))
             said = tuple(_message(payload, None))
         return SessionRecord(said, time, session, folder, echo=True, aside=aside)
+    item = record.get("item")
+    if kind == "item.completed" and isinstance(item, Mapping):
+        texts = _said(AGENT, item.get("text")) if item.get("type") in ("agent_message", "assistant_message") else ()
+        return SessionRecord(tuple(texts), time)
     # The first line of older sessions names the session; their messages do not.
     session = _text(record.get("id")) if kind is None and "role" not in record else None
     said = tuple(_message(record, kind)) if kind in _ROLES or kind in (None, "message") else ()
