@@ -327,6 +327,18 @@ def test_misspelt_settings_and_stray_folders_are_named(state: Place) -> None:
     assert "archive:name:old" in answer.out
 
 
+def test_a_key_with_a_dot_is_no_setting(state: Place) -> None:
+    """It is named as unknown, neither read as the setting of that name nor a reason to fail."""
+    state.write(CONFIG, json.dumps({"recall.policy": "wild", "recall": {"policy.x": 1, "policy": "local-only"}}))
+    answer = state("state", "validate")
+    assert answer.code == 0, answer
+    assert 'there is no setting "recall.policy"' in answer.out
+    assert 'there is no setting recall."policy.x"' in answer.out
+    assert state.json("state", "config", "recall.policy") == {"config": {"recall.policy": "local-only"}}
+    assert state("state", "config", "recall.policy", "balanced").code == 0
+    assert json.loads(state.read(CONFIG))["recall"] == {"policy.x": 1, "policy": "balanced"}
+
+
 def test_an_old_validation_is_a_warning(state: Place) -> None:
     """Who ran the commands once fares no worse than who never did."""
     bundle = json.loads(state.read(STATE))["bundle"]

@@ -50,10 +50,13 @@ def _put(settings: Json, key: str, value: Any) -> None:
 
 
 def _flat(written: Json, where: str = "") -> dict[str, Any]:
-    """Return the values of a configuration by their dotted keys; only the objects that hold settings are opened."""
+    """Return the values of a configuration by their dotted keys; only the objects that hold settings are opened.
+
+    A key that has a dot itself is quoted: it is no setting.
+    """
     found: dict[str, Any] = {}
     for key, value in written.items():
-        place = f"{where}{key}"
+        place = f'{where}"{key}"' if "." in key else f"{where}{key}"
         found |= _flat(value, f"{place}.") if place in _PARTS and isinstance(value, dict) else {place: value}
     return found
 
@@ -93,9 +96,14 @@ def read_config(data: bytes) -> Json:
         raise ConfigError(
             "state.config.schema", f"{CONFIG}:{line}: {first_of(faults)}", "mend it there", file=CONFIG, line=line
         )
-    filled = copy.deepcopy(DEFAULTS)
-    for key, value in _flat(written).items():
-        _put(filled, key, value)
+    return _filled(DEFAULTS, written)
+
+
+def _filled(defaults: Json, written: Json) -> Json:
+    filled = {**copy.deepcopy(defaults), **written}
+    for key, default in defaults.items():
+        if isinstance(default, dict):
+            filled[key] = _filled(default, written.get(key, {}))
     return filled
 
 
