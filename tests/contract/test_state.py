@@ -327,6 +327,23 @@ def test_misspelt_settings_and_stray_folders_are_named(state: Place) -> None:
     assert "archive:name:old" in answer.out
 
 
+def test_each_check_of_a_sound_state_is_told(state: Place) -> None:
+    """A fresh state has a passed finding for each file and for the backlog, and the commands are not run yet."""
+    bundle = json.loads(state.read(STATE))["bundle"]
+    ran = {"status": "passed", "validatedAt": "2026-03-01T09:00:00.000Z", "summary": "1 of 1 passed", "results": []}
+    commands = [{"label": "Test", "command": ["pytest"], "purpose": "Runs the tests"}]
+    sections = {"validation-commands": commands,
+                "current-focus": {**bundle["currentFocus"], "validationSnapshot": ran}}  # fmt: skip
+    for section, value in sections.items():
+        assert state("state", "edit", section, "--json", "-", given=json.dumps(value)).code == 0
+    found = state.json("state", "validate")["findings"]
+    assert {one["code"] for one in found if one["status"] == "pass"} >= {
+        "state:schema", "config:json", "history:events", "sources:read", "checkpoints:schema", "projection:README",
+        "entry:marker", "bundle:paths", "validation:freshness", "recall:backlog",
+    }  # fmt: skip
+    assert {one["status"] for one in found} == {"pass"}
+
+
 def test_a_key_with_a_dot_is_no_setting(state: Place) -> None:
     """It is named as unknown, neither read as the setting of that name nor a reason to fail."""
     state.write(CONFIG, json.dumps({"recall.policy": "wild", "recall": {"policy.x": 1, "policy": "local-only"}}))

@@ -315,6 +315,8 @@ class _Check:
             self.warn("validation:freshness", words, path)
         elif snapshot["status"] != "passed":
             self.warn("validation:status", f"they ended as {snapshot['status']}: {snapshot['summary']}", path)
+        elif self.now is not None:
+            self.found.append(Finding("pass", "validation:freshness", f"they passed on {at[:10]}", path))
 
     def cursors(self) -> None:
         """Check for cursors after the last event, which would keep future events from being recalled, and for too many
@@ -332,6 +334,9 @@ class _Check:
         if waiting > threshold:
             words = f"{plural(waiting, 'event')} wait for a recall, more than {threshold}"
             self.warn("recall:backlog", words, model.EVENTS)
+        else:
+            words = f"{plural(waiting, 'event')} not yet recalled"
+            self.found.append(Finding("pass", "recall:backlog", words, model.EVENTS))
 
     # -- the archive; problems in it are only warnings --------------------------------------------------------------
 
