@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from itertools import islice
 
 from memory.errors import MemdeckError
 from memory.state.files import model, schema
@@ -19,8 +20,6 @@ from memory.state.projections.entry_block import find_blocks, render_block
 from memory.state.projections.files import VERSION, marker_of, path_of, render_projections
 
 from .finding import SHOWN, Finding, Level
-
-_MOST_GAP = 10_000
 
 
 def validate(memory: StateFiles, now: datetime | None) -> tuple[Finding, ...]:
@@ -131,22 +130,26 @@ class _Check:
 
     def _ordering(self, found: EventFile) -> None:
         before, seen = 0, set()
+        gaps: list[tuple[int, int, datetime | None]] = []
         since: datetime | None = None
         known = self.memory.archived_numbers()
         for event, line in zip(found.items, found.lines, strict=True):
             number = number_of(event["id"])
-            missing = [one for one in range(before + 1, min(number, before + _MOST_GAP)) if one not in known]
+            missing = next((one for one in range(before + 1, number) if one not in known), None)
             if number in seen:
                 self.fail("history:ids", f"{event['id']} occurs twice", model.EVENTS, line)
             elif number < before:
                 self.fail("history:ordering", f"{event['id']} follows a later one", model.EVENTS, line)
-            elif missing and not self._may_have_expired(since, self.now or since):
-                words = f"evt-{missing[0]:06d} is in neither the history nor the archive"
-                self.fail("history:continuity", words, model.EVENTS, line)
+            elif missing is not None:
+                gaps.append((missing, line, since))
             seen.add(number)
             before = max(before, number)
             # Imported sessions have the times at which they took place, not those at which they were imported.
             since = moment(event["createdAt"]) if event["kind"] == "tool_run" else since
+        lasting = (gap for gap in gaps if not self._may_have_expired(gap[2], self.now or since))
+        for missing, line, _ in islice(lasting, SHOWN):
+            words = f"evt-{missing:06d} is in neither the history nor the archive"
+            self.fail("history:continuity", words, model.EVENTS, line)
 
     def _may_have_expired(self, since: datetime | None, now: datetime | None) -> bool:
         """Return whether a missing event may have been in a batch that expired, and took its ids with it.
