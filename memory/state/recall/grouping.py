@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
@@ -65,14 +66,15 @@ def group_events(events: Sequence[Json]) -> list[EventGroup]:
     Events belong together that share the topic of a gotcha or of a next step, or a key path together with a decision or
     a validation; a path alone groups nothing. Groups are numbered `grp-000001`, … in that order.
     """
+    noted = Counter(note for event in events for note in set(_notes(event)))
     groups: dict[object, list[Json]] = {}
     for event in events:
-        keys = set(_keys(event))
+        keys = set(_keys(event, noted))
         shared = {id(groups[key]): groups[key] for key in keys if key in groups}
         largest, *others = sorted(shared.values(), key=len, reverse=True) or [[]]
         for other in others:
             largest += other
-            groups |= {key: largest for one in other for key in _keys(one)}
+            groups |= {key: largest for one in other for key in _keys(one, noted)}
         largest.append(event)
         groups |= dict.fromkeys(keys, largest)
     found = {id(group): sorted(group, key=_when) for group in groups.values()}
@@ -80,14 +82,21 @@ def group_events(events: Sequence[Json]) -> list[EventGroup]:
     return [EventGroup(f"grp-{number:06d}", tuple(group)) for number, group in enumerate(ordered, 1)]
 
 
-def _keys(event: Json) -> Iterator[object]:
-    """Yield the keys that events of one group share, and its own."""
+def _keys(event: Json, noted: Counter[tuple[str, str]]) -> Iterator[object]:
+    """Yield the keys that events of one group share, and its own; `noted` says how many events have each note."""
     signals = event["signals"]
     yield event["id"]
     for kind in ("gotchas", "nextStepHints"):
         yield from ((kind, about) for text in signals[kind] if (about := topic(text)))
-    notes = [(kind, plain_words(text)) for kind in _NOTES for text in signals[kind]] if signals["keyPaths"] else []
-    yield from product((note for note in notes if note[1]), signals["keyPaths"])
+    # Each note with each path would be many keys, and a note of one event alone is shared with none.
+    yield from product((note for note in _notes(event) if noted[note] > 1), signals["keyPaths"])
+
+
+def _notes(event: Json) -> Iterator[tuple[str, str]]:
+    """Yield the decisions and validations of an event with paths, in plain words."""
+    signals = event["signals"]
+    for kind in _NOTES if signals["keyPaths"] else ():
+        yield from ((kind, words) for text in signals[kind] if (words := plain_words(text)))
 
 
 def _when(event: Json) -> tuple[str, int]:
