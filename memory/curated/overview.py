@@ -99,7 +99,8 @@ def _inbox(curated: Curated) -> list[Json]:
     found: list[Json] = []
     for one in waiting(curated):
         try:
-            lines = (one.side.store.root / one.path).read_bytes()[:LARGEST].split(b"\n")
+            with open(one.side.store.root / one.path, "rb") as file:
+                lines = file.read(LARGEST).split(b"\n")
         except OSError:
             continue
         count = sum(1 for line in lines if line.strip())
