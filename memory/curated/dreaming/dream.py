@@ -135,9 +135,11 @@ def _run(
         metadata = {"target_filename": target, "run_id": run_id, "artifact_path": artefact}
         candidate = Candidate(root, "dreaming", header, body, "dreaming synthesis", day, metadata, run.key)
         propose(curated, candidate, call)
-        finish(side, run, now)
     except MemdeckError as error:
         _failed(side, root, run, error, call)
+    else:
+        # Where this cannot be recorded now, the run has not failed: the next command ends it by its decision.
+        finish(side, run, now)
     return runs(side, "id = ?", [run_id])[0]
 
 

@@ -296,3 +296,24 @@ def test_a_run_whose_process_is_gone_ends(den: Den) -> None:
     settle(side, NOW)
     assert runs(side)[0].state == "failed"
     assert slept(den, curated).run
+
+
+def test_a_run_whose_end_could_not_be_recorded_ends_by_its_decision(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its memory is written, so it has not failed: the next command marks what it gathered as promoted."""
+    from memory.curated.dreaming import dream as running
+
+    curated = den.open()
+    recalled(den, curated)
+
+    def end(*_: object) -> None:
+        raise MemdeckError("memory.records.unavailable", "nothing can be recorded")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "finish", end)
+        with pytest.raises(MemdeckError):
+            slept(den, curated)
+    side = curated.sides["workspace"]
+    assert [one.state for one in runs(side)] == ["running"]
+    curated.finish_interrupted(NOW + timedelta(hours=1))
+    assert [(one.state, one.promoted_count) for one in runs(side)] == [("promoted", 5)]
+    assert not (den.workspace / ".agh/memory/_system/dreaming/failures").exists()
