@@ -180,6 +180,32 @@ def test_accepted_proposals_are_decisions(memory: Place) -> None:
     assert [one["decision_id"] for one in memory.json("curated", "history")["operations"]].count(found[0]["id"]) == 1
 
 
+def test_an_undone_move_is_one_decision_that_takes_the_other_back(memory: Place) -> None:
+    """A memory whose change of type is undone keeps its recalls, and its deletion is in no list."""
+    file = "project_anchor.md"
+    memory("curated", "search", "anchor boat")
+    moved = memory.json("curated", "edit", file, "--type", "reference")["decision"]
+    assert memory("undo").code == 0
+    (undone,) = memory.json("curated", "decisions", "list", "--limit", "1")["decisions"]
+    assert (undone["op"], undone["targets"], undone["target_filename"]) == ("update", ["reference_anchor.md"], file)
+    assert (undone["rule_trace"][0]["name"], undone["reverts"]) == ("controller.undone", moved["id"])
+    (listed,) = [one for one in memory.json("curated", "list")["memories"] if one["filename"] == file]
+    assert listed["recall_count"] == 1
+
+
+def test_what_another_program_did_after_an_undo_is_its_own_decision(memory: Place) -> None:
+    """The undo gets the bytes that it left, and the edit by hand after it those of its own."""
+    file = memory.work / MEMORY / "project_anchor.md"
+    before = file.read_bytes()
+    memory("curated", "edit", "project_anchor.md", "--content", "it was lifted")
+    assert memory("undo").code == 0
+    assert file.read_bytes() == before
+    file.write_bytes(before.replace(b"holds", b"drags"))
+    found = memory.json("curated", "decisions", "list", "--filename", "project_anchor.md", "--limit", "2")["decisions"]
+    assert [one["rule_trace"][0]["name"] for one in found] == ["controller.file", "controller.undone"]
+    assert found[0]["prior_hash"] == found[1]["post_content_hash"]
+
+
 def test_edits_by_hand_are_decisions_of_the_file(memory: Place) -> None:
     """A file that is made, changed and removed in an editor is found on the next look, each time once."""
     text = "---\nname: Buoy\ndescription: where it floats\ntype: project\n---\n\nnorth of the pier\n"

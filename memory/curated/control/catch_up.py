@@ -120,29 +120,34 @@ def _catch_up(
     side: Side, roots: Sequence[Root], profile: str, transaction: Transaction, now: datetime, db: sqlite3.Connection
 ) -> bool:
     """Add the missing decisions, of many files some; return whether more are left: other processes await the lock."""
-    lasts, history = _known(side, db), side.store.history
-    newest = history.state()[0]
+    lasts = _known(side, db)
+    newest = side.store.history.state()[0]
     add = _Adding(side, profile, lasts, db, now)
     folders = {root.folder: root for root in (*roots, *(last.root for last in lasts.values()))}
-    touched: dict[str, list[ChangeRecord]] = {}
     for change in _changes(side, lasts, read_number(db, SEEN)):
-        for file in change.files:
-            if file.kept is not None:
-                touched.setdefault(file.path, []).append(change)
-    for path, changes in touched.items():
-        folder, _, name = path.removeprefix(side.store.prefix).rpartition("/")
-        if folder in folders and is_memory_name(name):
-            contents = [history.before(change.id, path) for change in changes]
-            contents.append(transaction.read(f"{folder}/{name}").base)
-            for change, before, after in zip(changes, contents, contents[1:], strict=False):
-                add(folders[folder], name, before, None)
-                add(folders[folder], name, after, change)
+        for step in _steps(side, change, folders):
+            add(step.root, step.source, step.before)
+            add(step.root, step.name, step.after, change, step.source)
     by_key = {root.key: root for root in folders.values()}
     files = _differing(side, roots, lasts)
     for key, name in files[:_AT_ONCE]:
-        add(by_key[key], name, transaction.read(f"{by_key[key].folder}/{name}").base, None)
+        add(by_key[key], name, transaction.read(f"{by_key[key].folder}/{name}").base)
     write_number(db, SEEN, newest)
     return len(files) > _AT_ONCE and add.count > 0
+
+
+def _steps(side: Side, change: ChangeRecord, folders: Mapping[str, Root]) -> Sequence[Made]:
+    """Return what a change did to memories, as far as the log still knows it; one that got another name was moved."""
+    found = []
+    for file in change.files:
+        folder, _, name = file.path.removeprefix(side.store.prefix).rpartition("/")
+        known = side.store.history.versions(change, file) if folder in folders and is_memory_name(name) else None
+        if known is not None:
+            found.append(Made(folders[folder], name, known[0], name, known[1], {}))
+    gone, come = ([one for one in found if getattr(one, key) is None] for key in ("after", "before"))
+    if len(found) == 2 and len(gone) == len(come) == 1 and gone[0].root == come[0].root:
+        found = [come[0]._replace(source=gone[0].source, before=gone[0].before)]
+    return found
 
 
 class _Adding:
@@ -155,13 +160,16 @@ class _Adding:
         self._side, self._profile, self._lasts, self._db, self._now = side, profile, lasts, db, now
         self.count = 0
 
-    def __call__(self, root: Root, name: str, data: bytes | None, change: ChangeRecord | None) -> None:
+    def __call__(
+        self, root: Root, name: str, data: bytes | None, change: ChangeRecord | None = None, source: str = ""
+    ) -> None:
         """Add the decision on a file that is not as the last one left it: by a change of the log, else another program.
 
-        A file that is no memory gets none.
+        A file that is no memory gets none. `source` is the name that it had before, "" for the same.
         """
-        last = self._lasts.get((root.key, name))
-        if hash_of(data) == (ABSENT if last is None else last.hash):
+        source = source or name
+        last, there = (self._lasts.get((root.key, one)) for one in (source, name))
+        if hash_of(data) == (ABSENT if there is None else there.hash):
             return
         before: bytes | None = None
         if last is not None and last.hash != ABSENT:
@@ -185,13 +193,14 @@ class _Adding:
                 header = found.json()
             if rule == "controller.accepted" and found.provenance.source_actor in ORIGINS:
                 origin = str(found.provenance.source_actor)
-        step = Made(root, name, before, name, data, header)
+        step = Made(root, source, before, name, data, header)
         made = direct(
             self._side, step, rule, reason[:240], details, origin, _reverted(step, self._db) if back else None
         )
         made = made.keyed("" if last is None else last.id, None, at)
         insert(self._db, made)
         recorded(self._side, made, self._now, self._db, event="memory.write.reverted" if back else None)
+        self._lasts[root.key, source] = _Last(root, made.id, ABSENT, True)
         self._lasts[root.key, name] = _Last(root, made.id, hash_of(data), True)
         self.count += 1
 
