@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -204,6 +205,15 @@ def test_what_another_program_did_after_an_undo_is_its_own_decision(memory: Plac
     found = memory.json("curated", "decisions", "list", "--filename", "project_anchor.md", "--limit", "2")["decisions"]
     assert [one["rule_trace"][0]["name"] for one in found] == ["controller.file", "controller.undone"]
     assert found[0]["prior_hash"] == found[1]["post_content_hash"]
+
+
+def test_a_folder_that_is_gone_before_a_look_is_no_fault(memory: Place) -> None:
+    """A search indexes the memories of an agent; where their folder is removed then, every verb goes on."""
+    text = "---\nname: Buoy\ndescription: where it floats\ntype: project\n---\n\nnorth of the pier\n"
+    file = memory.write(".agh/agents/x/memory/project_buoy.md", text)
+    assert memory("search", "pier").code == 0
+    shutil.rmtree(file.parents[2])
+    assert names(memory) == {"project_anchor.md"}
 
 
 def test_edits_by_hand_are_decisions_of_the_file(memory: Place) -> None:

@@ -92,7 +92,9 @@ def _differing(side: Side, roots: Sequence[Root], lasts: _Lasts) -> list[tuple[s
     """Return the files that are not as their last decision left them; files that are not memories are left out."""
     text = "SELECT root, filename, content_hash FROM memory_catalog_entries"
     rows: list[tuple[str, str, str | None]] = side.catalog.read(roots, lambda db: db.execute(text).fetchall())
-    there = {(key, name): found for key, name, found in rows}
+    # The catalogue still has the files of a folder that is gone.
+    known = {*(root.key for root in roots), *(key for key, _ in lasts)}
+    there = {(key, name): found for key, name, found in rows if key in known}
     differing = []
     for file in sorted({*there, *lasts}):
         last, found = lasts.get(file), there.get(file, ABSENT)
