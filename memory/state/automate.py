@@ -88,16 +88,15 @@ class Cycle:
     def _prune(self, _settings: Json) -> Iterator[RuleReport]:
         done = prune(self.store, actor=self.actor, now=self.now, dry_run=self.dry_run)
         self.changes += done.changes
-        taken, words = done, done.text()
-        self.warnings += taken.warnings
-        words = f"would take {words}" if self.dry_run and taken.any else words
-        if not (taken.events or taken.checkpoints):
-            yield said("prune", f"off: {taken.skipped}" if taken.skipped else words, acts=taken.any)
+        self.warnings += done.warnings
+        words = f"would take {done.text()}" if self.dry_run and done.any else done.text()
+        if not (done.events or done.checkpoints):
+            yield said("prune", f"off: {done.skipped}" if done.skipped else words, acts=done.any)
             return
         where = ", ".join(done.archived) or "the archive"
-        moves = [Gone(f"state#{one['id']}", one["summary"], where, one["createdAt"][:10]) for one in taken.events]
-        moves += [Gone(None, name, where) for name in taken.checkpoints]
-        nouns = [noun for noun, gone in (("event", taken.events), ("checkpoint", taken.checkpoints)) if gone]
+        moves = [Gone(f"state#{one['id']}", one["summary"], where, one["createdAt"][:10]) for one in done.events]
+        moves += [Gone(None, name, where) for name in done.checkpoints]
+        nouns = [noun for noun, gone in (("event", done.events), ("checkpoint", done.checkpoints)) if gone]
         what, count = (" or ".join(nouns), "archived"), len(moves)
         yield RuleReport("prune-project-state", FOLDER, count, 0, count, 0, tuple(moves), (), what, words)
 

@@ -148,8 +148,7 @@ class ProjectState(System):
         """Yield how many checkpoints and events there are, and what `state status` recommends next."""
         status = status_of(self.store.memory(), now)
         words = f"{plural(status.checkpoints, 'checkpoint')}, {plural(status.totals['all'], 'event')}"
-        after = status.json()["next"]
-        yield BriefLine(self.name, "state#status", "state", words, after["why"] if after["command"] else "")
+        yield BriefLine(self.name, "state#status", "state", words, status.next.why if status.next.command else "")
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:  # noqa: ARG002
         """Yield gotchas, next steps and the current focus; nothing for a message: a search finds the parts.
