@@ -416,10 +416,11 @@ def repair(curated: Curated, args: Json, call: OperationCall) -> Json:
         moment = source.ended_at
         if data is not None and not read(data).fault:
             continue
+        if data is None and (moment is None or call.now - moment < grace):
+            continue  # It may still be running.
         if source.fault:
             problems.append({"session_id": one.id, "workspace_id": one.workspace_id, "reason": source.fault})
-        early = data is None and (moment is None or call.now - moment < grace)
-        if events is None or not source.events or early:
+        if events is None or not source.events:
             continue
         made = ledger_of(events, one, format_utc(moment or call.now))
 

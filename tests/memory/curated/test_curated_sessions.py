@@ -145,6 +145,17 @@ def test_a_session_that_nobody_ended_is_repaired_after_its_grace(den: Den, curat
     assert run(curated, "session ledger", session_id="s1")["meta"]["stopped_at"] == "2026-01-15T12:00:00Z"
 
 
+def test_a_session_that_may_still_run_is_no_problem(den: Den, curated: Curated) -> None:
+    """A line that is not written to its end is told after the grace only; an empty folder is no session."""
+    begin(curated)
+    with (folder(den, curated) / "events.jsonl").open("ab") as file:
+        file.write(b'{"type": "session_ev')
+    folder(den, curated, "empty").mkdir()
+    assert run(curated, "session repair", NOW + timedelta(hours=23))["problems"] == []
+    done = run(curated, "session repair", NOW + timedelta(hours=25))
+    assert ([one["session_id"] for one in done["problems"]], done["repaired"]) == (["s1"], ["s1"])
+
+
 def test_prune_removes_what_ended_long_ago(den: Den, curated: Curated) -> None:
     """A dry run counts; what runs, what is damaged and what is young stays; the change log keeps what goes."""
     for session in ("old", "damaged", "running", "young"):
