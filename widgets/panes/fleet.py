@@ -18,8 +18,10 @@ from widgets.list.rows import Note
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Piece
 
-COUNTED = ("overdue", "alerts", "waiting", "problems")
+COUNTED = ("overdue", "failing", "stale", "waiting", "problems")
 """What needs attention, by the names of the overview; the row shows it in this order."""
+STATES = ("broken", *COUNTED[:4], "silent")
+"""The states of a workspace, by the words of the filter."""
 
 
 class Source(Protocol):
@@ -41,10 +43,10 @@ class FleetPane(RecordPane):
         "All your workspaces, with overdue tasks, alerts and what needs you.\n\n"
         "The list is empty. `memdeck fleet scan ~/src` adds all beneath a folder; opening one adds it, too."
     )
-    sorts: ClassVar[tuple[str, ...]] = ("place", "name", *COUNTED[:3], "maintained", "size")
+    sorts: ClassVar[tuple[str, ...]] = ("place", "name", *COUNTED[:4], "maintained", "size")
     filter_fields: ClassVar[tuple[str, ...]] = ("host", "path", "system", "is")
-    filter_words: ClassVar[tuple[str, ...]] = ("is:broken", "is:overdue", "is:alert", "is:waiting", "is:stale")
-    filter_values: ClassVar = {"is": ("broken", "overdue", "alert", "waiting", "stale")}
+    filter_words: ClassVar[tuple[str, ...]] = tuple(f"is:{name}" for name in STATES)
+    filter_values: ClassVar = {"is": STATES}
     item_name: ClassVar[str] = "workspace"
     enter_words: ClassVar[str] = "open"
 
@@ -104,7 +106,7 @@ class FleetPane(RecordPane):
             "path": path,
             "open": "this workspace" if item.tone == "accent" else "",
             "host": item.lead,
-            "heard": Piece(heard, "alert" if one.stale else "plain") if one.age is not None or one.stale else "",
+            "heard": Piece(heard, "alert" if one.silent else "plain") if one.age is not None or one.silent else "",
         }
         if one.error is not None:
             return {
@@ -143,14 +145,14 @@ def _record(one: WorkspaceOverview, *, here: bool, hosts: bool, now: datetime) -
         for name, count in counts.items()
         if count
     ]
-    found = {"broken": one.error is not None or bool(one.problems), "overdue": bool(one.overdue),
-             "alert": bool(one.alerts), "waiting": bool(one.waiting), "stale": one.stale}  # fmt: skip
+    broken = one.error is not None
+    found = {"broken": broken or one.problems, "overdue": one.overdue, "failing": one.failing,
+             "stale": one.stale, "waiting": one.waiting, "silent": one.silent}  # fmt: skip
     values = {
         "host": one.host, "path": str(one.path), "system": " ".join(one.systems),
         "is": " ".join(word for word, holds in found.items() if holds),
     }  # fmt: skip
-    broken = one.error is not None
-    silent = f"not heard for {say_span(one.age)}" if one.stale and one.age is not None else ""
+    silent = "" if not one.silent else "never heard" if one.age is None else f"not heard for {say_span(one.age)}"
     about = str(one.error.get("message", "")) if one.error is not None else ", ".join(filter(None, (silent, *words)))
     kept = (
         "never" if one.last_maintenance is None else say_span(max(0, int((now - one.last_maintenance).total_seconds())))
@@ -158,7 +160,8 @@ def _record(one: WorkspaceOverview, *, here: bool, hosts: bool, now: datetime) -
     return Record(
         f"{one.host}:{one.path}", (one.path.name or str(one.path)) + (" (open)" if here else ""),
         one.host if hosts else "", about, "" if broken or not one.looked else kept or "now",
-        sign="alert" if broken or one.overdue or one.alerts or one.stale else "",
+        sign="alert" if broken or one.overdue or one.alerts or one.silent else "",
         tone="alert" if broken else "accent" if here else "plain" if one.looked else "muted",
-        values=values, mark=(about, here), thing=one,
+        # Without how long a host is silent: that changes all the time and must not flash.
+        values=values, mark=(*words, broken and about, one.silent, here), thing=one,
     )  # fmt: skip
