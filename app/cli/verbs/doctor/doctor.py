@@ -58,7 +58,7 @@ def _agent(context: Context) -> Result:
     unit = agent_unit(context.environ)
     install = (
         "mkdir -p ~/.config/systemd/user   # and save the unit there",
-        "install -m 600 /dev/null ~/.config/memdeck/fleet.env   # and write MEMDECK_DATABASE=… into it",
+        "install -D -m 600 /dev/null ~/.config/memdeck/fleet.env   # and write MEMDECK_DATABASE=… into it",
         "systemctl --user daemon-reload && systemctl --user enable --now memdeck-fleet.service",
         "loginctl enable-linger   # lets it run while you are not logged in",
     )
