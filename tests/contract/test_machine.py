@@ -34,6 +34,15 @@ def test_doctor_goes_on_without_a_crontab(workspace: Place, script: str) -> None
     assert _cron(workspace, _crontab(workspace, script)) == "note"
 
 
+def test_a_wrong_state_folder_is_one_finding(workspace: Place) -> None:
+    """A cause that fails many checks is reported by the first of them, with what to do."""
+    [folder] = [one for one in (workspace.top / "state" / "memdeck").iterdir() if one.is_dir()]
+    folder.chmod(0o777)
+    answer = workspace("doctor", "-o", "json")
+    found = [one["name"] for one in answer.data["checks"] if one["message"].startswith("others can write")]
+    assert (answer.code, found) == (4, ["state"])
+
+
 def test_answers_do_not_depend_on_the_locale(workspace: Place) -> None:
     """Words, dates and numbers are the same in every locale, on every terminal."""
     ref = workspace.json("tasks", "add", "İstanbul straße", "--due", "fri 9:00")["task"]["ref"]

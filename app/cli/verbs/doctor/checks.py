@@ -67,8 +67,13 @@ def findings(root: Path | None, open_workspace: Callable[[], Workspace], now: da
         yield DoctorFinding("workspace", "note", error.message, error.hint)
     else:
         yield DoctorFinding("workspace", "ok", str(workspace.root))
+        told: set[str] = set()
         for name, check in _WORKSPACE.items():
-            yield from _of(name, check(workspace, now))
+            for found in _of(name, check(workspace, now)):
+                # A wrong state folder fails many checks: the first one that needs it reports it.
+                if found.level != "person" or found.message not in told:
+                    told.add(found.message)
+                    yield found
         yield from _systems(workspace, now)
     yield from _of("cron", scheduled(root, crontab(root)))
 
@@ -336,8 +341,8 @@ _WORKSPACE: dict[str, Callable[[Workspace, datetime], Found]] = {
     "folder": _folder,
     "files": _files,
     "lock": _locks,
-    "protection": _protection,
     "state": _state,
+    "protection": _protection,
     "clock": _clock,
     "maintenance": _maintenance,
     "upkeep": _upkeep,
