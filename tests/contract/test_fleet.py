@@ -211,6 +211,13 @@ def test_who_asked_does_not_approve(team: Team) -> None:
         team.until("anna", "approvals", check=lambda data: data["approvals"][0]["result"])
         assert "Call the people" not in place("tasks", "list").out
         assert "fleet.no_approval" in approve("otto")
+        # The login counts, whichever of its roles it takes to ask; and an approval is not taken over.
+        with psycopg.connect(team.url("anna"), autocommit=True, options="-c search_path=memdeck") as database:
+            database.execute("SET ROLE memdeck_operator")
+            again = "INSERT INTO job (host, workspace, verb) SELECT host, workspace, verb FROM job RETURNING id"
+            ((number,),) = database.execute(again).fetchall()
+            database.execute("RESET ROLE")
+            assert [database.execute(words, (one,)).rowcount for one in (number, asked)] == [0, 0]
 
 
 def test_only_who_asked_reads_what_a_job_asks(team: Team) -> None:

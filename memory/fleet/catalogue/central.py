@@ -189,7 +189,7 @@ class CentralFleet:
         `fleet.four_eyes`: this login asked for it.
         """
         with self._connected() as database:
-            words = "SELECT asked_by = current_user FROM job WHERE id = %s AND verb = 'revert' AND approved IS NULL"
+            words = "SELECT asked_by = session_user FROM job WHERE id = %s AND verb = 'revert' AND approved IS NULL"
             row = database.execute(words, (number,)).fetchone()
             if row is None:
                 raise NotFoundError("fleet.no_approval", f"nothing waits under {number}", "see memdeck fleet approvals")
@@ -197,7 +197,8 @@ class CentralFleet:
                 raise RefusedError(
                     "fleet.four_eyes", "who asked for a revert does not approve it", "another login has to"
                 )
-            database.execute("UPDATE job SET approved_by = current_user, approved = now() WHERE id = %s", (number,))
+            words = "UPDATE job SET approved_by = session_user, approved = now() WHERE id = %s AND approved IS NULL"
+            database.execute(words, (number,))
 
     # -- the database -----------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import psycopg
 
 SCHEMA = "memdeck"
-VERSION = 1
+VERSION = 2
 """The version of the catalogue's tables; another one is made anew."""
 _SECONDS = 10
 _REFUSED = re.compile(

@@ -71,7 +71,8 @@ CREATE TABLE job (
     workspace bigint NOT NULL,
     verb text NOT NULL,
     arguments jsonb NOT NULL DEFAULT '{}',
-    asked_by name NOT NULL DEFAULT current_user,
+    -- The login, not the role that it took with SET ROLE: who asks and who approves are two people.
+    asked_by name NOT NULL DEFAULT session_user,
     asked timestamptz NOT NULL DEFAULT now(),
     -- Only a revert waits for an approval.
     approved_by name,
@@ -141,7 +142,7 @@ CREATE POLICY looks ON host FOR SELECT TO memdeck_reader USING (true);
 CREATE POLICY looks ON workspace FOR SELECT TO memdeck_reader USING (true);
 CREATE POLICY looks ON file FOR SELECT TO memdeck_reader USING (true);
 CREATE POLICY looks ON entry FOR SELECT TO memdeck_reader USING (true);
-CREATE POLICY gives ON job FOR INSERT TO memdeck_operator WITH CHECK (asked_by = current_user AND approved IS NULL);
-CREATE POLICY sees ON job FOR SELECT TO memdeck_operator USING (asked_by = current_user OR verb = 'revert');
+CREATE POLICY gives ON job FOR INSERT TO memdeck_operator WITH CHECK (asked_by = session_user AND approved IS NULL);
+CREATE POLICY sees ON job FOR SELECT TO memdeck_operator USING (asked_by = session_user OR verb = 'revert');
 CREATE POLICY approves ON job FOR UPDATE TO memdeck_approver
-    USING (verb = 'revert' AND asked_by <> current_user) WITH CHECK (approved_by = current_user);
+    USING (verb = 'revert' AND asked_by <> session_user AND approved IS NULL) WITH CHECK (approved_by = session_user);
