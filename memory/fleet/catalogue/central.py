@@ -35,6 +35,10 @@ _HOSTS = """
 SELECT h.name, extract(epoch FROM now() - h.seen), h.skew, h.status, coalesce(c.waiting, 0), coalesce(c.failed, 0)
 FROM host h LEFT JOIN job_count c ON c.host = h.id ORDER BY h.name
 """
+_ANSWERS = """
+SELECT j.id, j.finished IS NOT NULL, j.outcome, extract(epoch FROM now() - h.seen)
+FROM job j JOIN host h ON h.id = j.host WHERE j.id = ANY (%s)
+"""
 _REVERTS = """
 SELECT j.id, h.name, w.path, j.arguments->>'change', j.asked_by, j.approved_by, j.outcome
 FROM job j JOIN workspace w ON w.id = j.workspace JOIN host h ON h.id = j.host
@@ -249,17 +253,17 @@ class CentralFleet:
         """Wait for the answer of a job; `done` are the answers that are known."""
         while job not in done:
             with self._connected() as database:
-                words = "SELECT id, finished IS NOT NULL, outcome FROM job WHERE id = ANY (%s)"
-                found = database.execute(words, (list(jobs),)).fetchall()
-            done |= {number: outcome for number, ended, outcome in found if ended}
-            if job not in done:
-                age = next((one.age for one in self.hosts() if one.name == row.host), None)
-                if job not in [number for number, *_ in found]:
-                    done[job] = {"error": {"code": "fleet.job_failed", "message": f"job {job} was deleted"}}
-                elif _is_silent(age):
-                    done[job] = {"error": _away(row.host, age)}
-                else:
-                    self._pause(_AGAIN_SECONDS)
+                found = database.execute(_ANSWERS, ([one for one in jobs if one not in done],)).fetchall()
+            done |= {number: outcome for number, ended, outcome, _ in found if ended}
+            ages = {number: _whole(age) for number, _, _, age in found}
+            if job in done:
+                break
+            if job not in ages:
+                done[job] = {"error": {"code": "fleet.job_failed", "message": f"job {job} was deleted"}}
+            elif _is_silent(ages[job]):
+                done[job] = {"error": _away(row.host, ages[job])}
+            else:
+                self._pause(_AGAIN_SECONDS)
         return done[job]
 
 
