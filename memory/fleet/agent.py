@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -120,17 +121,13 @@ class HostAgent:
             start = monotonic()
             try:
                 work()
-            except (UsageError, BusyError, ConflictError) as error:
+            except BaseException as error:
                 if not self._is_passing(error):
                     self._failed.append(error)
                     self._stopping.set()
                     return
                 self._failures += 1
                 self._tell(f"{error}; trying again")
-            except BaseException as error:
-                self._failed.append(error)
-                self._stopping.set()
-                raise
             pause = 1.0 if monotonic() - start > _LONGEST_PAUSE else min(pause * 2, _LONGEST_PAUSE)
             self._stopping.wait(pause / 2)
 
@@ -231,8 +228,9 @@ class HostAgent:
     # -- jobs -------------------------------------------------------------------------------------------------
 
     def _take_jobs(self) -> None:
-        if not self._ready.wait(0.2):
-            return
+        while not self._ready.wait(0.2):
+            if self._stopping.is_set():
+                return
         with connect(self._settings.url) as database, told():
             cleared = -CLEAR_SECONDS
             while not self._stopping.is_set():
@@ -268,7 +266,7 @@ class HostAgent:
             now = self._clock()
             if self._stopping.is_set() or (stamps == before and (again is None or now < again)):
                 continue
-            keep = lambda one, now=now: self._local.keep(one, now, settings.maintain, watch=settings.watch)  # noqa: E731
+            keep = partial(self._local.keep, now=now, upkeep=settings.maintain, watch=settings.watch)
             found = self._local.one(path, keep)
             if isinstance(found, WorkspaceFailure):
                 self._failures += 1
