@@ -245,7 +245,7 @@ class HostAgent:
         """Do the jobs that wait, and return how many."""
         done = 0
         while not self._stopping.is_set() and (job := next_job(database, self._host)) is not None:
-            perform(database, self._local, job)
+            perform(database, self._local, job, self._settings.wanted().get(job.path))
             self._beat(database)
             done += 1
         return done

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError, NotFoundError, RefusedError
 from memory.registry import kinds
+from memory.search.query import Query
 from memory.workspace import Workspace
 
 from .catalogue.outgoing import cleared, cleared_json, without_quotes
@@ -28,7 +29,7 @@ KEEP_DAYS = 30
 """Default days for which an agent keeps finished jobs."""
 MOST_HITS = 1_000
 _NEXT = """
-SELECT j.id, j.verb, j.arguments, j.approved_by, w.path, w.mode, now() FROM job j JOIN workspace w ON w.id = j.workspace
+SELECT j.id, j.verb, j.arguments, j.approved_by, w.path, now() FROM job j JOIN workspace w ON w.id = j.workspace
 WHERE j.host = %s AND j.finished IS NULL AND (j.verb <> 'revert' OR j.approved IS NOT NULL) ORDER BY j.id LIMIT 1
 """
 _END = "UPDATE job SET finished = now(), outcome = %s, arguments = %s WHERE id = %s AND finished IS NULL"
@@ -44,7 +45,6 @@ class Job:
     arguments: Mapping[str, Any]
     approved_by: str | None
     path: Path
-    mode: str
     now: datetime
 
 
@@ -67,24 +67,25 @@ def next_job(database: Database, host: int) -> Job | None:
     row = database.execute(_NEXT, (host,)).fetchone()
     if row is None:
         return None
-    number, verb, arguments, approved_by, path, mode, now = row
-    return Job(number, verb, arguments, approved_by, Path(os.fsdecode(path)), mode, now)
+    number, verb, arguments, approved_by, path, now = row
+    return Job(number, verb, arguments, approved_by, Path(os.fsdecode(path)), now)
 
 
-def perform(database: Database, local: LocalWorkspaces, job: Job) -> None:
+def perform(database: Database, local: LocalWorkspaces, job: Job, mode: str | None) -> None:
     """Do a job and record its answer, without secrets; what it was asked to search is forgotten. psycopg.Error.
 
-    An interrupted job is done again as a whole; a second record for one job is ignored.
+    `mode` is how this host publishes the workspace now, whatever the catalogue says; None: it does not, and the job is
+    refused. An interrupted job is done again as a whole; a second record for one job is ignored.
     """
     from psycopg.types.json import Jsonb
 
     try:
-        work = _work(local, job)
+        work = _work(local, job, mode)
         found = local.one(job.path, work)
         outcome = {"error": dict(found)} if isinstance(found, WorkspaceFailure) else found
     except MemdeckError as error:
         outcome = {"error": {"code": error.code, "message": error.message}}
-    if job.mode == "names":
+    if mode == "names":
         outcome = without_quotes(outcome)
     kept = job.arguments if job.verb == "revert" else {}
     database.execute(_END, (Jsonb(cleared_json(outcome)), Jsonb(kept), job.id))
@@ -95,8 +96,10 @@ def clear(database: Database, host: int, days: int) -> int:
     return database.execute(_CLEAR, (host, days)).rowcount
 
 
-def _work(local: LocalWorkspaces, job: Job) -> Callable[[Workspace], dict[str, Any]]:
+def _work(local: LocalWorkspaces, job: Job, mode: str | None) -> Callable[[Workspace], dict[str, Any]]:
     """Return what a job asks for; RefusedError `fleet.job_refused` for anything that is not on the list."""
+    if mode is None:
+        raise RefusedError("fleet.job_refused", "the job is refused: the host does not publish this workspace", "")
     given = job.arguments if isinstance(job.arguments, dict) else {"": ""}
     match job.verb, given:
         case "check", {**more} if not more:
@@ -108,7 +111,9 @@ def _work(local: LocalWorkspaces, job: Job) -> Callable[[Workspace], dict[str, A
         case "search", {"query": str() as query, "limit": int() as limit, "kinds": list() as some, **more} if (
             not more and len(query) <= 2_000 and 0 <= limit <= MOST_HITS and set(map(str, some)) <= set(kinds())
         ):
-            return lambda workspace: _search(local, workspace, job, query, limit or MOST_HITS, tuple(some))
+            return lambda workspace: _search(
+                local, workspace, query_of(query, job.now, some), limit or MOST_HITS, texts=mode == "full"
+            )
         case "revert", {"change": str() as change, **more} if not more and _is_name(change) and job.approved_by:
             return lambda workspace: _revert(workspace, change, f"fleet:{job.approved_by}"[:80], job.now)
     raise RefusedError(
@@ -118,13 +123,11 @@ def _work(local: LocalWorkspaces, job: Job) -> Callable[[Workspace], dict[str, A
     )
 
 
-def _search(
-    local: LocalWorkspaces, workspace: Workspace, job: Job, query: str, limit: int, some: tuple[str, ...]
-) -> dict[str, Any]:
+def _search(local: LocalWorkspaces, workspace: Workspace, asked: Query, limit: int, *, texts: bool) -> dict[str, Any]:
     found = []
-    for hit in local.find(workspace, query_of(query, job.now, some), limit):
+    for hit in local.find(workspace, asked, limit):
         # The whole entry is scanned: a value may be next to its name on another line than the one shown.
-        title, snippet, _ = cleared(hit.entry.title, hit.snippet if job.mode == "full" else "", hit.entry.text)
+        title, snippet, _ = cleared(hit.entry.title, hit.snippet if texts else "", hit.entry.text)
         row = {key: value for key, value in hit.json().items() if key not in ("workspace", "host")}
         found.append({**row, "date": hit.entry.date, "title": title, "snippet": snippet})
     return {"hits": found}

@@ -258,6 +258,28 @@ def test_a_job_that_is_on_no_list_runs_nothing(team: Team) -> None:
         assert team("olga", "check").code == 0
 
 
+def test_a_job_reaches_only_what_its_host_publishes(team: Team) -> None:
+    """A row of the catalogue with another folder is not opened, and its mode shows no more than the host."""
+    place = team.hosts["desk"]
+    other = place.top / "other"
+    other.mkdir()
+    assert place("init", str(other)).code == 0
+    assert place("tasks", "add", "Nobody asks", "--notes", "unusualword", "-w", str(place.work)).code == 0
+    assert place("fleet", "add", str(place.work), "--publish", "names").code == 0
+    with (
+        team.agent("desk"),
+        psycopg.connect(team.url("owner"), autocommit=True, options="-c search_path=memdeck") as database,
+    ):
+        team.until("olga", "list", check=lambda data: data["workspaces"])
+        words = "INSERT INTO workspace (host, path, mode) SELECT id, %s, 'full' FROM host WHERE name = 'desk'"
+        database.execute(words, (str(other).encode(),))
+        database.execute("UPDATE workspace SET mode = 'full'")
+        found = {one["path"]: one for one in team.json("olga", "check")["workspaces"]}
+        assert (found[str(place.work)]["error"], found[str(other)]["error"]["code"]) == (None, "fleet.job_refused")
+        [hit] = team.json("olga", "search", "--deep", "unusualword")["results"]
+        assert (hit["title"], hit["snippet"]) == ("Nobody asks", "")
+
+
 def test_an_agent_writes_only_its_own_rows(team: Team) -> None:
     """The login of one host sees and changes nothing of another, gives no jobs and approves nothing."""
     for host in ("desk", "laptop"):
