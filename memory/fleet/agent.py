@@ -15,22 +15,17 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.errors import BusyError, ConflictError, UsageError
 from memory.monitoring.run.schedule import LONGEST
 from memory.systems.at_rest import FileStamp, file_stamp
 from memory.workspace import MEMORY_FOLDER
 
-from .catalogue.connect import VERSION, connect, told
+from .catalogue.connect import VERSION, Database, connect, told
 from .catalogue.publish import Publisher
 from .jobs import KEEP_DAYS, clear, next_job, perform
 from .local import LocalWorkspaces, WorkspaceFailure
-
-if TYPE_CHECKING:
-    import psycopg
-
-    Database = psycopg.Connection[tuple[Any, ...]]
 
 EACH_SECONDS = 1.0
 """Seconds between two checks of the workspaces' files, and for due work."""

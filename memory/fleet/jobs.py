@@ -10,20 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.errors import MemdeckError, NotFoundError, RefusedError
 from memory.registry import kinds
 from memory.search.query import Query
 from memory.workspace import Workspace
 
+from .catalogue.connect import Database
 from .catalogue.outgoing import cleared, cleared_json, without_quotes
 from .local import LocalWorkspaces, WorkspaceFailure, query_of
-
-if TYPE_CHECKING:
-    import psycopg
-
-    Database = psycopg.Connection[tuple[Any, ...]]
 
 KEEP_DAYS = 30
 """Default days for which an agent keeps finished jobs."""

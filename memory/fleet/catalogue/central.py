@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from memory.errors import NotFoundError, RefusedError
 from memory.fleet.jobs import ask
@@ -18,11 +18,8 @@ from memory.fleet.local import best_hits, query_of
 from memory.fleet.model import FleetHit, FleetHost, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
 from memory.search.hits import FoundEntry
 
-from .connect import connect, told
+from .connect import Database, connect, told
 from .search import search
-
-if TYPE_CHECKING:
-    import psycopg
 
 SILENT_SECONDS = 20
 """Seconds without a sign of life after which a host is silent."""
@@ -72,7 +69,7 @@ class CentralFleet:
         """Nothing is connected yet; `pause` waits between two polls of the jobs."""
         self._url = url
         self._pause = pause
-        self._open: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._open: Database | None = None
         self._ended = False
         self._mutex = threading.RLock()
 
@@ -207,7 +204,7 @@ class CentralFleet:
     # -- the database -----------------------------------------------------------------------------------------
 
     @contextmanager
-    def _connected(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+    def _connected(self) -> Iterator[Database]:
         """Lend the one connection to one thread at a time: a transaction belongs to the thread that began it."""
         with self._mutex, told():
             database = self._open

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from memory.errors import BusyError, MemdeckError, UsageError
 
 if TYPE_CHECKING:
     import psycopg
 
+Database: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
+"""A connection to the catalogue."""
 SCHEMA = "memdeck"
 VERSION = 2
 """The version of the catalogue's tables; another one is made anew."""
@@ -52,7 +54,7 @@ def arguments_of(url: str) -> dict[str, Any]:
     return {"connect_timeout": _SECONDS, "application_name": "memdeck", **found, "options": options}
 
 
-def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
+def connect(url: str) -> Database:
     """Return a connection that commits each statement automatically; errors as `arguments_of` and `told`."""
     arguments = arguments_of(url)
     import psycopg

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.errors import BusyError, MemdeckError
 from memory.fleet.local import LocalWorkspaces, Stamp, WorkspaceFailure, stamp_of, watched_of
@@ -22,11 +22,9 @@ from memory.system import System
 from memory.systems.at_rest import TRIES, UNSETTLED, read_at_rest
 from memory.workspace import Workspace
 
+from .connect import Database
 from .outgoing import are_clean, cleared, cleared_json, plain, together, without_quotes
 from .words import vector_of
-
-if TYPE_CHECKING:
-    import psycopg
 
 LONGEST = 100_000
 """Characters of an entry that are published; a deep search also reads the rest."""
@@ -98,7 +96,7 @@ class Publisher:
     It keeps its cursor in the catalogue: the stamp and the digests of each file.
     """
 
-    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]], local: LocalWorkspaces, host: int) -> None:
+    def __init__(self, connection: Database, local: LocalWorkspaces, host: int) -> None:
         """Read the published workspaces. psycopg.Error."""
         self._connection = connection
         self._local = local

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from memory.errors import UsageError
 
-from .connect import SCHEMA, VERSION, connect, told
-
-if TYPE_CHECKING:
-    import psycopg
+from .connect import SCHEMA, VERSION, Database, connect, told
 
 _LOCK = 0x6D656D6465636B  # "memdeck"
 _TRIES = 5
@@ -76,7 +73,7 @@ def _initialise(
         return Initialised(made, changed)
 
 
-def _held(connection: psycopg.Connection[tuple[Any, ...]]) -> tuple[int, list[tuple[str, str | None]]]:
+def _held(connection: Database) -> tuple[int, list[tuple[str, str | None]]]:
     """Return the version of the catalogue (0: none, or one from before versions), and its hosts with their logins."""
     tables = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = %s"
     columns = set(connection.execute(tables, (SCHEMA,)).fetchall())
@@ -92,7 +89,7 @@ def _held(connection: psycopg.Connection[tuple[Any, ...]]) -> tuple[int, list[tu
     return version, known
 
 
-def _hosts(connection: psycopg.Connection[tuple[Any, ...]], hosts: Mapping[str, str]) -> tuple[str, ...]:
+def _hosts(connection: Database, hosts: Mapping[str, str]) -> tuple[str, ...]:
     from psycopg import sql
 
     changed = []
@@ -114,7 +111,7 @@ def _hosts(connection: psycopg.Connection[tuple[Any, ...]], hosts: Mapping[str, 
     return tuple(changed)
 
 
-def _login(connection: psycopg.Connection[tuple[Any, ...]], login: str) -> None:
+def _login(connection: Database, login: str) -> None:
     from psycopg import sql
 
     if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (login,)).fetchone() is None:

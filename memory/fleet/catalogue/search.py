@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.fleet.local import best_hits
 from memory.fleet.model import FleetHit
@@ -18,12 +18,8 @@ from memory.search.rank import day_number
 from memory.search.records import Record
 from memory.search.searcher import search_records
 
+from .connect import Database
 from .words import all_of, any_of
-
-if TYPE_CHECKING:
-    import psycopg
-
-    Database = psycopg.Connection[tuple[Any, ...]]
 
 RANKED = 300
 """Of so many matching entries, the newest, the database ranks the words."""
