@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memory.errors import BusyError, ConflictError, MemdeckError, UsageError
+from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.status import brief, next_overdue
 from memory.monitoring.alerts.channels import Addresses
 from memory.monitoring.alerts.notify import Sent, call
@@ -38,9 +38,7 @@ Stamp = tuple[FileStamp, ...]
 
 
 class WorkspaceFailure(dict[str, str]):
-    """Why an operation on a workspace failed: `code` and `message`; a `busy` one may be free later."""
-
-    busy = False
+    """Why an operation on a workspace failed: `code` and `message`."""
 
 
 class LocalWorkspaces:
@@ -84,9 +82,7 @@ class LocalWorkspaces:
         except passing:
             raise
         except MemdeckError as error:
-            failure = WorkspaceFailure(code=error.code, message=error.message)
-            failure.busy = isinstance(error, BusyError)
-            return failure
+            return WorkspaceFailure(code=error.code, message=error.message)
         except Exception as error:  # an error of one workspace does not stop the others
             return WorkspaceFailure(code="internal", message=f"{type(error).__name__}: {error}"[:300])
 
