@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.status import brief, next_overdue
 from memory.monitoring.alerts.channels import Addresses
-from memory.monitoring.alerts.notify import Sent, call
+from memory.monitoring.alerts.notify import ping_at_end
 from memory.monitoring.run.run import keep_watch
 from memory.monitoring.run.schedule import look_ahead, maintain_if_due
 from memory.monitoring.run.schedule import overdue as late_upkeep
@@ -174,8 +174,7 @@ class LocalWorkspaces:
             addresses = Addresses(self.config_home, self.environ, workspace=workspace.root)
             watched = keep_watch(workspace, trust, now, WatchServices(self.environ, addresses))
             lines += watched.lines() if watched.news else []
-            sent = call(url) if (url := addresses.ping()) else Sent(True)
-            lines += [] if sent.ok else [f"warning: the ping was not sent: {sent.detail}"]
+            lines += ping_at_end(addresses)
         if upkeep and ahead.upkeep:
             report = maintain_if_due(workspace, now, lambda: self.maintain(workspace, now, actor="maintain"), upkeep)
             moved = sum(rule["archived"] + rule["cleared"] for rule in (report or {}).get("rules", ()))

@@ -8,7 +8,8 @@ from typing import Any
 
 from memory.base.clock import format_utc
 from memory.errors import MemdeckError, UsageError
-from memory.monitoring.operations import ping_at_end, watch
+from memory.monitoring.alerts.notify import ping_at_end
+from memory.monitoring.operations import addresses_of, watch
 from memory.monitoring.run.report import Watch
 from memory.operations import Context, argument, option, verb
 from memory.operations.result import PROBLEMS, Paint, Result
@@ -92,7 +93,7 @@ def maintain(
     return Result(
         lambda: {**_document(context, report), "blocked": blocked, **more},
         lines,
-        notes=ping_at_end(context) if ran else [],
+        notes=ping_at_end(addresses_of(context)) if ran else [],
         code=PROBLEMS if report.held else BLOCKED if blocked else 0,
     )
 

@@ -19,7 +19,7 @@ from memory.operations.result import Paint, Result, listing, said, short
 from memory.storage.own_folders import config_home, host_name
 
 from .alerts.channels import Addresses, AlertRoute, read_route
-from .alerts.notify import Sent, call, send
+from .alerts.notify import ping_at_end, send
 from .alerts.options import read_span
 from .history.overview import MonitorStanding, prometheus, standings
 from .problems import runnable
@@ -58,7 +58,7 @@ def watch(
         context.workspace,
         context.trust,
         context.now,
-        WatchServices(context.environ, _addresses(context)),
+        WatchServices(context.environ, addresses_of(context)),
         names=names,
         everything=everything,
         heartbeat=heartbeat,
@@ -67,18 +67,9 @@ def watch(
     )
 
 
-def _addresses(context: Context) -> Addresses:
+def addresses_of(context: Context) -> Addresses:
+    """Return the addresses of the person's channels; nothing is read yet."""
     return Addresses(config_home(context.environ), context.environ, workspace=context.workspace.root)
-
-
-def ping_at_end(context: Context) -> list[str]:
-    """Call the address that expects a sign of life of each run, if one is named; return a warning if it failed."""
-    try:
-        url = _addresses(context).ping()
-        sent = call(url) if url else Sent(True)
-    except MemdeckError as error:
-        sent = Sent(False, error.message)
-    return [] if sent.ok else [f"warning: the ping at the end was not sent: {sent.detail}"]
 
 
 def _refuse_safe(context: Context) -> None:
@@ -158,7 +149,7 @@ def check(context: Context, names: tuple[str, ...], everything: bool) -> Result:
         "warnings": list(found.warnings),
     }
     notes = [f"warning: {warning}" for warning in found.warnings]
-    notes += [] if names else ping_at_end(context)
+    notes += [] if names else ping_at_end(addresses_of(context))
     code = BLOCKED if found.blocked else 0
     return Result(lambda: document, lambda paint: _painted(paint, found), notes=notes, code=code)
 
@@ -335,7 +326,7 @@ notify = Group("notify", "Where messages about monitors go.")
 
 
 def _route(context: Context) -> AlertRoute:
-    return read_route(context.snapshot, _addresses(context))
+    return read_route(context.snapshot, addresses_of(context))
 
 
 @under(notify, "list", serves="look", examples=("memdeck notify list",))

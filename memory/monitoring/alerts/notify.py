@@ -11,6 +11,10 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memory.errors import MemdeckError
+
+from .channels import Addresses
+
 _HTTP = re.compile(r"error=(\d{3})\b")
 PING_SECONDS = 10.0
 _TYPES = {"low": "info", "normal": "warning", "high": "failure"}
@@ -53,6 +57,16 @@ def send(urls: Sequence[str], title: str, body: str, priority: str, *, good: boo
             return Sent(True)
         status = _HTTP.search(log.getvalue())
     return Sent(False, f"the server answered {status[1]}" if status else "the server cannot be reached")
+
+
+def ping_at_end(addresses: Addresses) -> list[str]:
+    """Call the address that expects a sign of life of each run, if one is named; return a warning if it failed."""
+    try:
+        url = addresses.ping()
+        sent = call(url) if url else Sent(True)
+    except MemdeckError as error:
+        sent = Sent(False, error.message)
+    return [] if sent.ok else [f"warning: the ping at the end was not sent: {sent.detail}"]
 
 
 def call(url: str) -> Sent:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from memory.errors import MemdeckError, UsageError
 from memory.fleet import EmbeddedFleet
+from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
 from memory.storage.private.workspaces import WorkspaceList
-from tests.memory.fleet.fleets import NOW
+from tests.memory.fleet.fleets import NOW, make_workspace
 
 
 def test_a_scan_lists_what_is_beneath(top: Path, fleet: EmbeddedFleet) -> None:
@@ -118,3 +120,21 @@ def test_it_is_said_how_one_is_published_before_it_is_listed(
     assert seen == [{}, {top / "beta": "names"}]
     with pytest.raises(UsageError):
         fleet.add(top / "plain", NOW, "none")
+
+
+def test_wrong_addresses_stop_no_due_work(tmp_path: Path) -> None:
+    """The ping that they would name is a warning; the heartbeat beats, and the workspace is maintained."""
+    path = make_workspace(tmp_path / "one", tmp_path / "state")
+    (path / ".aiter/memory/config.md").write_text("## Heartbeat\n\n- expression: * * * * *\n")
+    file = tmp_path / "config/memdeck/channels.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text("[pings]\n")
+    file.chmod(0o644)
+    local = LocalWorkspaces(tmp_path / "state", host="here", config_home=tmp_path / "config")
+    for minutes, moved in ((0, 0), (2, 1)):
+        now = NOW + timedelta(minutes=minutes)
+        found = local.one(path, partial(local.keep, now=now, upkeep="* * * * *", watch=True))
+        assert not isinstance(found, WorkspaceFailure)
+        lines = " ".join(found[1])
+        assert "the ping at the end was not sent" in lines
+        assert ("maintenance moved 1" in lines) == bool(moved)
