@@ -40,7 +40,10 @@ _TICK = 0.05
 _LONGEST_TYPE = 1000
 """Maximum characters of a `Content-Type` that are read."""
 _CHARSET = re.compile(r";[ \t]*charset[ \t]*=[ \t]*[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
-_CODECS = re.compile(r"utf-?8|utf-?16(-?[lb]e)?|(us-)?ascii|(windows-|cp)125[0-8]|iso-8859-([1-9]|1[0-6])", re.ASCII)
+_CODECS = re.compile(
+    r"utf-?8|utf-?16|utf-16-?[lb]e|(us-)?ascii|(windows-|cp)125[0-8]|iso-8859-([1-9]|1[013-6])", re.ASCII
+)
+"""Character sets that Python knows by this name, unlike `utf16le` and `iso-8859-12`."""
 
 
 @dataclass(frozen=True, slots=True)
