@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
@@ -35,11 +36,16 @@ def application(runs: Runs, database: str | None, actor: str) -> FastAPI:
     made = FastAPI(title="memdeck fleet", openapi_url=None, docs_url=None, redoc_url=None)
     caller = Caller(actor, "http")
 
+    def looking() -> Runs:
+        """Return what runs one look: it changes nothing, so it does not wait for a job that hosts are doing."""
+        return Runs(None, runs.clock, threading.Lock(), read_only=runs.read_only)
+
     async def answer(operation: Operation, request: Request) -> Response:
         given = query_of(request.query_params.multi_items()) | await body_of_request(request)
         if "database" in given:
             raise UsageError("api.argument", "the catalogue is named when the server starts", "leave it out")
-        work = partial(runs.verb, operation, {**given, "database": database}, caller)
+        run = looking() if operation.name in LOOKS else runs
+        work = partial(run.verb, operation, {**given, "database": database}, caller)
         return response_of(await asyncio.to_thread(work))
 
     for name in (*LOOKS, *(() if runs.read_only else JOBS)):

@@ -10,6 +10,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -418,6 +419,26 @@ def test_a_team_behind_a_proxy(team: Team) -> None:
     files["look"].chmod(0o644)
     answer = team("rita", "serve", "--token-file", str(files["look"]))
     assert (answer.code, "fleet.token" in answer.err) == (2, True)
+
+
+def test_a_look_does_not_wait_for_a_job(team: Team) -> None:
+    """While a host works on what one program asked, another program gets the metrics."""
+    assert team("agent_desk", "agent", "--once").code == 0
+    heard = "UPDATE memdeck.host SET seen = now() + %s * interval '1 hour' WHERE name = 'desk'"
+    with (
+        psycopg.connect(team.url("owner"), autocommit=True) as database,
+        served(team, "olga") as (address, token),
+        ThreadPoolExecutor(1) as pool,
+    ):
+        database.execute(heard, (1,))
+        checked = pool.submit(ask, address, token, "/api/v1/fleet/check", {})
+        try:
+            team.until("olga", "hosts", check=lambda data: any(one["jobs_waiting"] for one in data["hosts"]))
+            assert ask(address, token, "/metrics")[0] == 200
+            assert not checked.done()
+        finally:
+            database.execute(heard, (-1,))
+        assert checked.result(PATIENCE)[1]["workspaces"][0]["error"]["code"] == "fleet.host_away"
 
 
 def test_an_agent_that_was_killed_leaves_nothing_behind(team: Team) -> None:
