@@ -17,7 +17,7 @@ from memory.base.clock import Moment
 from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer, Title
 from widgets.list.outline import OutlinePane
-from widgets.list.rows import Note
+from widgets.list.rows import Heading, Note
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line, line_width
 from widgets.text.words import dated, short_moment
 
@@ -76,9 +76,14 @@ class RecordPane(OutlinePane):
     # Display
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
-        """Return the rows, after the line that says what they are for."""
-        found = tuple(self.records(snapshot, now))
-        return (Note(self.purpose, -1), Note(number=-2), *found) if found and self.purpose else found
+        """Return the rows after the line that says what they are for, with a blank line above each heading."""
+        found = list(self.records(snapshot, now))
+        rows: list[Any] = [Note(self.purpose)] if found and self.purpose else []
+        for place, row in enumerate(found):
+            if rows and (not place or isinstance(row, Heading)):
+                rows.append(Note(number=len(rows)))
+            rows.append(row)
+        return rows
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003

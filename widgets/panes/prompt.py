@@ -58,16 +58,13 @@ class PromptPane(RecordPane):
         if found.why:
             # Two lines, each of which fits into a narrow pane.
             yield from (Note(f"{found.why.partition(':')[0]}."), Note("The tool brief answers:"))
-        for number, (title, note, blocks) in enumerate(
-            (
-                ("Answered" if found.why else "Sent", self._for(), tuple(one for one in prompt.blocks if one.included)),
-                ("Left out" if found.why else "Not sent", "the budget ends here", prompt.below),
-                ("Muted", "", prompt.muted),
-                ("Suspicious", "not sent until you approve it", prompt.suspicious),
-            )
+        for title, note, blocks in (
+            ("Answered" if found.why else "Sent", self._for(), tuple(one for one in prompt.blocks if one.included)),
+            ("Left out" if found.why else "Not sent", "the budget ends here", prompt.below),
+            ("Muted", "", prompt.muted),
+            ("Suspicious", "not sent until you approve it", prompt.suspicious),
         ):
             if blocks:
-                yield from (Note(number=number),) if number or found.why else ()
                 yield Heading(title, note)
                 yield from map(_record, blocks)
 

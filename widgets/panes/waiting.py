@@ -11,7 +11,7 @@ from memory.history.outside import OutsideRemoval
 from memory.monitoring.history.charts import WaitingAsk
 from memory.review.model import WORDS, Judged, WaitingProposal
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
-from widgets.list.rows import Heading, Note
+from widgets.list.rows import Heading
 from widgets.pane.records import Record, RecordPane
 from widgets.panes.changes.detail import view_lines
 from widgets.panes.changes.words import plain_actor
@@ -64,7 +64,6 @@ class WaitingPane(TellingPane, RecordPane):
         source = self.source
         if source is None:
             return
-        first = True
         for title, hint, found in (
             ("PROPOSALS OF AGENTS", "a accept, r reject", [_proposal(one) for one in source.proposals()]),
             ("NEEDS APPROVAL", "a shows it", [_ask(one) for one in source.approvals(snapshot, now)]),
@@ -75,9 +74,6 @@ class WaitingPane(TellingPane, RecordPane):
             ),
         ):
             if found:
-                if not first:
-                    yield Note(number=len(title))
-                first = False
                 yield Heading(title, f"{len(found)}  {hint}")
                 yield from found
 

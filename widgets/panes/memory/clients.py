@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.snapshot import Snapshot
-from widgets.list.rows import Heading, Note
+from widgets.list.rows import Heading
 from widgets.pane.base import Badge, FormPlan, Removal
 from widgets.pane.offers import Call
 from widgets.pane.operation_form import fields_of, form_of, operation_of, removal_of, values_of
@@ -45,9 +45,8 @@ class ClientsPane(RecordPane):
         if lost:
             yield Heading("DELETED BY CLIENTS", f"{len(lost):,}, `memdeck clients restore` brings back")
             yield from map(_gone, lost)
-        for number, folder in enumerate(look.folders):
+        for folder in look.folders:
             if folder.memories or folder.indexes:
-                yield Note(number=number)
                 yield Heading(folder.source.title.upper(), _standing(folder))
                 yield from map(_record, folder.memories)
 

@@ -11,7 +11,7 @@ from memory.files.snapshot import Snapshot
 from memory.systems.acts import act
 from memory.workspace import Outcome
 from widgets.detail import Link
-from widgets.list.rows import Heading, Note
+from widgets.list.rows import Heading
 from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.operation_form import fields_of, operation_of
 from widgets.pane.records import Record, RecordPane
@@ -68,7 +68,6 @@ class CuratedPane(RecordPane):
             ("DECISIONS", [_decision(one) for one in found.decisions]),
         ):  # fmt: skip
             if rows:
-                yield Note(number=hash(title))
                 yield Heading(title, f"{len(rows):,}")
                 yield from rows
 
@@ -196,9 +195,8 @@ def _memories(found: CuratedOverview) -> Iterator[Any]:
     for memory in found.memories:
         if memory.key not in everywhere:
             scopes.setdefault((-memory.root.depth, memory.root.key), []).append(memory)
-    for number, (_, some) in enumerate(sorted(scopes.items())):
+    for _, some in sorted(scopes.items()):
         root: Root = some[0].root
-        yield Note(number=10 + number)
         yield Heading(f"AGENT {root.agent}" if root.agent else root.scope.upper(), f"{len(some):,}")
         for memory in sorted(some, key=lambda one: (one.header.type, -one.changed, one.filename)):
             below = [one for one in found.shadows if one.winner.key == memory.key]

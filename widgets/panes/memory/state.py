@@ -16,7 +16,7 @@ from memory.systems.acts import act
 from memory.workspace import Outcome
 from widgets.chrome.keys import with_keys
 from widgets.input.fields import FieldSpec
-from widgets.list.rows import Heading, Note
+from widgets.list.rows import Heading
 from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.operation_form import form_of
 from widgets.pane.records import Record, RecordPane, plain_label
@@ -117,14 +117,14 @@ class StatePane(RecordPane):
             yield from _bundle(look.bundle)
         waiting = {event["id"] for event in look.backlog}
         if look.backlog:
-            yield from (Note(number=1), Heading("TO RECALL", f"{len(waiting):,}"))
+            yield Heading("TO RECALL", f"{len(waiting):,}")
             yield from (_event(event, "backlog") for event in reversed(look.backlog))
         if look.sources:
-            yield from (Note(number=2), Heading("SOURCES OF SESSIONS", f"{len(look.sources):,}"))
+            yield Heading("SOURCES OF SESSIONS", f"{len(look.sources):,}")
             yield from map(_source, look.sources)
         points = look.checkpoints
         if points:
-            yield from (Note(number=3), Heading("CHECKPOINTS", f"{len(points):,}"))
+            yield Heading("CHECKPOINTS", f"{len(points):,}")
         for point, before in zip(points, (*(one.id for one in points[1:]), ""), strict=True):
             values = {"part": "checkpoints", "before": before or point.id, "after": point.id, "checkpoint": point.id}
             tone: Tone = "alert" if point.why else "plain"
@@ -140,7 +140,7 @@ class StatePane(RecordPane):
             )
         recalled = [event for event in reversed(look.events) if event["id"] not in waiting]
         if recalled:
-            yield from (Note(number=4), Heading("RECALLED", f"{len(recalled):,}"))
+            yield Heading("RECALLED", f"{len(recalled):,}")
             yield from (_event(event, "history") for event in recalled)
 
     def _status(self, look: StateLook, now: datetime) -> Status | None:
@@ -298,7 +298,7 @@ class StatePane(RecordPane):
 
 
 def _bundle(bundle: Json) -> Iterator[Any]:
-    yield from (Note(number=0), Heading("SECTIONS"))
+    yield Heading("SECTIONS")
     for name, title in TITLES.items():
         value = bundle[KEYS[name]]
         about = f"{len(value):,}" if isinstance(value, list) else str(value.get("summary", ""))
