@@ -159,7 +159,14 @@ class RecordPane(OutlinePane):
 
     def detail(self, item: Any) -> Sequence[DetailLine]:
         """Show the title and everything that `told` returns."""
-        return [Title(item.title), Spacer(), *self._lines(self.told(item))]
+        lines: list[DetailLine] = [Title(item.title)]
+        for one in self._lines(self.told(item)):
+            # One blank line between the title, the texts and the labels.
+            apart = isinstance(lines[-1], Title) or (isinstance(lines[-1], Prose | Lines) and isinstance(one, Labelled))
+            if apart and not isinstance(one, Spacer):
+                lines.append(Spacer())
+            lines.append(one)
+        return lines
 
     def _lines(self, values: Mapping[str, Any]) -> Iterator[DetailLine]:
         """Yield values: texts beside their labels, long ones, lists and mappings below them."""
@@ -167,6 +174,8 @@ class RecordPane(OutlinePane):
             label = plain_label(key)
             match value:
                 case None | "" | () | []:
+                    continue
+                case Mapping() if not value:
                     continue
                 case Piece(text, tone):
                     yield Labelled(label, text, tone)
