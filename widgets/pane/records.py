@@ -135,12 +135,11 @@ class RecordPane(OutlinePane):
         lead = line(self.indent(item)) if item.depth or item.folds else ()
         sign = getattr(self.glyphs, item.sign) if item.sign else ""
         moment = moment_of(item.when, self.zone)
-        columns = [
-            Column("sign", 1, importance=9),
-            Column("lead", self.lead_cells, importance=4),
-            Column("title", minimum=20),
-            Column("when", 8, "right", importance=3),
-        ]
+        columns = [Column("sign", 1, importance=9), Column("title", minimum=20)]
+        if self.lead_cells:
+            columns.insert(1, Column("lead", self.lead_cells, importance=4))
+        if item.when:
+            columns.append(Column("when", 8, "right", importance=3))
         cells: dict[str, Content] = {
             "sign": Piece(sign, item.tone),
             "lead": Piece(item.lead, "muted"),
@@ -150,12 +149,7 @@ class RecordPane(OutlinePane):
             ),
             "when": Piece(item.when[:8] if moment is None else short_moment(moment, self.now, self.zone), "muted"),
         }
-        return line(
-            lead,
-            Columns(*(one for one in columns if one.name != "lead" or self.lead_cells)).line(
-                max(0, width - line_width(lead)), cells
-            ),
-        )
+        return line(lead, Columns(*columns).line(max(0, width - line_width(lead)), cells))
 
     def detail(self, item: Any) -> Sequence[DetailLine]:
         """Show the title and everything that `told` returns."""
