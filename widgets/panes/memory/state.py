@@ -206,16 +206,17 @@ class StatePane(RecordPane):
     def _standing(self, status: Status) -> Json:
         state, work = status.state, status.work
         drift = ", ".join(TITLES[one.section] for one in status.drift)
-        hint = with_keys("{memory.next|R} does it, and shows it first.", self.app) if status.next.command else ""
+        hint = with_keys("{memory.next|R} does it, after a preview.", self.app) if status.next.command else ""
         return {
             "": hint,
             "branch": work and (work.branch or "none"),
             "commits": "\n".join(work.subjects) if work else "",
-            "made": state["generatedAt"],
+            "generated": state["generatedAt"],
             "events": f"{status.totals['all']:,}, {status.unrecalled['all']:,} to recall",
             "recalled": state["maintenance"]["lastRecalledAt"] or "never",
             "checkpoints": f"{status.checkpoints:,}",
-            "changed since the last": (status.drift_why and Piece(status.drift_why, "warn")) or drift or "nothing",
+            "since then": (status.drift_why and Piece(status.drift_why, "warn"))
+            or (f"changed: {drift}" if drift else "no changes"),
             "retention": status.retention.text() if status.retention_enabled else "off",
         }
 

@@ -90,7 +90,8 @@ class TypedPane(RecordPane):
         limit = MAX_AGE.get(file.type)
         left = 0.0 if limit is None else limit.total_seconds() - seconds
         held = next((holder for holder in status.look.locks if holder.path == file.path), None)
-        tokens = f"{status.found.tokens:,}" + (f" of {status.limit:,}, {status.fill:.0%}" if status.limit else "")
+        tokens = f"{status.found.tokens:,}"
+        tokens += f" of {status.limit:,} tokens, {status.fill:.0%}" if status.limit else " tokens"
         weeks: dict[str, int] = {}
         failures = look.failures_in(status.agent, file)
         if failures:
@@ -105,7 +106,7 @@ class TypedPane(RecordPane):
             "pruned": Piece("by the next prune", "alert") if item.tone == "alert" else
             "never" if limit is None else f"in {age_text(max(left, 60))}" if left > 0 else "is due",
             "locked by": held and Piece(held.text(), "warn"),
-            "agent's tokens": Piece(tokens, "alert" if (status.fill or 0) > 1 else "plain"),
+            "agent uses": Piece(tokens, "alert" if (status.fill or 0) > 1 else "plain"),
             "failures by week": weeks,
             "": look.preview(status.agent, file),
         }  # fmt: skip
