@@ -44,7 +44,7 @@ class WaitingPane(TellingPane, RecordPane):
     """
     pane_id: ClassVar[str] = "waiting"
     title: ClassVar[str] = "Waiting"
-    lead_cells: ClassVar[int] = 9
+    lead_cells: ClassVar[int] = 10
     empty: ClassVar[str] = (
         "What waits for you: changes that agents propose to your text, commands that need your approval, and entries "
         "that another program removed.\n\nNothing waits. `memdeck review policy` says what agents may do at once."
@@ -66,12 +66,8 @@ class WaitingPane(TellingPane, RecordPane):
             return
         for title, hint, found in (
             ("PROPOSALS OF AGENTS", "a accept, r reject", [_proposal(one) for one in source.proposals()]),
-            ("NEEDS APPROVAL", "a shows it", [_ask(one) for one in source.approvals(snapshot, now)]),
-            (
-                "REMOVED BY OTHER PROGRAMS",
-                "a restore, r dismiss",
-                [_removal(one) for one in source.removals()],
-            ),
+            ("NEEDS APPROVAL", "a review", [_ask(one) for one in source.approvals(snapshot, now)]),
+            ("REMOVED BY OTHER PROGRAMS", "a restore, r dismiss", [_removal(one) for one in source.removals()]),
         ):
             if found:
                 yield Heading(title, f"{len(found)}  {hint}")
@@ -148,7 +144,7 @@ def _proposal(one: WaitingProposal) -> Record:
 def _ask(one: WaitingAsk) -> Record:
     values = {"part": "approvals", "file": one.ask.file}
     ref = "|".join(map(str, one.ask.slot))
-    return Record(ref, f"{one.ask.name}", one.role, one.why, values=values, mark=one.why, thing=one)
+    return Record(ref, one.ask.name, one.role, one.why, values=values, mark=one.why, thing=one)
 
 
 def _removal(one: OutsideRemoval) -> Record:
