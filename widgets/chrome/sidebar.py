@@ -75,7 +75,8 @@ class Sidebar(LineList):
         }
         for entry in entries:
             if entry.group and entry.id in self._first:
-                rows.append(Heading(f"{entry.key} {entry.group}"))
+                # Headings begin a cell further left than rows.
+                rows.append(Heading(f" {entry.key} {entry.group}"))
             rows.append(entry.id)
         self.set_rows(tuple(rows))
         self.refresh()
