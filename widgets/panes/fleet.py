@@ -20,8 +20,8 @@ from widgets.text.styled_text import Piece
 
 COUNTED = ("overdue", "failing", "stale", "waiting", "problems")
 """What needs attention, by the names of the overview; the row shows it in this order."""
-STATES = ("broken", *COUNTED[:4], "silent")
-"""The states of a workspace, by the words of the filter."""
+IS = ("broken", "overdue", "failing", "stale", "waiting", "silent")
+"""The values of the filter `is:`."""
 
 
 class Source(Protocol):
@@ -45,8 +45,8 @@ class FleetPane(RecordPane):
     )
     sorts: ClassVar[tuple[str, ...]] = ("place", "name", *COUNTED[:4], "maintained", "size")
     filter_fields: ClassVar[tuple[str, ...]] = ("host", "path", "system", "is")
-    filter_words: ClassVar[tuple[str, ...]] = tuple(f"is:{name}" for name in STATES)
-    filter_values: ClassVar = {"is": STATES}
+    filter_words: ClassVar[tuple[str, ...]] = tuple(f"is:{word}" for word in IS)
+    filter_values: ClassVar = {"is": IS}
     item_name: ClassVar[str] = "workspace"
     enter_words: ClassVar[str] = "open"
 
@@ -146,22 +146,22 @@ def _record(one: WorkspaceOverview, *, here: bool, hosts: bool, now: datetime) -
         if count
     ]
     broken = one.error is not None
-    found = {"broken": broken or one.problems, "overdue": one.overdue, "failing": one.failing,
-             "stale": one.stale, "waiting": one.waiting, "silent": one.silent}  # fmt: skip
+    holds = (broken or one.problems, one.overdue, one.failing, one.stale, one.waiting, one.silent)
     values = {
         "host": one.host, "path": str(one.path), "system": " ".join(one.systems),
-        "is": " ".join(word for word, holds in found.items() if holds),
+        "is": " ".join(word for word, held in zip(IS, holds, strict=True) if held),
     }  # fmt: skip
-    silent = "" if not one.silent else "never heard" if one.age is None else f"not heard for {say_span(one.age)}"
+    silence = "never heard of" if one.age is None else f"silent for {say_span(one.age) or 'a moment'}"
+    silent = silence if one.silent else ""
     about = str(one.error.get("message", "")) if one.error is not None else ", ".join(filter(None, (silent, *words)))
-    kept = (
-        "never" if one.last_maintenance is None else say_span(max(0, int((now - one.last_maintenance).total_seconds())))
-    )
+    done = one.last_maintenance
+    kept = "never" if done is None else say_span(max(0, int((now - done).total_seconds()))) or "now"
     return Record(
         f"{one.host}:{one.path}", (one.path.name or str(one.path)) + (" (open)" if here else ""),
-        one.host if hosts else "", about, "" if broken or not one.looked else kept or "now",
+        one.host if hosts else "", about, "" if broken or not one.looked else kept,
         sign="alert" if broken or one.overdue or one.alerts or one.silent else "",
         tone="alert" if broken else "accent" if here else "plain" if one.looked else "muted",
-        # Without how long a host is silent: that changes all the time and must not flash.
-        values=values, mark=(*words, broken and about, one.silent, here), thing=one,
+        values=values, thing=one,
+        # Without the length of the silence, which grows all the time and must not flash.
+        mark=(*words, one.systems, done, one.size, str(one.error), one.silent, one.looked, here),
     )  # fmt: skip

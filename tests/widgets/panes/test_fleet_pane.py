@@ -1,56 +1,78 @@
-"""The fleet pane: which workspaces need attention, and why."""
+"""The list of workspaces: failing and stale monitors and silent hosts are told apart."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from memory.fleet.model import WorkspaceOverview
-from memory.workspace import Workspace
-from widgets.panes.fleet import FleetPane
+from tests.memory_files import snapshot_of
+from widgets.pane.records import Record
+from widgets.panes.fleet import COUNTED, IS, FleetPane
 
-NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
+from .looking import NOW
+
+PLAIN = WorkspaceOverview(Path("/src/shop"), "laptop", age=5)
 
 
-class Rows:
+class Listed:
     """A source of one workspace."""
 
-    def __init__(self, row: WorkspaceOverview) -> None:
-        self.row = row
+    def __init__(self, one: WorkspaceOverview) -> None:
+        """List a workspace."""
+        self.one = one
 
     def rows(self, now: datetime) -> Sequence[WorkspaceOverview]:
-        return [self.row]
+        """Return the workspace."""
+        return [self.one]
 
     def is_open(self, item: WorkspaceOverview) -> bool:
+        """Return that another one is open."""
         return False
 
 
+def row_of(one: WorkspaceOverview) -> Record:
+    """Return the row of a workspace."""
+    (found,) = FleetPane(Listed(one)).records(snapshot_of({}), NOW)
+    assert isinstance(found, Record)
+    return found
+
+
 @pytest.mark.parametrize(
-    ("given", "is_", "about", "sign"),
+    ("one", "words", "about"),
     [
-        ({"age": 1}, "", "", ""),
-        ({"age": 1, "stale": 1}, "stale", "1 stale", "alert"),
-        ({"age": 1, "failing": 2, "stale": 1}, "failing stale", "2 failing, 1 stale", "alert"),
-        ({"age": 7200, "silent": True}, "silent", "not heard for 2 h", "alert"),
-        ({"silent": True}, "silent", "never heard", "alert"),
-        ({"age": 1, "problems": 1}, "broken", "1 problem", ""),
+        (PLAIN, "", ""),
+        (replace(PLAIN, failing=2, problems=1), "broken failing", "2 failing"),
+        (replace(PLAIN, stale=1), "stale", "1 stale"),
+        (replace(PLAIN, problems=1), "broken", "1 problem"),
+        (replace(PLAIN, overdue=1, waiting=3), "overdue waiting", "1 overdue, 3 waiting"),
+        (replace(PLAIN, silent=True, age=25), "silent", "silent for a moment"),
+        (replace(PLAIN, silent=True, age=7200), "silent", "silent for 2 h"),
+        (replace(PLAIN, silent=True, age=None), "silent", "never heard of"),
+        (replace(PLAIN, error={"code": "x", "message": "there is no memory"}), "broken", "there is no memory"),
     ],
 )
-def test_what_needs_attention(tmp_path: Path, given: dict[str, int], is_: str, about: str, sign: str) -> None:
-    """A failing, a stale and a silent one are told apart, and each is marked."""
-    snapshot = Workspace(tmp_path, state_home=tmp_path / "state").snapshot()
-    pane = FleetPane(Rows(WorkspaceOverview(Path("/srv/shop"), "desk", **given)))
-    [found] = pane.records(snapshot, NOW)
-    assert (found.values["is"], found.about, found.sign) == (is_, about, sign)
+def test_what_needs_attention(one: WorkspaceOverview, words: str, about: str) -> None:
+    """Each has its value of `is:` and its words in the row; only what needs attention has a sign."""
+    row = row_of(one)
+    assert (row.values["is"], row.about) == (words, about)
+    assert bool(row.sign) is bool({"failing", "stale", "overdue", "silent"} & set(words.split()) or one.error)
 
 
-def test_a_longer_silence_is_no_news(tmp_path: Path) -> None:
-    """The row of a silent host does not flash each time its silence is longer."""
-    snapshot = Workspace(tmp_path, state_home=tmp_path / "state").snapshot()
-    panes = [FleetPane(Rows(WorkspaceOverview(Path("/a"), "desk", age=age, silent=True))) for age in (60, 120)]
-    first, second = [next(pane.records(snapshot, NOW)) for pane in panes]
-    assert first.about != second.about
-    assert first.mark == second.mark
+def test_every_value_is_offered() -> None:
+    """The filter completes the values of `is:`, and what is counted is sorted by."""
+    assert set(FleetPane.filter_values["is"]) == set(IS)
+    assert {f"is:{word}" for word in IS} == set(FleetPane.filter_words)
+    assert set(COUNTED) - {"problems"} < set(FleetPane.sorts)
+
+
+def test_a_longer_silence_does_not_flash() -> None:
+    """A row changes when its host falls silent, and not while it stays so."""
+    silent = replace(PLAIN, silent=True, age=60)
+    assert row_of(silent).mark != row_of(PLAIN).mark
+    assert row_of(silent).mark == row_of(replace(silent, age=600)).mark
+    assert row_of(replace(PLAIN, stale=1)).mark != row_of(PLAIN).mark
