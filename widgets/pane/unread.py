@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from memory.base.safe_text import visible
-from memory.document import parse
+from memory.document import Document
 from memory.files.plain import UnreadLine, unread_lines
 from memory.files.snapshot import Snapshot
 from widgets.list.rows import Heading, Note
@@ -15,7 +15,7 @@ from widgets.list.rows import Heading, Note
 from .rows import LineRow
 
 LARGEST = 200_000
-"""The bytes of the largest file whose lines are looked at: of larger ones `memdeck check` tells them."""
+"""The bytes of the largest file whose lines are looked at: `memdeck check` lists those of larger ones."""
 
 
 def unread_rows(name: str, snapshot: Snapshot, words: str, *, first: int) -> Sequence[Any]:
@@ -23,8 +23,8 @@ def unread_rows(name: str, snapshot: Snapshot, words: str, *, first: int) -> Seq
 
     `words` name the problem; `first` is a number that no note of the pane has.
     """
-    data = snapshot.document(name).dump()
-    found = _unread(name, data) if len(data) <= LARGEST else ()
+    document = snapshot.document(name)
+    found = _unread(name, document) if len(document.dump()) <= LARGEST else ()
     rows: list[Any] = []
     heading: str | None = None
     for one in found:
@@ -39,5 +39,6 @@ def unread_rows(name: str, snapshot: Snapshot, words: str, *, first: int) -> Seq
 
 
 @lru_cache(maxsize=16)
-def _unread(name: str, data: bytes) -> tuple[UnreadLine, ...]:
-    return unread_lines(name, parse(data))
+def _unread(name: str, document: Document) -> tuple[UnreadLine, ...]:
+    """Return the unread lines; an unchanged file has the same document in each snapshot."""
+    return unread_lines(name, document)
