@@ -1,4 +1,4 @@
-"""Several edits as one change: each edit sees the files as the one before left them."""
+"""Removing entries: the question before it, and several edits as one change."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import Any, Protocol
 from memory.document import Document
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot, WrittenFiles
-from memory.files.snapshot import Snapshot as Look
 from widgets.pane.offers import FileBuild, Removal
 
 
 def chain(builds: Sequence[FileBuild], summary: str = "") -> FileBuild:
-    """Combine builds into one, so that one undo reverts all of them; `summary` is used if there are several."""
+    """Combine builds into one, so that one undo reverts all of them; `summary` is used if there are several.
+
+    Each edit sees the files as the one before left them.
+    """
     if len(builds) == 1:
         return builds[0]
 
@@ -23,7 +25,7 @@ def chain(builds: Sequence[FileBuild], summary: str = "") -> FileBuild:
         documents: dict[str, Document] = {}
         last: Edit | None = None
         for one in builds:
-            last = one(Look(WrittenFiles(snapshot, dict(documents)), lambda: snapshot.zone))
+            last = one(Snapshot(WrittenFiles(snapshot, dict(documents)), lambda: snapshot.zone))
             for name, document in last.documents.items():
                 # Files are put in place in the order of the last edit that touched them.
                 documents.pop(name, None)

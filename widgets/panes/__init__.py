@@ -1,7 +1,8 @@
 """The panes, by name; each module is imported when its pane is shown for the first time.
 
-At most ten digits: panes that share one are its tabs, and the digit pressed again opens the next. The panes of all
-memory systems but the memory files are the tabs of "Agent memory".
+At most ten digits: of the panes that share one it opens the first, and `g` with a letter the others. The panes of all
+memory systems but the memory files are the tabs of "Agent memory": its digit opens the tab that was open last, and
+pressed again the next.
 """
 
 from __future__ import annotations

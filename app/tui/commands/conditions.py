@@ -112,8 +112,6 @@ def tasks_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Task]:
     if pane.pane_id == "tasks":
         return list(items)
     if pane.pane_id == "brief":
-        # Imported here: while the brief is open this module is loaded already, and the start does not wait for it.
-
         return list({item.target: item.thing for item in items if item.group in TASK_GROUPS}.values())
     return []
 

@@ -1,4 +1,4 @@
-"""The changes pane: the change log of every writer, newest first, entry by entry; older pages are read when needed."""
+"""The changes pane: the change log of every writer, newest first, entry by entry."""
 
 from __future__ import annotations
 
@@ -201,5 +201,3 @@ class ChangesPane(TellingPane):
         return [
             Link(one.file.removesuffix(".md"), plain_title(one.file, one.title), (one.file, one.ref)) for one in found
         ]
-
-    # Pages
