@@ -7,8 +7,8 @@ from pathlib import Path
 from tests.memory.state.states import Repository
 
 
-def project(folder: Path, *, fails: bool = True) -> Repository:
-    """A small shop: three sessions were recalled one after the other, three wait, one source failed if it `fails`."""
+def project(folder: Path) -> Repository:
+    """A small shop: three sessions were recalled one after the other, three wait, one source failed."""
     shop = Repository(folder)
     shop.imported(
         "the cache of prices",
@@ -49,8 +49,7 @@ def project(folder: Path, *, fails: bool = True) -> Repository:
         "NEXT: Index orders by day: shop/__init__.py",
         at="2026-03-01T09:10:00.000Z",
     )
-    if fails:
-        broken(shop)
+    broken(shop)
     shop.later(minutes=4)
     return shop
 
