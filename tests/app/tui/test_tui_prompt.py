@@ -9,13 +9,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
 from memory.prompts import START_TOKENS, AgentPrompt, brief
 from memory.workspace import Workspace
-from screenshots.make import rest
+from screenshots.make import WIDE, rest
 from tests.patience import PATIENCE
 from tests.widgets.harness import screen_text
 from widgets.panes.prompt import PromptPane
@@ -103,11 +102,7 @@ async def test_the_prompt_of_one_agent_is_shown_and_chosen_for(workspace: Worksp
         assert any("pinned for all agents" in note.message for note in app._notifications)
 
 
-LOOKS = {"usual": (120, 36)}
-
-
-@pytest.mark.parametrize("name", LOOKS)
-def test_look(name: str, snap_compare: Callable[..., bool], workspace: Workspace, tmp_path: Path) -> None:
+def test_look(snap_compare: Callable[..., bool], workspace: Workspace, tmp_path: Path) -> None:
     """What is sent and what is muted."""
     from memory.prompts import change_choices, choice_of
 
@@ -123,4 +118,4 @@ def test_look(name: str, snap_compare: Callable[..., bool], workspace: Workspace
         await settle(pilot)
         await rest(pilot.app, pilot)
 
-    assert snap_compare(app, terminal_size=LOOKS[name], run_before=wait)
+    assert snap_compare(app, terminal_size=WIDE, run_before=wait)

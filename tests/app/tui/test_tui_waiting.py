@@ -144,12 +144,8 @@ async def test_the_header_counts_a_proposal_and_leads_there(workspace: Workspace
         assert FIRST in screen_text(app)
 
 
-LOOKS = {"wide": WIDE}
-
-
-@pytest.mark.parametrize("name", LOOKS)
-def test_look(name: str, snap_compare: Callable[..., bool], workspace: Workspace, tmp_path: Path) -> None:
-    """Proposals of two agents, one of which goes together with the files no more, at every size."""
+def test_look(snap_compare: Callable[..., bool], workspace: Workspace, tmp_path: Path) -> None:
+    """Proposals of two agents, one of which no longer fits the files."""
     removal(workspace)
     propose(workspace, lambda look: edit_task(look, "Generate weekly report", set={"due": "2024-02-02"}, now=NOW))
     propose(workspace, lambda look: edit_task(look, FIRST, set={"due": "2024-02-02"}, now=NOW), "agent:support")
@@ -163,4 +159,4 @@ def test_look(name: str, snap_compare: Callable[..., bool], workspace: Workspace
         await settle(pilot)
         await rest(pilot.app, pilot)
 
-    assert snap_compare(app, terminal_size=LOOKS[name], run_before=wait)
+    assert snap_compare(app, terminal_size=WIDE, run_before=wait)
