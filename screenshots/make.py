@@ -1,4 +1,4 @@
-"""Draws the pictures of the README: the real application over the sample workspace at a fixed time.
+"""Draws the pictures of the README and the guides: the real application over the sample workspace at a fixed time.
 
 `python -m screenshots.make [NAME…]` writes `screenshots/NAME.svg`; without a name all of them. The same source gives
 the same pictures.
@@ -57,12 +57,8 @@ PICTURES = (
     Picture("brief", "brief"),
     Picture("tasks", "tasks"),
     Picture("journal", "journal"),
-    Picture("knowledge", "knowledge"),
-    Picture("contacts", "contacts"),
     Picture("plans", "plans"),
     Picture("monitors", "monitors"),
-    Picture("config", "config"),
-    Picture("archive", "archive"),
     Picture("facts", "facts", keys=("j",), beside=True),
     Picture("typed", "typed", keys=("j",), beside=True),
     Picture("state", "state", keys=("j",) * 5, beside=True),
@@ -71,20 +67,12 @@ PICTURES = (
     Picture("waiting", "tasks", keys=("@propose", "9")),
     Picture("prompt", "prompt", keys=("j", "j"), beside=True),
     Picture("fleet", "tasks", keys=("@neighbours", "~", "j", "j", "j")),
-    Picture("changes", "tasks", keys=("0", "j"), story=True),
-    Picture("take-back", "tasks", keys=("0", "j", "j", "X"), story=True),
     Picture("history", "tasks", keys=("H",), story=True),
     Picture("conflict", "tasks", keys=CONFLICT, story=True),
     Picture("maintain", "tasks", keys=("M",)),
-    Picture("form", "tasks", keys=("e",)),
-    Picture("help", "tasks", keys=("question_mark",)),
     Picture("palette", "tasks", keys=("colon", "a", "r", "c")),
-    Picture("filter", "tasks", keys=("slash", "a", "p", "i")),
     Picture("board", "tasks", keys=("b",)),
     Picture("calendar", "tasks", keys=("c",)),
-    Picture("tasks-light", "tasks", theme="memdeck-light"),
-    Picture("tasks-80x24", "tasks", USUAL),
-    Picture("tasks-40x10", "tasks", SMALL),
 )
 
 
