@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 
     from app.tui.app import MemdeckApp
 
-KEYS, NAMES = 9, 16
+KEYS, NAMES, LONG_NAMES = 11, 16, 25
 """Cells of the columns of keys and of names; sentences get the rest, if there is room for them."""
+
+ROOMY = 90
+"""From so many cells on, names as long as those of operations have their column."""
 
 MOVING = "Moving and selecting"
 """The group of the keys that all lists have."""
@@ -86,7 +89,6 @@ ALSO: dict[str, str] = {
     "upkeep.archive": "clean up",
     "upkeep.maintain": "maintenance clean up",
     "upkeep.prune": "clean up journal",
-    "view.saved": "saved",
 }
 """Other words by which users search for a command."""
 
@@ -215,6 +217,7 @@ class CommandScreen(Finder, Dialog, ModalScreen["str | None"]):
         super().__init__()
         self._title, self._about = title, about
         self._rows: dict[Hashable, CommandRow] = dict(enumerate(rows))
+        self._names = min(LONG_NAMES, max([NAMES, *(len(row.words) + 1 for row in rows)]))
 
     def parts(self) -> ComposeResult:
         """Put the list below the line to type into."""
@@ -244,7 +247,8 @@ class CommandScreen(Finder, Dialog, ModalScreen["str | None"]):
         left = line(pad_line(line(keys), KEYS), " ", Piece(row.words, "muted" if row.why else "plain"))
         if width < KEYS + NAMES + 20:
             return left
-        return line(pad_line(left, KEYS + NAMES), " ", Piece(row.why or row.sentence, "muted"))
+        names = self._names if width >= ROOMY else NAMES
+        return line(pad_line(left, KEYS + names), " ", Piece(row.why or row.sentence, "muted"))
 
     def typed(self) -> None:
         """Show the commands that fit, the best first."""
