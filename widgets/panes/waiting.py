@@ -65,7 +65,7 @@ class WaitingPane(TellingPane, RecordPane):
         if source is None:
             return
         for title, hint, found in (
-            ("PROPOSALS OF AGENTS", "a accept, r reject", [_proposal(one) for one in source.proposals()]),
+            ("PROPOSALS", "a accept, r reject", [_proposal(one) for one in source.proposals()]),
             ("NEEDS APPROVAL", "a review", [_ask(one) for one in source.approvals(snapshot, now)]),
             ("REMOVED BY OTHER PROGRAMS", "a restore, r dismiss", [_removal(one) for one in source.removals()]),
         ):

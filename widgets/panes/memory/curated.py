@@ -110,7 +110,7 @@ class CuratedPane(RecordPane):
             "type": header.type,
             "scope": f"{memory.root.label} of {memory.root.agent}" if memory.root.agent else memory.root.label,
             "file": memory.filename,
-            "overridden by": winner and Piece(f"{winner.root.label}/{winner.filename}", "warn"),
+            "override": winner and Piece(f"{winner.root.label}/{winner.filename}", "warn"),
             "changed": recalls.get("mod_time"),
             "recalled": recalls.get("recall_count") or 0,
             "from": source.source_actor,
