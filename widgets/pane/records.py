@@ -26,7 +26,7 @@ from .offers import Badge
 MOST = 200
 """The most values of one list that a detail shows."""
 
-_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
+_WORD = re.compile(r"(?<=[a-z0-9])[A-Z]|_")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 
 
@@ -207,8 +207,8 @@ def one_line(value: Any) -> Line:
 
 
 def plain_label(key: str) -> str:
-    """Return a name of a file's form as words: `keyPaths` and `key_paths` are `key paths`."""
-    return _WORD.sub(" ", key).lower()
+    """Return a name of a file's form as words: `keyPaths` and `key_paths` are `key paths`; `2024-W03` stays."""
+    return _WORD.sub(lambda found: f" {found[0].lower().strip('_')}", key)
 
 
 def moment_of(text: str, zone: Any) -> Moment | None:

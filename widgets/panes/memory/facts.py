@@ -69,13 +69,17 @@ class FactsPane(RecordPane):
         return (not item.values[name], item.values[name].casefold())
 
     def told(self, item: Record) -> Mapping[str, Any]:
-        """Return the text in full, then its other properties."""
+        """Return the text in full, unless the title is all of it, then its other properties."""
         fact = item.thing
-        length = f"{len(fact.text):,} characters"
         return {
-            "": fact.text, "tags": ", ".join(fact.tags) or "none", "scope": fact.scope, "stored": fact.ts or "no time",
-            "length": length, "line": fact.line + 1, "id": fact.id,
-        }  # fmt: skip
+            "": "" if fact.text == item.title else fact.text,
+            "tags": ", ".join(fact.tags) or "none",
+            "scope": fact.scope,
+            "stored": fact.ts or "no time",
+            "length": f"{len(fact.text):,} characters",
+            "line": fact.line + 1,
+            "id": fact.id,
+        }
 
     def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """Return the form of a new fact."""
