@@ -57,7 +57,7 @@ async def test_every_action_is_reached_from_the_footer(workspace: Workspace, siz
         await settle(pilot)
         assert listed.scroll_y > before
         await type_text(pilot, "pane journal")
-        await click(pilot, "3         Journal", times=2)
+        await click(pilot, "3           Journal", times=2)
         assert app.navigation.pane.pane_id == "journal"
         await click(pilot, "? help")
         assert isinstance(app.screen, CommandScreen)
