@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import stat
@@ -43,7 +44,7 @@ def socket_at(path: str) -> Iterator[socket.socket]:
 
 
 def _is_left(path: str) -> bool:
-    """Return whether a socket of this user exists on which no server listens."""
+    """Return whether a socket of this user exists on which no server listens; one that is only busy is not left."""
     try:
         found = os.lstat(path)
     except FileNotFoundError:
@@ -52,7 +53,7 @@ def _is_left(path: str) -> bool:
         return False
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as trial:
         trial.settimeout(2)
-        return trial.connect_ex(path) != 0
+        return trial.connect_ex(path) == errno.ECONNREFUSED
 
 
 def _remove(path: str) -> None:

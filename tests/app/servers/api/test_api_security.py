@@ -8,6 +8,7 @@ import os
 import socket
 import stat
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,21 @@ def test_a_socket_replaces_only_what_a_server_left_there(tmp_path: Path) -> None
         with socket_at(str(path)):
             assert path.exists()
         assert not path.exists()
+
+
+def test_a_server_that_is_too_busy_to_answer_keeps_its_socket(tmp_path: Path) -> None:
+    """Where so many clients wait that no other is let in, the socket is not taken for one that a crash left."""
+    path = tmp_path / "s"
+    with socket_at(str(path)) as listening, ExitStack() as waiting:
+        listening.listen(0)
+        made, refused = os.lstat(path), 0
+        while not refused:
+            client = waiting.enter_context(socket.socket(socket.AF_UNIX))
+            client.setblocking(False)
+            refused = client.connect_ex(str(path))
+        with pytest.raises(MemdeckError, match="cannot be a socket"), socket_at(str(path)):
+            pass
+        assert os.path.samestat(os.lstat(path), made)
 
 
 def test_nobody_pins_or_mutes_over_http() -> None:
