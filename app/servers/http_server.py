@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+import socket
+from collections.abc import Callable, MutableMapping
 from typing import Any, Literal
 
 import uvicorn
@@ -17,13 +18,27 @@ LEAVING = 3
 """Seconds that open requests have to end."""
 
 
-def server_of(app: App, *, lifespan: Literal["auto", "off"] = "off") -> uvicorn.Server:
-    """Return the server of an application."""
+class _Server(uvicorn.Server):
+    """uvicorn's server, which ends streams before it waits for its requests."""
+
+    def __init__(self, config: uvicorn.Config, end_streams: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._end_streams = end_streams
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._end_streams()
+        await super().shutdown(sockets)
+
+
+def server_of(
+    app: App, *, lifespan: Literal["auto", "off"] = "off", end_streams: Callable[[], object] = lambda: None
+) -> uvicorn.Server:
+    """Return the server of an application; `end_streams` is called when it begins to end."""
     config = uvicorn.Config(
         app, ws="none", lifespan=lifespan, log_config=None, access_log=False, server_header=False,
         limit_concurrency=MOST, timeout_graceful_shutdown=LEAVING, proxy_headers=False,
     )  # fmt: skip
-    return uvicorn.Server(config)
+    return _Server(config, end_streams)
 
 
 class Bounds:

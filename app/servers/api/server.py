@@ -57,15 +57,10 @@ def serve(
             sockets.append(places.enter_context(closing(listening)))
             address, token = f"http://{host}", secrets.token_urlsafe(32)
             guard = LoopbackGuard(bounded, host, token, "memdeck api")
-        server = server_of(_by_way(guard, bounded))
+        server = server_of(_by_way(guard, bounded), end_streams=events.close)
         logging.disable(logging.CRITICAL)  # Errors in requests of strangers are not reported on the terminal.
-
-        def leave() -> None:
-            events.close()
-            server.should_exit = True
-
         # The program that reads where the server is may be gone a moment later.
-        life.watch(leave, parent=True)
+        life.watch(lambda: setattr(server, "should_exit", True), parent=True)
         say(Where(address, token, path))
         server.run(sockets=sockets)
     life.end()

@@ -21,12 +21,13 @@ from .serving import COMMAND, Api, environment, serving
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 @pytest.mark.thorough(but=("SIGTERM",))
 def test_a_signal_ends_it(tmp_path: Path, number: signal.Signals) -> None:
-    """It ends with exit code 0 and takes its socket away, also while a client listens for changes."""
+    """It ends with exit code 0 and takes its socket away; a client that listens for changes gets a whole answer."""
     path = tmp_path / "s"
     with serving(make_workspace(tmp_path), "--port", "0", "--socket", str(path)) as api:
         connection, stream = _listen(api)
         assert path.is_socket()
         api.process.send_signal(number)
+        assert stream.read() == b"\n"
         assert api.process.wait(PATIENCE) == 0
         stream.close()
         connection.close()
