@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from app.cli.printing import LISTENER, Printer
@@ -166,14 +167,18 @@ def call(context: Context, operation: Operation, values: Mapping[str, Any], othe
             shown = [text for text in lines if not flag or not ("`--" in text or root in text)]
             screen = Preview(title, _shown(shown), applicable=bool(flag) and acts)
             apply = {**values, flag: flag == "yes"}
-            context.ask(screen, lambda _: _work(context, operation, apply, written), waited="The answer")
+            then = partial(written, preview=lines)
+            context.ask(screen, lambda _: _work(context, operation, apply, then), waited="The answer")
         else:
             context.say(lines[0])
         return None if only_looks or flag else context.wrote()
 
-    def written(found: tuple[list[str], bool]) -> Step:
-        words = "\n".join(found[0][:5])
-        context.say(f"{words}\n{context.key_of('change.undo')} takes it back.")
+    def written(found: tuple[list[str], bool], preview: list[str]) -> Step:
+        # With --yes the preview comes again before the result.
+        lines = [text for text in found[0] if flag != "yes" or text not in preview]
+        back = f"{context.key_of('change.undo')} takes it back"
+        words = "\n".join(lines[:5]).replace("`memdeck undo` takes it back", back)
+        context.say(words if words.endswith(back) else f"{words}\n{back}.")
         return context.wrote()
 
     return _work(context, operation, first, answered, otherwise)

@@ -78,7 +78,7 @@ async def test_a_refused_fact_stays_in_its_form(demo: Workspace) -> None:
 
 
 async def test_a_recall_is_shown_before_it_is_applied(demo: Workspace) -> None:
-    """R shows what the state of the project suggests; Enter does it, and nothing waits for a recall any more."""
+    """R shows what the state of the project suggests; Enter does it and says so; nothing waits for a recall then."""
     app = make_app(demo, pane="state")
     async with running(app, (120, 36)) as pilot:
         assert "2 to recall" in screen_text(app)
@@ -91,6 +91,9 @@ async def test_a_recall_is_shown_before_it_is_applied(demo: Workspace) -> None:
         await jobs_done(pilot)
         await settle(pilot)
         assert "2 to recall" not in screen_text(app)
+        (told,) = app._notifications
+        assert told.message.startswith("recalled 2 events: changed current-focus")
+        assert told.message.endswith("; u takes it back")
 
 
 async def test_the_palette_runs_any_operation(demo: Workspace) -> None:
