@@ -1,12 +1,13 @@
 """The reference of the command line in Markdown, generated from the commands themselves.
 
-python -m app.cli.reference > docs/command-line.md
+`python -m app.cli.reference docs/command-line.md` writes it into that page, below its mark.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import click
 
@@ -73,5 +74,5 @@ def _options(options: Sequence[click.Parameter]) -> str:
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1], encoding="utf-8") as file:
-        sys.stdout.write(reference(file.read()))
+    page = Path(sys.argv[1])
+    page.write_text(reference(page.read_text("utf-8")), "utf-8")
