@@ -28,9 +28,7 @@ class PageSession(AppService):
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
         """Start the process without a shell, detached from the server's terminal."""
-        environment = self._build_environment(
-            width=min(max(width, 1), MOST_WIDTH), height=min(max(height, 1), MOST_HEIGHT)
-        )
+        environment = self._build_environment(width=width, height=height)
         self._process = process = await asyncio.create_subprocess_exec(
             *self._words, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, start_new_session=True
         )
@@ -38,14 +36,14 @@ class PageSession(AppService):
         return process
 
     async def start(self, width: int, height: int) -> None:
-        """Start the process; the page's connection ends with it."""
-        await super().start(width, height)
+        """Start the process, with a screen within limits; the page's connection ends with it."""
+        await super().start(*_within(width, height))
         assert self._task is not None
         self._task.add_done_callback(lambda _: asyncio.ensure_future(self.remote_close()))
 
     async def set_terminal_size(self, width: int, height: int) -> None:
         """Tell the process the size of the page, within limits."""
-        await super().set_terminal_size(min(max(int(width), 1), MOST_WIDTH), min(max(int(height), 1), MOST_HEIGHT))
+        await super().set_terminal_size(*_within(width, height))
 
     async def send_bytes(self, data: bytes) -> bool:
         """Send keys, without waiting: a page that leaves is noticed even if the process reads nothing."""
@@ -67,3 +65,8 @@ class PageSession(AppService):
             await process.wait()
         leaving.cancel()
         await asyncio.gather(leaving, return_exceptions=True)
+
+
+def _within(width: int, height: int) -> tuple[int, int]:
+    """Return the size of the screen for a page that asks for one."""
+    return min(max(int(width), 1), MOST_WIDTH), min(max(int(height), 1), MOST_HEIGHT)

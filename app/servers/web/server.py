@@ -9,7 +9,7 @@ from collections.abc import Callable
 import aiohttp_jinja2
 import jinja2
 from aiohttp import WSCloseCode, web
-from textual_serve.server import Server
+from textual_serve.server import Server, to_int
 
 from app.servers.loopback import HOST, open_port
 
@@ -58,12 +58,8 @@ class GuardedServer(Server):
             close=websocket.close,
             download_manager=self.download_manager,
         )
-        size = [
-            int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 else usual
-            for asked, usual in ((request.query.get("width", ""), 80), (request.query.get("height", ""), 24))
-        ]
         try:
-            await session.start(*size)
+            await session.start(to_int(request.query.get("width", ""), 80), to_int(request.query.get("height", ""), 24))
             await self._process_messages(websocket, session)
         except Exception:  # our page never sends a message that cannot be read
             await websocket.close(code=WSCloseCode.PROTOCOL_ERROR)
