@@ -6,6 +6,7 @@ Without a folder it shows the fleet of all workspaces.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -19,12 +20,20 @@ LEAVING_SECONDS = 3.0
 
 def main(folder: str | None = None) -> int:
     """Open the application with a driver that talks to the server."""
+    take_no_size_from_keys()
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     from app.tui.launch import run, run_fleet
 
     # Browsers can show everything, even if the server's terminal cannot.
     environ = {**os.environ, "LC_ALL": "C.UTF-8"}
     return run_fleet(environ) if folder is None else run(folder, environ=environ)
+
+
+def take_no_size_from_keys() -> None:
+    """Take the size of the screen only from the server, which limits it: terminals may also send it among the keys."""
+    from textual import _xterm_parser
+
+    _xterm_parser._re_in_band_window_resize = re.compile(r"(?!)")  # type: ignore[misc]
 
 
 def _end_with(parent: int) -> None:

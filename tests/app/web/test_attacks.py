@@ -157,6 +157,24 @@ async def test_sizes_are_clamped(served: Served, query: str) -> None:
 
 
 @linux
+@pytest.mark.parametrize("parts", [("\x1b[48;5000;5000;1;1t",), ("\x1b[4", "8;5000;5000;1;1", "t")])
+@pytest.mark.thorough(but=("parts1",))
+async def test_keys_say_no_size(served: Served, parts: tuple[str, ...]) -> None:
+    """What a terminal would say of its size among the keys changes nothing, in one message or in several."""
+    async with opened(served) as socket:
+        [process] = sessions()
+        for part in parts:
+            await socket.send_str(json.dumps(["stdin", part]))
+        # The help is drawn behind it, in the middle of a screen of the size that the page asked for.
+        await socket.send_str(json.dumps(["stdin", "?"]))
+        await read_until(socket, "Keys")
+        status = Path(f"/proc/{process}/status").read_text()
+        peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+        assert peak < 100_000  # kB; thousands of lines of thousands of cells take much more
+    await until_gone()
+
+
+@linux
 async def test_a_session_that_hangs_is_killed_when_its_page_leaves(served: Served) -> None:
     """Whatever the process is doing: stopped, with its pipe full, it does not outlive the page."""
     async with opened(served) as socket:
