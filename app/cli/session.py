@@ -299,11 +299,6 @@ class Session:
         else:
             self.writer.document(document())
 
-    def answer_change(self, document: Callable[[], Json], lines: Callable[[], Iterable[str]]) -> None:
-        """Print problems with the change log, then what a change did."""
-        self.warn()
-        self.answer(document, lines)
-
     def listing(self, key: str, rows: Callable[[], Iterable[Json]], lines: Callable[[], Iterable[str]]) -> None:
         """Print a list: `{key: [...]}`, one object a line, or lines for people."""
         self.answer(lambda: {key: list(rows())}, lines, rows)

@@ -279,11 +279,6 @@ class PaneWithEntry(PaneOverrides):
         """The detail."""
         return self._detail
 
-    @property
-    def followed(self) -> object:
-        """The row whose entry is shown, or will be as soon as the list is drawn."""
-        return self._followed
-
     def current(self) -> Any | None:
         """The item under the cursor."""
         cursor = self.line_list.cursor

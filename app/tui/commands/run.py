@@ -23,7 +23,6 @@ WAIT = 10.0
 """Seconds that a check waits while another process runs the monitors."""
 MORNING = time(8)
 """When a mute until tomorrow ends."""
-ALL = "*"
 
 
 def run(context: Context) -> Step:
