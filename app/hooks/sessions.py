@@ -12,7 +12,6 @@ from memory.workspace import Workspace
 
 _SESSIONS, _FAILURES, _KEY = "hook-sessions.json", "hook-failures.json", "1"
 _MOST_CHANGES = 200
-_MOST_SESSIONS = 100
 _MOST_FAILURES = 8
 
 
@@ -39,12 +38,11 @@ class HookSession:
         found = {} if self._answers is None else self._answers.read().get(self._id)
         return found if isinstance(found, dict) else {}
 
-    def _keep(self, values: dict[str, Any] | None) -> None:
-        if self._answers is None:
-            return
-        every = dict(list(self._answers.read().items())[-_MOST_SESSIONS:])
-        every.pop(self._id, None)
-        self._answers.write(every if values is None else {**every, self._id: values})
+    def _keep(self, values: dict[str, Any]) -> None:
+        if self._answers is not None:
+            every = self._answers.read()
+            every.pop(self._id, None)
+            self._answers.write({**every, self._id: values})
 
     def begin(self, now: datetime) -> str:
         """Store when the session began, and return when the agent's session before it did, as `brief` takes it.
