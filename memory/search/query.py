@@ -199,11 +199,14 @@ def tag_word(tag: str) -> str:
 
 
 def fits_place(wanted_place: str, kind: str, file: str) -> bool:
-    """Return whether `in:` or `file:` names the kind, a prefix of it, or a part of the file's name; `archive` names all
-    archives.
+    """Return whether `in:` or `file:` names the kind; else whether it is a part of the file's name or begins a kind's.
+
+    `archive` names all archives; `memory` is a kind, and not every file below a folder of that name.
     """
     place = "plans" if wanted_place == "orchestration" else wanted_place
-    return place == kind or wanted_place in file.casefold() or (len(place) > SHORT and kind.startswith(place))
+    if place in kinds():
+        return place == kind
+    return wanted_place in file.casefold() or (len(place) > SHORT and kind.startswith(place))
 
 
 def unknown_places(query: Query, held: Iterable[tuple[str, str]]) -> tuple[str, ...]:

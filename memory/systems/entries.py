@@ -639,7 +639,8 @@ def kind_named(name: str, workspace: Workspace) -> EntryKind:
         )
     if owner.name not in workspace.system_names():
         held = ", ".join(kind for one in registered() if one.name in workspace.system_names() for kind in one.kinds)
-        raise NotFoundError("entry.no_system", f"this workspace holds no {name}", f"it holds {held}; add kind=memory")
+        what = "memory of a client" if name == "memory" else name
+        raise NotFoundError("entry.no_system", f"this workspace holds no {what}", f"it holds {held}; add kind=memory")
     module, _, attribute = owner.entries.partition(":")
     own: Mapping[str, EntryKind] = getattr(import_module(module), attribute) if module else {}
     return own.get(name) or PlainEntries(name)

@@ -83,9 +83,8 @@ def test_every_client_is_found_and_nothing_but_its_memory_is_read(workspace: Pla
         f"~/.claude/projects/{slug(workspace.work)}/memory/feedback_testing.md",
     )
     assert workspace.json("status")["systems"]["clients"]["counts"]["memories"] == 7
-    assert "Deploy target" in [
-        one["title"] for one in workspace.json("search", "fly deploy", "--in", "memory")["results"]
-    ]
+    hits = workspace.json("search", "fly deploy", "--in", "memory")["results"]
+    assert "Deploy target" in [one["title"] for one in hits]
 
 
 def test_settings_and_variables_move_the_folder_and_another_project_of_the_same_slug_is_not_taken(

@@ -164,3 +164,9 @@ def test_one_passage_counts_more_than_words_far_apart(workspace: Place) -> None:
     text = "\n".join(f"## {day}\n\n### 10:00 - {title}\n{''.join(lines)}" for day, title, lines in entries)
     workspace.write(JOURNAL, "# Journal\n\n" + text)
     assert titles(workspace, "Did Ada change the valve of the pump?")[0] == "Other day"
+
+
+def test_a_kind_is_not_a_folder_of_that_name(journal: Place) -> None:
+    """`memory` is what clients remember, and not every file below `.aiter/memory`; another word is part of a name."""
+    assert titles(journal, "deploy", "--in", "memory") == []
+    assert titles(journal, "deploy", "--in", "journal") == titles(journal, "deploy", "--in", "journal.md") != []
