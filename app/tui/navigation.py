@@ -381,11 +381,11 @@ class Navigation(Part):
         self.app.say(f"{found.place}: {found.message}", severity="warning")
 
     def lead(self, group: str) -> None:
-        """Go where a count of the header leads: the first error, else the group of the brief that it counts."""
-        if group in ("problem", "waiting"):
-            self.problem() if group == "problem" else self.open_pane(group)
+        """Go where a count of the header leads: the first error, the pane Waiting, else the counted group of Brief."""
+        if group == "problem":
+            self.problem()
             return
-        self.open_pane("brief")
+        self.open_pane("waiting" if group == "waiting" else "brief")
         pane = self.pane
         if pane is not None and pane.pane_id == "brief":
             pane.go_to_group(group)  # type: ignore[attr-defined]
