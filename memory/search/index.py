@@ -21,7 +21,7 @@ from .needs import Need, exact_need, needs_of
 from .query import Query, fits_place, unknown_places
 from .rank import WEIGHED, Document, Evidence, Weigher, day_number, named_days
 from .records import FileRecords, Record
-from .word_index import Filter, IndexedText, WordIndex, insert_rows, readable
+from .word_index import Filter, IndexedText, WordIndex, insert_rows, readable, storable
 
 VERSION = f"7/{word_index.VERSION}"
 TABLES = f"""
@@ -59,6 +59,7 @@ NEWEST = 16
 BATCH = 1000
 """Entries that are written in one transaction."""
 _ARCHIVED = 0.9
+_PLACE = "FROM file WHERE room = ? AND name = CAST(? AS TEXT)"
 
 
 def tags_of(tags: Iterable[str]) -> tuple[str, ...]:
@@ -117,10 +118,9 @@ class SearchIndex:
         """Bring the rows of a file up to date: entries whose content is the same keep theirs."""
         records = source.records()
         db = self.connection
-        db.execute("INSERT OR IGNORE INTO file (room, name) VALUES (?, ?)", (room, source.file))
-        file, serial = db.execute(
-            "SELECT id, serial FROM file WHERE room = ? AND name = ?", (room, source.file)
-        ).fetchone()
+        place = (room, storable(source.file))
+        db.execute("INSERT OR IGNORE INTO file (room, name) VALUES (?, CAST(? AS TEXT))", place)
+        file, serial = db.execute(f"SELECT id, serial {_PLACE}", place).fetchone()
         rows: dict[bytes, list[tuple[int, str | None, int]]] = {}
         for number, mark, ref, line in db.execute("SELECT id, mark, ref, line FROM entry WHERE file = ?", (file,)):
             rows.setdefault(mark, []).append((number, ref, line))
@@ -179,7 +179,7 @@ class SearchIndex:
     def _drop(self, room: int, name: str) -> None:
         """Remove a file from the index."""
         with Transaction(self.connection) as db:
-            row = db.execute("SELECT id FROM file WHERE room = ? AND name = ?", (room, name)).fetchone()
+            row = db.execute(f"SELECT id {_PLACE}", (room, storable(name))).fetchone()
             if row is not None:
                 self._take_out(
                     [number for (number,) in db.execute("SELECT id FROM entry WHERE file = ?", row).fetchall()]

@@ -126,11 +126,16 @@ class WordIndex:
 
 
 def insert_rows(connection: sqlite3.Connection, table: str, rows: Sequence[Sequence[object]]) -> None:
-    """Insert rows whose texts may hold bytes that are no UTF-8, as surrogates; see `readable`."""
+    """Insert rows whose texts may hold bytes that are no UTF-8, as surrogates; see `storable`."""
     if rows:
         marks = ", ".join("CAST(? AS TEXT)" if isinstance(value, str) else "?" for value in rows[0])
-        plain = [[v.encode("utf-8", "surrogatepass") if isinstance(v, str) else v for v in row] for row in rows]
+        plain = [[storable(value) if isinstance(value, str) else value for value in row] for row in rows]
         connection.executemany(f"INSERT INTO {table} VALUES ({marks})", plain)
+
+
+def storable(text: str) -> bytes:
+    """Return a text as it is stored, which takes a cast to TEXT in SQL; `readable` reverses it."""
+    return text.encode("utf-8", "surrogatepass")
 
 
 def readable(stored: bytes) -> str:
