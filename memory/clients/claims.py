@@ -125,13 +125,20 @@ def _short(text: str) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
 
 
-def claims_of(text: Text) -> Iterator[Claim]:
-    """Yield what the lines of a text say; code blocks, headings and long lines are left out."""
+def lines_of(text: Text) -> Iterator[tuple[int, str, bool]]:
+    """Yield the first lines of a text but the fences, each with its number and whether it is in a code block."""
     inside = False
     for number, line in enumerate(text.text.split("\n")[:_MOST_LINES], text.line):
         if _FENCE.match(line):
             inside = not inside
-        elif not inside and 8 <= len(line) <= _LONGEST and not line.lstrip().startswith(("#", "|", "<")):
+        else:
+            yield number, line, inside
+
+
+def claims_of(text: Text) -> Iterator[Claim]:
+    """Yield what the lines of a text say; code blocks, headings and long lines are left out."""
+    for number, line, inside in lines_of(text):
+        if not inside and 8 <= len(line) <= _LONGEST and not line.lstrip().startswith(("#", "|", "<")):
             for key, value in _said(line):
                 yield Claim(key, value, text.file, number, line.strip(" \t\r-*"), text.date)
 

@@ -16,15 +16,16 @@ from typing import Literal, NamedTuple
 
 from pathspec import GitIgnoreSpec
 
+from memory.base.ignored import ignored_by
 from memory.base.problems import Problem
 from memory.document.lines import decode
-from memory.errors import MemdeckError
-from memory.storage.safe_open import read
+from memory.storage.safe_open import read_within
 
-from .claims import Text
+from .claims import Text, lines_of
 
 Band = Literal["holds", "changed", "gone", "unknown"]
-_MOST_LINES = 4_000
+_MOST_BYTES = 1_000_000
+"""The largest file of a repository that is read for its scripts."""
 _PATH = re.compile(
     r"(?<![\w/.:@~$<>{}*%-])((?:\./)?(?:[\w@.+-]+/)+[\w@+-][\w@.+-]*\.[A-Za-z]\w{0,7})(?![\w/<{*-])(?!\.[\w/])"
 )
@@ -38,8 +39,11 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 """Words of a line that is about the past or the future."""
+_NOT_ALL = re.compile(r"^-?s?include\b|^import\b|^mod\b|^[^\s#%]*%[^:=\n]*:|^\$\(", re.MULTILINE)
+"""A line of a Makefile or justfile by which other files or patterns have targets, too."""
+_MAKE_HEAD = re.compile(r"^([\w./-][\w./ \t-]*)::?(?!=)", re.MULTILINE)
+_JUST_HEAD = re.compile(r"^@?([\w-]+)(?![\w-])[^:=\n]*:(?!=)", re.MULTILINE)
 _MADE = re.compile(r"^(?:dist|build|out|target|node_modules|coverage|tmp|\.next|\.git|vendor|venv|\.venv)/")
-_FENCE = re.compile(r"^\s*(```|~~~)")
 
 
 class Proof(NamedTuple):
@@ -64,10 +68,10 @@ class Repository:
     @cached_property
     def _ignored(self) -> GitIgnoreSpec:
         """What git ignores: such a file is made here, so that the history does not tell whether it exists."""
-        try:
-            return GitIgnoreSpec.from_lines(decode(read(".gitignore", self._root).data).splitlines())
-        except (MemdeckError, ValueError):
-            return GitIgnoreSpec.from_lines(())
+        return ignored_by(self._text(".gitignore"))
+
+    def _text(self, name: str) -> str:
+        return decode(read_within(name, self._root, _MOST_BYTES) or b"")
 
     @cached_property
     def _by_end(self) -> dict[str, list[str]]:
@@ -103,24 +107,20 @@ class Repository:
     def _scripts(self) -> frozenset[str] | None:
         """The scripts of package.json; None where there is none, or where it has inner packages with their own."""
         try:
-            found = json.loads(read("package.json", self._root).data or b"null")
+            found = json.loads(self._text("package.json") or "null")
             plain = isinstance(found, dict) and "workspaces" not in found and not self._there("pnpm-workspace.yaml")
             return frozenset(found["scripts"]) if plain else None
-        except (MemdeckError, ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def _targets(self, program: str) -> frozenset[str] | None:
         """The targets of the Makefile or justfile; None where there is none, or where not all are in it."""
         names = ("Makefile", "makefile", "GNUmakefile") if program == "make" else ("justfile", "Justfile", ".justfile")
         for name in names:
-            try:
-                text = decode(read(name, self._root).data)
-            except MemdeckError:
-                continue
+            text = self._text(name)
             if text:
-                whole = not re.search(r"^-?s?include\b|^import\b|^mod\b|^[^\s#]*%[^:=]*:|^\$\(", text, re.MULTILINE)
-                form = r"^([\w./-][\w./ -]*?)\s*::?(?!=)" if program == "make" else r"^@?([\w-]+)[^:=\n]*:(?!=)"
-                heads = re.findall(form, text, re.MULTILINE)
+                heads = (_MAKE_HEAD if program == "make" else _JUST_HEAD).findall(text)
+                whole = not _NOT_ALL.search(text)
                 return frozenset(word for head in heads for word in head.split()) if whole else None
         return None
 
@@ -135,10 +135,7 @@ class Repository:
 
 def proofs_of(text: Text, repository: Repository) -> Iterator[tuple[int, Proof]]:
     """Yield what became of everything that a text names, with the line (from 0), the front matter's lines included."""
-    inside = False
-    for number, line in enumerate(text.text.split("\n")[:_MOST_LINES], text.line):
-        if _FENCE.match(line):
-            inside = not inside
+    for number, line, inside in lines_of(text):
         if len(line) > 2_000 or _PAST.search(_PATH.sub(" ", line)):
             continue
         if not inside and "://" not in line:

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory.base.programs import find_program
-from memory.errors import MemdeckError
 from memory.state.projections.markdown import one_line
-from memory.storage.safe_open import open_beneath
+from memory.storage.safe_open import read_within
 
 _SECONDS = 10
 _OFF = (
@@ -217,9 +216,5 @@ def is_elsewhere(folder: str, root: str | os.PathLike[str]) -> bool:
 
 def read_small(folder: str, name: str) -> str | None:
     """Return a file of git as text; None where it is missing, too large, or leads out of its folder."""
-    try:
-        with os.fdopen(open_beneath(name, folder), "rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError, MemdeckError):
-        return None
-    return None if len(data) > _MOST_BYTES else data.decode("utf-8", "replace")
+    data = read_within(name, folder, _MOST_BYTES)
+    return None if data is None else data.decode("utf-8", "replace")

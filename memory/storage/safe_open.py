@@ -19,7 +19,16 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from memory.errors import BusyError, RefusedError, file_too_large, link_outside, not_regular, read_failed, write_failed
+from memory.errors import (
+    BusyError,
+    MemdeckError,
+    RefusedError,
+    file_too_large,
+    link_outside,
+    not_regular,
+    read_failed,
+    write_failed,
+)
 
 _TOP = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FOLDER = _TOP | os.O_NOFOLLOW | getattr(os, "O_PATH", 0)
@@ -170,6 +179,19 @@ def open_beneath(path: str, beneath: str | os.PathLike[str]) -> int:
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     return _open(parts, os.fspath(beneath), path)
+
+
+def read_within(path: str, beneath: str | os.PathLike[str], most: int) -> bytes | None:
+    """Return a regular file in a folder; None where it is missing, larger than `most` bytes, or leads out of it."""
+    try:
+        fd = open_beneath(path, beneath)
+        try:
+            data = os.pread(fd, most + 1, 0) if st.S_ISREG(os.fstat(fd).st_mode) else None
+        finally:
+            os.close(fd)
+    except (OSError, ValueError, MemdeckError):
+        return None
+    return data if data is not None and len(data) <= most else None
 
 
 def read_open(fd: int, path: str) -> Stored | None:

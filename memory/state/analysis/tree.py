@@ -11,9 +11,7 @@ import re
 import stat
 from collections import deque
 
-from pathspec import GitIgnoreSpec
-from pathspec.patterns.gitignore import GitIgnorePatternError
-
+from memory.base.ignored import ignored_by
 from memory.errors import MemdeckError
 from memory.state.files.model import ENTRY_FILES
 from memory.state.projections.entry_block import without_blocks
@@ -29,7 +27,6 @@ MOST_BYTES = 256 * 1024
 
 _DEPTH = 12
 _MOST_READ = 64 << 20
-_MOST_PATTERNS = 500
 _README = re.compile(r"readme(?:\.(?:md|markdown|rst|txt|adoc|org))?", re.IGNORECASE)
 
 
@@ -50,7 +47,7 @@ class Tree:
         self._links: dict[str, str] = {}
         self._read = 0
         self._work: dict[str, bool] = {}
-        self._ignored = _patterns(self._load(".gitignore") or "")
+        self._ignored = ignored_by(self._load(".gitignore") or "", NOT_OWN)
         self.files = dict(sorted(self._listed().items(), key=lambda item: item[0].split("/")))
         for path in self.top_entries():
             # A file that contains only the block was made for it.
@@ -177,18 +174,6 @@ class Tree:
             return None
         self._read += len(data)
         return None if b"\0" in data[:8192] else data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
-
-
-def _patterns(text: str) -> GitIgnoreSpec:
-    """Return what `.gitignore` at the root leaves out; a line that is no pattern is passed over."""
-    # Each run of stars multiplies the ways to match a name.
-    lines = [
-        line for line in text.split("\n") if len(line) < 300 and len(re.findall(r"\*+", line)) < 4 and "[[" not in line
-    ]
-    try:
-        return GitIgnoreSpec.from_lines([*lines[:_MOST_PATTERNS], *NOT_OWN])
-    except GitIgnorePatternError:
-        return GitIgnoreSpec.from_lines(NOT_OWN)
 
 
 LANGUAGES = {
