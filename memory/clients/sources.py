@@ -18,6 +18,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from memory.errors import MemdeckError
+from memory.storage.safe_open import read_start
+
 TITLES = {"claude-code": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI", "vscode": "VS Code"}
 """The clients by their names, as `memdeck connect` takes them."""
 INDEX = "MEMORY.md"
@@ -26,7 +29,8 @@ _SESSIONS, _SESSION_BYTES = 5, 65_536
 _MOST_FOLDERS = 500
 _LONGEST_SLUG = 200
 _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
-_SETTINGS_BYTES = 1_000_000
+_WORKTREE = re.compile(rb"gitdir: ((/.*)/\.git/worktrees/[^/\n]+)\n?")
+_SETTINGS_BYTES, _MARK_BYTES = 1_000_000, 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ def _candidates(
     for place in _claude_folders(root, home, environ):
         yield "claude-code", "project", _real(place), {"indexed": True, "off": off}
     yield "claude-code", "user", _real(config / "agent-memory"), {"indexed": True, "agents": True}
-    yield "codex", "user", _real(_named(environ, "CODEX_HOME", home / ".codex") / "memories"), {}
+    yield "codex", "user", _real(codex_home(home, environ) / "memories"), {}
     gemini = home / ".gemini"
     yield "gemini", "user", _real(gemini), {"only": ("GEMINI.md",)}
     for folder in _gemini_folders(gemini / "tmp", str(root), _stamp(gemini / "tmp")):
@@ -147,10 +151,21 @@ def project_root(root: Path) -> Path:
         if mark.is_dir():
             return folder
         if mark.is_file():
-            with suppress(OSError):
-                found = re.fullmatch(r"gitdir: (/.*)/\.git/worktrees/[^/\n]+\n?", mark.read_text(errors="replace"))
-                return Path(os.path.realpath(found[1])) if found else folder
+            return _main_tree(mark) or folder
     return root
+
+
+def _main_tree(mark: Path) -> Path | None:
+    """Return the main tree of a worktree, given its file `.git`; None unless that repository lists the worktree.
+
+    The sender of a folder could otherwise have the memory of any project shown in it.
+    """
+    found = _WORKTREE.fullmatch(_start(mark, _MARK_BYTES))
+    if found is None:
+        return None
+    own, main = map(os.fsdecode, found.groups())
+    listed = os.fsdecode(_start(Path(own, "gitdir"), _MARK_BYTES)).strip()
+    return Path(os.path.realpath(main)) if listed in (str(mark), os.path.realpath(mark)) else None
 
 
 def session_folders(project: Path) -> tuple[str, ...]:
@@ -165,9 +180,7 @@ def _session_folders(project: str, _stamp: int) -> tuple[str, ...]:
         with os.scandir(project) as listing:
             files = [one for one in listing if one.name.endswith(".jsonl") and one.is_file(follow_symlinks=False)]
         for one in sorted(files, key=lambda one: one.stat().st_mtime_ns, reverse=True)[:_SESSIONS]:
-            with open(one.path, "rb") as file:
-                match = _CWD.search(file.read(_SESSION_BYTES))
-            if match:
+            if match := _CWD.search(_start(Path(one.path), _SESSION_BYTES)):
                 with suppress(ValueError):
                     found[os.path.normpath(str(json.loads(match[1])))] = None
     return tuple(found)
@@ -219,15 +232,17 @@ def claude_folder(root: Path, home: Path, environ: Mapping[str, str]) -> Path:
 # -- the others ------------------------------------------------------------------------------------------------------
 
 
+def codex_home(home: Path, environ: Mapping[str, str]) -> Path:
+    """Return the folder of Codex's settings and memories."""
+    return _named(environ, "CODEX_HOME", home / ".codex")
+
+
 @lru_cache(64)
 def _gemini_folders(tmp: Path, root: str, _stamp: int) -> tuple[str, ...]:
     """Return the private folders of Gemini CLI about a project: named by its hash, or with its path in a file."""
     found = []
     for name in _names(tmp):
-        mark = tmp / name / ".project_root"
-        said = ""
-        with suppress(OSError):
-            said = mark.read_bytes()[:4096].decode(errors="replace").strip() if mark.is_file() else ""
+        said = _start(tmp / name / ".project_root", _MARK_BYTES).decode(errors="replace").strip()
         if name == sha256(root.encode()).hexdigest() or said == root:
             found += [str(tmp / name / one) for one in ("memory", "memories")]
     return tuple(found)
@@ -254,11 +269,18 @@ def _names(folder: Path) -> tuple[str, ...]:
 
 def read_json(path: Path) -> dict[str, Any]:
     """Return a small JSON object of a client's settings, empty if it cannot be read."""
-    with suppress(OSError, ValueError, RecursionError):
-        if path.stat().st_size <= _SETTINGS_BYTES and path.is_file():
-            found = json.loads(path.read_bytes())
-            return found if isinstance(found, dict) else {}
+    data = _start(path, _SETTINGS_BYTES + 1)
+    with suppress(ValueError, RecursionError):
+        found = json.loads(data) if len(data) <= _SETTINGS_BYTES else None
+        return found if isinstance(found, dict) else {}
     return {}
+
+
+def _start(path: Path, most: int) -> bytes:
+    """Return the first bytes of a regular file, none if it cannot be read."""
+    with suppress(OSError, ValueError, MemdeckError):
+        return read_start(path, most)
+    return b""
 
 
 def _named(environ: Mapping[str, str], name: str, default: Path) -> Path:
