@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from memory.document.lines import decode, encode, newline_of
 
-from .memories import CODE, ClientMemory, one_line
+from .memories import ClientMemory, one_line, without_code
 from .sources import INDEX
 
 MOST_LINES, MOST_BYTES = 200, 25_000
@@ -74,10 +74,9 @@ class Gauge:
 
 def links_of(text: str) -> tuple[IndexLink, ...]:
     """Return the links to Markdown files in an index, addresses and code left out."""
-    plain = CODE.sub(lambda code: re.sub(r"[^\r\n]", " ", code[0]), text)
     return tuple(
         IndexLink(unquote(found[2]).removeprefix("./"), one_line(found[1]), number, bool(_ENTRY.match(line)))
-        for number, line in enumerate(plain.splitlines())
+        for number, line in enumerate(without_code(text).splitlines())
         for found in _LINK.finditer(line)
         if "://" not in found[2]
     )

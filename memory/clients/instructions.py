@@ -13,11 +13,11 @@ from typing import Any, Literal
 from memory.document.front_matter import FrontMatter
 from memory.document.lines import decode
 from memory.document.model import front_end
-from memory.errors import MemdeckError
-from memory.storage.safe_open import read
+from memory.storage.safe_open import read_within
 
 from .folders import ClientFolder
-from .sources import claude_home, project_root
+from .memories import without_code
+from .sources import claude_home, codex_home, project_root
 
 When = Literal["start", "on demand"]
 _CODEX_BYTES = 32 * 1024
@@ -79,15 +79,9 @@ class _Reader:
 
     def file(self, client: str, top: Path, path: str, when: When = "start", why: str = "") -> Iterator[Instructions]:
         """Yield a file, if it exists: links that lead out of its folder are not followed."""
-        place = top / path
-        try:
-            if os.stat(place).st_size > _MOST_BYTES:
-                return
-            stored = read(path, top)
-        except (OSError, ValueError, MemdeckError):
-            return
-        if stored.exists:
-            yield Instructions(client, when, top, path, self.shown(place), stored.data, why=why)
+        data = read_within(path, top, _MOST_BYTES)
+        if data is not None:
+            yield Instructions(client, when, top, path, self.shown(top / path), data, why=why)
 
     def shown(self, place: Path) -> str:
         """Return a path for people."""
@@ -161,8 +155,7 @@ def _imported(reader: _Reader, one: Instructions, seen: set[Path], depth: int = 
     """Yield the files in the workspace that a file imports with `@path`, outside of code."""
     if depth >= _IMPORTS_DEEP:
         return
-    plain = re.sub(r"^(```|~~~).*?(?:^\1|\Z)|`[^`\n]*`", "", one.text, flags=re.MULTILINE | re.DOTALL)
-    for found in _IMPORT.finditer(plain):
+    for found in _IMPORT.finditer(without_code(one.text)):
         place = Path(os.path.normpath((one.top / one.path).parent / found[1]))
         if place in seen or not place.is_relative_to(reader.root):
             continue
@@ -175,8 +168,7 @@ def _imported(reader: _Reader, one: Instructions, seen: set[Path], depth: int = 
 def _codex(reader: _Reader, environ: Mapping[str, str]) -> Iterator[Instructions]:
     tops = list(reader.tops)
     if reader.home is not None:
-        setting = environ.get("CODEX_HOME", "")
-        tops.insert(0, Path(os.path.realpath(setting if os.path.isabs(setting) else reader.home / ".codex")))
+        tops.insert(0, Path(os.path.realpath(codex_home(reader.home, environ))))
     left = _CODEX_BYTES
     for top in tops:
         for name in ("AGENTS.override.md", "AGENTS.md"):

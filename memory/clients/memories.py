@@ -31,8 +31,7 @@ KEYS = ("name", "description", "type")
 """The fields that an edit sets."""
 _LINK = re.compile(r"\[\[([^\[\]\r\n|#]{1,200})(?:[|#][^\[\]\r\n]*)?\]\]")
 _HEADING = re.compile(r"^#{1,3} +(.+?)[ #]*$", re.MULTILINE)
-CODE = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1|\Z)|`[^`\r\n]*`", re.MULTILINE | re.DOTALL)
-"""Code in Markdown, roughly: what looks like a link in it is none."""
+_CODE = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1|\Z)|`[^`\r\n]*`", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -65,10 +64,8 @@ class ClientMemory:
 
     @cached_property
     def front(self) -> Mapping[str, Any]:
-        """The front matter; that of a nested `metadata` is in it as well, where no other key has the name."""
-        found = dict(read_front(decode(self.stored.data[: self._front_end])).data) if self._front_end else {}
-        nested = found.get("metadata")
-        return {**nested, **found} if isinstance(nested, Mapping) else found
+        """The front matter, with the keys of a nested `metadata` among its own."""
+        return flattened(read_front(decode(self.stored.data[: self._front_end])).data) if self._front_end else {}
 
     @cached_property
     def body(self) -> str:
@@ -115,7 +112,7 @@ class ClientMemory:
     @cached_property
     def links(self) -> tuple[tuple[str, int], ...]:
         """The names in `[[…]]` outside of code, each with its line from 0."""
-        plain = CODE.sub(lambda code: re.sub(r"[^\n]", " ", code[0]), self.text)
+        plain = without_code(self.text)
         return tuple((found[1].strip(), plain.count("\n", 0, found.start())) for found in _LINK.finditer(plain))
 
     def json(self) -> dict[str, Any]:
@@ -132,6 +129,14 @@ class ClientMemory:
             "links": list(dict.fromkeys(name for name, _ in self.links)),
             "extra": {key: value for key, value in self.front.items() if key not in known and isinstance(value, str)},
         }
+
+
+def flattened(front: Mapping[str, Any]) -> dict[str, Any]:
+    """Return front matter with the keys of a nested `metadata` in its place, where no other key has the name."""
+    nested = front.get("metadata")
+    if not isinstance(nested, Mapping):
+        return dict(front)
+    return {**nested, **{key: value for key, value in front.items() if key != "metadata"}}
 
 
 def files_of(source: Source) -> Iterator[str]:
@@ -169,6 +174,11 @@ def read_memory(store: ClientStore, path: str) -> ClientMemory:
             "look at it in an editor",
         )
     return ClientMemory(store.source, path, store.read(path))
+
+
+def without_code(text: str) -> str:
+    """Return a text with blanks in place of code, roughly: what looks like a link in code is none. Lines stay."""
+    return _CODE.sub(lambda code: re.sub(r"[^\r\n]", " ", code[0]), text)
 
 
 def one_line(text: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import tzinfo
 from pathlib import Path
 
 from memory.base.items import Item, Skipped, skipped_text
+from memory.clients.memories import flattened
 from memory.convert.outside import MarkdownFile, markdown_files, read_note, read_text, rest_of, title_of
 from memory.document import parse
 from memory.document.lines import read_bullets
@@ -31,11 +32,7 @@ def read(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
 
 def _memory(file: Path, note: MarkdownFile) -> Item | Skipped:
     title = title_of(note.front.get("name") or file.stem)
-    nested = note.front.data.get("metadata")
-    data = {**(nested if isinstance(nested, Mapping) else {}), **note.front.data}
-    if isinstance(nested, Mapping):
-        del data["metadata"]
-    fields = rest_of(data, _READ, "claude-code")
+    fields = rest_of(flattened(note.front.data), _READ, "claude-code")
     text = note.body.strip("\n")
     if not text and not fields:
         return Skipped(str(file), "it is empty")
