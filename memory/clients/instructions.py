@@ -94,8 +94,10 @@ class _Reader:
     def rules(
         self, client: str, top: Path, folder: str, ending: str
     ) -> Iterator[tuple[Instructions, Mapping[str, Any]]]:
-        """Yield the rule files beneath a folder, each with its front matter."""
+        """Yield the rule files beneath a folder, each with its front matter; none where a link leads out of `top`."""
         left = _MOST_RULES
+        if not Path(os.path.realpath(top / folder)).is_relative_to(top):
+            return
         for place, folders, names in os.walk(top / folder):
             folders[:] = sorted(one for one in folders if not one.startswith("."))
             for name in sorted(names):
