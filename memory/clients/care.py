@@ -14,7 +14,7 @@ from memory.search.records import Record
 
 from .folders import ClientFolder
 from .index import line_for, links_of, orphans
-from .memories import TYPES, ClientMemory
+from .memories import MOST_FILES, TYPES, ClientMemory
 from .sources import INDEX
 
 _FIX = "`memdeck check --fix`"
@@ -23,18 +23,22 @@ _SHORTEST = 40
 
 
 class Mend(NamedTuple):
-    """The repair of one index: the lines to add, the files whose lines go, and the findings that this settles."""
+    """The repair of one index: the lines to add, the files whose lines go, what this settles, and what stays."""
 
     folder: ClientFolder
     path: str
     lines: tuple[str, ...]
     dead: tuple[str, ...]
     problems: tuple[Problem, ...]
+    left: tuple[Problem, ...]
 
 
 def problems_in(folders: Sequence[ClientFolder], others: Sequence[Record]) -> Iterator[Problem]:
     """Yield the findings about folders; `others` are the records of other systems, for copies."""
     for folder in folders:
+        if len({*folder.files, *folder.indexes, *folder.refused}) >= MOST_FILES:
+            words = f"only the first {MOST_FILES:,} files of the folder are read"
+            yield Problem("warning", folder.source.shown, 0, "clients.too_many", words)
         for path, error in folder.refused.items():
             yield Problem("warning", folder.shown(path), 0, error.code, error.message)
         for path, one in folder.gauges.items():
@@ -44,7 +48,7 @@ def problems_in(folders: Sequence[ClientFolder], others: Sequence[Record]) -> It
                 line = one.loaded + 1 if over else 0
                 yield Problem("warning" if over else "note", folder.shown(path), line, code, one.words())
         for mend in mends_of(folder):
-            yield from mend.problems
+            yield from (*mend.problems, *mend.left)
         names: dict[str, set[str]] = {}
         for memory in folder.memories if folder.source.indexed else ():
             top, _, name = memory.path.rpartition("/")
@@ -56,6 +60,7 @@ def problems_in(folders: Sequence[ClientFolder], others: Sequence[Record]) -> It
 
 def mends_of(folder: ClientFolder) -> Iterator[Mend]:
     """Yield what would mend the indexes of a folder, those that need it."""
+    known = {*folder.files, *folder.indexes, *folder.refused}
     tops = {path.rpartition("/")[0] for path in folder.files} if folder.source.indexed else set()
     for top in sorted(tops | {path.rpartition("/")[0] for path in folder.indexes}):
         index = f"{top}/{INDEX}" if top else INDEX
@@ -69,19 +74,22 @@ def mends_of(folder: ClientFolder) -> Iterator[Mend]:
         for name in loose:
             words = f"{index} does not name it, so the client does not find it; {_FIX} adds the line"
             found.append(Problem("warning", folder.shown(beside[name].path), 0, "clients.orphan", words))
-        dead = [link for link in links_of(text) if _is_dead(folder, index, link.file)]
+        links, left = links_of(text), list[Problem]()
+        dead = {link: None for link in links if _is_dead(folder, known, index, link.file)}
+        alive = {link.line for link in links if link not in dead}
         for link in dead:
-            words = f"{link.file} is not there" + (f"; {_FIX} removes the line" if link.entry else "")
-            found.append(Problem("warning", shown, link.line + 1, "clients.dead_link", words))
-        if found:
+            mended = link.entry and link.line not in alive
+            words = f"{link.file} is not there" + (f"; {_FIX} removes the line" if mended else "")
+            told = Problem("warning", shown, link.line + 1, "clients.dead_link", words)
+            (found if mended else left).append(told)
+        if found or left:
             lines = tuple(line_for(beside[name], name) for name in loose)
-            yield Mend(folder, index, lines, tuple(link.file for link in dead if link.entry), tuple(found))
+            yield Mend(folder, index, lines, tuple(link.file for link in dead), tuple(found), tuple(left))
 
 
-def _is_dead(folder: ClientFolder, index: str, file: str) -> bool:
+def _is_dead(folder: ClientFolder, known: Collection[str], index: str, file: str) -> bool:
     """Return whether a link of an index leads nowhere; one that leads out of the folder is not looked at."""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(index), file))
-    known = {*folder.files, *folder.indexes, *folder.refused}
     return not path.startswith(("../", "/")) and path not in known and not (folder.source.root / path).exists()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from memory.document.lines import decode, encode, newline_of
 
@@ -14,7 +14,9 @@ from .sources import INDEX
 
 MOST_LINES, MOST_BYTES = 200, 25_000
 """How much of an index Claude Code loads: whichever is reached first."""
-_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(<?([^()<>\s]+\.md)>?(?:#[^()\s]*)?\)")
+_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(<?([^()<>\s]{1,1000}\.md)>?(?:#[^()\s]{0,200})?\)")
+_NO_LINK = re.compile(r"[\s()<>%]")
+"""A character of a file name that a link cannot hold as it is."""
 _ENTRY = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+[*_]*\[")
 """The beginning of a line that is only about one memory."""
 _NEAR = 0.9
@@ -110,7 +112,7 @@ def line_for(memory: ClientMemory, name: str) -> str:
     hook = memory.description or next(
         (one_line(line).lstrip("#> *") for line in memory.body.splitlines() if line.strip(" #\r")), ""
     )
-    return f"- [{title}]({name.replace(' ', '%20')})" + (f" — {hook[:150]}" if hook else "")
+    return f"- [{title}]({_NO_LINK.sub(lambda one: quote(one[0]), name)})" + (f" — {hook[:150]}" if hook else "")
 
 
 def with_lines(data: bytes, lines: Sequence[str]) -> bytes:

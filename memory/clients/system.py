@@ -198,7 +198,7 @@ class ClientMemories(System):
         mended: list[Problem] = []
         for folder in self.look().folders:
             for mend in mends_of(folder):
-                if names is not None and folder.shown(mend.path) not in names:
+                if not mend.problems or (names is not None and folder.shown(mend.path) not in names):
                     continue
                 if not folder.store.allowed:
                     words = f"not mended before `memdeck clients allow {folder.source.name}`"

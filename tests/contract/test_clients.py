@@ -240,6 +240,49 @@ def test_hostile_folders_are_data(workspace: Place, memory: Path) -> None:
     assert {"clients.too_large", "content.suspicious"} <= codes
 
 
+def test_what_a_clone_holds_costs_no_more_than_a_moment(workspace: Place) -> None:
+    """Names that are no UTF-8, links and patterns that are slow to match, and folders elsewhere hold nothing up."""
+    work = workspace.work
+    folder = put(work / ".claude/agent-memory/a", MEMORY__md=b"- [](" + b".md#" * 200_000 + b"\n", n__md=b"# Needle\n")
+    Path(os.fsdecode(os.fsencode(folder) + b"/\xff.md")).write_bytes(b"# Odd needle\n")
+    put(work, Makefile=b"a" + b" " * 900_000 + b"\n", justfile=b"a" * 900_000)
+    put(folder, m__md=b"Run `make a`, then `just b`.\n")
+    (work / ".claude/rules").symlink_to("/")
+    found = {one["title"] for one in workspace.json("search", "needle")["results"]}
+    assert found == {"Needle", "Odd needle"}
+    assert workspace("check").code == 0
+    assert [one["file"] for one in workspace.json("clients", "loads")["loads"]] == [".claude/agent-memory/a/MEMORY.md"]
+
+
+def test_a_repository_shows_the_memory_of_another_only_to_its_worktrees(workspace: Place, memory: Path) -> None:
+    """A file `.git` that names a repository shows its memory only where that repository lists the folder."""
+    main = workspace.work
+    other = put(workspace.top / "other/.aiter/memory", tasks__md=b"## Pending\n").parents[1]
+    own = put(main / ".git/worktrees/other", gitdir=b"/somewhere/else/.git\n")
+    put(other, __git=b"gitdir: " + os.fsencode(os.path.realpath(own)) + b"\n")
+
+    def seen() -> int:
+        return len(workspace.json("clients", "list", "-w", str(other))["memories"])
+
+    assert seen() == 0
+    put(own, gitdir=os.fsencode(os.path.realpath(other / ".git")) + b"\n")
+    assert seen() == 2
+
+
+def test_mending_the_index_ends(workspace: Place, memory: Path) -> None:
+    """Any name gets a link that leads to it, and a line with another link that works stays and is not called mended."""
+    workspace.json("clients", "allow", "claude-code")
+    put(memory, MEMORY__md=INDEX + b"- [Both](gone.md), [Deploy](project_deploy.md)\n")
+    put(memory, **{"odd (1) 50%20\n__md": b"# Odd\n"})
+    assert workspace("check", "--fix").code == 0
+    index = (memory / "MEMORY.md").read_text()
+    assert "- [Odd](odd%20%281%29%2050%2520%0A.md) — Odd\n" in index
+    left = [one for one in workspace.json("check")["problems"] if one["file"].endswith("MEMORY.md")]
+    assert [one["message"] for one in left] == ["gone.md is not there"]
+    assert workspace("check", "--fix").code == 0
+    assert (memory / "MEMORY.md").read_text() == index
+
+
 def test_copies_and_secrets_are_told(workspace: Place, memory: Path) -> None:
     """The same text in two clients is a note, what looks like a key a warning that does not show it."""
     same = b"The release branch is cut on Thursday and frozen until the smoke tests of all regions pass.\n"
