@@ -23,25 +23,26 @@ def take(folder: ClientFolder, items: Sequence[Item], *, actor: str, now: dateti
     An item with the title of an existing memory replaces its text, so that converting again changes what changed.
     """
     known = {alike(one.title): one for one in folder.memories}
-    new: list[tuple[Item, ClientMemory | None]] = []
+    new: dict[str, tuple[Item, ClientMemory | None]] = {}
     skipped: list[Skipped] = []
     losses: list[Loss] = []
     for item in items:
-        there = known.get(alike(item.title))
+        title = alike(item.title)
+        there = known.get(title)
         if item.kind in LEFT_OUT:
             skipped.append(Skipped(item.what, f"a {item.kind} is no memory of a client"))
-        elif any(alike(item.title) == alike(one.title) for one, _ in new):
+        elif title in new:
             skipped.append(Skipped(item.what, "it came along already"))
         elif there is not None and alike(there.body) == alike(_body(item)):
             skipped.append(Skipped(item.what, "it already exists"))
         else:
-            new.append((item, there))
+            new[title] = (item, there)
             losses += losses_of(item, _KNOWN)
 
     def commit() -> Committed:
         writer = FolderWriter(folder.store, actor, now)
         changes = []
-        for item, there in new:
+        for item, there in new.values():
             if there is None:
                 kind, about = _type(item), item.fields.get("description", "")
                 changes.append(writer.add(one_line(item.title)[:200], _body(item), kind, about)[1])
@@ -49,7 +50,7 @@ def take(folder: ClientFolder, items: Sequence[Item], *, actor: str, now: dateti
                 changes.append(writer.edit(there.path, {}, _body(item), lambda _: None))
         return Committed([one.id for one in changes])
 
-    return Taken([item for item, _ in new], skipped, losses, commit)
+    return Taken([item for item, _ in new.values()], skipped, losses, commit)
 
 
 def _body(item: Item) -> str:
