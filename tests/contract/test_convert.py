@@ -382,3 +382,5 @@ def test_trackers_of_agents_become_tasks(workspace: Place) -> None:
     assert (tasks["Model in src/a.py"]["section"], tasks["Cart"]["section"]) == ("completed", "pending")
     assert "- [x] Schema" in workspace.read(".aiter/memory/tasks.md").decode()
     assert "2.1 Add" in workspace.read(".aiter/memory/tasks.md").decode()
+    workspace.write("odd.jsonl", '{"title": "Odd", "labels": 3, "dependencies": 5}\n')
+    assert workspace.json("convert", "beads:odd.jsonl", "files")["converted"] == 1
