@@ -28,7 +28,9 @@ _SHOWN, _EACH = 20, 3
 @argument("source", metavar="FROM")
 @argument("target", metavar="TO")
 @option("--dry-run", is_flag=True, help="Write nothing, only say what would be converted.")
-@option("--into", default="", metavar="PLACE", help="The agent of typed memory, or the scope of curated memory.")
+@option(
+    "--into", default="", metavar="PLACE", help="The agent of typed memory, the scope of curated memory, or a client."
+)
 def convert(context: Context, source: str, target: str, dry_run: bool, into: str) -> Result:
     """Copy the entries of one memory into another, and report those that do not fit there.
 
