@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from memory.base.retry import retry
+from memory.base.values import folded
 from memory.document.lines import decode
 from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError, UsageError
 from memory.search.records import Record
@@ -99,8 +100,8 @@ def found_in(folders: Sequence[ClientFolder], ref: str) -> tuple[ClientFolder, C
     text = ref.strip()
     for same in (
         lambda one: text in (one.file, one.path) or one.ref.partition("#")[2].startswith(text.rpartition("#")[2]),
-        lambda one: one.title.casefold() == text.casefold(),
-        lambda one: text.casefold() in one.title.casefold(),
+        lambda one: folded(one.title) == folded(text),
+        lambda one: folded(text) in folded(one.title),
     ):
         found = [pair for pair in every if text and same(pair[1])]
         if len(found) > 1:

@@ -9,6 +9,7 @@ from typing import Any
 from memory.base.items import Item
 from memory.base.safe_text import visible
 from memory.base.told import why_not
+from memory.base.values import folded
 from memory.errors import NotFoundError, UsageError
 from memory.operations import Context, Group, Input, argument, option, under, verb
 from memory.operations.result import Paint, Result, fields_of, listing, said, short
@@ -65,10 +66,10 @@ def list_memories(context: Context, client: str | None, kind: str | None, match:
     if client is not None:
         folder_named(folders, client)
         folders = tuple(one for one in folders if client in (one.source.client, one.source.name, one.source.shown))
-    words = (match or "").casefold()
+    words = folded(match or "")
 
     def shown(memory: ClientMemory) -> bool:
-        return kind in (None, memory.type) and (words in memory.text.casefold() or words in memory.title.casefold())
+        return kind in (None, memory.type) and (words in folded(memory.text) or words in folded(memory.title))
 
     found = [one for folder in folders for one in folder.memories if shown(one)]
 
