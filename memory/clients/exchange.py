@@ -9,8 +9,8 @@ from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
 from memory.base.values import alike
 from memory.base.words import sounds_like_rule
 
-from .folders import ClientFolder, FolderWriter
-from .memories import TYPES, ClientMemory, one_line
+from .folders import ClientFolder, FolderWriter, index_lines, refuse_adding
+from .memories import TYPES, ClientMemory, file_name, files_of, new_memory, one_line, with_body
 
 _KNOWN = ("type", "description", "section", "reason", "created", "scope", "kind")
 LEFT_OUT = frozenset({"task", "journal", "contact", "plan", "monitor", "setting"})
@@ -18,7 +18,7 @@ LEFT_OUT = frozenset({"task", "journal", "contact", "plan", "monitor", "setting"
 
 
 def take(folder: ClientFolder, items: Sequence[Item], *, actor: str, now: datetime) -> Taken:
-    """Convert items to memories of a folder, each with its line in the index.
+    """Convert items to memories of a folder, each with its line in the index; in one change.
 
     An item with the title of an existing memory replaces its text, so that converting again changes what changed.
     """
@@ -40,15 +40,22 @@ def take(folder: ClientFolder, items: Sequence[Item], *, actor: str, now: dateti
             losses += losses_of(item, _KNOWN)
 
     def commit() -> Committed:
-        writer = FolderWriter(folder.store, actor, now)
-        changes = []
+        if not new:
+            return Committed(())
+        taken, files = set(files_of(folder.source)), dict[str, tuple[bytes | None, bytes]]()
         for item, there in new.values():
-            if there is None:
-                kind, about = _type(item), item.fields.get("description", "")
-                changes.append(writer.add(one_line(item.title)[:200], _body(item), kind, about)[1])
-            else:
-                changes.append(writer.edit(there.path, {}, _body(item), lambda _: None))
-        return Committed([one.id for one in changes])
+            if there is not None:
+                files[there.path] = (there.stored.data, with_body(there.stored.data, _body(item)))
+                continue
+            refuse_adding(folder.source)
+            title, kind = one_line(item.title)[:200], _type(item)
+            path = file_name(title, kind, taken)
+            taken.add(path)
+            files[path] = (None, new_memory(title, _body(item), kind, item.fields.get("description", ""), now))
+        files.update(dict(index_lines(folder.store, files)))
+        words = f"converted {len(new):,} entries to the memory of {folder.source.title}"
+        change = FolderWriter(folder.store, actor, now).write_all(files, "clients.convert", words)
+        return Committed((change.id,) if change.files else ())
 
     return Taken([item for item, _ in new.values()], skipped, losses, commit)
 

@@ -144,14 +144,11 @@ class FolderWriter:
     def add(self, title: str, body: str, kind: str, description: str, agent: str = "") -> tuple[str, Change]:
         """Add a memory and its line in the index; return its path. UsageError `clients.agent` without a subagent."""
         source = self.store.source
-        if source.only:
-            raise UsageError("clients.one_file", f"{source.shown} holds one file", "edit that")
-        if source.agents and (not agent or not is_memory(f"{agent}/x.md") or "/" in agent):
-            raise UsageError("clients.agent", "this folder holds memories of subagents", "name one with --agent")
+        refuse_adding(source, agent)
 
         def build(transaction: Transaction) -> tuple[str, Change]:
             top = f"{agent}/" if source.agents else ""
-            taken = {path.removeprefix(top): True for path in files_of(source)}
+            taken = {path.removeprefix(top) for path in files_of(source)}
             path = top + file_name(title, kind, taken)
             data = new_memory(title, body, kind, description, self.now)
             transaction.write(path, data, base=None)
@@ -248,6 +245,14 @@ class FolderWriter:
         return retry(attempt)
 
 
+def refuse_adding(source: Source, agent: str = "") -> None:
+    """Raise UsageError `clients.one_file` or `clients.agent` where nothing can be added for a subagent, or for none."""
+    if source.only:
+        raise UsageError("clients.one_file", f"{source.shown} holds one file", "edit that")
+    if source.agents and (not agent or not is_memory(f"{agent}/x.md") or "/" in agent):
+        raise UsageError("clients.agent", "this folder holds memories of subagents", "name one with --agent")
+
+
 # -- what a client did -----------------------------------------------------------------------------------------------
 
 
@@ -326,23 +331,27 @@ def bring_back(lost: Sequence[Lost], *, actor: str, now: datetime) -> tuple[Chan
                 )
             files[one.path] = (None, data)
         count = len(files)
-        files.update(dict(_index_lines(store, files)))
+        files.update(dict(index_lines(store, files)))
         words = f"brought back {count} {'memory' if count == 1 else 'memories'} of {store.source.title}"
         made.append(FolderWriter(store, actor, now).write_all(files, "clients.restore", words))
     return tuple(made)
 
 
-def _index_lines(
+def index_lines(
     store: ClientStore, files: Mapping[str, tuple[bytes | None, bytes]]
 ) -> Iterator[tuple[str, tuple[bytes | None, bytes]]]:
-    """Yield the indexes with a line for each of these new files that they do not name, as `write_all` takes them."""
+    """Yield the indexes with a line for each file among these that is new and not named, as `write_all` takes them."""
     tops = {path.removesuffix(posixpath.basename(path)) for path in files} if store.source.indexed else set()
     for top in sorted(tops):
         index = top + INDEX
         base = store.read(index).base
         data = files[index][1] if index in files else base or b""
         named = {link.file for link in links_of(decode(data))}
-        new = [path for path in files if path.startswith(top) and path != index and path.removeprefix(top) not in named]
+        new = [
+            path
+            for path, (before, _) in files.items()
+            if before is None and path.startswith(top) and path != index and path.removeprefix(top) not in named
+        ]
         lines = [
             line_for(ClientMemory(store.source, path, Stored(files[path][1], ABSENT)), path.removeprefix(top))
             for path in new

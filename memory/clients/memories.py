@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -80,7 +80,7 @@ class ClientMemory:
     def title(self) -> str:
         """The name that its front matter gives, else its first heading, else its path without the ending."""
         heading = None if self._said("name") else _HEADING.search(self.body[:4000])
-        return self._said("name") or (one_line(heading[1]) if heading else "") or self.path.rpartition(".")[0]
+        return self._said("name") or (one_line(heading[1]) if heading else "") or one_line(self.path.rpartition(".")[0])
 
     @property
     def agent(self) -> str:
@@ -235,7 +235,7 @@ def new_memory(title: str, body: str, kind: str, description: str, now: datetime
     return encode(f"{front.removesuffix('---' + chr(10))}{nested}---\n\n{body.strip(chr(10))}\n")
 
 
-def file_name(title: str, kind: str, taken: Mapping[str, object]) -> str:
+def file_name(title: str, kind: str, taken: Collection[str]) -> str:
     """Return a free file name for a new memory, such as `feedback_use_tabs.md`."""
     words = re.sub(r"[^a-z0-9]+", "_", one_line(title).casefold())[:60].strip("_") or KIND
     stem = words if words.startswith(f"{kind}_") else f"{kind}_{words}"

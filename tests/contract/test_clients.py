@@ -381,6 +381,13 @@ def test_memory_is_converted_into_a_clients_and_exported_for_all(workspace: Plac
     workspace.json("convert", "facts", "clients")
     assert len(list(memory.glob("feedback_user*"))) == 1
     assert not file.read_bytes().endswith(b"Changed.\n")
+    workspace.json("facts", "store", "User prefers short commits", "--tag", "preference")
+    workspace.json("facts", "store", "User prefers rebase over merge", "--tag", "preference")
+    index = (memory / "MEMORY.md").read_bytes()
+    assert len(workspace.json("convert", "facts", "clients")["changes"]) == 1
+    assert (memory / "MEMORY.md").read_bytes().count(b"feedback_user") == 3
+    workspace.json("undo")
+    assert (memory / "MEMORY.md").read_bytes() == index
     printed = workspace("export").out
     assert "- Deploys go through CI\n" in printed
     assert "- User prefers tabs over spaces\n" in printed
