@@ -237,12 +237,15 @@ class CuratedMemory(System):
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
         """Yield the memories of the workspace that a message may be about, the best first.
 
-        Without a message: what people prefer and corrected, then decisions, then where to look.
+        Without a message: what people prefer and corrected, then decisions, then where to look. A dream is left out: it
+        only repeats memories that are told by themselves.
         """
         if not self.curated.settings["enabled"]:
             return
         if not message.strip():
             for one in self.curated.memories(self.curated.visible()):
+                if one.is_dream:
+                    continue
                 part, kind = _PARTS.get(one.header.type, "rest"), one.header.type
                 ref = derived_ref(_record(one)) if one.root.side == "workspace" else None
                 yield Contribution(self.name, ref, one.header.name, one.body, kind, 1.0, part)

@@ -128,7 +128,7 @@ def dreamt(place: Place) -> str:
 
 
 def test_a_dream_is_listed_and_never_recalled(workspace: Place) -> None:
-    """Its sources are found as before; neither a search nor a block contains the dream, even after an edit of it."""
+    """Its sources are told and found as before; neither the brief, a search nor a block has it, even edited."""
     file = dreamt(workspace)
     assert file in names(workspace)
     edited = workspace.read(f"{MEMORY}/{file}").replace(b"gathered", b"put together").decode()
@@ -137,6 +137,9 @@ def test_a_dream_is_listed_and_never_recalled(workspace: Place) -> None:
         assert found[0]["memory"]["filename"] == "project_stone-marble.md"
         assert file not in {one["memory"]["filename"] for one in found}
         assert "Dreaming" not in workspace.json("curated", "recall", "block", "marble quarry opens")["text"]
+        brief = workspace.json("prompt")["text"]
+        assert "marble quarry" in brief
+        assert "Dreaming" not in brief
         workspace("curated", "edit", file, "--content", edited.partition("\n---\n")[2])
 
 
