@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from functools import cache
 from typing import NamedTuple
 
 from memory.base.clock import BadMoment, read_moment
@@ -27,22 +28,26 @@ from .rules import (
     PLANS,
     PRUNE_JOURNAL,
     TASKS,
-    LeavingEntries,
+    Closed,
+    Dated,
+    Kept,
+    Place,
     RuleResult,
     Today,
     archive_name,
-    choose_old_journal,
-    choose_plans,
+    choose_old,
     choose_surplus,
-    choose_tasks,
+    completed_plans,
+    completed_tasks,
     days,
+    journal_entries,
 )
 
 
 class MaintenancePlan(NamedTuple):
     """What a run would do. `documents` maps file names to new content in the order of writing; empty: nothing to do.
 
-    `before` holds every file that the plan read, None where there is none. The documents are not stamped with `updated`
+    `before` holds the same files as they are, None where there is none. The documents are not stamped with `updated`
     yet, except new archives.
     """
 
@@ -50,13 +55,6 @@ class MaintenancePlan(NamedTuple):
     documents: Mapping[str, Document]
     before: Mapping[str, Document | None]
     warnings: tuple[str, ...] = ()
-
-    def fits(self, snapshot: Snapshot) -> bool:
-        """Return whether the files are still those that the plan was made from."""
-        return all(
-            snapshot.document(name) is document if document is not None else not snapshot.exists(name)
-            for name, document in self.before.items()
-        )
 
 
 def plan_maintenance(
@@ -80,14 +78,15 @@ def plan_maintenance(
     zone = snapshot.config.require_zone(lambda: snapshot.zone)
     planner = _Planner(snapshot, now, Today.of(now, zone), restored)
     if ARCHIVE_TASKS in rules:
-        planner.tasks(settings.archive_days)
+        age = settings.archive_days
+        planner.completed(ARCHIVE_TASKS, TASKS, completed_tasks, days(age), f"completed more than {_days(age)} ago")
     if PRUNE_JOURNAL in rules or CAP_JOURNAL in rules:
         planner.journal(
             settings.prune_days if PRUNE_JOURNAL in rules else None,
             settings.max_entries if CAP_JOURNAL in rules else None,
         )
     if CLEAR_PLANS in rules:
-        planner.plans()
+        planner.completed(CLEAR_PLANS, PLANS, completed_plans, PLAN_AGE, "completed more than 24 hours ago")
     return planner.plan()
 
 
@@ -102,154 +101,121 @@ class _Planner:
         self._reports: list[RuleReport] = []
         self._archives: dict[str, Document] = {}
         self._sources: dict[str, Document] = {}
-        self._before: dict[str, Document | None] = {}
-        self._closed: dict[str, str | None] = {}
         self._warnings: list[str] = []
-        self._look("config.md")
 
     def plan(self) -> MaintenancePlan:
         """Return the collected plan; archives come before the files that lose entries to them."""
         documents = {**self._archives, **self._sources}
-        return MaintenancePlan(tuple(self._reports), documents, self._before, tuple(self._warnings))
+        before = {name: self._snapshot.found(name) for name in documents}
+        return MaintenancePlan(tuple(self._reports), documents, before, tuple(self._warnings))
 
-    def tasks(self, age: int) -> None:
-        """Apply archive-completed-tasks."""
-        document = self._source(TASKS)
-        choice = choose_tasks(document, self._today, days(age), self._closed_for(TASKS))
-        self._completed(ARCHIVE_TASKS, TASKS, document, choice, days(age), f"completed more than {_days(age)} ago")
-
-    def plans(self) -> None:
-        """Apply clear-completed-orchestration."""
-        document = self._source(PLANS)
-        choice = choose_plans(document, self._today, self._closed_for(PLANS))
-        self._completed(CLEAR_PLANS, PLANS, document, choice, PLAN_AGE, "completed more than 24 hours ago")
-
-    def _completed(
-        self, rule: str, kind: str, document: Document, choice: RuleResult, age: timedelta, why: str
+    def completed(
+        self, rule: str, kind: str, candidates: Callable[[Document, Today], Dated], age: timedelta, why: str
     ) -> None:
-        """Report and move chosen tasks or plans."""
-        choice = choice.without(self._staying(kind, document, choice, age))
+        """Apply the rule of completed tasks or of completed plans."""
+        document = self._snapshot.document(f"{kind}.md")
+        kept = self._kept(kind, document, age)
+        dated = candidates(document, self._today)
+        choice = choose_old(document, dated, self._today, age, self._closed(kind), kept)
         self._report(rule, kind, document, choice, why)
-        if choice.picks:
-            self._move(kind, document, choice.picks)
-
-    def journal(self, age: int | None, most: int | None) -> None:
-        """Apply prune-old-journal (an age in days) and cap-journal (a number of entries); None: not that rule."""
-        document = self._source(JOURNAL)
-        closed = self._closed_for(JOURNAL)
-        picks: tuple[LeavingEntries, ...] = ()
-        more: tuple[LeavingEntries, ...] = ()
-        if age is not None:
-            choice = choose_old_journal(document, self._today, days(age), closed)
-            choice = choice.without(self._staying(JOURNAL, document, choice, days(age)))
-            picks = choice.picks
-            self._report(PRUNE_JOURNAL, JOURNAL, document, choice, f"dated more than {_days(age)} ago")
-        if most is not None:
-            stay = days(self._snapshot.config.maintenance().prune_days)
-            choice = choose_surplus(document, self._today, most, picks, closed)
-            if kept_places := self._staying(JOURNAL, document, choice, stay):
-                choice = choose_surplus(document, self._today, most, picks, closed, kept_places)
-            why = f"the oldest over {most:,} {'entry' if most == 1 else 'entries'}"
-            self._report(CAP_JOURNAL, JOURNAL, document, choice, why)
-            more = choice.picks
-            kept = choice.before - choice.moved
-            if kept > most:
-                self._warnings.append(
-                    f"journal.md keeps {kept:,} entries, more than {most:,}: {len(choice.left):,} cannot be moved"
-                )
-        if picks or more:
-            self._move_days(document, (*picks, *more))
-
-    def _staying(self, kind: str, document: Document, choice: RuleResult, age: timedelta) -> frozenset[tuple[int, int]]:
-        """Return the places of recently restored entries; the log is read only where something would move."""
-        if not choice.picks:
-            return frozenset()
-
-        name = f"{kind}.md"
-        return staying(name, document, self._restored(name), self._today, age)
-
-    # -- files ------------------------------------------------------------------------------------------------
-
-    def _look(self, name: str) -> Document | None:
-        """Return a file as it is, None where there is none; the plan is valid only while it stays unchanged."""
-        if name not in self._before:
-            self._before[name] = self._snapshot.found(name)
-        return self._before[name]
-
-    def _source(self, kind: str) -> Document:
-        """Return the file that loses entries; an empty document where it is missing."""
-        self._look(f"{kind}.md")
-        return self._snapshot.document(f"{kind}.md")
-
-    def _archive(self, kind: str, name: str, source: Document) -> Document:
-        """Return an archive as it is, or a new one."""
-        found = self._before[name]
-        if found is not None and found.dump().strip():
-            return found
-
-        return new_archive(kind, self._now, source)
-
-    def _closed_for(self, kind: str) -> Callable[[date], str | None]:
-        """Return a function that returns why the archive of a date's month accepts no entries (None: it does)."""
-
-        def closed(day: date) -> str | None:
-            name = archive_name(kind, day)
-            if name not in self._closed:
-                found, reason = self._look(name), None
-                if found is not None and found.open_end:
-                    reason = f"{name} ends inside a code fence or HTML block that is never closed"
-                    self._warnings.append(f"{reason}; entries of that month stay until it is")
-                self._closed[name] = reason
-            return self._closed[name]
-
-        return closed
-
-    # -- reports ----------------------------------------------------------------------------------------------
-
-    def _report(
-        self,
-        rule: str,
-        kind: str,
-        document: Document,
-        choice: RuleResult,
-        why: str,
-    ) -> None:
-        view_of = _views(self._snapshot, kind)
-
-        def named(section: int, number: int) -> tuple[str | None, str]:
-            """Return the ref (None for an entry in no view) and the title of an entry."""
-            view = view_of((section, number))
-            if view is not None:
-                return view.ref, view.title
-            return None, document.section(section).entries[number].title
-
-        moves = [
-            Gone(*named(section, number), archive_name(kind, day), day.isoformat())
-            for section, numbers, day in choice.picks
-            for number in numbers
-        ]
-        left = [Stays(*named(section, number), reason) for section, number, reason in choice.left]
-        moved = len(moves)
-        cleared = moved if rule == CLEAR_PLANS else 0
-        kept = choice.before - moved
-        self._reports.append(
-            RuleReport(
-                rule, f"{kind}.md", choice.before, kept, moved - cleared, cleared, tuple(moves), tuple(left), why=why
-            )
-        )
-
-    # -- moving -----------------------------------------------------------------------------------------------
-
-    def _move(self, kind: str, document: Document, picks: Sequence[LeavingEntries]) -> None:
-        """Move picked entries into the one section of their archives."""
         arrivals: dict[str, list[tuple[date, Entry]]] = {}
-        for section, numbers, day in picks:
-            entries = document.section(section).entries
-            arrivals.setdefault(archive_name(kind, day), []).extend((day, entries[number]) for number in numbers)
+        for (section, number), day in choice.picks:
+            entry = document.section(section).entries[number]
+            arrivals.setdefault(archive_name(kind, day), []).append((day, entry))
         for name in sorted(arrivals):
             base = self._archive(kind, name, document)
             self._archives[name] = add_completed(base, kind, arrivals[name], self._completed_on)
-        self._sources[f"{kind}.md"] = _without(document, picks, drop=())
+        if choice.picks:
+            self._sources[f"{kind}.md"] = _without(document, choice.picks, drop=())
+
+    def journal(self, age: int | None, most: int | None) -> None:
+        """Apply prune-old-journal (an age in days) and cap-journal (a number of entries); None: not that rule."""
+        document = self._snapshot.document(f"{JOURNAL}.md")
+        closed = self._closed(JOURNAL)
+        kept = self._kept(JOURNAL, document, days(self._snapshot.config.maintenance().prune_days))
+        dated = list(journal_entries(document, self._today))
+        picks: list[tuple[Place, date]] = []
+        if age is not None:
+            choice = choose_old(document, dated, self._today, days(age), closed, kept)
+            self._report(PRUNE_JOURNAL, JOURNAL, document, choice, f"dated more than {_days(age)} ago")
+            picks += choice.picks
+        if most is not None:
+            gone = {place for place, _ in picks}
+            choice = choose_surplus(document, [one for one in dated if one[0] not in gone], most, closed, kept)
+            why = f"the oldest over {most:,} {'entry' if most == 1 else 'entries'}"
+            self._report(CAP_JOURNAL, JOURNAL, document, choice, why)
+            picks += choice.picks
+            left = choice.before - len(choice.picks)
+            if left > most:
+                self._warnings.append(
+                    f"journal.md keeps {left:,} entries, more than {most:,}: {len(choice.left):,} cannot be moved"
+                )
+        if picks:
+            self._move_days(document, picks)
+
+    def _move_days(self, document: Document, picks: Sequence[tuple[Place, date]]) -> None:
+        """Move picked journal entries to the sections of their dates, and drop sections that become empty."""
+        numbers: dict[tuple[int, date], list[int]] = {}
+        for (section, number), day in sorted(picks):
+            numbers.setdefault((section, day), []).append(number)
+        arrivals: dict[str, list[LeavingDay]] = {}
+        emptied = set()
+        for (section, day), chosen in numbers.items():
+            leaving = LeavingDay(day, document.section(section), chosen)
+            arrivals.setdefault(archive_name(JOURNAL, day), []).append(leaving)
+            if leaving.whole:
+                emptied.add(section)
+        for name in sorted(arrivals):
+            self._archives[name] = add_days(self._archive(JOURNAL, name, document), arrivals[name], like=document)
+        self._sources["journal.md"] = _without(document, picks, drop=emptied)
+
+    def _kept(self, kind: str, document: Document, age: timedelta) -> Kept:
+        """Return whether an entry was restored a short time ago; the log is read only where something would move."""
+        name = f"{kind}.md"
+
+        @cache
+        def places() -> Collection[Place]:
+            return staying(name, document, self._restored(name), self._today, age)
+
+        return lambda place: place in places()
+
+    def _archive(self, kind: str, name: str, source: Document) -> Document:
+        """Return an archive as it is, or a new one."""
+        found = self._snapshot.found(name)
+        return found if found is not None and found.dump().strip() else new_archive(kind, self._now, source)
+
+    def _closed(self, kind: str) -> Closed:
+        """Return a function that returns why the archive of a date's month accepts no entries (None: it does)."""
+
+        @cache
+        def reason(name: str) -> str | None:
+            found = self._snapshot.found(name)
+            if found is None or not found.open_end:
+                return None
+            words = f"{name} ends inside a code fence or HTML block that is never closed"
+            self._warnings.append(f"{words}; entries of that month stay until it is")
+            return words
+
+        return lambda day: reason(archive_name(kind, day))
+
+    def _report(self, rule: str, kind: str, document: Document, choice: RuleResult, why: str) -> None:
+        view_of = _views(self._snapshot, kind)
+
+        def named(place: Place) -> tuple[str | None, str]:
+            """Return the ref (None for an entry in no view) and the title of an entry."""
+            view = view_of(place)
+            if view is not None:
+                return view.ref, view.title
+            return None, document.section(place[0]).entries[place[1]].title
+
+        moves = tuple(Gone(*named(place), archive_name(kind, day), day.isoformat()) for place, day in choice.picks)
+        left = tuple(Stays(*named(place), reason) for place, reason in choice.left)
+        moved = len(moves)
+        cleared = moved if rule == CLEAR_PLANS else 0
+        before = choice.before
+        self._reports.append(
+            RuleReport(rule, f"{kind}.md", before, before - moved, moved - cleared, cleared, moves, left, why=why)
+        )
 
     def _completed_on(self, entry: Entry) -> date | None:
         try:
@@ -258,58 +224,38 @@ class _Planner:
             return None
         return moment.date if moment is not None else None
 
-    def _move_days(self, document: Document, picks: Sequence[LeavingEntries]) -> None:
-        """Move picked journal entries to the sections of their dates, and drop sections that become empty."""
-        arrivals: dict[str, list[LeavingDay]] = {}
-        for pick in _by_section(picks):
-            day = LeavingDay(pick.date, document.section(pick.section), pick.entries)
-            arrivals.setdefault(archive_name(JOURNAL, pick.date), []).append(day)
-        emptied = {
-            pick.section
-            for pick in _by_section(picks)
-            if LeavingDay(pick.date, document.section(pick.section), pick.entries).whole
-        }
-        for name in sorted(arrivals):
-            base = self._archive(JOURNAL, name, document)
-            self._archives[name] = add_days(base, arrivals[name], like=document)
-        self._sources["journal.md"] = _without(document, picks, drop=emptied)
-
 
 def _days(number: int) -> str:
     return "1 day" if number == 1 else f"{number:,} days"
 
 
-def _by_section(picks: Iterable[LeavingEntries]) -> list[LeavingEntries]:
-    """Return one pick for each section, in file order."""
-    found: dict[int, LeavingEntries] = {}
-    for pick in picks:
-        known = found.get(pick.section)
-        found[pick.section] = pick._replace(entries=sorted((*known.entries, *pick.entries))) if known else pick
-    return [found[section] for section in sorted(found)]
-
-
-def _without(document: Document, picks: Iterable[LeavingEntries], drop: Collection[int]) -> Document:
+def _without(document: Document, picks: Iterable[tuple[Place, date]], drop: Collection[int]) -> Document:
     """Return the document without the picked entries and without the sections to drop."""
     gone: dict[int, set[int]] = {}
-    for pick in picks:
-        if pick.section not in drop:
-            gone.setdefault(pick.section, set()).update(pick.entries)
+    for place, _ in picks:
+        gone.setdefault(place[0], set()).add(place[1])
     sections = []
     for index, section in enumerate(document.sections):
-        out = gone.get(index)
-        if out:
+        if index in drop:
+            continue
+        if out := gone.get(index):
             section = section.with_entries(entry for at, entry in enumerate(section.entries) if at not in out)
-        if index not in drop:
-            sections.append(section)
+        sections.append(section)
     return document.replaced(sections=tuple(sections))
 
 
-def _views(snapshot: Snapshot, kind: str) -> Callable[[tuple[int, int]], Task | JournalEntry | Plan | None]:
-    """Return a function that returns the typed view of the entry at (section, entry); None for one in no view."""
+def _views(snapshot: Snapshot, kind: str) -> Callable[[Place], Task | JournalEntry | Plan | None]:
+    """Return a function that returns the typed view of the entry at a place; None for one in no view."""
     if kind == TASKS:
-        return lambda place: snapshot.tasks.at(*place)
+        return {task.at: task for task in snapshot.tasks}.get
     if kind == PLANS:
         return {plan.at: plan for plan in snapshot.plans.plans}.get
     journal = snapshot.journal
-    days = {day.section: day for day in journal.days}
-    return lambda place: journal.of_day(days[place[0]])[place[1]] if place[0] in days else None
+    sections = {day.section: day for day in journal.days}
+
+    def view(place: Place) -> JournalEntry | None:
+        # The items of a list above the first entry count down from it.
+        entries = journal.of_day(sections[place[0]]) if place[0] in sections else ()
+        return entries[place[1] - entries[0].at[1]] if entries else None
+
+    return view

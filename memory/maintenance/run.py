@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -36,18 +36,16 @@ def maintain(
     dry_run: bool = False,
     force: bool = False,
     rules: Collection[str] = ALL_RULES,
-    timer: Callable[[], float] = time.perf_counter,
 ) -> Report:
     """Apply the rules to a workspace at the aware time `now` and report what moved; a second run moves nothing more.
 
     `dry_run` writes nothing and reports the same. A clock that jumped back holds the run: it is a dry run with a
-    warning, unless `force`. Changes by other programs are recorded in the history, and their late bytes merged. `timer`
-    returns seconds and is used only for the duration.
+    warning, unless `force`. Changes by other programs are recorded in the history, and their late bytes merged.
 
     Raises ConfigError for a bad setting, MemdeckError `maintenance.unbalanced` when the independent check fails, and
     the errors of reading and writing; in all these cases nothing was written.
     """
-    begun = timer()
+    begun = time.perf_counter()
     warnings: tuple[str, ...] = ()
     latest = ahead_of(workspace, now)
     held = latest is not None and not force
@@ -59,9 +57,18 @@ def maintain(
     plan = plan_maintenance(workspace.snapshot(), now, rules, restored_in(workspace))
     documents = checked(plan, now)
     change = None
+
+    def build(snapshot: Snapshot) -> Edit:
+        nonlocal plan, documents
+        if any(snapshot.found(name) is not document for name, document in plan.before.items()):
+            # Another program changed a file since.
+            plan = plan_maintenance(snapshot, now, rules, restored_in(workspace))
+            documents = checked(plan, now)
+        return Edit(documents, summary(plan.rules), moves=True)
+
     if not dry_run:
         if documents:
-            plan, change = _write(workspace, plan, documents, now, actor, rules)
+            change = workspace.change(OPERATION, build, actor=actor, now=now).change.id
         if set(rules) == set(ALL_RULES):
             _remember(workspace, now, actor, forced=latest is not None)
     return Report(
@@ -69,7 +76,7 @@ def maintain(
         now=now,
         rules=plan.rules,
         warnings=warnings + plan.warnings,
-        duration_ms=round((timer() - begun) * 1000, 1),
+        duration_ms=round((time.perf_counter() - begun) * 1000, 1),
         change=change,
         held=held and not asked,
     )
@@ -102,28 +109,6 @@ def checked(plan: MaintenancePlan, now: datetime) -> Mapping[str, Document]:
         plan.rules,
     )
     return documents
-
-
-def _write(
-    workspace: Workspace,
-    plan: MaintenancePlan,
-    documents: Mapping[str, Document],
-    now: datetime,
-    actor: str,
-    rules: Collection[str],
-) -> tuple[MaintenancePlan, str]:
-    """Write the plan, or a new one if a file changed since; return the written plan and the change id."""
-    written = plan
-
-    def build(snapshot: Snapshot) -> Edit:
-        nonlocal written
-        if written.fits(snapshot):
-            return Edit(documents, summary(written.rules), moves=True)
-        written = plan_maintenance(snapshot, now, rules, restored_in(workspace))
-        return Edit(checked(written, now), summary(written.rules), moves=True)
-
-    outcome = workspace.change(OPERATION, build, actor=actor, now=now)
-    return written, outcome.change.id
 
 
 def restored_in(workspace: Workspace) -> RestoredIn:

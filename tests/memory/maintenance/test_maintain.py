@@ -188,18 +188,6 @@ def test_only_whole_runs_are_remembered(workspace: Workspace) -> None:
     assert workspace.state.read().last_maintenance == NOW + timedelta(hours=1)
 
 
-def test_a_change_from_outside_is_not_overwritten(workspace: Workspace) -> None:
-    """A file that changes after the look is looked at again under the lock, and the new entry is kept."""
-    plan = plan_maintenance(workspace.snapshot(), NOW)
-    assert plan.fits(workspace.snapshot())
-    path = workspace.memory / "tasks.md"
-    path.write_text(OLD_TASKS + task("late", "2023-10-01"))
-    assert not plan.fits(workspace.snapshot())
-
-    assert maintain(workspace, NOW).rules[0].archived == 3
-    assert "late" in str(titles(contents(workspace)["archive/tasks-2023-10.md"]))
-
-
 def test_a_lost_entry_stops_the_run(workspace: Workspace) -> None:
     """When a plan would lose an entry the second reader refuses it, with exit 1, and nothing is written."""
     before = contents(workspace)
