@@ -25,14 +25,12 @@ from memory.files.tasks.edits import (
 )
 from memory.files.tasks.model import Task
 from memory.files.tasks.quick import EXAMPLE, checked_quick, read_quick
-from memory.files.tasks.urgency import urgency_of
-from widgets.dialogs.dialogs import Preview, Prompt
+from widgets.dialogs.dialogs import Prompt
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.input.date_fields import as_written, date_field
 from widgets.input.fields import FieldSpec
 from widgets.pane.offers import Build, FormPlan, Values
 from widgets.pane.removing import chain
-from widgets.panes.tasks.detail import urgency_lines
 from widgets.panes.tasks.quick import quick_words
 
 from .conditions import tasks_of
@@ -365,23 +363,6 @@ def _move(context: Context, tasks: list[Task], lane: str) -> Step:
         return context.say("Reopen completed tasks first: move them to Pending.", severity="warning")
 
     return _apply(context, "start", tasks, partial(edit_task, set={"section": "in-progress"}), follow=True)
-
-
-# Urgency
-
-
-def why(context: Context) -> Step:
-    """Say how urgent the task is, and why."""
-    task = _chosen(context)[0]
-    found = urgency_of(task, context.clock(), context.zone)
-    return context.ask(
-        Preview(
-            f"Urgency {found.points:.1f}: {task.title[:200]}" if found.terms else task.title[:200],
-            urgency_lines(found, context.glyphs),
-            summary="S sorts by it; the sum of these terms." if found.terms else "",
-            applicable=False,
-        )
-    )
 
 
 def _tag_changes(text: str) -> tuple[list[str], list[str]] | None:

@@ -45,7 +45,6 @@ from .edits import (
 from .model import PRIORITIES, Task, find_task, open_twins, twin_words
 from .order import SORTS, sort_key
 from .quick import checked_quick, recurrence_from
-from .urgency import urgency_of
 from .values import FIELD_KEYS, moment_or_none, read_due
 
 SECTIONS = ("pending", "in-progress", "completed", "archived")
@@ -209,22 +208,6 @@ def show(context: Context, ref: str) -> Result:
         return fields_of(paint, title, first | values)
 
     return Result(lambda: {"task": task.json()}, lines)
-
-
-@under(tasks, "why", serves="look", examples=("memdeck tasks why 3fa94c1", "memdeck tasks why 'Deploy v2.1' -o json"))
-@_ref
-def why(context: Context, ref: str) -> Result:
-    """Say how urgent a task is and why: the number that lists are sorted by, term by term."""
-    task = find_task(context.snapshot, ref, archived=True)
-    found = urgency_of(task, context.now, context.snapshot.zone)
-
-    def lines(paint: Paint) -> Iterator[str]:
-        yield paint.line(f"{found.points:.1f}  {task.title}")
-        if not found.terms:
-            yield "what is completed is not urgent any more"
-        yield from paint.columns([(f"{term.points:+5.1f}", term.name, term.words) for term in found.terms])
-
-    return Result(lambda: {"task": {"ref": task.ref, "title": task.title, **found.json()}}, lines)
 
 
 # -- changes -------------------------------------------------------------------------------------------------------

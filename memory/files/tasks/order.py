@@ -53,7 +53,7 @@ def sort_key(name: str, now: datetime, zone: tzinfo) -> Callable[[Task], tuple[b
     known: dict[str, Moment | None] = {}
     return {
         UNSORTED: lambda task: (False, 0),  # noqa: ARG005
-        "urgency": lambda task: (False, -urgency_of(task, now, zone, known, words=False).points),
+        "urgency": lambda task: (False, -urgency_of(task, now, zone, known)),
         "due": lambda task: _date(task.due, zone, known),
         "priority": lambda task: (task.priority is None, PRIORITIES.index(task.priority) if task.priority else 0),
         "title": lambda task: (False, task.title.casefold()),

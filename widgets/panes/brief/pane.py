@@ -195,7 +195,7 @@ class BriefPane(Pane):
     def _urgent(brief: Brief, tasks: Sequence[Task]) -> Sequence[Task]:
         """Sort the first `MOST_WEIGHED` tasks by urgency, the most urgent first; the others keep their order."""
         zone = brief.snapshot.zone
-        head = sorted(tasks[:MOST_WEIGHED], key=lambda task: -urgency_of(task, brief.now, zone).points)
+        head = sorted(tasks[:MOST_WEIGHED], key=lambda task: -urgency_of(task, brief.now, zone))
         return [*head, *tasks[MOST_WEIGHED:]]
 
     def _brief(self, snapshot: Snapshot, now: datetime) -> Brief:

@@ -14,7 +14,6 @@ from widgets.text.words import PRIORITY_TONES, beside, progress_line
 
 if TYPE_CHECKING:
     from memory.files.tasks.model import Task
-    from memory.files.tasks.urgency import Urgency
 
 
 def task_detail(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> list[DetailLine]:
@@ -103,23 +102,3 @@ def rest_of_body(task: Task) -> str:
         at = node.end
     kept.append(body[at:])
     return "".join(kept).strip("\r\n \t")
-
-
-def urgency_lines(found: Urgency, glyphs: Glyphs) -> list[Line]:
-    """The terms of an urgency: the points of each, as a number and a bar, and the reason."""
-    if not found.terms:
-        return [line(Piece("A completed task is not urgent any more.", "muted"))]
-    most = max(abs(term.points) for term in found.terms)
-    rows: list[Line] = []
-    for term in found.terms:
-        cells = max(1, round(10 * abs(term.points) / most))
-        bar = glyphs.bar_full * cells
-        rows.append(
-            line(
-                Piece(f"{term.points:+5.1f} "),
-                Piece(f"{bar:<10} ", "accent" if term.points > 0 else "muted"),
-                f"{term.name:<9} ",
-                Piece(term.words, "muted"),
-            )
-        )
-    return rows

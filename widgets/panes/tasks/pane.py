@@ -60,7 +60,7 @@ class TasksPane(TaskViews):
         if self.sort == "urgency" and width >= WIDE_ENOUGH:
             from memory.files.tasks.urgency import urgency_of
 
-            points = urgency_of(item, self.now, self.zone).points
+            points = urgency_of(item, self.now, self.zone)
             rest = task_row(item, width - 6, self.now, self.zone, self.glyphs)
             return line(Piece(f"{points:>4.1f}  " if points else " " * 6, "muted"), rest)
         return task_row(item, width, self.now, self.zone, self.glyphs)

@@ -33,7 +33,6 @@ VERBS: tuple[tuple[str, Json], ...] = (
     ("tasks list", {"due": "nonsense day"}),
     ("tasks show", {"ref": "Deploy"}),
     ("tasks show", {"ref": "nothing like it"}),
-    ("tasks why", {"ref": "Deploy"}),
     ("tasks add", {"title": "-w new", "priority": "LOW", "due": "2024-02-01 10:00", "tag": ["a", "b"], "notes": "=x"}),
     ("tasks add", {"title": "Bad", "priority": "NOPE"}),
     ("tasks add", {}),
