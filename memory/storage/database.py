@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 import sqlite3
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
-from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from memory.errors import MemdeckError
@@ -51,15 +50,13 @@ _PASSING = frozenset(
 class DatabaseKind(NamedTuple):
     """What a database file is for: its name, how messages call it, its tables (with `;` between) and their version.
 
-    `upgrades` makes the tables of an older version those of the next one, by statements or by a function. With
-    `durable` a commit is on the disk when it returns.
+    With `durable` a commit is on the disk when it returns.
     """
 
     name: str
     called: str
     tables: str
     version: int
-    upgrades: Mapping[int, str | Callable[[sqlite3.Connection], object]] = MappingProxyType({})
     durable: bool = False
 
     @property
@@ -104,23 +101,14 @@ def _make_tables(connection: sqlite3.Connection, kind: DatabaseKind) -> None:
         if version > kind.version:
             raise _Newer(f"{kind.called} was written by a newer memdeck (version {version}); it stays as it is")
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if version not in kind.upgrades and version != kind.version and (version or tables):
+        if version != kind.version and (version or tables):
             raise _Unfit(f"was written by an old memdeck (version {version})")
-        for step in [kind.tables] if version == 0 else [kind.upgrades[step] for step in range(version, kind.version)]:
-            if callable(step):
-                step(connection)
-            else:
-                execute_all(connection, step)
-        connection.execute(f"PRAGMA user_version = {kind.version}")
+        if version == 0:
+            for statement in filter(str.strip, kind.tables.split(";")):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {kind.version}")
 
     in_transaction(connection, make)
-
-
-def execute_all(connection: sqlite3.Connection, statements: str) -> None:
-    """Execute statements with `;` between them, inside the transaction of the caller."""
-    for statement in statements.split(";"):
-        if statement.strip():
-            connection.execute(statement)
 
 
 def in_transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -166,7 +154,7 @@ class Database:
         self._timeout = timeout
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
-        self._mutex = RLock()
+        self.mutex = RLock()
 
     def run(self, work: Callable[[sqlite3.Connection], T], default: T, *, make: bool = True, light: bool = False) -> T:
         """Return `work(connection)`, done in one transaction; `default`, with a warning, where it cannot be done.
@@ -176,13 +164,13 @@ class Database:
         `light` is for what may be tried again: it waits for other processes a moment only, and gives no warning where
         these are at work.
         """
-        with self._mutex:
+        with self.mutex:
             for again in (True, False):
                 try:
                     if not make and self.folder is not None and not self.exists():
                         self.folder.check()
                         return default
-                    connection = self._open()
+                    connection = self.open()
                     connection.execute(f"PRAGMA busy_timeout = {_MOMENT if light else round(self._timeout * 1000)}")
                     return in_transaction(connection, work)
                 except _Newer as error:
@@ -220,13 +208,13 @@ class Database:
 
     def close(self) -> None:
         """Close the database; the next work opens it again."""
-        with self._mutex:
+        with self.mutex:
             connection, self._connection = self._connection, None
             if connection is not None:
                 with suppress(sqlite3.Error):
                     connection.close()
 
-    def _open(self) -> sqlite3.Connection:
+    def open(self) -> sqlite3.Connection:
         """Return the connection, a new one where another program removed the file meanwhile."""
         if self._connection is None or self._identity != _identity(self.folder, self.kind.name):
             self.close()
@@ -267,68 +255,54 @@ class Derived:
     """A database made of the memory files, in memory without a folder, or where no file can be had.
 
     It has one connection for reading and one for writing, so that threads may read while another writes. Work makes its
-    own transactions. Nothing in it is worth keeping: one of another version or with other tables is removed and made
-    anew.
+    own transactions. Nothing in it is worth keeping: one that is damaged, or of another version, is made anew.
     """
 
     def __init__(self, folder: StateFolder | None, name: str, version: str, tables: str) -> None:
         """Nothing is opened yet; `tables` are statements with `;` between them."""
-        self._folder = folder
-        self._kind = DatabaseKind(name, name, tables, zlib.crc32(f"{version};{tables}".encode()) >> 1)
-        self._locks = (RLock(), RLock())
-        self._opened: dict[bool, tuple[tuple[int, int] | None, sqlite3.Connection]] = {}
+        kind = DatabaseKind(name, name, tables, zlib.crc32(f"{version};{tables}".encode()) >> 1)
+        self._reading, self._writing = (Database(folder, kind, timeout=0.25) for _ in range(2))
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Return `work(connection)` on the database as it is, None where there is none of this version; errors as
         `write`.
         """
-        return self._run(work, write=False)
+        if self._writing.folder is None:
+            return self.write(work)
+        with self._reading.mutex:
+            try:
+                return work(self._reading.open()) if self._reading.exists() else None
+            except (_Unfit, OSError, MemdeckError):
+                return None
+            except sqlite3.Error as error:
+                self._discard(error)
+                return None
 
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Return `work(connection)`, done once more on a new database where this one is damaged.
 
         sqlite3.Error where that fails as well, or another process writes to it.
         """
-        done = self._run(lambda connection: (work(connection),), write=True)
-        assert done is not None  # Where no file can be had, the database is in memory.
-        return done[0]
-
-    def _run(self, work: Callable[[sqlite3.Connection], T], *, write: bool) -> T | None:
-        write = write or self._folder is None
-        with self._locks[write]:
+        with self._writing.mutex:
             try:
-                connection = self._connection(write)
-                return None if connection is None else work(connection)
+                return work(self._made())
             except sqlite3.Error as error:
-                self._close(write)
-                if _code(error) in _PASSING:
-                    raise
-                self._discard()
-            connection = self._connection(write)
-            return None if connection is None else work(connection)
+                self._discard(error)
+            return work(self._made())
 
-    def _connection(self, write: bool) -> sqlite3.Connection | None:
-        identity = _identity(self._folder, self._kind.name)
-        if write in self._opened and self._opened[write][0] == identity:
-            return self._opened[write][1]
-        self._close(write)
-        if not write and identity is None:
-            return None
+    def _made(self) -> sqlite3.Connection:
+        """Return the connection for writing: to a new database where this is one of another version, in memory where
+        the file cannot be used.
+        """
         try:
             try:
-                connection = _connect(self._folder, self._kind, timeout=0.25)
-            except _Unfit:
-                if not write:
-                    return None
-                self._discard()
-                connection = _connect(self._folder, self._kind, timeout=0.25)
+                return self._writing.open()
+            except _Unfit as error:
+                self._discard(error)
+                return self._writing.open()
         except (OSError, MemdeckError, sqlite3.OperationalError):
-            if not write:
-                return None
-            self._folder = None
-            connection = _connect(None, self._kind, timeout=0)
-        self._opened[write] = _identity(self._folder, self._kind.name), connection
-        return connection
+            self._writing.folder = None
+            return self._writing.open()
 
     @property
     def size(self) -> int:
@@ -336,25 +310,24 @@ class Derived:
         total = 0
         for ending in ("", "-wal"):
             with suppress(OSError):
-                if self._folder is not None:
-                    total += os.lstat(self._folder.path / (self._kind.name + ending)).st_size
+                if self._writing.folder is not None:
+                    total += os.lstat(self._writing.folder.path / (self._writing.kind.name + ending)).st_size
         return total
 
     def close(self) -> None:
         """Close the connections; the next use opens them again."""
-        for write in (False, True):
-            with self._locks[write]:
-                self._close(write)
+        self._reading.close()
+        self._writing.close()
 
-    def _close(self, write: bool) -> None:
-        _, connection = self._opened.pop(write, (None, None))
-        if connection is not None:
-            with suppress(sqlite3.Error):
-                connection.close()
+    def _discard(self, error: Exception) -> None:
+        """Remove the file, unless a new one would have the same error, which is raised.
 
-    def _discard(self) -> None:
-        """Remove the file; a reader that has it open goes on with the removed one, and notices it at the next work."""
-        if self._folder is not None:
-            with suppress(OSError, MemdeckError), self._folder.opened() as folder:
+        A reader that has it open goes on with the removed one, and notices it at the next work.
+        """
+        if _code(error) in _PASSING:
+            raise error
+        folder, name = self._writing.folder, self._writing.kind.name
+        if folder is not None:
+            with suppress(OSError, MemdeckError), folder.opened() as opened:
                 for ending in ("", *_BESIDE):
-                    fsio.remove(self._kind.name + ending, folder)
+                    fsio.remove(name + ending, opened)

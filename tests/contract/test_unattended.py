@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sqlite3
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -173,25 +170,3 @@ def test_the_schedule_works_under_its_own_environment(watched: Place) -> None:
     assert f"Unit={plan['unit']}.service" in plan["watch_timer"]
     assert "CRON_TZ=UTC" in plan["remarks"][0]
     assert f"{plan['unit']}-watch.timer" in watched("doctor", "--schedule").out
-
-
-def test_the_record_of_an_older_version_is_taken_over(watched: Place) -> None:
-    """States, mutes, results and claims of a record of version 1 count, and its instants do not run again."""
-    watched("--maintain", now=MONDAY)
-    [file] = (watched.top / "state").rglob("monitors.sqlite")
-    for one in file.parent.glob("monitors.sqlite*"):
-        one.unlink()
-    database = sqlite3.connect(file)
-    database.executescript((Path(__file__).parent / "monitors_version_1.sql").read_text())
-    alert = json.dumps({"alerting": True, "outcomes": "f", "state": "failing", "failures": 1, "checked": MONDAY})
-    database.execute("INSERT INTO alert VALUES ('Disk', ?)", (alert,))
-    database.execute("INSERT INTO mute VALUES ('Disk', '2026-03-03T00:00:00Z')")
-    database.execute("INSERT INTO claim VALUES (1, 'Disk', ?, ?, 2)", (MONDAY, MONDAY))
-    database.execute("INSERT INTO result VALUES (1, 'Disk', ?, 'failing', '12', 0.1)", (MONDAY,))
-    database.commit()
-    database.close()
-    [row] = watched.json("monitors", "list", now=MONDAY)["monitors"]
-    assert (row["state"], row["mutedUntil"]) == ("failing", "2026-03-03T00:00:00Z")
-    assert [one["summary"] for one in row["results"]] == ["12"]
-    assert watched.json("monitors", "check", now=MONDAY)["monitors"] == []
-    assert watched.json("monitors", "list", now=MONDAY)["monitors"][0]["failures"] == 1

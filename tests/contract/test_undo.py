@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-from pathlib import Path
-
 import pytest
 
 from tests.contract.place import Place
 
-HERE = Path(__file__).parent
 TASKS = ".aiter/memory/tasks.md"
 LATER, LATER_STILL = "2026-05-20T09:00:00Z", "2026-05-20T09:01:00Z"
 
@@ -226,25 +221,3 @@ def test_an_id_that_names_no_change(workspace: Place, wanted: str) -> None:
     """An empty one names none, however few changes there are."""
     workspace("tasks", "add", "Paint")
     assert workspace("changes", "show", wanted).error == "change.not_found"
-
-
-def test_the_history_and_the_proposals_of_an_earlier_version_go_on(workspace: Place) -> None:
-    """What an earlier version recorded is listed, undone and accepted; what waited still waits."""
-    for name in ("tasks", "journal"):
-        workspace.write(f".aiter/memory/{name}.md", (HERE / f"{name}_of_version_7.md").read_bytes())
-    file = next(workspace.top.joinpath("state").rglob("changes.sqlite"))
-    for one in file.parent.glob("changes.sqlite*"):
-        one.unlink()
-    for name in ("changes_version_7", "proposals_version_1"):
-        with closing(sqlite3.connect(file.parent / f"{name.partition('_')[0]}.sqlite")) as database:
-            database.executescript((HERE / f"{name}.sql").read_text("utf-8"))
-    listed = [one["summary"] for one in workspace.json("changes", "list")["changes"] if one["actor"] == "cli"]
-    assert listed[:3] == ["completed 'Water the plants'", "added 'Water the plants'", "added 'Rotate the keys'"]
-    waiting = workspace.json("review", "list")["proposals"]
-    assert [one["summary"] for one in waiting] == ["changed 'Rotate the keys'", "removed 'Rotate the keys'"]
-    assert workspace("undo").code == 0
-    assert {one["title"] for one in workspace.json("tasks", "list")["tasks"]} == {"Rotate the keys", "Water the plants"}
-    assert workspace.at_terminal("review", "accept", waiting[0]["id"][:16], keys="y\n").code == 0
-    [high] = [one["title"] for one in workspace.json("tasks", "list")["tasks"] if one["priority"] == "HIGH"]
-    assert high == "Rotate the keys"
-    assert not list(file.parent.glob("*damaged*"))

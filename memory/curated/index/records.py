@@ -105,14 +105,7 @@ def _database(name: str) -> DatabaseKind:
     A commit is on the disk before a file changes, so that a power cut leaves nothing that cannot be finished.
     """
     ending = f"-{name}" if name else ""
-    return DatabaseKind(
-        f"curated{ending}.sqlite",
-        "the record of decisions",
-        _RECORDS,
-        3,
-        {1: "", 2: "DROP TABLE IF EXISTS memory_recall_queue"},
-        durable=True,
-    )
+    return DatabaseKind(f"curated{ending}.sqlite", "the record of decisions", _RECORDS, 3, durable=True)
 
 
 def time_of(stamp: int) -> str:

@@ -54,25 +54,7 @@ CREATE TABLE waiting (
 which it ran, NULL if it was requested. `kept` has the alert state, mute and ping of a monitor, and notes, as JSON.
 `waiting` has messages for later, and journal entries that wait for their file.
 """
-_FROM_1 = f"""
-{_TABLES}
-INSERT INTO run (name, due, at, state) SELECT monitor, due, taken, 'ended' FROM claim ORDER BY seq;
-INSERT INTO run (name, at, state, summary, seconds)
-    SELECT monitor, at, state, summary, seconds FROM result ORDER BY seq;
-INSERT INTO run (name, kind, at, state)
-    SELECT monitor, 'remedy', at, CASE helped WHEN 1 THEN 'helped' ELSE 'useless' END FROM remedy ORDER BY seq;
-INSERT INTO kept SELECT 'alert', monitor, state FROM alert;
-INSERT INTO kept SELECT 'mute', monitor, json_quote(until) FROM mute;
-INSERT INTO kept SELECT 'ping', monitor, json_quote(at) FROM ping;
-INSERT INTO kept SELECT 'note', key, value FROM note;
-INSERT INTO waiting (kind, at, until, value) SELECT 'message', at, until, json_object(
-    'monitor', monitor, 'kind', kind, 'priority', priority, 'title', title, 'body', body) FROM held ORDER BY seq;
-INSERT INTO waiting (kind, at, until, value)
-    SELECT 'journal', at, at, json_object('title', title, 'lines', json(lines)) FROM unwritten ORDER BY seq;
-DROP TABLE claim; DROP TABLE result; DROP TABLE hour; DROP TABLE alert; DROP TABLE mute; DROP TABLE ping;
-DROP TABLE remedy; DROP TABLE held; DROP TABLE sent; DROP TABLE unwritten; DROP TABLE note;
-"""
-_KIND = DatabaseKind(RECORD, "the record of monitors", _TABLES, 2, {1: _FROM_1}, durable=True)
+_KIND = DatabaseKind(RECORD, "the record of monitors", _TABLES, 2, durable=True)
 Kept = Literal["alert", "mute", "ping", "note"]
 
 

@@ -34,14 +34,7 @@ CREATE INDEX touched_ref ON touched (ref) WHERE ref IS NOT NULL;
 CREATE TABLE seen (path TEXT PRIMARY KEY, size INTEGER, hash BLOB, dev INTEGER, ino INTEGER, mtime INTEGER,
     ctime INTEGER, data BLOB, since INTEGER) WITHOUT ROWID;
 """
-_UPGRADES = {
-    # Its bytes of a file are those after the newest change.
-    7: """
-ALTER TABLE seen ADD COLUMN since INTEGER;
-UPDATE seen SET since = (SELECT COALESCE(MAX(seq), 0) FROM change)
-""",
-}
-CHANGES = DatabaseKind("changes.sqlite", "the change log", _TABLES, 8, _UPGRADES)
+CHANGES = DatabaseKind("changes.sqlite", "the change log", _TABLES, 8)
 """The change log."""
 MOST_TOUCHED = 100
 """How many entries of a change are listed with it."""

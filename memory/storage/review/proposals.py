@@ -22,7 +22,7 @@ from memory.document.compare import Region
 from memory.document.lines import encode
 from memory.errors import MemdeckError, RefusedError
 from memory.storage.changes import Change, FileChange, Touched, touched_in
-from memory.storage.database import Database, DatabaseKind, execute_all
+from memory.storage.database import Database, DatabaseKind
 from memory.storage.log.rows import time_text
 from memory.storage.own_folders import StateFolder
 
@@ -43,48 +43,7 @@ CREATE TABLE proposal (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, actor T
     state TEXT NOT NULL, decided_at TEXT, about TEXT NOT NULL, files BLOB);
 CREATE INDEX proposal_state ON proposal (state);
 """
-
-
-def _from_1(db: sqlite3.Connection) -> None:
-    """Make one row of a proposal that had its files and entries in tables of their own."""
-    db.row_factory = sqlite3.Row
-    found = db.execute("SELECT * FROM proposal ORDER BY seq").fetchall()
-    files = db.execute("SELECT * FROM proposal_file ORDER BY seq, n").fetchall()
-    entries = db.execute("SELECT * FROM proposal_entry ORDER BY seq, n").fetchall()
-    db.row_factory = None
-    execute_all(db, f"DROP TABLE proposal_entry; DROP TABLE proposal_file; DROP TABLE proposal; {_TABLES}")
-    for row in found:
-        about = {name: row[name] for name in row.keys() if name not in ("seq", "digest", "state")}  # noqa: SIM118
-        mine = [one for one in files if one["seq"] == row["seq"]]
-        about |= {
-            "time": f"{row['time']}+00:00",
-            "decided_at": None if row["decided_at"] is None else f"{row['decided_at']}+00:00",
-            "kinds": json.loads(row["kinds"]),
-            "folder": os.fsdecode(row["folder"]),
-            "edited": bool(row["edited"]),
-            "paths": [os.fsdecode(one["path"]) for one in mine],
-            "touched": [
-                (os.fsdecode(one["file"]), one["ref"], one["title"], one["kind"], one["old_ref"])
-                for one in entries
-                if one["seq"] == row["seq"]
-            ],
-        }
-        changes = [
-            FileChange(one["path"], _unpacked_from_1(one["before"]), _unpacked_from_1(one["after"]), one["mode"])
-            for one in mine
-        ]
-        held = _packed(changes) if any(one["kept"] for one in mine) else None
-        db.execute(
-            "INSERT INTO proposal (id, actor, digest, state, decided_at, about, files) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (row["id"], row["actor"], row["digest"], row["state"], row["decided_at"], json.dumps(about), held),
-        )
-
-
-def _unpacked_from_1(data: bytes | None) -> bytes | None:
-    return None if data is None else zlib.decompress(data)
-
-
-PROPOSALS = DatabaseKind("proposals.sqlite", "the record of proposals", _TABLES, 2, {1: _from_1}, durable=True)
+PROPOSALS = DatabaseKind("proposals.sqlite", "the record of proposals", _TABLES, 2, durable=True)
 _WAITS = "seq = ? AND state = 'waiting'"
 _MOST_ENTRIES = 100
 
