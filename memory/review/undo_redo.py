@@ -1,8 +1,7 @@
 """Undo, redo and revert: in the workspace, in the person's own memory, and of accepted proposals about other memory.
 
 Proposals are stored with a workspace, and with each store of its systems that is outside it. Memory outside a workspace
-has its own change log. All changes of the person's own memory (`$AGH_HOME`) can be taken back from any workspace. Of
-other memory outside, only accepted proposals can: its other changes were made through another workspace.
+has its own change log: its changes can be taken back from any workspace that lists it, by the person.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def undo(workspace: Workspace, *, actor: str, now: datetime) -> TakenBackChange:
     """Take back the newest change of an actor, in whichever of the logs it is; as `History.undo`."""
     room = _newest(_rooms(workspace, actor), actor)
     history = room.together.history
-    return TakenBackChange(history.undo(actor=actor, now=now, accepted_in=room.accepted_in), history, room.place)
+    return TakenBackChange(history.undo(actor=actor, now=now), history, room.place)
 
 
 def redo(workspace: Workspace, *, actor: str, now: datetime) -> TakenBackChange:
@@ -64,14 +63,14 @@ def redo(workspace: Workspace, *, actor: str, now: datetime) -> TakenBackChange:
     rooms = _rooms(workspace, actor)
     room = _undone_last(rooms, actor) or rooms[0]
     history = room.together.history
-    return TakenBackChange(history.redo(actor=actor, now=now, accepted_in=room.accepted_in), history, room.place)
+    return TakenBackChange(history.redo(actor=actor, now=now), history, room.place)
 
 
 def undo_and_redo_available(workspace: Workspace, actor: str) -> tuple[bool, bool]:
     """Return whether `undo` and `redo` would find a change of an actor."""
     rooms = _rooms(workspace, actor)
     room = _newest(rooms, actor)
-    return room.together.history.undoable(actor, room.accepted_in) is not None, _undone_last(rooms, actor) is not None
+    return room.together.history.undoable(actor) is not None, _undone_last(rooms, actor) is not None
 
 
 def state(workspace: Workspace, actor: str) -> tuple[tuple[int, int, int], ...]:
@@ -110,7 +109,6 @@ def find_change(workspace: Workspace, change_id: str, actor: str) -> FoundChange
         FoundChange(record, room.together.history, room.place)
         for room in _rooms(workspace, actor)
         for record in room.together.history.beginning_with(change_id)
-        if room.accepted_in is None or room.together.history.was_accepted(record, room.accepted_in)
     ]
     record = the_one([one.record for one in found], change_id)
     return next(one for one in found if one.record is record)
@@ -140,7 +138,7 @@ def list_changes(
 def _rooms(workspace: Workspace, actor: str) -> tuple[Room, ...]:
     """Return the rooms whose changes an actor can take back, that of the workspace first."""
     here, *others = rooms_of(workspace)
-    return (here, *[room for room in others if room.own or (actor in PEOPLE and room.used)])
+    return (here, *[room for room in others if room.own or actor in PEOPLE])
 
 
 def _newest(rooms: Sequence[Room], actor: str) -> Room:
@@ -152,7 +150,7 @@ def _undone_last(rooms: Sequence[Room], actor: str) -> Room | None:
     """Return the room with the last undone change, None if there is nothing to redo."""
     undone: list[tuple[_When, Room]] = []
     for room in rooms:
-        record = room.together.history.redoable(actor, room.accepted_in)
+        record = room.together.history.redoable(actor)
         if record is not None and record.undone_by is not None:
             undone.append((_when(room, room.together.history.get(record.undone_by)), room))
     if not undone:
@@ -163,7 +161,7 @@ def _undone_last(rooms: Sequence[Room], actor: str) -> Room | None:
 
 def _standing(room: Room, actor: str) -> _When:
     """Return when the newest change that can be undone was made; less than any other where there is none."""
-    record = room.together.history.undoable(actor, room.accepted_in)
+    record = room.together.history.undoable(actor)
     return ("", 0) if record is None else _when(room, record)
 
 
@@ -190,11 +188,6 @@ class Room(NamedTuple):
     place: str = ""
     folder: str | None = None
     own: bool = False
-
-    @property
-    def accepted_in(self) -> str | None:
-        """The folder of which only accepted proposals can be taken back, None where all changes can."""
-        return None if self.own else self.folder
 
     @property
     def used(self) -> bool:

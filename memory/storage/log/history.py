@@ -62,7 +62,7 @@ class History(ChangeLog):
                     pass
         return super().notice(paths, now)
 
-    def undo(self, *, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
+    def undo(self, *, actor: str, now: datetime) -> Change:
         """Take back the newest change of this actor that is not undone yet; return the new change. See `undoable`.
 
         NotFoundError `change.none` where there is none, ConflictError `document.conflict` where the same was changed
@@ -70,7 +70,7 @@ class History(ChangeLog):
         kept, MemdeckError `change.log_failed` where the log cannot be read. A change that was made in several
         transactions is taken back as one.
         """
-        record = self.undoable(actor, accepted_in) or next(iter(self._standing(actor, accepted_in, 1)), None)
+        record = self.undoable(actor) or next(iter(self._own(actor, 1, _STANDS)), None)
         if record is None:
             raise NotFoundError("change.none", f"there is no change by {actor} to undo")
         try:
@@ -79,33 +79,22 @@ class History(ChangeLog):
             by = self._archived_by(record)
             if by is None:
                 raise
-            raise self._pass_over(record, by, actor, now, accepted_in) from error
+            raise self._pass_over(record, by, actor, now) from error
 
-    def redo(self, *, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
+    def redo(self, *, actor: str, now: datetime) -> Change:
         """Bring back the change of this actor that was undone last; a new change in between ends that.
 
         Errors as `undo`.
         """
-        record = self.redoable(actor, accepted_in)
+        record = self.redoable(actor)
         if record is None:
             raise NotFoundError("change.none", f"there is no undone change by {actor} to redo")
         return self._turn_series(record, "undone_by IS NOT NULL", actor, now, REDO)
 
-    def undo_and_redo_available(self, actor: str) -> tuple[bool, bool]:
-        """Return whether `undo` and `redo` would find a change of this actor; both False where the log cannot be read.
-
-        Whether it can be taken back is another question, which only trying answers.
-        """
-        return self.undoable(actor) is not None, self.redoable(actor) is not None
-
-    def undoable(self, actor: str, accepted_in: str | None = None) -> ChangeRecord | None:
-        """Return the change that `undo` would take back, None where there is none.
-
-        With `accepted_in` it is the newest one that was accepted as a proposal about files beneath that folder (as seen
-        from the workspace), or took such a one back.
-        """
+    def undoable(self, actor: str) -> ChangeRecord | None:
+        """Return the change that `undo` would take back, None where there is none or the log cannot be read."""
         passed = self._passed()
-        for record in self._standing(actor, accepted_in, len(passed) + 1):
+        for record in self._own(actor, len(passed) + 1, _STANDS):
             # What was passed over counts again once maintenance's change is taken back.
             if record.id not in passed or self._archived_by(record) is None:
                 return record
@@ -114,13 +103,6 @@ class History(ChangeLog):
     def _passed(self) -> set[str | None]:
         """Return the ids of the changes that undo passed over."""
         return {record.undoes for record in self.records("operation = ?", [SKIP], 0)}
-
-    def _standing(self, actor: str, accepted_in: str | None, most: int) -> Sequence[ChangeRecord]:
-        """Return the newest changes of an actor that can be undone, newest first."""
-        if accepted_in is None:
-            return self._own(actor, most, _STANDS)
-        own = self._own(actor, 0, f"{_STANDS} AND (proposal IS NOT NULL OR operation = '{REVERT}')")
-        return [record for record in own if self.was_accepted(record, accepted_in)][:most]
 
     def _archived_by(self, record: ChangeRecord) -> ChangeRecord | None:
         """Return the change of maintenance that put away what a change touched, None where there is none."""
@@ -136,16 +118,14 @@ class History(ChangeLog):
         )
         return found[0] if found else None
 
-    def _pass_over(
-        self, record: ChangeRecord, by: ChangeRecord, actor: str, now: datetime, accepted_in: str | None
-    ) -> ConflictError:
+    def _pass_over(self, record: ChangeRecord, by: ChangeRecord, actor: str, now: datetime) -> ConflictError:
         """Note that undo passes a change over, with older ones in the same state; return the error that says so."""
         older: ChangeRecord | None = None
         passed = [record]
-        for one in self._standing(actor, accepted_in, _MOST_PASSED):
+        for one in self._own(actor, _MOST_PASSED, _STANDS):
             if one.seq >= record.seq:
                 continue
-            if self._archived_by(one) is None or self._goes_back(one, now):
+            if self._archived_by(one) is None:
                 older = one
                 break
             passed.append(one)
@@ -165,27 +145,6 @@ class History(ChangeLog):
             archived_by=by.id,
             next=None if older is None else older.id,
         )
-
-    def _goes_back(self, record: ChangeRecord, now: datetime) -> bool:
-        try:
-            return self.rehearse_revert(record.id, now=now).state in ("ready", "moved")
-        except ConflictError:
-            return False
-
-    def redoable(self, actor: str, accepted_in: str | None = None) -> ChangeRecord | None:
-        """Return the change that `redo` would bring back, as `undoable`."""
-        record = self._undone(actor)
-        passes = record is not None and (accepted_in is None or self.was_accepted(record, accepted_in))
-        return record if passes else None
-
-    def was_accepted(self, record: ChangeRecord, folder: str) -> bool:
-        """Return whether a change was a proposal, or takes one back, and all its files are beneath a folder."""
-        if not all(path.startswith(folder) for path in record.paths):
-            return False
-        if record.proposal is not None:
-            return True
-        taken = self.records("id = ?", [record.undoes], 1) if record.operation == REVERT else ()
-        return any(one.proposal is not None for one in taken)
 
     def revert(self, change_id: str, *, actor: str, now: datetime, take: Take | None = None) -> Change:
         """Take back one change of any actor; errors as `get` and `undo`, and `change.undone` if it is already.
@@ -299,8 +258,10 @@ class History(ChangeLog):
         whose, values = _whose(actor)
         return self.records(f"{whose} AND {condition}", values, limit)
 
-    def _undone(self, actor: str) -> ChangeRecord | None:
-        """Return what the last undo of an actor took back, unless the actor went on to something new."""
+    def redoable(self, actor: str) -> ChangeRecord | None:
+        """Return the change that `redo` would bring back: what the last undo of an actor took back, unless the actor
+        went on to something new.
+        """
         whose, values = _whose(actor)
         newest = (
             f"SELECT COALESCE(MAX(seq), 0) FROM change WHERE {whose} AND undone_by IS NULL"

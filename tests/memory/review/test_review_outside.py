@@ -155,19 +155,16 @@ def _moments() -> Iterator[datetime]:
     return (NOW + timedelta(minutes=minute) for minute in range(1, 100))
 
 
-def test_only_what_a_person_accepted_is_taken_back(workspace: Workspace, home: Path) -> None:
-    """What was done to another agent's folder in another way is none of this workspace's, and an agent takes back
-    nothing there.
-    """
+def test_a_person_takes_back_changes_outside(workspace: Workspace, home: Path) -> None:
+    """From any workspace, accepted or made there; an agent takes back nothing there."""
     store, path = _typed(home)
     now, moments = NOW, _moments()
+    before = (store.root / path).read_bytes()
     with store.transaction("test.own", actor=PERSON, now=now) as transaction:
         transaction.write(path, b"A person's own\n", base=transaction.read(path).base)
-        own = transaction.commit("wrote it")
-    with pytest.raises(NotFoundError, match="to undo"):
-        undo_redo.undo(workspace, actor=PERSON, now=next(moments))
-    with pytest.raises(NotFoundError, match="no change has the id"):
-        undo_redo.revert(workspace, own.id, actor=PERSON, now=next(moments))
+        transaction.commit("wrote it")
+    assert undo_redo.undo(workspace, actor=PERSON, now=next(moments)).place == str(store.root)
+    assert (store.root / path).read_bytes() == before
     accepted = Inbox(workspace).accept(_propose(store, path, b"Other words\n"), reviewer=PERSON, now=next(moments))
     for one in (
         lambda: undo_redo.undo(workspace, actor=AGENT, now=now),

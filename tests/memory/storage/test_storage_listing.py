@@ -69,26 +69,6 @@ def test_the_state_changes_with_every_change_and_undo(workspace: Workspace) -> N
     assert len({first, second, history.state()}) == 3
 
 
-def test_a_change_belongs_to_the_state_once_its_files_are_in_place(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who looks while the files of a change are moved finds the state from before it, and another one after it."""
-    history, done = workspace.store.history, workspace.store.history.done
-    before, undo_and_redo_available = history.state(), history.undo_and_redo_available("agent:x")
-    amid: list[tuple[object, object]] = []
-
-    def look(*values: object) -> None:
-        amid.append((history.state(), history.undo_and_redo_available("agent:x")))
-        done(*values)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(history, "done", look)
-    edit(workspace, notes="second")
-    assert amid == [(before, undo_and_redo_available)]
-    assert undo_and_redo_available == (False, False)
-    assert history.state() != before
-    assert history.undo_and_redo_available("agent:x") == (True, False)
-
-
 def test_an_entry_is_followed_to_its_newest_name(workspace: Workspace) -> None:
     """A ref leads to the one that the entry has after two renames; one that was never renamed leads nowhere."""
     old = ref_of(workspace)
