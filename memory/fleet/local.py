@@ -218,7 +218,7 @@ def query_of(text: str, now: datetime, kinds: Sequence[str]) -> Query:
 
 def _last_maintenance(workspace: Workspace) -> datetime | None:
     try:
-        return workspace.state.read().last_maintenance
+        return workspace.state.last_maintenance()
     except MemdeckError:
         return None
 

@@ -135,8 +135,9 @@ def restored_in(workspace: Workspace) -> RestoredIn:
 
 def ahead_of(workspace: Workspace, now: datetime) -> datetime | None:
     """Return the time of the last recorded run or change if `now` is more than a day before it: no rule writes then."""
-    latest = workspace.state.read().latest
-    return None if latest is None or latest - now <= JUMP else latest
+    times = [workspace.state.last_maintenance(), *(change.time for change in workspace.store.history.list(1))]
+    latest = max((time for time in times if time is not None), default=now)
+    return None if latest - now <= JUMP else latest
 
 
 def held_words(now: datetime, latest: datetime) -> str:
@@ -153,5 +154,6 @@ def _remember(workspace: Workspace, now: datetime, actor: str, *, forced: bool) 
     A run that was forced says that the clock is right: the time of the last change was not.
     """
     with suppress(MemdeckError), workspace.store.transaction(OPERATION, actor=actor, now=now, wait=False):
-        changed = now if forced else None
-        workspace.state.record(last_maintenance=now, last_change=changed, owner=workspace.store.system)
+        workspace.state.record_maintenance(now, workspace.store.system)
+        if forced:
+            workspace.store.history.note("trust", "the clock is right", actor=actor, now=now)

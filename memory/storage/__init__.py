@@ -7,7 +7,7 @@ the watcher.
 from __future__ import annotations
 
 from .changes import Change, FileChange
-from .own_folders import PrivateState, RecordedTimes
+from .own_folders import PrivateState
 from .safe_open import ABSENT, MISSING, FileVersion, Stored
 from .store import Store
 
@@ -18,7 +18,6 @@ __all__ = [
     "FileChange",
     "FileVersion",
     "PrivateState",
-    "RecordedTimes",
     "Store",
     "Stored",
 ]

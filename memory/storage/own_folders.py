@@ -12,7 +12,7 @@ import json
 import os
 import stat as st
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
@@ -226,22 +226,9 @@ def _slashed(folder: str) -> str:
     return folder.rstrip("/") + "/"
 
 
-# -- times of the last changes ---------------------------------------------------------------------------------
+# -- the time of the last maintenance --------------------------------------------------------------------------
 
 STATE = "state.json"
-
-
-class RecordedTimes(NamedTuple):
-    """The aware times that the guard against a clock that jumped back compares with; None if not recorded yet."""
-
-    last_maintenance: datetime | None = None
-    last_change: datetime | None = None
-
-    @property
-    def latest(self) -> datetime | None:
-        """The later of the two."""
-        times = [time for time in (self.last_maintenance, self.last_change) if time is not None]
-        return max(times, default=None)
 
 
 class PrivateState:
@@ -253,52 +240,27 @@ class PrivateState:
         """
         self.folder = StateFolder(state_home(os.environ) if home is None else home, workspace, person)
 
-    def read(self) -> RecordedTimes:
-        """Return the recorded times; a missing or damaged file counts as nothing recorded.
+    def last_maintenance(self) -> datetime | None:
+        """Return when the workspace was maintained last, None where a missing or damaged file does not tell.
 
         RefusedError `state.*` when the folder cannot be trusted.
         """
-        return _read(self.folder.read(STATE))
-
-    def record(
-        self,
-        *,
-        last_maintenance: datetime | None = None,
-        last_change: datetime | None = None,
-        owner: str = "",
-        folder: int | None = None,
-    ) -> None:
-        """Record one or both times, in one step; `owner` is the system whose lock is held, `folder` the state folder
-        where the caller has it open.
-
-        RefusedError `state.*`, MemdeckError `file.io`.
-        """
-        recorded = self.read()
-        if last_maintenance is not None:
-            recorded = recorded._replace(last_maintenance=last_maintenance)
-        if last_change is not None:
-            recorded = recorded._replace(last_change=last_change)
-        text = json.dumps(
-            {
-                "lastMaintenance": recorded.last_maintenance and recorded.last_maintenance.isoformat(),
-                "lastChange": recorded.last_change and recorded.last_change.isoformat(),
-            }
-        )
         try:
-            with self.folder.opened() if folder is None else nullcontext(folder) as opened:
+            return _time(json.loads(self.folder.read(STATE) or b"{}").get("lastMaintenance"))
+        except (ValueError, AttributeError, RecursionError):
+            return None
+
+    def record_maintenance(self, now: datetime, owner: str) -> None:
+        """Record a maintenance; `owner` is the system whose lock is held. RefusedError `state.*`, MemdeckError
+        `file.io`.
+        """
+        text = json.dumps({"lastMaintenance": now.isoformat()})
+        try:
+            with self.folder.opened() as opened:
                 # Not synced: after a power cut an older time, or none, is good enough for what it guards against.
                 fsio.put_private(STATE, opened, text.encode(), durable=False, owner=owner)
         except OSError as error:
             raise write_failed(error, f"{self.folder.path}/{STATE}") from error
-
-
-def _read(data: bytes | None) -> RecordedTimes:
-    """Read a record back, without times where it is not a record."""
-    try:
-        values = json.loads(data or b"{}")
-        return RecordedTimes(_time(values.get("lastMaintenance")), _time(values.get("lastChange")))
-    except (ValueError, AttributeError, RecursionError):
-        return RecordedTimes()
 
 
 def _time(value: Any) -> datetime | None:

@@ -44,7 +44,7 @@ def probe(root: Path, state: PrivateState) -> tuple[str, ...]:
     except (OSError, MemdeckError) as error:
         reasons.append(f"{root} cannot be written to: {error}")
     try:
-        state.read()
+        state.last_maintenance()
     except MemdeckError as error:
         reasons.append(str(error))
     return tuple(reasons)

@@ -309,7 +309,7 @@ class Transaction:
         ]
         durable = True
         try:
-            self._check(steps, change)
+            self._check(steps)
             for step in steps:
                 step.prepare()
             folders = self._missing(steps)
@@ -353,16 +353,12 @@ class Transaction:
         with suppress(MemdeckError):
             self._journal.end(self._displaced, durable=durable)
 
-    def _check(self, steps: list[FileStep], change: Change) -> None:
-        """Compare all files with what the caller started from, and note the time of the change."""
+    def _check(self, steps: list[FileStep]) -> None:
+        """Compare all files with what the caller started from."""
         if changed := [step.path for step in steps if not step.check()]:
             raise conflict(changed, crossed=True)
         self._look_at_held(sync=True)
-        store = self._store
-        with _room_for_records():
-            # For the guard against a clock that jumps back.
-            store.state.record(last_change=change.time, owner=store.system, folder=self._journal.folder)
-        if not store.lock.intact():
+        if not self._store.lock.intact():
             raise BusyError("file.lock_lost", "another program removed the workspace's lock file", "try again")
 
     def _add(self, change: Change) -> None:
@@ -373,7 +369,9 @@ class Transaction:
         (file,) = change.files
         step = FileStep(file, store.workspace, store.shown(file.path), -1, change.id)
         try:
-            self._check([step], change)
+            self._check([step])
+            with _room_for_records():
+                self._journal.begin(Intent(change.id, change.time, ()), durable=False)
             recorded = self._recorded_change(change, change.files)
             self._log.begin(recorded)
             self._put_marks()
@@ -384,6 +382,7 @@ class Transaction:
                 self._log.done(recorded, store, self._regions)
         finally:
             step.close()
+            self._end([], durable=False)
 
     def _look_at_held(self, *, sync: bool = False) -> None:
         """Raise ConflictError unless the held files are unchanged; with `sync`, sync them to the disk first.

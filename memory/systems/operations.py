@@ -213,7 +213,6 @@ def status(context: Context) -> Result:
     workspace, now = context.workspace, context.now
     found = brief(context.snapshot.readable(), now)
     # What cannot be read counts as empty here: `doctor` reports the problems of the folder.
-    state = _or_none(workspace.state.read)
     waiting = _or_none(lambda: waiting_in(approvals_of(workspace, context.trust, context.environ)))
     lost = [one.problem() for one in lost_files(workspace)]
     told = _Status(
@@ -221,7 +220,7 @@ def status(context: Context) -> Result:
         now=now,
         found=found,
         systems=_systems(context),
-        last=state.last_maintenance if state is not None else None,
+        last=_or_none(workspace.state.last_maintenance),
         latest=_or_none(lambda: ahead_of(workspace, now)),
         late=overdue(workspace, now),
         alerts=_alerts(context, found),

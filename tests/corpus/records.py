@@ -259,11 +259,6 @@ CASES = (
         expect=refuses("file.not_regular 1"),
     ),
     state(
-        "times-to-come",
-        "a last change in the year 9000",
-        lambda place, record: (record / "state.json").write_bytes(b'{"lastChange": "9000-01-01T00:00:00+00:00"}'),
-    ),
-    state(
         "intent-torn",
         "an intent cut off in its middle",
         lambda place, record: (record / "journal-.aiter").write_bytes(FORGED[:100]),

@@ -22,7 +22,6 @@ from memory.monitoring.alerts.windows import parse_windows
 from memory.monitoring.checks.measures import read_json, value_at
 from memory.monitoring.thresholds.threshold import parse_threshold
 from memory.monitoring.thresholds.units import numbers_in, read_duration, read_quantity
-from memory.storage import own_folders as state
 from memory.storage.journal import Record
 from memory.storage.private.drafts import _read as read_draft
 from memory.storage.private.drafts import is_running
@@ -103,7 +102,6 @@ READERS_OF_JSON: dict[str, Callable[[str], object]] = {
     "approvals": lambda text: read_book(
         f'{{"version": {text}, "sum": 1, "records": [], "workspace": {text}}}'.encode("ascii", "replace")
     ),
-    "times": lambda text: state._read(f'{{"lastChange": {text}}}'.encode("utf-8", "replace")),
     "an intent": _intent,
     "a draft": _draft,
 }

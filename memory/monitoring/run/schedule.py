@@ -186,7 +186,7 @@ def maintain_if_due(workspace: Workspace, now: datetime, maintain: Callable[[], 
 def _last_maintenance(workspace: Workspace, claims: Mapping[str, datetime], now: datetime) -> datetime | None:
     """Return when it was last maintained, by its schedule or in any other way."""
     known = [claims[KEY]] if KEY in claims else []
-    recorded = workspace.state.read().last_maintenance
+    recorded = workspace.state.last_maintenance()
     if recorded is not None and recorded <= now:
         known.append(recorded)
     return max(known, default=None)

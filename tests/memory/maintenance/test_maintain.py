@@ -144,7 +144,7 @@ def test_the_clock_that_jumped_back(workspace: Workspace) -> None:
     """More than a day before the last recorded run the run only looks and warns, unless it is forced."""
     maintain(workspace, NOW, rules=ALL_RULES)
     assert workspace.state is not None
-    assert workspace.state.read().last_maintenance == NOW
+    assert workspace.state.last_maintenance() == NOW
     (workspace.memory / "tasks.md").write_text(OLD_TASKS)
     before = contents(workspace)
     early = NOW - timedelta(days=1, seconds=1)
@@ -152,7 +152,7 @@ def test_the_clock_that_jumped_back(workspace: Workspace) -> None:
     assert report.dry_run
     assert "--force" in report.warnings[0]
     assert contents(workspace) == before
-    assert workspace.state.read().last_maintenance == NOW
+    assert workspace.state.last_maintenance() == NOW
     assert not maintain(workspace, NOW - timedelta(days=1), dry_run=False).dry_run
     assert titles(contents(workspace)["tasks.md"]) == ["[NORMAL] new"]
 
@@ -163,7 +163,6 @@ def test_force_overrules_the_clock(workspace: Workspace) -> None:
     maintain(workspace, NOW + timedelta(days=400), rules=JOURNAL_RULES)
     assert maintain(workspace, NOW).dry_run
     assert not maintain(workspace, NOW, force=True).dry_run
-    assert workspace.state.read().latest == NOW
     assert not maintain(workspace, NOW).dry_run
 
 
@@ -182,10 +181,10 @@ def test_only_whole_runs_are_remembered(workspace: Workspace) -> None:
     """`archive` alone is no maintenance run; a run with nothing to do is one."""
     assert workspace.state is not None
     maintain(workspace, NOW, rules=(CAP_JOURNAL,))
-    assert workspace.state.read().last_maintenance is None
+    assert workspace.state.last_maintenance() is None
     maintain(workspace, NOW)
     maintain(workspace, NOW + timedelta(hours=1))
-    assert workspace.state.read().last_maintenance == NOW + timedelta(hours=1)
+    assert workspace.state.last_maintenance() == NOW + timedelta(hours=1)
 
 
 def test_a_lost_entry_stops_the_run(workspace: Workspace) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import RefusedError
-from memory.storage import PrivateState, RecordedTimes, Store
+from memory.storage import PrivateState, Store
 
 FAULTS = ("link", "file", "owner", "writable")
 
@@ -58,23 +58,17 @@ def test_state_is_kept_apart_and_private(store: Store, workspace: Path, tmp_path
     assert folder.parent == tmp_path / "state" / "memdeck"
     assert folder.stat().st_mode & 0o777 == 0o700
     modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
-    assert {"state.json", "changes.sqlite"} <= modes.keys()
+    assert {"journal-.aiter", "changes.sqlite"} <= modes.keys()
     assert set(modes.values()) == {0o600}
-    assert PrivateState(tmp_path / "state", workspace).read() == RecordedTimes(None, now)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [b"", b"{", b"[]", b"[" * 100_000, b'{"lastChange": 3}', b'{"lastChange": "2024-01-15"}'],
-    ids=lambda text: repr(text[:20]),
-)
+@pytest.mark.parametrize("text", [b'{"lastMaintenance": 3}', b'{"lastMaintenance": "2024-01-15"}'])
 def test_a_damaged_state_counts_as_none(store: Store, now: datetime, text: bytes) -> None:
-    """A record that cannot be read is no reason to fail, and the next change writes a good one."""
-    change(store, now)
+    """A record that cannot be read is no reason to fail, and the next maintenance writes a good one."""
+    store.state.record_maintenance(now, store.system)
+    assert store.state.last_maintenance() == now
     (store.state.folder.path / "state.json").write_bytes(text)
-    assert store.state.read() == RecordedTimes()
-    change(store, now)
-    assert store.state.read() == RecordedTimes(None, now)
+    assert store.state.last_maintenance() is None
 
 
 @pytest.mark.parametrize("via_link", [False, True])
@@ -101,7 +95,6 @@ def test_a_workspace_around_the_home_folder_may_hold_the_state(
     (workspace / person).mkdir(parents=True, exist_ok=True)
     state = PrivateState(workspace / where, workspace, workspace / person)
     change(Store(workspace / ".aiter", state=state), now)
-    assert state.read().last_change == now
     assert state.folder.path.is_relative_to(workspace / where)
 
 
@@ -127,7 +120,7 @@ def test_a_state_in_the_home_folder_is_private(workspace: Path, now: datetime, l
         case _:
             folder.rename(workspace / "moved")
             folder.symlink_to(workspace / "moved") if kind == "link" else folder.touch(0o600)
-    for act in (state.read, lambda: change(store, now)):
+    for act in (state.last_maintenance, lambda: change(store, now)):
         with pytest.raises(RefusedError) as caught:
             act()
         codes = {"owner": "state.foreign_owner", "writable": "state.writable_by_others"}
@@ -141,7 +134,7 @@ def test_a_clone_is_no_home_folder(workspace: Path, tmp_path: Path, now: datetim
     change(Store(workspace / ".aiter", state=PrivateState(workspace / "s", workspace, workspace)), now)
     for person in (tmp_path / "me", tmp_path, workspace.with_name(workspace.name + "-too"), None):
         with pytest.raises(RefusedError, match=r"state\.inside_workspace"):
-            PrivateState(workspace / "s", workspace, person).read()
+            PrivateState(workspace / "s", workspace, person).last_maintenance()
 
 
 @pytest.mark.parametrize("level", ["memdeck", "own"])
@@ -158,7 +151,7 @@ def test_refuses_a_state_that_others_control(store: Store, now: datetime, level:
         pytest.skip("needs root to give a folder to another user")
     code = {"mode": "state.writable_by_others", "owner": "state.foreign_owner"}[fault]
     with pytest.raises(RefusedError) as caught:
-        store.state.read()
+        store.state.last_maintenance()
     assert caught.value.code == code
     with pytest.raises(RefusedError) as caught:
         change(store, now)

@@ -247,7 +247,7 @@ def _protection(workspace: Workspace, _now: datetime) -> Found:
 def _state(workspace: Workspace, now: datetime) -> Found:
     if workspace.store.history.seen():
         workspace.notice(now)
-    workspace.state.read()
+    workspace.state.folder.check()
     yield "ok", str(workspace.state.folder.path)
 
 
@@ -258,7 +258,7 @@ def _clock(workspace: Workspace, now: datetime) -> Found:
 
 
 def _maintenance(workspace: Workspace, now: datetime) -> Found:
-    last = workspace.state.read().last_maintenance
+    last = workspace.state.last_maintenance()
     said = "never ran" if last is None else f"last ran {last:%Y-%m-%d %H:%M} UTC"
     late = last is None or now - last > timedelta(days=14)
     yield "note" if late else "ok", said, _SCHEDULE if late else ""
