@@ -6,7 +6,16 @@ from collections.abc import Callable
 from datetime import datetime
 
 from app.connect.clients import CLIENTS
-from memory.prompts import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, PromptPreview, brief, for_message
+from memory.prompts import (
+    DEFAULT_BUDGET,
+    MESSAGE_TOKENS,
+    START_TOKENS,
+    PromptPreview,
+    Sheet,
+    brief,
+    for_message,
+    read_choices,
+)
 from memory.search.searcher import Searcher
 from memory.workspace import Workspace
 
@@ -31,12 +40,16 @@ def told(
     name = agent or client
     event = "prompt" if message.strip() else "session-start"
     known = CLIENTS.get(client)
+    sheet = Sheet(workspace.state).rows()
     if known is not None and event not in known.events:
         found = brief(workspace, now, message, budget or DEFAULT_BUDGET, searcher() if message.strip() else None, name)
         lacks = "no hooks" if not known.events else "no hook for a message"
-        return PromptPreview(found, f"{known.title} has {lacks}: the agent gets this when it calls the tool `brief`")
+        why = f"{known.title} has {lacks}: the agent gets this when it calls the tool `brief`"
+        return PromptPreview(found, why, sheet)
     if event == "session-start":
         since = HookSession(workspace, "", f"agent:{client}").last_begun
-        return PromptPreview(brief(workspace, now, budget=budget or START_TOKENS, agent=name, since=since))
+        most = budget or read_choices(workspace.state).budget or START_TOKENS
+        return PromptPreview(brief(workspace, now, budget=most, agent=name, since=since), sheet=sheet)
     apart = told_apart(workspace)
-    return PromptPreview(for_message(workspace, now, message, budget or MESSAGE_TOKENS, searcher(), apart, name))
+    found = for_message(workspace, now, message, budget or MESSAGE_TOKENS, searcher(), apart, name)
+    return PromptPreview(found, sheet=sheet)

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory.base.json_objects import read_object
 from memory.base.safe_text import visible
@@ -26,6 +26,9 @@ from memory.storage.own_folders import home, state_home
 from memory.workspace import Workspace
 
 from .sessions import HookSession, note_failure
+
+if TYPE_CHECKING:
+    from memory.prompts import Sheet
 
 EVENTS = ("session-start", "prompt", "pre-compact", "stop", "session-end")
 MOST_CHARACTERS = 9_500
@@ -38,6 +41,8 @@ _OTHERS = frozenset({"-o", "--output", "--actor"})
 _MOST_INPUT = 64 << 20
 _LONGEST, _END = 20_000, 120
 """Characters of a message that are searched for, and those of its end that come first: a search reads 40 words."""
+_ID = 200
+"""Characters of a session's id."""
 _SECONDS = 2.0
 """Seconds to wait for stdin; a client that opens it and writes nothing gets no answer for a message."""
 _TOLD = re.compile(r"<(hook_context|memdeck-memory[\w-]*)\b[^<>]*>")
@@ -132,11 +137,15 @@ def _start(workspace: Workspace, given: Mapping[str, Any], client: str, now: dat
     A session that is resumed has it already: it gets only what has changed.
     """
     # What only some events need is imported there: a client waits for each of them.
-    from memory.prompts import START_TOKENS, brief
+    from memory.prompts import START_TOKENS, brief, read_choices
 
     session = _session(workspace, given, client)
-    text = brief(workspace, now, budget=START_TOKENS, agent=client, since=session.begin(now)).text
-    return "" if session.was_told(text) and given.get("source") == "resume" else text
+    budget = read_choices(workspace.state).budget or START_TOKENS
+    told = brief(workspace, now, budget=budget, agent=client, since=session.begin(now))
+    if session.was_told(told.text) and given.get("source") == "resume":
+        return ""
+    _count(workspace, given, "session-start", client, lambda sheet, name: sheet.sent(told.blocks, client, name, now))
+    return told.text
 
 
 def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
@@ -149,7 +158,22 @@ def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: da
 
     with closing(searcher_of(workspace)) as searcher:
         without = told_apart(workspace)
-        return for_message(workspace, now, message, searcher=searcher, without=without, agent=client).text
+        told = for_message(workspace, now, message, searcher=searcher, without=without, agent=client)
+    _count(workspace, given, "prompt", client, lambda sheet, name: sheet.sent(told.blocks, client, name, now, message))
+    return told.text
+
+
+def _count(
+    workspace: Workspace, given: Mapping[str, Any], event: str, client: str, count: Callable[[Sheet, str], None]
+) -> None:
+    """Count something in the balance sheet, unless that is switched off; `count` gets the sheet and the session."""
+    from memory.prompts import Sheet, read_choices
+
+    try:
+        if read_choices(workspace.state).counts:
+            count(Sheet(workspace.state), _session_id(given)[:_ID])
+    except Exception as error:
+        _note(workspace, event, client, error)
 
 
 def told_apart(workspace: Workspace) -> tuple[str, ...]:
@@ -203,12 +227,18 @@ def _compact(workspace: Workspace, given: Mapping[str, Any], client: str, now: d
 
 
 def _stop(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
-    """Ask once for a line in the journal if the session changed memory without a note there."""
-    if given.get("stop_hook_active"):
-        return ""
+    """Count what the answer used, and ask once for a line in the journal if the session left none about its changes."""
     session = _session(workspace, given, client)
     changes = session.changes(now)
-    if not changes or any(change.file == "journal.md" for change in changes) or not session.ask_once():
+    answer = _said(given, "last_assistant_message", "prompt_response")
+    refs = {ref for change in changes for ref in change.refs}
+    _count(workspace, given, "stop", client, lambda sheet, name: sheet.answered(answer, refs, name, now))
+    if (
+        given.get("stop_hook_active")
+        or not changes
+        or any(change.file == "journal.md" for change in changes)
+        or not session.ask_once()
+    ):
         return ""
 
     told = dict.fromkeys(change.summary for change in changes if not why_not("files", change.summary))

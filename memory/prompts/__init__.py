@@ -5,6 +5,7 @@ from __future__ import annotations
 from .brief import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message
 from .choices import EVERY, PromptChoices, change_choices, choice_of, read_choices
 from .compose import AgentPrompt, PromptBlock, PromptPreview, tokens_of
+from .sheet import Sheet, SheetRow
 
 __all__ = [
     "DEFAULT_BUDGET",
@@ -15,6 +16,8 @@ __all__ = [
     "PromptBlock",
     "PromptChoices",
     "PromptPreview",
+    "Sheet",
+    "SheetRow",
     "brief",
     "change_choices",
     "choice_of",

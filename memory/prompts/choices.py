@@ -1,4 +1,4 @@
-"""The person's choices for prompts: entries that are pinned, and entries that are hidden from agents.
+"""The person's choices for prompts: pinned entries, entries that are hidden from agents, and what a start may cost.
 
 They are stored in the private state folder of the workspace (`prompts/choices.json`), which is in no repository.
 """
@@ -36,9 +36,15 @@ class PromptChoice(NamedTuple):
 
 
 class PromptChoices(NamedTuple):
-    """All choices of a workspace, in the order in which they were made; an agent's own override those for all."""
+    """All choices of a workspace, in the order in which they were made; an agent's own override those for all.
+
+    `budget` is what hooks may send when a session starts, in tokens (0: the default); `counts` says whether they count
+    what they send.
+    """
 
     every: tuple[PromptChoice, ...] = ()
+    budget: int = 0
+    counts: bool = True
 
     def for_agent(self, agent: str) -> dict[str, Kind]:
         """Return by ref the choices for an agent, or for all if `agent` is empty, in their order."""
@@ -49,7 +55,7 @@ class PromptChoices(NamedTuple):
     def having(self, choice: PromptChoice) -> PromptChoices:
         """Return the choices plus one, which replaces the one for the same entry and agent."""
         others = tuple(one for one in self.every if (one.ref, one.agent) != (choice.ref, choice.agent))
-        return PromptChoices((*others, choice))
+        return self._replace(every=(*others, choice))
 
     def without(self, choice: PromptChoice) -> PromptChoices:
         """Return the choices without one; NotFoundError `prompt.not_chosen`."""
@@ -57,7 +63,7 @@ class PromptChoices(NamedTuple):
             word = {"pin": "pinned", "mute": "muted"}[choice.kind]
             whom = "" if choice.agent == EVERY else f" for {choice.agent}"
             raise NotFoundError("prompt.not_chosen", f"{choice.ref} is not {word}{whom}", "memdeck prompt lists them")
-        return PromptChoices(tuple(one for one in self.every if one != choice))
+        return self._replace(every=tuple(one for one in self.every if one != choice))
 
 
 def agent_name(agent: str) -> str:
@@ -112,7 +118,8 @@ def change_choices(
 
 
 def _parse(document: dict[str, Any]) -> PromptChoices:
-    return PromptChoices(tuple(choice_of(one["ref"], one["kind"], one["agent"]) for one in document["choices"]))
+    every = tuple(choice_of(one["ref"], one["kind"], one["agent"]) for one in document["choices"])
+    return PromptChoices(every, int(document.get("budget", 0)), document.get("counts", True) is not False)
 
 
 _SETTINGS = Settings(
@@ -120,7 +127,11 @@ _SETTINGS = Settings(
     "choices.json",
     PromptChoices(),
     _parse,
-    lambda choices: {"choices": [one.json() for one in choices.every]},
+    lambda choices: {
+        "choices": [one.json() for one in choices.every],
+        "budget": choices.budget,
+        "counts": choices.counts,
+    },
     code="prompt.choices",
     what="what you pinned and muted",
     remedy="mend the file, or remove it and choose anew; agents are told nothing meanwhile",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.base.safe_text import visible
 from memory.base.told import fenced, harmless, why_not
+
+if TYPE_CHECKING:
+    from .sheet import SheetRow
 
 _LONGEST = 700
 _SHARES = (0.12, 0.4, 1.0)
@@ -126,10 +129,14 @@ class AgentPrompt(NamedTuple):
 
 
 class PromptPreview(NamedTuple):
-    """The prompt of an agent; `why` is why nothing sends it automatically, and is empty if a hook does."""
+    """The prompt of an agent; `why` is why nothing sends it automatically, and is empty if a hook does.
+
+    `sheet` is what is known by ref of what hooks sent before.
+    """
 
     prompt: AgentPrompt
     why: str = ""
+    sheet: Mapping[str, SheetRow] = {}
 
 
 def safe_line(text: str) -> str:

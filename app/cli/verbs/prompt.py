@@ -11,7 +11,18 @@ from memory.base.safe_text import visible
 from memory.errors import UsageError
 from memory.operations import Choice, Context, Whole, argument, option, shows, verb
 from memory.operations.result import Paint, Result
-from memory.prompts import DEFAULT_BUDGET, AgentPrompt, PromptBlock, PromptChoices, brief, change_choices, choice_of
+from memory.prompts import (
+    DEFAULT_BUDGET,
+    START_TOKENS,
+    AgentPrompt,
+    PromptBlock,
+    PromptChoices,
+    Sheet,
+    brief,
+    change_choices,
+    choice_of,
+    read_choices,
+)
 from memory.search.searcher import Searcher
 from memory.systems import searcher_of
 
@@ -22,13 +33,15 @@ _CHOICES = (("pin", "pin", True), ("unpin", "pin", False), ("mute", "mute", True
 @verb(
     "prompt",
     serves="look",
-    by_person=tuple(option for option, _, _ in _CHOICES),
+    by_person=(*(option for option, _, _ in _CHOICES), "set_budget", "count"),
     examples=(
         "memdeck prompt",
         "memdeck prompt --message 'deploy to staging' --budget 500",
         "memdeck prompt --client claude-code --message 'deploy to staging' -o json",
         "memdeck prompt --pin 'tasks#5fb30ad215'",
         "memdeck prompt --mute 'facts#m-3' --agent builder",
+        "memdeck prompt --sheet",
+        "memdeck prompt --set-budget 800",
     ),
 )
 @option("--agent", metavar="NAME", default="", help="Which agent; pins and mutes can hold for one only.")
@@ -43,19 +56,35 @@ _CHOICES = (("pin", "pin", True), ("unpin", "pin", False), ("mute", "mute", True
 @option("--unpin", multiple=True, metavar="REF", help="Take a pin back.")
 @option("--mute", multiple=True, metavar="REF", help="Tell agents nothing of an entry from now on.")
 @option("--unmute", multiple=True, metavar="REF", help="Take a mute back.")
+@option("--sheet", is_flag=True, help="Show instead what was sent before, what it cost, and what answers used.")
+@option("--set-budget", type=Whole(0, 20_000), metavar="TOKENS", help="What hooks send at the start (0: 1500).")
+@option("--count", type=Choice(("on", "off")), help="Whether hooks count what they send and what answers use.")
 def prompt(
-    context: Context, agent: str, message: str, budget: int | None, client: str | None, **chosen: tuple[str, ...]
+    context: Context,
+    agent: str,
+    message: str,
+    budget: int | None,
+    client: str | None,
+    sheet: bool,
+    set_budget: int | None,
+    count: str | None,
+    **chosen: tuple[str, ...],
 ) -> Result:
     """Show what an agent is told: each block with its source, its reason and its cost.
 
     A line shows where the budget ends; the text below it is not sent. `-o json` has the text that is sent, byte for
     byte. --pin, --unpin, --mute and --unmute change it first, for all agents or for that of --agent; they are kept in
     the private state folder, not in the workspace.
+
+    --sheet lists the entries that hooks sent: tokens spent, times sent, answers that cite the ref or repeat words of
+    the entry, and the last day. `unused` is one that was sent, but not used, in 30 days; a new one has a week.
     """
     if client is not None and client not in CLIENTS:
         words = f"memdeck does not know the client {client[:40]!r}"
         raise UsageError("connect.unknown_client", words, f"write {', '.join(CLIENTS)}")
-    _choose(context, agent, chosen)
+    _choose(context, agent, chosen, set_budget, count)
+    if sheet:
+        return _sheet(context)
     workspace, now = context.workspace, context.now
 
     def searcher() -> Searcher:
@@ -69,18 +98,52 @@ def prompt(
     return Result(lambda: {**shown.prompt.json(), "by": by}, lambda paint: _lines(paint, shown.prompt, shown.why))
 
 
-def _choose(context: Context, agent: str, chosen: Mapping[str, Sequence[str]]) -> None:
-    """Pin, unpin, mute and unmute as chosen, all in one step."""
+def _choose(
+    context: Context, agent: str, chosen: Mapping[str, Sequence[str]], budget: int | None, count: str | None
+) -> None:
+    """Pin, unpin, mute and unmute as chosen, and set the budget and the counting, all in one step."""
     wanted = [(choice_of(ref, kind, agent), made) for word, kind, made in _CHOICES for ref in chosen[word]]
-    if not wanted:
+    if not wanted and budget is None and count is None:
         return
 
     def change(old: PromptChoices) -> PromptChoices:
         for choice, made in wanted:
             old = old.having(choice) if made else old.without(choice)
-        return old
+        return old._replace(
+            budget=old.budget if budget is None else budget, counts=old.counts if count is None else count == "on"
+        )
 
     change_choices(context.workspace.state, change, actor=context.actor, now=context.now)
+
+
+def _sheet(context: Context) -> Result:
+    """Return the balance sheet, the most expensive entries first."""
+    now, zone = context.now, context.workspace.zone
+    choices, rows = read_choices(context.workspace.state), Sheet(context.workspace.state).rows().values()
+
+    def lines(paint: Paint) -> Iterator[str]:
+        if not choices.counts:
+            yield paint.notice("hooks do not count: memdeck prompt --count on")
+        table = [("tokens", "sent", "cited", "words", "last sent", "last used", "", "")] if rows else []
+        for one in rows:
+            used = f"{one.used.astimezone(zone):%Y-%m-%d}" if one.used else "never" if one.answers else "unknown"
+            counts = (f"{one.tokens:,}", f"{one.sent:,}", f"{one.cited:,}", f"{one.echoed:,}")
+            table.append((*counts, f"{one.last.astimezone(zone):%Y-%m-%d}", used, one.ref, one.title))
+        unused = [at for at, one in enumerate(rows, 1) if one.unused(now)]
+        yield from paint.columns(table, alerts=dict.fromkeys(unused, 5))
+        if any(one.unused(now) for one in rows):
+            yield "what agents do not use: memdeck prompt --mute REF or --set-budget TOKENS"
+        if not rows:
+            yield "hooks sent nothing yet"
+
+    return Result(
+        lambda: {
+            "counts": choices.counts,
+            "startBudget": choices.budget or START_TOKENS,
+            "entries": [one.json(now) for one in rows],
+        },
+        lines,
+    )
 
 
 def _lines(paint: Paint, found: AgentPrompt, why: str = "") -> Iterator[str]:
