@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, ClassVar, Protocol
 
 from memory.files.snapshot import Snapshot
-from memory.prompts import PromptBlock, PromptPreview
+from memory.prompts import PromptBlock, PromptPreview, SheetRow
+from memory.search.records import FILE_KINDS
 from widgets.detail import Link
 from widgets.list.rows import Heading, Note
 from widgets.pane.records import Record, RecordPane
@@ -21,6 +22,7 @@ class PromptReader(Protocol):
 
     message: str
     agent: str
+    balance: bool
 
     def look(self, now: datetime) -> PromptPreview | str:
         """Return the prompt of an agent now; a sentence where it cannot be read."""
@@ -44,6 +46,8 @@ class PromptPane(RecordPane):
         super().__init__()
         self.source = source
         self._said = ""
+        self._sheet: Mapping[str, SheetRow] = {}
+        self._now = datetime.min.replace(tzinfo=UTC)
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:  # noqa: ARG002
         """Yield the blocks that are sent, those below the budget's end, the muted and the suspicious ones."""
@@ -53,7 +57,10 @@ class PromptPane(RecordPane):
             if found:
                 yield Note(found)
             return
-        prompt = found.prompt
+        prompt, self._sheet, self._now = found.prompt, found.sheet, now
+        if self.source is not None and self.source.balance:
+            yield from self._balance({one.ref: one.choice for one in prompt.blocks})
+            return
         self._said = f"{prompt.used:,} of {prompt.budget:,} tokens"
         if found.why:
             # Two lines, each of which fits into a narrow pane.
@@ -67,6 +74,25 @@ class PromptPane(RecordPane):
             if blocks:
                 yield Heading(title, note)
                 yield from map(_record, blocks)
+
+    def _balance(self, choices: Mapping[str | None, str]) -> Iterator[Any]:
+        """Yield the entries that hooks sent before, those that answers never used first, then by their cost."""
+        rows = self._sheet.values()
+        self._said = f"{sum(one.tokens for one in rows):,} tokens spent"
+        unused = [one for one in rows if one.unused(self._now)]
+        for title, note, ones in (
+            ("Not used in 30 days", "by answers; a rule may be kept in silence", unused),
+            ("Sent before", "by tokens spent", [one for one in rows if one not in unused]),
+        ):
+            if ones:
+                yield Heading(title, note)
+            for one in ones:
+                kind, choice = one.ref.partition("#")[0], choices.get(one.ref, "")
+                system, text = "files" if kind in FILE_KINDS else kind, f"- {one.ref} {one.line}"
+                block = PromptBlock(system, "", one.ref, one.title, one.words(self._now), text, choice=choice)
+                yield _record(block, one.tokens)
+        if not rows:
+            yield Note("Hooks sent nothing yet.")
 
     def _for(self) -> str:
         if self.source is None:
@@ -93,18 +119,31 @@ class PromptPane(RecordPane):
             "score": f"{block.score:.2f}",
             "system": block.system,
             "chosen": _CHOSEN.get(block.choice, "neither pinned nor muted"),
+            **self._before(block),
         }
+
+    def _before(self, block: PromptBlock) -> Mapping[str, Any]:
+        """Return what is known of an entry that hooks sent before."""
+        row = self._sheet.get(block.ref or "")
+        if row is None:
+            return {"before": "never sent by hooks"}
+        used = f"{row.used:%Y-%m-%d}" if row.used else "never" if row.answers else "unknown"
+        agents = ", ".join(f"{name} {count:,}" for name, count in row.agents.items())
+        before = {} if row.words(self._now) == block.reason else {"before": row.words(self._now)}
+        return {**before, "to": agents, "last sent": f"{row.last:%Y-%m-%d}", "last used": used}
 
     def links(self, item: Record) -> Sequence[Link]:
         """Link to the entry in its own pane, where it is edited."""
-        ref, system = item.values["ref"], item.values["system"]
-        place = f"{ref.partition('#')[0]}.md" if system in ("files", "search") else system
+        ref = item.values["ref"]
+        kind = ref.partition("#")[0]
+        place = f"{kind}.md" if kind in FILE_KINDS else kind
         return [Link("entry", item.title, (place, ref))] if ref else ()
 
 
-def _record(block: PromptBlock) -> Record:
+def _record(block: PromptBlock, tokens: int | None = None) -> Record:
     values = {"system": block.system, "ref": block.ref or "", "reason": block.reason}
     sign = {"pin": "mark", "mute": "cross"}.get(block.choice, "")
-    return Record(block.ref or block.text, block.title, block.system, block.reason, f"{block.tokens}", sign=sign,
+    cost = f"{tokens or block.tokens}"
+    return Record(block.ref or block.text, block.title, block.system, block.reason, cost, sign=sign,
                   tone="plain" if block.included else "muted", values=values, words=block.text, mark=block,
                   thing=block)  # fmt: skip

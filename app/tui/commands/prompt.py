@@ -67,6 +67,13 @@ def agent(context: Context) -> Step:
     return context.find(look, ask)
 
 
+def balance(context: Context) -> Step:
+    """Show what sending each entry cost and whether answers used it, or what is sent again."""
+    source = _source(context)
+    source.balance = not source.balance
+    return context.read_again()
+
+
 def pin(context: Context) -> Step:
     """Put the selected entries on top of what agents are told; again takes it back."""
     return _turn(context, "pin", "Pinned", "Not pinned any more")

@@ -272,6 +272,7 @@ COMMANDS: tuple[Command, ...] = (
     _command("prompt.mute", "m", "prompt.mute", "mute", on.PROMPT_ENTRY, shown=True, bulk=True),
     _command("prompt.message", "e", "prompt.message", "message", on.PROMPT, shown=True),
     _command("prompt.agent", "i", "prompt.agent", "agent", on.PROMPT, shown=True),
+    _command("prompt.balance", "b", "prompt.balance", "balance", on.PROMPT, shown=True),
     *_pane_commands(),
     _command("focus.next", "tab", "navigation.next_part", "switch", on.PANE),
     _command("focus.previous", "shift+tab", "navigation.previous_part", "switch back", on.PANE),

@@ -25,6 +25,7 @@ class PromptSource(Part):
         super().__init__(app)
         self.message = ""
         self.agent = ""
+        self.balance = False
 
     def look(self, now: datetime) -> PromptPreview | str:
         """Return what the hook sends now, byte for byte, or what the agent gets on request; a sentence for an error."""

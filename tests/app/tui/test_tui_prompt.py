@@ -102,6 +102,25 @@ async def test_the_prompt_of_one_agent_is_shown_and_chosen_for(workspace: Worksp
         assert any("pinned for all agents" in note.message for note in app._notifications)
 
 
+async def test_the_balance_sheet_of_what_hooks_sent(workspace: Workspace) -> None:
+    """b shows what was sent before by its cost, and what is sent again; m works in both."""
+    outside(workspace, "hook", "session-start", "--client", "codex", given='{"session_id": "one"}')
+    app = make_app(workspace, pane="prompt")
+    async with running(app) as pilot:
+        first = look(app).blocks[0]
+        await press(pilot, "b")
+        assert "tokens spent" in screen_text(app)
+        assert "Sent before" in screen_text(app)
+        pane = app.navigation.pane
+        assert pane is not None
+        item = pane.selected()[0].thing
+        assert item.reason.startswith("sent once, ")
+        await press(pilot, "m")
+        assert [one.ref for one in look(app).muted] == [item.ref]
+        await press(pilot, "m", "b")
+        assert look(app).blocks[0] == first
+
+
 def test_look(snap_compare: Callable[..., bool], workspace: Workspace, tmp_path: Path) -> None:
     """What is sent and what is muted."""
     from memory.prompts import change_choices, choice_of
