@@ -29,7 +29,6 @@ FRONT_KEYS = ("setupComplete", "setupDate")
 """The settings that are kept in the front matter."""
 HOME_SECTIONS = {
     "timezone": "Workspace",
-    "knowledgeStaleAfterDays": "Workspace",
     "journalTaskChanges": "Workspace",
     "expression": "Heartbeat",
     "cronJobId": "Heartbeat",
@@ -296,8 +295,6 @@ def value_problem(key: str, value: str) -> str | None:
         return f"{key} is {value[:40]!r}, not true or false"
     if key == "driftAfterBeats" and not (_NUMBER.fullmatch(value) and int(value) > 0):
         return f"driftAfterBeats is {value[:40]!r}, not a whole number above 0"
-    if key == "knowledgeStaleAfterDays" and not (_NUMBER.fullmatch(value) and int(value) <= 36_500):
-        return f"knowledgeStaleAfterDays is {value[:40]!r}, not a whole number from 0 to 36500"
     if key == "priority" and value.lower() not in PRIORITIES:
         return f"priority is {value[:40]!r}, not low, normal or high"
     return None

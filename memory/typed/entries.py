@@ -24,7 +24,8 @@ from memory.search.entries import (
 from memory.search.records import Record, derived_ref
 from memory.systems import system_of
 from memory.typed import ops
-from memory.typed.exchange import agent_for, behind, new_block
+from memory.typed.exchange import agent_for, new_block
+from memory.typed.merging import behind
 from memory.typed.status import AgentLook
 from memory.typed.stores import path_in
 from memory.typed.system import TypedMemory

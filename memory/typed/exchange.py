@@ -8,12 +8,12 @@ from datetime import datetime
 from memory.base.items import Committed, Item, Skipped, Taken, comma_losses
 from memory.document import parse
 from memory.document.item_block import body_of, item_of_block
-from memory.document.lines import decode, encode, newline_of
+from memory.document.lines import encode
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.storage import Store
 
 from . import ops
-from .merging import close_end
+from .merging import behind
 from .reading import TypedEntry, entries_of
 from .status import AgentLook
 
@@ -101,16 +101,3 @@ def new_block(title: str, body: str, code: str) -> bytes:
     if [section.title for section in document.sections] != [title, "next"] or document.head.raw.strip():
         raise UsageError(code, "its title or text holds a heading, or leaves a fence open", "use ### for headings")
     return raw
-
-
-def behind(data: bytes, blocks: Sequence[bytes]) -> bytes:
-    """Return a file with blocks appended, a blank line before each, with the file's own line ends.
-
-    A code fence or HTML block that the file leaves open would swallow them, so it is closed first.
-    """
-    newline = newline_of(data) if data else "\n"
-    text = b"\n".join(blocks)
-    if newline != "\n":
-        text = encode(decode(text).replace("\r\n", "\n").replace("\n", newline))
-    data = close_end(data, newline)
-    return data.rstrip(b"\r\n") + newline.encode() * 2 + text if data.strip() else text

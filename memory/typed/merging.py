@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
-from memory.document.lines import LINE_END, decode, encode, ends_line, heading_end, heading_title, newline_of, scan
+from memory.document import parse
+from memory.document.lines import LINE_END, decode, encode, ends_line, newline_of, scan
 from memory.document.model import BOM, front_end
 from memory.errors import MemdeckError, UsageError
 
@@ -81,14 +81,6 @@ def _lines(text: str) -> list[str]:
 # -- blocks -----------------------------------------------------------------------------------------------------
 
 
-class _Block(NamedTuple):
-    """A piece of a file: the text before the first `##` (level 0), a `##` block, or a `#` part after one."""
-
-    level: int
-    title: str
-    raw: bytes
-
-
 def blocks_replaced(existing: bytes, content: str, newline: str) -> bytes:
     """Replace each block whose `##` heading the content also has, and append the other blocks in their order.
 
@@ -100,43 +92,41 @@ def blocks_replaced(existing: bytes, content: str, newline: str) -> bytes:
     Raises UsageError `typed.headings` for a heading that occurs twice in the content, because it is unclear which block
     counts; and MemdeckError `typed.merge` where the result would not have the expected headings.
     """
-    end = newline.encode()
-    head, *blocks = _split(existing)
     # Only the last block of a text can be left open: it would hide the headings after it.
-    preamble, *coming = _split(close_end(encode(content), newline))
+    (_, preamble), *coming = _parts(close_end(encode(content), newline))
     _refuse_equal(coming)
-    result = [_with_text(head, _trimmed(preamble.raw), newline, last=not blocks)]
-    newest = {block.title: block for block in coming if block.level == 2}
-    placed: set[str] = set()
-    for block in blocks:
-        if block.level != 2 or block.title not in newest:
-            result.append(block)
-        elif block.title not in placed:
-            placed.add(block.title)
-            result.append(block._replace(raw=_cut(newest[block.title].raw) + _tail(block.raw)))
-    for block in coming:
-        is_there = _contains(b"".join(one.raw for one in result), block.raw) if block.level == 1 else False
-        if is_there or (block.level == 2 and block.title in placed):
-            continue
-        before = close_end(result[-1].raw, newline)
-        if before.removeprefix(BOM).strip():
-            tail = _tail(before)
-            tail = tail if len(LINE_END.findall(tail)) > 1 else end + end
-            result[-1] = result[-1]._replace(raw=_cut(before) + tail)
-        result.append(block._replace(raw=_cut(block.raw) + end))
-    made = b"".join(block.raw for block in result)
-    if _split(made) != result:
+    (_, top), *blocks = _parts(existing)
+    newest = {title: _cut(raw) for title, raw in coming if title is not None}
+    placed: dict[str | None, bytes] = {}
+    made: list[_Part] = [(None, _with_text(top, _trimmed(preamble), newline, last=not blocks))]
+    for title, raw in blocks:
+        if title is None or title not in newest:
+            made.append((title, raw))
+        elif title not in placed:
+            placed[title] = newest[title] + raw[len(_cut(raw)) :]
+            made.append((title, placed[title]))
+    data = b"".join(raw for _, raw in made)
+    titles = [title for title, _ in made]
+    for title, raw in coming:
+        if title not in placed if title is not None else not _contains(data, raw):
+            data = behind(data, [_cut(raw) + newline.encode()])
+            titles.append(title)
+    if [title for title, _ in _parts(data)] != titles:
         raise MemdeckError(
             "typed.merge",
             "merged by blocks, text of one block would change which headings the file has",
             "close the code fences and HTML blocks of both, or append instead",
         )
-    return made
+    return data
 
 
-def _refuse_equal(coming: Sequence[_Block]) -> None:
+_Part = tuple["str | None", bytes]
+"""The title and the source of a `##` block; other text has no title."""
+
+
+def _refuse_equal(coming: Sequence[_Part]) -> None:
     """Raise UsageError `typed.headings` where two blocks have the same heading."""
-    counts = Counter(block.title for block in coming if block.level == 2)
+    counts = Counter(title for title, _ in coming if title is not None)
     twice = [title for title, count in counts.items() if count > 1]
     if twice:
         raise UsageError(
@@ -147,42 +137,37 @@ def _refuse_equal(coming: Sequence[_Block]) -> None:
         )
 
 
-def _split(data: bytes) -> list[_Block]:
-    """Return the text before the first `##`, then the blocks; joined they are the original bytes."""
-    outline = scan(data, _start(data))
-    marks = [(at, level) for at, level in zip(outline.starts, outline.levels, strict=True) if level <= 2]
-    while marks and marks[0][1] == 1:
-        del marks[0]
-    ends = [*(at for at, _ in marks), len(data)]
-    blocks = [_Block(0, "", data[: ends[0]])]
-    for (at, level), end in zip(marks, ends[1:], strict=True):
-        raw = data[at:end]
-        blocks.append(_Block(level, heading_title(decode(raw[: heading_end(raw)]).rstrip("\r\n")), raw))
-    return blocks
+def _parts(data: bytes) -> list[_Part]:
+    """Return the text before the first `##`, then the blocks and `#` parts; joined they are the original bytes."""
+    sections = parse(data).sections
+    first = next((at for at, section in enumerate(sections) if section.level == 2), len(sections))
+    top = len(data) - sum(len(section.raw) for section in sections[first:])
+    blocks = [(section.title if section.level == 2 else None, section.raw) for section in sections[first:]]
+    return [(None, data[:top]), *blocks]
 
 
-def _start(data: bytes) -> int:
-    return front_end(data, len(BOM) if data.startswith(BOM) else 0)
-
-
-def _with_text(head: _Block, text: bytes, newline: str, *, last: bool) -> _Block:
+def _with_text(top: bytes, text: bytes, newline: str, *, last: bool) -> bytes:
     """Return the text before the first block with more text appended, unless it contains that already."""
-    text = _trimmed(text.removeprefix(BOM))
-    if not text or _contains(head.raw, text):
-        return head
-    end, tail = newline.encode(), _tail(head.raw)
-    if head.raw.removeprefix(BOM).strip():
-        raw = _cut(close_end(head.raw, newline)) + end + end + text
-    else:
-        raw, tail = head.raw + (b"" if ends_line(head.raw.removeprefix(BOM)) else end) + text, b""
-    if len(LINE_END.findall(tail)) <= (not last):
-        tail = end if last else end + end
-    return head._replace(raw=_cut(raw) + tail)
+    text = text.removeprefix(BOM)
+    if not text or _contains(top, text):
+        return top
+    end = newline.encode()
+    if top.removeprefix(BOM).strip():
+        return behind(top, [text]) + (end if last else end + end)
+    return top + (b"" if ends_line(top.removeprefix(BOM)) else end) + text + (end if last else end + end)
 
 
-def _tail(raw: bytes) -> bytes:
-    """Return the last line end of a source and the blank lines behind it."""
-    return raw[len(_cut(raw)) :]
+def behind(data: bytes, blocks: Sequence[bytes]) -> bytes:
+    """Return a file with blocks appended, a blank line before each, with the file's own line ends.
+
+    A code fence or HTML block that the file leaves open would swallow them, so it is closed first.
+    """
+    newline = newline_of(data) if data else "\n"
+    text = b"\n".join(blocks)
+    if newline != "\n":
+        text = encode(decode(text).replace("\r\n", "\n").replace("\n", newline))
+    data = close_end(data, newline)
+    return data.rstrip(b"\r\n") + newline.encode() * 2 + text if data.strip() else text
 
 
 def _cut(raw: bytes) -> bytes:
@@ -209,7 +194,7 @@ def close_end(data: bytes, newline: str) -> bytes:
 
 
 def _is_open(raw: bytes) -> bool:
-    return scan(raw, _start(raw)).open_end
+    return scan(raw, front_end(raw, len(BOM) if raw.startswith(BOM) else 0)).open_end
 
 
 def _contains(data: bytes, text: bytes) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from functools import partial
 
 from app.tui.forms.conflicts import ask_command
@@ -14,13 +13,11 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import (
     add_task,
     done_task,
-    duplicate_task,
     edit_task,
     progress_task,
     reopen_task,
     retag_tasks,
     shift_priorities,
-    split_task,
     start_task,
 )
 from memory.files.tasks.model import Task
@@ -28,8 +25,6 @@ from memory.files.tasks.quick import EXAMPLE, checked_quick, read_quick
 from widgets.dialogs.dialogs import Prompt
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.input.date_fields import as_written, date_field
-from widgets.input.fields import FieldSpec
-from widgets.pane.offers import Build, FormPlan, Values
 from widgets.pane.removing import chain
 from widgets.panes.tasks.quick import quick_words
 
@@ -281,26 +276,6 @@ def _asking(context: Context, verb: str, tasks: list[Task]) -> Otherwise:
         return ask_command(context, error, tasks[0].title, write)
 
     return otherwise
-
-
-def duplicate(context: Context) -> Step:
-    """Make a copy of the task."""
-    ref, now = _chosen(context)[0].ref, context.clock()
-    return context.change("tasks.copy", lambda snapshot: duplicate_task(snapshot, ref, now=now), follow=True)
-
-
-def split(context: Context) -> Step:
-    """Make several tasks of one, a line each."""
-    task = _chosen(context)[0]
-    ref = task.ref
-
-    def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
-
-        return lambda snapshot: split_task(snapshot, ref, values["parts"].split("\n"), now=now)
-
-    field = FieldSpec("parts", "one per line", "multiline", required=True)
-    plan = FormPlan("Split task", (field,), build, "tasks.split")
-    return context.form(open_pane(context), plan, task, note=task.title[:200])
 
 
 def plan(context: Context) -> Step:

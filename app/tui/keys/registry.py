@@ -249,8 +249,6 @@ COMMANDS: tuple[Command, ...] = (
     _command("task.lower", "minus", "tasks.lower", "lower", on.TASK, bulk=True),
     _command("task.due", "D", "tasks.due", "due", on.TASK, bulk=True),
     _command("task.assign", "i", "tasks.assign", "assign", on.TASK, bulk=True),
-    _command("task.copy", "", "tasks.duplicate", "duplicate", on.TASK),
-    _command("task.split", "", "tasks.split", "split", on.TASK),
     _command("task.plan", "", "tasks.plan", "plan", on.TASK),
     _command("task.note", "", "tasks.note", "note", on.TASK),
     _command("task.tags", "t", "tasks.tags", "tags", on.TASK, bulk=True),

@@ -41,8 +41,6 @@ Refs = str | Sequence[str]
 """The ref of one task, or those of several."""
 TITLES = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed (last 7 days)"}
 """The headings of sections that memdeck creates."""
-_DOING = ("progress", "started", "completed", "outcome", "lastUpdate", "cronJobId")
-"""The fields that belong to the doing of a task, which its copy does not have."""
 
 
 class _Plan(NamedTuple):
@@ -240,62 +238,6 @@ def shift_priorities(snapshot: Snapshot, refs: Refs, by: int, *, now: datetime) 
         return _Plan(with_heading(task.entry, wanted, task.title), verb="raised" if by > 0 else "lowered")
 
     return _edited(snapshot, refs, planned, now)
-
-
-def duplicate_task(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
-    """Put a copy of a task below it, or on top of Pending where it was begun or finished; `created` is now.
-
-    What belongs to the doing of the old one is left out: progress, started, completed, outcome, cron job.
-    """
-    task = as_entries([find_task(snapshot, ref)])[0]
-    entry = task.entry.with_title(task.entry.title)
-    for key in _DOING:
-        entry = with_text(entry, key, None)
-    entry = with_heading(entry, task.priority, f"{task.title} (copy)")
-    entry = with_text(entry, "created", format_local(now, snapshot.zone))
-    return _put_below(task, task.document, [entry], f"copied {short(task.title)}")
-
-
-def split_task(snapshot: Snapshot, ref: str, titles: Sequence[str], *, now: datetime) -> Edit:
-    """Make a task of each title, below the one they are parts of; they get its priority, date, tags and assignee.
-
-    The task itself stays and its notes name the parts; what recurs is not passed on. Raises UsageError `task.parts`
-    where there is no title, and as `add_task` for one that cannot be a heading.
-    """
-    task = as_entries([find_task(snapshot, ref)])[0]
-    parts = [title.strip() for title in titles if title.strip()]
-    if not parts:
-        raise UsageError("task.parts", "there is nothing to split it into", "write one title a line")
-    zone, document = snapshot.zone, task.document
-    values = {
-        "due": task.due,
-        "assigned": task.assigned,
-        "created": format_local(now, zone),
-        "orchestrationId": task.orchestration_id,
-        "tags": write_tags(task.tags) or None,
-        "notes": f"Part of: {task.title}",
-    }
-    entries = []
-    for part in parts:
-        entry = Entry.compose(heading(task.priority, part), "", document.newline)
-        for key, value in values.items():
-            entry = with_text(entry, key, value)
-        entries.append(entry)
-    named = "Parts: " + "; ".join(parts)
-    notes = f"{task.notes}\n{named}" if task.notes else named
-    document = document.replace_entry(*task.at, task.written(with_text(task.entry, "notes", notes)))
-    return _put_below(task, document, entries, f"split {short(task.title)} into {len(parts)}")
-
-
-def _put_below(task: Task, document: Document, entries: Sequence[Entry], summary: str) -> Edit:
-    """Return the edit that puts entries below a pending task, on top of Pending for any other."""
-    section, place = task.at[0], task.at[1] + 1
-    if task.section != "pending":
-        document, section = with_section(document, "pending")
-        place = 0
-    for number, entry in enumerate(entries):
-        document = document.insert_entry(section, place + number, entry)
-    return _left(document, summary, (section, place))
 
 
 # -- the one way in which tasks change --------------------------------------------------------------------------------

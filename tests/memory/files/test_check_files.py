@@ -89,7 +89,7 @@ T = "## Pending\n### [LOW] A\n- created: 2024-01-01\n"
         ("config.md", "## W\n- maxJournalEntries: x\n", ("error", 2, "config.value")),
         ("config.md", "## W\n- target: a\n## X\n- target: b\n", ("warning", 4, "config.twice")),
         ("config.md", "## W\n- archiveCompletedAfterDay: 3\n", ("error", 2, "config.malformed")),
-        ("config.md", "## W\n- knowledgeStaleAfterDay: 3\n", ("warning", 2, "config.unknown_key")),
+        ("config.md", "## W\n- journalTaskChange: true\n", ("warning", 2, "config.unknown_key")),
         ("config.md", "## W\n- TimeZone: UTC\n", ("error", 2, "config.malformed")),
         ("config.md", "## W\n- channelId: nope (Bot)\n", ("warning", 2, "link.dangling")),
         ("orchestration.md", "## Active Plans\n### A\n- created: x\n", ("error", 3, "plan.date")),

@@ -7,19 +7,17 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.document import Document, parse
-from memory.errors import NotFoundError, UsageError
+from memory.errors import NotFoundError
 from memory.files.edit import Edit
 from memory.files.journal.model import Journal
 from memory.files.plans.model import find_plan
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import (
     done_task,
-    duplicate_task,
     edit_task,
     remove_task,
     retag_tasks,
     shift_priorities,
-    split_task,
 )
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -151,40 +149,6 @@ def test_tasks_move_together() -> None:
     assert [task.outcome for task in finished] == ["all good"] * 6 + ["fine"]
 
 
-def test_a_copy_is_a_new_task() -> None:
-    """Fields nobody knows go along, what was done with the old one does not."""
-    snapshot = snapshot_of()
-    one, *_, six, seven = snapshot.tasks
-    copied = after(duplicate_task(snapshot, one.ref, now=NOW)).tasks.tasks[1]
-    assert (copied.title, copied.priority, copied.created) == ("one (copy)", "HIGH", "2024-01-15 10:30")
-    assert copied.extra == {"odd": "kept as it is"}
-    for task in (six, seven):
-        edit = duplicate_task(snapshot, task.ref, now=NOW)
-        copied = after(edit).tasks.tasks[0]
-        assert copied.ref == edit.ref
-        assert (copied.section, copied.started, copied.progress, copied.outcome) == ("pending", None, None, None)
-
-
-def test_a_task_is_split_into_parts() -> None:
-    """Parts stand below it with its priority and date, know where they come from, and it names them."""
-    snapshot = snapshot_of()
-    edit = split_task(snapshot, snapshot.tasks.tasks[0].ref, ["first part", "", "  second "], now=NOW)
-    one, first, second, *_ = after(edit).tasks.tasks
-    assert edit.ref == first.ref
-    assert [(part.title, part.priority, part.due, part.tags) for part in (first, second)] == [
-        ("first part", "HIGH", "2024-01-20", ("Api", "ops")),
-        ("second", "HIGH", "2024-01-20", ("Api", "ops")),
-    ]
-    assert first.notes == "Part of: one"
-    assert one.notes == "Parts: first part; second"
-    six = snapshot.tasks.tasks[5]
-    found = after(split_task(snapshot, six.ref, ["a"], now=NOW)).tasks
-    assert found.tasks[0].title == "a"
-    assert found.tasks[6].notes == "first\nParts: a"
-    with pytest.raises(UsageError):
-        split_task(snapshot, six.ref, [" "], now=NOW)
-
-
 def test_a_checked_item_stays_completed() -> None:
     """Under a heading that is no section only the box says that a task is completed: no edit of several drops it."""
     text = "## 1. Setup\n\n- [x] Make it\n- [ ] Test it\n\n### [x] Ship it\n"
@@ -194,7 +158,6 @@ def test_a_checked_item_stays_completed() -> None:
         edit_task(snapshot, refs, set={"assigned": "amy"}, now=NOW),
         retag_tasks(snapshot, refs, add=["a"], now=NOW),
         shift_priorities(snapshot, refs, 1, now=NOW),
-        split_task(snapshot, refs[0], ["part"], now=NOW),
     ):
         found = {task.title: task.section for task in after(edit).tasks}
         assert (found["Make it"], found["Test it"], found["Ship it"]) == ("completed", "pending", "completed")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memory.errors import UsageError
-from memory.typed.exchange import behind, new_block
-from memory.typed.merging import merged
+from memory.typed.exchange import new_block
+from memory.typed.merging import behind, merged
 
 
 @pytest.mark.parametrize(

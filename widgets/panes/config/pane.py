@@ -23,8 +23,6 @@ from widgets.text.words import next_run, until
 HELP = {
     "timezone": "The time zone of times without one: an IANA name such as Europe/Berlin. Default: the machine's.",
     "journalTaskChanges": "Whether starting, finishing and reopening a task writes an entry into the journal.",
-    "knowledgeStaleAfterDays": "After how many days Knowledge marks an item as stale. An item without a date "
-    "counts from the last change of the file. 0: never; default: 180.",
     "expression": "When the heartbeat looks at the tasks: a cron expression.",
     "cronJobId": "The cron job that this belongs to.",
     "projectId": "The project that the heartbeat works in.",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, ClassVar
 
 from memory.files.journal.edits import remove_entry, replace_entry_text
-from memory.files.journal.kinds import KINDS, author_of, came_from, kind_of
 from memory.files.journal.mentions import subject
 from memory.files.journal.model import JournalEntry, find_entry
 from memory.files.links import journal_naming, quoted
@@ -46,9 +45,7 @@ class JournalPane(Pane):
     title: ClassVar[str] = "Journal"
     files: ClassVar[tuple[str, ...]] = ("journal.md",)
     empty: ClassVar[str] = "What agents and people did, day by day.\n\nPress {entry.add|a} to write the first entry."
-    filter_fields: ClassVar[tuple[str, ...]] = ("date", "title", "time", "from", "kind", "about")
-    filter_words: ClassVar[tuple[str, ...]] = tuple(f"kind:{kind}" for kind in KINDS)
-    filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {"kind": KINDS}
+    filter_fields: ClassVar[tuple[str, ...]] = ("date", "title", "time", "about")
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,16 +100,8 @@ class JournalPane(Pane):
         return f"{item.date} {item.entry.text}"
 
     def field_text(self, item: JournalEntry, name: str) -> str:
-        """The value of a field for `name:value`: `from` is source and author, `kind` and `about` the subject."""
-        match name:
-            case "from":
-                return f"{came_from(item)} {author_of(item)}".strip()
-            case "kind":
-                return kind_of(item.title)
-            case "about":
-                return ", ".join(quoted(item.entry.text))
-            case _:
-                return super().field_text(item, name)
+        """The value of a field for `name:value`; `about` has the titles that the entry quotes."""
+        return ", ".join(quoted(item.entry.text)) if name == "about" else super().field_text(item, name)
 
     def field_fits(self, item: JournalEntry, name: str, value: str) -> bool | None:
         """For `about:` with the digits of a ref: whether the entry mentions the title of the item with that ref."""

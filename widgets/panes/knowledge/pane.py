@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
-from memory.files.knowledge.hints import KnowledgeHints, hints_of
+from memory.files.knowledge.hints import Twin, near_twins
 from memory.files.knowledge.model import KnowledgeItem, add_knowledge, edit_knowledge, find_knowledge, remove_knowledge
 from memory.files.snapshot import Snapshot
 from widgets.detail import DetailLine, Labelled, Prose, Spacer, Title
@@ -46,13 +46,13 @@ class KnowledgePane(OutlinePane):
 
     def __init__(self) -> None:
         super().__init__()
-        self._hints = KnowledgeHints()
+        self._twins: Mapping[str, Sequence[Twin]] = {}
 
     # Display
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
-        """Read the rows, and find stale and duplicate items."""
-        self._hints = hints_of(snapshot, now)
+        """Read the rows, and find duplicate items."""
+        self._twins = near_twins(snapshot.knowledge)
         return super().read(snapshot, now)
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
@@ -107,7 +107,7 @@ class KnowledgePane(OutlinePane):
             right = line(Piece(str(item.count), "muted"))
             left = line(self.indent(item), Piece(item.title, "strong" if item.depth == 0 else "plain"))
             return line(pad_line(left, max(0, width - line_width(right) - 1)), " ", right)
-        mark = row_mark(item, self._hints, width, self.glyphs)
+        mark = row_mark(self._twins.get(item.ref, ()), width, self.glyphs)
         room = width - line_width(mark)
         words = line(self.indent(item), item.text)
         if item.kind == "decision":
@@ -141,12 +141,12 @@ class KnowledgePane(OutlinePane):
             )
             if value
         ]
-        return [Prose(item.text, markdown=True), Spacer(), *more, *hint_lines(item, self._hints)]
+        return [Prose(item.text, markdown=True), Spacer(), *more, *hint_lines(self._twins.get(item.ref, ()))]
 
     def field_text(self, item: Any, name: str) -> str:
-        """The value of a field for `name:value`; `is` has the kind of the item and its hints."""
+        """The value of a field for `name:value`; `is` has the kind of the item, and whether it is said twice."""
         if name == "is" and not isinstance(item, Branch):
-            return states_of(item, self._hints)
+            return states_of(item, self._twins.get(item.ref, ()))
         return super().field_text(item, name)
 
     # What can be done

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, tzinfo
 
-from memory.files.plans.critical_path import critical_path
 from memory.files.plans.model import Plan
 from memory.files.plans.parts import PlanTask
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
@@ -48,7 +47,7 @@ def phase_words(tasks: tuple[PlanTask, ...]) -> str:
 
 
 def plan_detail(plan: Plan, now: datetime, zone: tzinfo, glyphs: Glyphs) -> list[DetailLine]:
-    """Title, state and progress, dates, one bar per phase, the critical path, and the plan's problems."""
+    """Title, state and progress, dates, one bar per phase, and the plan's problems."""
     status = plan.status or "no status"
     first: Line = line(state_sign(plan.status, glyphs), " ", Piece(status, STATE_TONES.get(status, "plain")))
     state: tuple[Line, ...] = (first,)
@@ -73,7 +72,6 @@ def plan_detail(plan: Plan, now: datetime, zone: tzinfo, glyphs: Glyphs) -> list
             Labelled(phase_name(phase.name), line(progress_line(share(phase.tasks), glyphs, 12)))
             for phase in plan.phases
         ]
-    parts += _path(plan, glyphs)
     if any(problem.level != "note" for problem in plan.problems):
         parts += [Spacer(), Caption("PROBLEMS")]
         parts += [
@@ -82,34 +80,6 @@ def plan_detail(plan: Plan, now: datetime, zone: tzinfo, glyphs: Glyphs) -> list
             if problem.level != "note"
         ]
     return parts
-
-
-def _path(plan: Plan, glyphs: Glyphs) -> list[DetailLine]:
-    """The chain of open tasks that determines how long the plan takes, and its length."""
-    path = critical_path([task for phase in plan.phases for task in phase.tasks])
-    if path is None or len(path.tasks) < 2:
-        return []
-    left = (
-        f"{len(path.tasks)} tasks"
-        if path.minutes is None
-        else f"{len(path.tasks)} tasks, {minutes_words(path.minutes)}"
-    )
-    rows: list[Line] = [line(Piece(f"{left} at least", "muted"))]
-    rows += [
-        line(
-            Piece("  " if not number else f"{glyphs.right} ", "muted"), state_sign(task.status, glyphs), " ", task.title
-        )
-        for number, task in enumerate(path.tasks)
-    ]
-    return [Spacer(), Caption("CRITICAL PATH"), Lines(tuple(rows))]
-
-
-def minutes_words(minutes: float) -> str:
-    """Minutes as people say them: `45 min`, `3 h`, `2 h 30 min`."""
-    hours, rest = divmod(round(minutes), 60)
-    return " ".join(
-        part for part in (f"{hours} h" if hours else "", f"{rest} min" if rest or not hours else "") if part
-    )
 
 
 def stated(plan: Plan) -> str:
