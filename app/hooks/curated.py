@@ -19,7 +19,7 @@ from memory.curated.model import OperationCall
 from memory.curated.providers.calls import ask, safe_text
 from memory.curated.recall.recall import RecallOptions, recall, turn_block
 from memory.curated.recall.snapshot import capture
-from memory.curated.sessions import ARCHIVE, EVENTS, LEDGER, append, end, place_of, read
+from memory.curated.sessions import EVENTS, LEDGER, append, end, place_of, read
 from memory.curated.system import CuratedMemory
 from memory.storage.own_folders import config_home
 from memory.systems import system_of, trust_of
@@ -152,9 +152,7 @@ class CuratedSession:
         while True:
             name = self._id if number == 1 else f"{self._id}.{number}"
             place = place_of(self._curated, name)
-            top = place.side.store.root / self._curated.settings["session.ledger_root"]
-            archived = top / ARCHIVE / place.workspace_id / name
-            if not (os.path.lexists(place.side.store.root / place.path(LEDGER)) or os.path.lexists(archived)):
+            if not os.path.lexists(place.side.store.root / place.path(LEDGER)):
                 return name
             number += 1
 

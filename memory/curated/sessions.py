@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -27,12 +26,9 @@ from .files.listing import listed_names
 from .files.names import check_session, is_segment
 from .model import Json, OperationCall
 from .providers.calls import ask
-from .settings import CuratedSettings
-from .sides import Side, archive
+from .sides import Side
 
 EVENTS, LEDGER, DAMAGED = "events.jsonl", "ledger.jsonl", "ledger.damaged.jsonl"
-ARCHIVE = "_archive"
-"""The folder of archived ledgers, beside those of the workspaces."""
 _META = ("agent_name", "session_type", "spawn_parent_id", "root_session_id", "spawn_depth")
 _KEYS = frozenset({"event_type", "content", "event_id", "turn_id", "agent_name", "timestamp"})
 
@@ -44,7 +40,6 @@ class SessionFolder(NamedTuple):
     workspace_id: str
     id: str
     folder: str
-    archived: bool = False
 
     def path(self, name: str) -> str:
         """Return one of its files, relative to the root of the store."""
@@ -94,29 +89,24 @@ def find_session(curated: Curated, session: str, workspace_id: str | None = None
     place = place_of(curated, session, workspace_id)
     if place.data(LEDGER) is not None or place.data(EVENTS) is not None:
         return place
-    for one in sessions(curated, archived=True):
+    for one in sessions(curated):
         if one.id == session and workspace_id in (None, one.workspace_id):
             return one
     words = f"there is no session {session[:80]!r}"
     raise NotFoundError("memory.not_found", words, "`curated session append` begins one")
 
 
-def sessions(curated: Curated, *, archived: bool = False) -> list[SessionFolder]:
-    """Return all sessions that have a folder, none without a home folder; with `archived` also the archived ones."""
+def sessions(curated: Curated) -> list[SessionFolder]:
+    """Return all sessions that have a folder, none without a home folder."""
     side = curated.sides.get("global")
     if side is None:
         return []
     top = curated.settings["session.ledger_root"]
-
-    def beneath(folder: str, kept: bool) -> list[SessionFolder]:
-        return [
-            SessionFolder(side, number, one, f"{folder}/{number}/{one}", kept)
-            for number in listed_names(side.store, folder, stat.S_ISDIR, is_segment)
-            if number != ARCHIVE
-            for one in listed_names(side.store, f"{folder}/{number}", stat.S_ISDIR, is_segment)
-        ]
-
-    return beneath(top, False) + (beneath(f"{top}/{ARCHIVE}", True) if archived else [])
+    return [
+        SessionFolder(side, number, one, f"{top}/{number}/{one}")
+        for number in listed_names(side.store, top, stat.S_ISDIR, is_segment)
+        for one in listed_names(side.store, f"{top}/{number}", stat.S_ISDIR, is_segment)
+    ]
 
 
 def ended_since(curated: Curated, since: datetime) -> set[str]:
@@ -130,33 +120,16 @@ def ended_since(curated: Curated, since: datetime) -> set[str]:
     return found
 
 
-class KeptSessions(NamedTuple):
-    """The number of kept sessions, the bytes of their files, and how long they are kept, in words."""
+def kept_sessions(curated: Curated, workspace_id: str | None = None) -> Json:
+    """Return the number of all sessions or those of one workspace, the bytes of their files, and until when they stay.
 
-    sessions: int
-    size: int
-    words: str
-
-    def json(self) -> Json:
-        """Return it for programs."""
-        return {"count": self.sessions, "bytes": self.size, "kept": self.words}
-
-
-def kept_sessions(curated: Curated, workspace_id: str | None = None) -> KeptSessions:
-    """Return the statistics of all sessions, or of those of one workspace."""
-    found = [one for one in sessions(curated, archived=True) if workspace_id in (None, one.workspace_id)]
-    size = 0
-    for path in (one.side.store.root / one.path(name) for one in found for name in (EVENTS, LEDGER)):
-        size += os.lstat(path).st_size if path.exists() else 0
-    return KeptSessions(len(found), size, keeping(curated.settings))
-
-
-def keeping(settings: CuratedSettings) -> str:
-    """Return in words until when sessions are kept: without a setting none is deleted by its age."""
-    days, most = settings["session.hard_delete_days"], settings["session.max_archive_bytes"]
-    aged = f"deleted {days:,} days after their end" if days else "none is deleted by its age"
-    room = f"{most / 2**30:.3g} GiB" if most >= 2**27 else f"{most:,} bytes"
-    return f"{aged}, the oldest archived ones beyond {room}"
+    Without a setting none is deleted by its age.
+    """
+    found = [one for one in sessions(curated) if workspace_id in (None, one.workspace_id)]
+    paths = (one.side.store.root / one.path(name) for one in found for name in (EVENTS, LEDGER))
+    days = curated.settings["session.hard_delete_days"]
+    kept = f"deleted {days:,} days after their end" if days else "none is deleted by its age"
+    return {"count": len(found), "bytes": sum(os.lstat(one).st_size for one in paths if one.exists()), "kept": kept}
 
 
 # -- reading and writing --------------------------------------------------------------------------------------------
@@ -312,7 +285,7 @@ def _shown(place: SessionFolder) -> tuple[Json, SessionLedger]:
         "root_session_id": meta.get("root_session_id"), "parent_session_id": meta.get("spawn_parent_id"),
         "spawn_depth": meta.get("spawn_depth"), "agent_name": meta.get("agent_name"),
         "session_type": meta.get("session_type"), "state": "running" if running else "ended",
-        "path": str(place.side.store.root / place.path(EVENTS if running else LEDGER)), "archived": place.archived,
+        "path": str(place.side.store.root / place.path(EVENTS if running else LEDGER)),
         "checksum": None if running else sha256(data).hexdigest(), "events_checksum": meta.get("checksum"),
         "created_at": meta.get("started_at"), "stopped_at": meta.get("ended_at"), "event_count": len(found.events),
     }, found  # fmt: skip
@@ -350,42 +323,18 @@ def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
 # -- upkeep ---------------------------------------------------------------------------------------------------------
 
 
-def _change(
-    one: SessionFolder, verb: str, work: Callable[[Transaction, SessionFolder], object], call: OperationCall
-) -> bool:
-    """Change the files of a session, and remove folders that are empty then; return False where nothing was to do."""
+def _change(one: SessionFolder, verb: str, work: Callable[[Transaction], object], call: OperationCall) -> None:
+    """Change the files of a session in one step of the change log, which keeps their bytes."""
 
     def plan(transaction: Transaction) -> str:
-        return f"{verb} session {one.id}" if work(transaction, one) else ""
+        work(transaction)
+        return f"{verb} session {one.id}"
 
-    done = one.side.change("curated.session", plan, actor=call.actor, now=call.now, recorded=True)
-    folder = one.side.store.root / one.folder
-    remove_empty([folder, folder.parent])
-    return done
-
-
-def _remove(transaction: Transaction, one: SessionFolder, names: Sequence[str] = (EVENTS, LEDGER, DAMAGED)) -> bool:
-    for name in names:
-        stored = transaction.read(one.path(name))
-        if stored.base is not None:
-            transaction.remove(one.path(name), base=stored.base)
-    return True
-
-
-def _drop_events(transaction: Transaction, one: SessionFolder) -> bool:
-    held = transaction.read(one.path(LEDGER))
-    if held.base is None:
-        return False
-    transaction.hold(one.path(LEDGER), base=held.base)
-    return _remove(transaction, one, (EVENTS,))
-
-
-def _archive(transaction: Transaction, one: SessionFolder, target: str) -> bool:
-    return archive(transaction, one.path(LEDGER), target) and _remove(transaction, one, (EVENTS, DAMAGED))
+    one.side.change("curated.session", plan, actor=call.actor, now=call.now, recorded=True)
 
 
 def prune(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Remove sessions with a sound ledger that ended longer ago than `hours`; the change log keeps their bytes.
+    """Remove sessions with a sound ledger that ended longer ago than `older_than_hours`; the log keeps their bytes.
 
     A session that has not ended, or whose ledger is damaged, stays.
     """
@@ -395,14 +344,24 @@ def prune(curated: Curated, args: Json, call: OperationCall) -> Json:
         moment = None if found.fault else found.ended_at
         if moment is None or call.now - moment <= timedelta(hours=args["older_than_hours"]):
             continue
-        if dry or _change(one, "pruned", _remove, call):
-            gone += 1
-            events += len(found.events)
+
+        def remove(transaction: Transaction, one: SessionFolder = one) -> None:
+            for path in map(one.path, (EVENTS, LEDGER, DAMAGED)):
+                stored = transaction.read(path)
+                if stored.base is not None:
+                    transaction.remove(path, base=stored.base)
+
+        if not dry:
+            _change(one, "pruned", remove, call)
+            folder = one.side.store.root / one.folder
+            remove_empty([folder, folder.parent])
+        gone += 1
+        events += len(found.events)
     return {"pruned_sessions": gone, "pruned_events": events, "dry_run": dry}
 
 
 def repair(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Rebuild damaged or missing ledgers from the events where these still exist.
+    """Rebuild damaged or missing ledgers from the events of their sessions.
 
     A damaged ledger is kept as `ledger.damaged.jsonl`. A session without new events for `session.events_purge_grace`
     counts as ended, even without a call to end it. What cannot be repaired is reported and stays.
@@ -414,23 +373,22 @@ def repair(curated: Curated, args: Json, call: OperationCall) -> Json:
         data, events = one.data(LEDGER), one.data(EVENTS)
         source = read(events or data or b"")
         moment = source.ended_at
-        if data is not None and not read(data).fault:
-            continue
         if data is None and (moment is None or call.now - moment < grace):
             continue  # It may still be running.
+        if data is not None and not read(data).fault:
+            continue
         if source.fault:
             problems.append({"session_id": one.id, "workspace_id": one.workspace_id, "reason": source.fault})
         if events is None or not source.events:
             continue
         made = ledger_of(events, one, format_utc(moment or call.now))
 
-        def renew(transaction: Transaction, one: SessionFolder, made: bytes = made) -> bool:
+        def renew(transaction: Transaction, one: SessionFolder = one, made: bytes = made) -> None:
             stored = transaction.read(one.path(LEDGER))
-            if stored.base is not None and stored.data != made:
+            if stored.base is not None:
                 before = transaction.read(one.path(DAMAGED))
                 transaction.write(one.path(DAMAGED), stored.data, base=before.base)
             transaction.write(one.path(LEDGER), made, base=stored.base)
-            return True
 
         if not dry:
             _change(one, "repaired", renew, call)
@@ -439,43 +397,3 @@ def repair(curated: Curated, args: Json, call: OperationCall) -> Json:
         "checked_sessions": len(found), "repaired_sessions": len(repaired), "repaired": repaired,
         "problems": problems, "dry_run": dry,
     }  # fmt: skip
-
-
-def sweep(curated: Curated, call: OperationCall, *, dry_run: bool = False) -> dict[str, int]:
-    """Clean up by the settings: drop events of ended sessions, archive old ledgers, purge the oldest archived ones.
-
-    Return the number of sessions, how many were archived, and how many left the archive.
-    """
-    settings = curated.settings
-    grace = timedelta(seconds=settings.seconds("session.events_purge_grace"))
-    cold, hard = (timedelta(days=settings[f"session.{key}"]) for key in ("cold_archive_days", "hard_delete_days"))
-    tally = {"sessions": 0, "archived": 0, "cleared": 0}
-    kept: list[tuple[datetime, SessionFolder, int]] = []
-
-    def change(one: SessionFolder, verb: str, work: Callable[[Transaction, SessionFolder], object]) -> None:
-        if not dry_run:
-            _change(one, verb, work, call)
-
-    for one in sessions(curated, archived=True):
-        tally["sessions"] += 1
-        data = one.data(LEDGER) or b""
-        found = read(data)
-        moment = None if found.fault else found.ended_at
-        if moment is None:
-            continue
-        age = call.now - moment
-        if one.archived:
-            kept.append((moment, one, len(data)))
-        elif age > cold:
-            tally["archived"] += 1
-            target = f"{settings['session.ledger_root']}/{ARCHIVE}/{one.workspace_id}/{one.id}/{LEDGER}"
-            change(one, "archived", partial(_archive, target=target))
-        elif age > grace and one.data(EVENTS) is not None:
-            change(one, "put away the events of", _drop_events)
-    size = 0
-    for moment, one, length in sorted(kept, key=lambda row: row[0], reverse=True):
-        size += length
-        if (hard and call.now - moment > hard) or size > settings["session.max_archive_bytes"]:
-            tally["cleared"] += 1
-            change(one, "cleared", _remove)
-    return tally

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from memory.base.toml_text import Toml, config_error, read_toml
+from memory.base.toml_text import config_error, read_toml
 from memory.storage import Store
 
 from .model import ORIGINS, Json
@@ -19,7 +19,6 @@ FILE = "config.toml"
 _CODE = "memory.config"
 _SPAN = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)")
 _SEGMENT = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.))*")
-_ROTATION = re.compile(r"[A-Za-z0-9_-]*\{date\}[._-]\{seq\}[A-Za-z0-9_-]*\.md")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -31,8 +30,8 @@ def _path(value: object) -> bool:
     return _one_line(value) and ".." not in str(value).split("/") and not str(value).startswith(("/", "~"))
 
 
-def _whole(least: int, most: int = 2**53) -> Callable[[object], bool]:
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+def _whole(least: int) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= 2**53
 
 
 def _share(value: object) -> bool:
@@ -54,10 +53,8 @@ _KINDS: Mapping[str, tuple[str, Callable[[object], object]]] = {
     "segment": ("the name of one folder", lambda value: _SEGMENT.fullmatch(str(value))),
     "count": ("a whole number from 0 on", _whole(0)),
     "positive": ("a whole number from 1 on", _whole(1)),
-    "hour": ("a whole number from 0 to 23", _whole(0, 23)),
     "share": ("a number from 0 to 1", _share),
     "span": ("a time such as 300ms, 60s, 10m or 24h", _span),
-    "rotation": ("a file name such as {date}.{seq}.md", lambda value: _ROTATION.fullmatch(str(value))),
     "origins": (f"a list of some of {', '.join(ORIGINS)}, each once", _origins),
 }
 """What a key of each kind takes, in words and as a test; other kinds are choices."""
@@ -66,8 +63,7 @@ _KINDS: Mapping[str, tuple[str, Callable[[object], object]]] = {
 class Key(NamedTuple):
     """One key: its `kind`, what it changes (`does`), and whether it is fixed while memdeck runs (`locked`).
 
-    `kind` is bool, text, path, count (0 or more), positive, share (0 to 1), span, origins, rotation, or choices joined
-    by `|`.
+    `kind` is bool, text, path, segment, count (0 or more), positive, share, span, origins, or choices joined by `|`.
     """
 
     name: str
@@ -81,14 +77,12 @@ KEYS: tuple[Key, ...] = (
     Key("enabled", True, "bool", "whether memories are written and recalled"),
     Key("global_dir", "", "path", "the folder of global memories, inside of $AGH_HOME (empty: memory)", True),
     Key("controller.mode", "hybrid", "hybrid|rules|llm", "whether a model is asked where the rules leave it open"),
-    Key("controller.max_latency", "300ms", "span", "how long a decision may wait for the model"),
     Key("controller.default_op_on_fail", "noop", "noop|reject", "what becomes of a question that the model fails"),
     Key("controller.scan_profile", "standard", "standard|strict", "what the content scan rejects"),
     Key("controller.llm.enabled", True, "bool", "whether a model may be asked at all"),
     Key("controller.llm.command", "", "text", "the command that answers; it needs an approval (empty: none)"),
     Key("controller.llm.model", "anthropic/claude-haiku-4", "text", "the name that the trace gives the model"),
     Key("controller.llm.top_k", 5, "positive", "how many targets the model chooses from"),
-    Key("controller.llm.prompt_version", "v1", "text", "the version of the question"),
     Key("controller.llm.timeout", "250ms", "span", "how long the model may take"),
     Key("controller.llm.max_tokens_out", 256, "positive", "a quarter of the bytes that its answer may have"),
     Key("controller.policy.max_content_chars", 4096, "positive", "characters of one memory"),
@@ -96,26 +90,15 @@ KEYS: tuple[Key, ...] = (
     Key("controller.policy.allow_origins", ORIGINS, "origins", "who may write"),
     Key("recall.top_k", 5, "positive", "how many memories a recall returns"),
     Key("recall.raw_candidates", 40, "positive", "how many each word index gives"),
-    Key("recall.fusion", "weighted", "weighted|rrf", "how the scores of the indexes are joined"),
-    Key("recall.include_already_surfaced", False, "bool", "whether memories shown before are shown again"),
-    Key("recall.include_system", False, "bool", "whether files of _system are found"),
     Key("recall.weights.bm25_unicode", 0.55, "share", "weight of the index of words"),
     Key("recall.weights.bm25_trigram", 0.20, "share", "weight of the index of letters"),
     Key("recall.weights.recency", 0.15, "share", "weight of the age"),
     Key("recall.weights.recall_signal", 0.10, "share", "weight of earlier recalls"),
     Key("recall.freshness.banner_after_days", 1, "count", "the age from which a memory carries a warning"),
     Key("recall.freshness.half_life_days", 14, "positive", "the age at which the weight of recency is a half"),
-    Key("recall.signals.queue_capacity", 256, "positive", "recalls that wait to be counted"),
-    Key("recall.signals.worker_retry_max", 3, "count", "how often counting is tried again"),
-    Key("recall.signals.metrics_enabled", True, "bool", "whether dropped signals are noted as events"),
     Key("decisions.prune_after_applied_days", 90, "count", "days that decisions are kept (0: for ever)"),
-    Key("decisions.keep_audit_summary", True, "bool", "whether a summary stays of decisions that go"),
-    Key("decisions.max_post_content_bytes", 65536, "positive", "bytes of a file that a decision keeps"),
     Key("extractor.enabled", True, "bool", "whether the inbox is consumed"),
-    Key("extractor.mode", "post_message", "post_message", "when the extractor looks at turns"),
-    Key("extractor.throttle_turns", 1, "positive", "turns between two extractions"),
     Key("extractor.deadline", "60s", "span", "how long an extraction may take"),
-    Key("extractor.sandbox_inbox_only", True, "bool", "whether the extractor writes to its inbox only"),
     Key("extractor.inbox_path", "_inbox", "path", "the folder of candidates"),
     Key("extractor.dlq_path", "_system/extractor/failures", "path", "the folder of candidates that failed"),
     Key("extractor.command", "", "text", "the command that names candidates; it needs an approval (empty: none)"),
@@ -126,11 +109,8 @@ KEYS: tuple[Key, ...] = (
     Key("dream.agent", "dreaming-curator", "text", "in whose name it runs"),
     Key("dream.min_hours", 24, "count", "hours since the last run"),
     Key("dream.min_sessions", 3, "count", "sessions since the last run"),
-    Key("dream.debounce", "10m", "span", "how long maintenance waits after a run that failed"),
     Key("dream.command", "", "text", "the command that writes the synthesis; it needs an approval (empty: none)"),
     Key("dream.timeout", "60s", "span", "how long that command may take"),
-    Key("dream.prompt_version", "v1", "text", "the version of its prompt"),
-    Key("dream.check_interval", "30m", "span", "how often maintenance looks at its gates"),
     Key("dream.gates.min_unpromoted", 5, "positive", "memories that wait to be promoted"),
     Key("dream.gates.min_recall_count", 2, "count", "recalls of each"),
     Key("dream.gates.min_score", 0.75, "share", "score of each"),
@@ -139,21 +119,12 @@ KEYS: tuple[Key, ...] = (
     Key("dream.scoring.weights.relevance", 0.35, "share", "weight of the recall signal"),
     Key("dream.scoring.weights.recency", 0.20, "share", "weight of the last recall"),
     Key("dream.scoring.weights.freshness", 0.15, "share", "weight of the first recall"),
-    Key("session.ledger_format", "jsonl", "jsonl", "the form of session ledgers"),
     Key("session.ledger_root", "sessions", "path", "the folder of session ledgers", True),
     Key("session.events_purge_grace", "24h", "span", "how long events of a session stay"),
-    Key("session.cold_archive_days", 30, "count", "days until a ledger is archived"),
     Key("session.hard_delete_days", 0, "count", "days until an archived ledger is deleted (0: never)"),
-    Key("session.max_archive_bytes", 10 * 1024**3, "positive", "bytes of archived ledgers; beyond, the oldest go"),
     Key("session.unbound_partition", "_unbound", "segment", "the folder of sessions without a workspace"),
-    Key("daily.max_bytes", 1024**2, "positive", "bytes of a daily log"),
     Key("daily.max_lines", 5000, "positive", "lines of a daily log"),
-    Key("daily.rotate_format", "{date}.{seq}.md", "rotation", "the name of a daily log that is full"),
-    Key("daily.dreaming_window", 7, "count", "days of daily logs that dreaming reads"),
     Key("daily.cold_archive_days", 30, "count", "days until a daily log is archived"),
-    Key("daily.hard_delete_days", 0, "count", "days until a daily log is deleted (0: never)"),
-    Key("daily.max_archive_bytes", 1024**3, "positive", "bytes of all archived daily logs"),
-    Key("daily.sweep_hour", 3, "hour", "the hour of the sweep"),
     Key("daily.archive_path", "_system/archive", "path", "the folder of archived daily logs"),
     Key("file.max_lines", 200, "positive", "lines of an index that a prompt gets"),
     Key("file.max_bytes", 25600, "positive", "bytes of an index that a prompt gets"),
@@ -161,10 +132,19 @@ KEYS: tuple[Key, ...] = (
     Key("provider.timeout", "2s", "span", "how long a provider may take"),
     Key("provider.failure_threshold", 5, "positive", "failures that open the breaker"),
     Key("provider.cooldown", "30s", "span", "how long the breaker stays open"),
-    Key("workspace.toml_path", ".agh/workspace.toml", ".agh/workspace.toml", "the file of the identity", True),
     Key("workspace.auto_create", True, "bool", "whether the first write gives a workspace an identity"),
 )
 BY_NAME = {key.name: key for key in KEYS}
+UNUSED = frozenset((
+    "controller.max_latency", "controller.llm.prompt_version", "recall.fusion", "recall.include_already_surfaced",
+    "recall.include_system", "recall.signals.queue_capacity", "recall.signals.worker_retry_max",
+    "recall.signals.metrics_enabled", "decisions.keep_audit_summary", "decisions.max_post_content_bytes",
+    "extractor.mode", "extractor.throttle_turns", "extractor.sandbox_inbox_only", "dream.debounce",
+    "dream.prompt_version", "dream.check_interval", "session.ledger_format", "session.cold_archive_days",
+    "session.max_archive_bytes", "daily.max_bytes", "daily.rotate_format", "daily.dreaming_window",
+    "daily.hard_delete_days", "daily.max_archive_bytes", "daily.sweep_hour", "workspace.toml_path",
+))  # fmt: skip
+"""Keys of agh without an effect here: a file that both programs read may have them."""
 
 
 class CuratedSettings:
@@ -222,18 +202,27 @@ def settings_of(data: bytes, file: str) -> CuratedSettings:
     values = dict(DEFAULTS.values)
     lines: dict[str, int] = {}
     for name, value in _flat(table):
+        if name in UNUSED:
+            continue
         line = toml.line_of("memory", *name.split("."))
         key = BY_NAME.get(name)
         if key is None:
-            raise config_error(_CODE, f"unknown key memory.{name[:80]}", file, line, _near(name))
-        why = _fault(key, value)
-        if why is not None:
-            raise config_error(_CODE, f"memory.{name} {why}", file, line)
+            near = get_close_matches(name, BY_NAME, 1)
+            hint = f"did you mean memory.{near[0]}?" if near else "`memdeck curated config` lists the keys"
+            raise config_error(_CODE, f"unknown key memory.{name[:80]}", file, line, hint)
+        choices = key.kind.split("|")
+        words, accepts = _KINDS.get(key.kind, (" or ".join(choices), choices.__contains__))
+        if not accepts(value):
+            raise config_error(_CODE, f"memory.{name} takes {words}", file, line)
         values[name] = tuple(value) if isinstance(value, list) else value
         lines[name] = line
-    settings = CuratedSettings(values, lines)
-    _check_together(settings, toml, file)
-    return settings
+    for weights in ("recall.weights", "dream.scoring.weights"):
+        total = sum(values[key.name] for key in KEYS if key.name.startswith(f"{weights}."))
+        if abs(total - 1) > 1e-6:
+            name = next((one for one in lines if one.startswith(weights)), weights)
+            at = toml.line_of("memory", *name.split("."))
+            raise config_error(_CODE, f"the weights of memory.{weights} add up to {total:g}, not to 1", file, at)
+    return CuratedSettings(values, lines)
 
 
 def seconds_of(text: str) -> float:
@@ -247,42 +236,11 @@ def seconds_of(text: str) -> float:
 def _flat(table: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in table.items():
         name = f"{path}{key}"
-        known = name in BY_NAME or not any(one.startswith(f"{name}.") for one in BY_NAME)
-        if not isinstance(value, Mapping) or (known and (name in BY_NAME or not value)):
-            yield name, value
-        else:
+        known = any(one.startswith(f"{name}.") for one in (*BY_NAME, *UNUSED))
+        if isinstance(value, Mapping) and (known or value):
             yield from _flat(value, f"{name}.")
-
-
-def _near(name: str) -> str:
-    near = get_close_matches(name, BY_NAME, 1)
-    return f"did you mean memory.{near[0]}?" if near else "`memdeck curated config` lists the keys"
-
-
-def _fault(key: Key, value: object) -> str | None:
-    """Return why a value is refused, None where it is accepted."""
-    choices = key.kind.split("|")
-    words, accepts = _KINDS.get(key.kind, (" or ".join(choices), lambda value: value in choices))
-    return None if accepts(value) else f"takes {words}"
-
-
-def _check_together(settings: CuratedSettings, toml: Toml, file: str) -> None:
-    lines = settings.lines
-
-    def fail(name: str, message: str) -> None:
-        raise config_error(_CODE, message, file, toml.line_of("memory", *name.split(".")))
-
-    for table in ("recall.weights", "dream.scoring.weights"):
-        total = sum(settings[key.name] for key in KEYS if key.name.startswith(f"{table}."))
-        if abs(total - 1) > 1e-6:
-            name = next((key.name for key in KEYS if key.name.startswith(f"{table}.") and key.name in lines), table)
-            fail(name, f"the weights of memory.{table} add up to {total:g}, not to 1")
-    if settings["recall.raw_candidates"] < settings["recall.top_k"]:
-        fail("recall.raw_candidates", "memory.recall.raw_candidates is less than memory.recall.top_k")
-    if settings["extractor.queue.coalesce_max"] < settings["extractor.throttle_turns"]:
-        fail("extractor.queue.coalesce_max", "memory.extractor.queue.coalesce_max is less than throttle_turns")
-    if settings["controller.mode"] == "llm" and not settings["controller.llm.enabled"]:
-        fail("controller.mode", "memory.controller.mode is llm, and memory.controller.llm.enabled is false")
+        else:
+            yield name, value
 
 
 def _plain(value: object) -> object:

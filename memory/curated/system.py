@@ -24,15 +24,13 @@ from memory.workspace import Outcome, Workspace
 
 from .control.carry_out import WORDS
 from .control.decide import changed_meanwhile
-from .control.propose import propose, revert
+from .control.propose import propose
 from .curated import Curated
-from .dreaming.dream import trigger
 from .exchange import items_of, take
 from .model import INDEX, Invalid, Memory, OperationCall, Root
 from .operations.memories import CANDIDATES, selector
 from .overview import CuratedOverview, overview
-from .recall.find import RecallFound as RecallFound
-from .recall.find import find, find_about
+from .recall.find import find_about
 from .sessions import kept_sessions
 from .upkeep import maintain
 
@@ -228,7 +226,7 @@ class CuratedMemory(System):
         for one in look.memories:
             counts[one.root.label] = counts.get(one.root.label, 0) + 1
         number = None if look.error is not None else self.curated.workspace_id()
-        kept = kept_sessions(self.curated, number).sessions if number else 0
+        kept = kept_sessions(self.curated, number)["count"] if number else 0
         if kept:
             counts["sessions kept"] = kept
         error = None if look.error is None else str(look.error)
@@ -293,28 +291,6 @@ class CuratedMemory(System):
         ref = next((f"curated#{one.key}" for one in found if one.filename == decision.target_filename), None)
         return Outcome(_made(done.change, words, call), words, ref)
 
-    def take_back(self, decision_id: str, *, actor: str, now: datetime) -> Outcome:
-        """Revert a decision; errors as `revert`."""
-        call = OperationCall(now, actor)
-        self.curated.finish_interrupted(now)
-        done = revert(self.curated, decision_id, call)
-        words = f"took back {done.decision.op} of {done.decision.target_filename}"
-        return Outcome(_made(done.change, words, call), words)
-
-    def dream(self, *, force: bool, actor: str, now: datetime) -> Outcome:
-        """Dream on each side whose gates are open; RefusedError `memory.dream.closed` with the gates if none is."""
-        call = OperationCall(now, actor)
-        self.curated.finish_interrupted(now)
-        found = trigger(self.curated, {"force": force}, call)
-        if not found["triggered"]:
-            raise RefusedError("memory.dream.closed", f"no dream: {found['reason']}", "nothing was written")
-        words = f"dreamt: {found['dream']['promoted_count']} memories gathered"
-        return Outcome(_made(None, words, call), words)
-
-    def search(self, text: str, now: datetime) -> RecallFound:
-        """Return what a question finds among the visible memories; it is not counted as a recall."""
-        return find(self.curated, text, self.curated.visible(), now=now)
-
     def doctor_lines(self) -> Iterable[Advice]:
         """Yield the folders that have the same identity, damaged records, and how long sessions are kept."""
         try:
@@ -328,10 +304,9 @@ class CuratedMemory(System):
                 f"records of decisions were damaged and began anew; the damaged ones are {path}",
                 "the memories are whole; remove the file when you do not need it",
             )
-        if kept.sessions:
-            count = f"{kept.sessions:,} {'session' if kept.sessions == 1 else 'sessions'}"
+        if kept["count"]:
             yield Advice(
-                f"{count} of agents are kept ({kept.size:,} bytes): {kept.words}",
+                f"sessions of agents that are kept: {kept['count']:,} ({kept['bytes']:,} bytes), {kept['kept']}",
                 "`memdeck curated config session` lists the settings, `memdeck curated session prune` removes them now",
             )
         for copy in copies:

@@ -16,7 +16,7 @@ from .control.decision import prune
 from .curated import Curated
 from .dreaming import dream as dreaming
 from .extract.inbox import waiting
-from .extract.turns import extract, queued
+from .extract.turns import extract_all, queued
 from .index.records import time_of
 from .model import OperationCall
 from .sides import Side
@@ -58,17 +58,14 @@ def _drained(curated: Curated, call: OperationCall, dry_run: bool) -> RuleReport
     turns = list(queued(curated))
     if not turns and not waiting(curated):
         return None
-    if not dry_run:
-        # With a model each session is slow.
-        most = curated.settings["extractor.queue.capacity"] if "extractor" in curated.models else len(turns)
-        for session in turns[:most]:
-            extract(curated, session, call)
+    # A model is slow: one run asks it about some sessions only.
+    why = "" if dry_run else extract_all(curated, turns[: curated.settings["extractor.queue.capacity"]], call)[1]
     before = kept = count(curated)
     said, acts = f"would decide on {before} candidates, and look at the turns of {len(turns)} sessions", True
     if not dry_run:
         done = consume(curated, call)
         ops = ", ".join(f"{number} {op}" for op, number in sorted(done.decisions.items()))
-        said = f"decided: {ops or 'nothing'}; {done.failed} failed" + (f"; {done.reason}" if done.reason else "")
+        said = "; ".join(filter(None, (f"decided: {ops or 'nothing'}", f"{done.failed} failed", done.reason, why)))
         kept, acts = max(before - done.consumed, 0), done.consumed > 0
     return RuleReport(
         "drain-curated-inbox", "_inbox", before, kept, 0, before - kept, what=("candidate", "decided"), said=said,
@@ -78,7 +75,7 @@ def _drained(curated: Curated, call: OperationCall, dry_run: bool) -> RuleReport
 
 def _pruned(curated: Curated, now: datetime, dry_run: bool) -> RuleReport:
     days = curated.settings["decisions.prune_after_applied_days"]
-    before, gone = prune(curated.sides["workspace"], curated.settings, now, dry_run=dry_run)
+    before, gone = prune(curated.sides["workspace"], days, now, dry_run=dry_run)
     moves = tuple(
         Gone(None, f"{one.op} {one.target_filename}".strip(), "nowhere", time_of(one.applied_at or 0)[:10])
         for one in gone
@@ -90,51 +87,47 @@ def _pruned(curated: Curated, now: datetime, dry_run: bool) -> RuleReport:
 
 
 def _swept(curated: Curated, call: OperationCall, dry_run: bool) -> RuleReport | None:
-    """Archive old session ledgers; None if there are none."""
-    tally = sessions.sweep(curated, call, dry_run=dry_run)
-    if not tally["sessions"]:
+    """Remove sessions that ended `session.hard_delete_days` ago; None without a session, or without that setting."""
+    days, before = curated.settings["session.hard_delete_days"], len(sessions.sessions(curated))
+    if not days or not before:
         return None
-    moved, gone = tally["archived"], tally["cleared"]
-    said = f"{moved} archived, {gone} left the archive" if moved or gone else ""
-    kept, what = tally["sessions"] - moved - gone, ("session", "archived")
+    done = sessions.prune(curated, {"older_than_hours": 24 * days, "dry_run": dry_run}, call)
+    gone = done["pruned_sessions"]
     return RuleReport(
-        "archive-session-ledgers", _PERSON, tally["sessions"], kept, moved, gone, what=what, said=said, acts=bool(said)
-    )
+        "prune-sessions", _PERSON, before, before - gone, 0, gone, what=("session", "cleared"),
+        said=f"{gone} ended more than {days} days ago" if gone else "", acts=gone > 0,
+    )  # fmt: skip
 
 
 def _logged(curated: Curated, side: Side, call: OperationCall, dry_run: bool) -> RuleReport | None:
-    """Write and archive the daily logs of a side, once a day; None if there was nothing to do, or it is not due."""
-    if not curated.settings["enabled"] or not daily.is_due(curated, side, call.now):
+    """Write and archive the daily logs of a side; None if there was nothing to do."""
+    done = daily.sweep(curated, side, call, dry_run=dry_run) if curated.settings["enabled"] else {}
+    moved = done.get("archived", 0)
+    if not moved and not done.get("written"):
         return None
-    done = daily.sweep(curated, side, call, dry_run=dry_run)
-    if not any(done.values()):
-        return None
-    said = ", ".join(f"{done[key]} {key}" for key in ("written", "archived", "purged") if done[key])
-    before = done["logs"] + done["purged"]
+    said = ", ".join(f"{done[key]} {key}" for key in ("written", "archived") if done[key])
+    what = ("daily log", "archived")
     return RuleReport(
-        "sweep-daily-logs", _file(side), before, before - done["archived"] - done["purged"], done["archived"],
-        done["purged"], what=("daily log", "put away"), said=said, acts=bool(said),
-    )  # fmt: skip
+        "sweep-daily-logs", _file(side), done["logs"], done["logs"] - moved, moved, 0, what=what, said=said, acts=True
+    )
 
 
 def _dreamed(
     curated: Curated, side: Side, call: OperationCall, dry_run: bool, warnings: list[str]
 ) -> RuleReport | None:
-    """Dream on one side; None if dreaming is off, not due, or no memory was ever recalled there."""
-    on = curated.settings["dream.enabled"] and curated.settings["enabled"]
-    if not on or not dreaming.is_due(curated, side, call.now, dry_run=dry_run):
+    """Dream on one side; None if dreaming is off, or no memory was ever recalled there."""
+    if not curated.settings["dream.enabled"] or not curated.settings["enabled"]:
         return None
     done = dreaming.dream(curated, side, call, dry_run=dry_run)
-    count = len(done.gates.waiting)
-    if not count and done.run is None:
+    count, run = len(done.gates.waiting), done.run
+    if not count and run is None:
         return None
     said = f"{side.name}: {done.reason}"
-    if done.run is not None:
-        if done.run.status == "failed":
-            warnings.append(f"curated memory: the dream failed: {done.run.error}")
-        target = done.run.facts.get("target_filename")
-        said = f"{side.name}: {done.run.state}, {done.run.promoted_count} memories in {target}"
-    acts = done.run is not None or (dry_run and not done.gates.closed())
+    if run is not None:
+        if run.status == "failed":
+            warnings.append(f"curated memory: the dream failed: {run.error}")
+        said = f"{side.name}: {run.state}, {run.promoted_count} memories in {run.facts.get('target_filename')}"
+    acts = run is not None or (dry_run and not done.gates.closed())
     what = ("memory", "promoted")
     return RuleReport("dream-curated-memory", _file(side), count, count, 0, 0, what=what, said=said, acts=acts)
 

@@ -20,7 +20,7 @@ from memory.curated.settings import CuratedSettings
 from memory.errors import RefusedError
 
 from .candidate import Candidate, View, slot
-from .decision import Decision, RuleTrace, hash_of
+from .decision import PROMPT_VERSION, Decision, RuleTrace, hash_of
 
 COLLISION = "controller.exact_slug_collision"
 """The rule for a candidate whose name belongs to another memory."""
@@ -74,8 +74,7 @@ class Controller:
             _bounded(candidate.metadata.get("reason") or self.reason, self.op), tuple(self.traces), confidence,
             candidate.hash, candidate.origin, {} if header is None else header.json(),
             "" if header is None else slot(candidate.entity), "" if header is None else slot(candidate.attribute),
-            source=source, llm_trace=llm, prompt_version=settings["controller.llm.prompt_version"],
-            workspace_id=candidate.workspace_id,
+            source=source, llm_trace=llm, workspace_id=candidate.workspace_id,
         )  # fmt: skip
         return self._with_bytes(made, read, now) if made.changes else made
 
@@ -225,14 +224,6 @@ class Controller:
         assert candidate.header is not None
         header = _stamped(candidate.header, candidate.origin, target, now)
         post = text_of(header, candidate.content).encode()
-        most = self._settings["decisions.max_post_content_bytes"]
-        if len(post) > most:
-            words = f"the file has {len(post)} bytes of {most}"
-            trace = RuleTrace("controller.policy.max_post_content_bytes", False, words)
-            return made._replace(
-                op="reject", reason=words, trace=(*made.trace, trace), prior=None, prior_hash=hash_of(None),
-                confidence=1.0, target_filename="", targets=(),
-            )  # fmt: skip
         return made._replace(header=header.json(), post=post, post_hash=digest(post))
 
     # -- the tiebreaker -------------------------------------------------------------------------------------------
@@ -242,11 +233,10 @@ class Controller:
         settings, candidate = self._settings, self._candidate
         assert candidate.header is not None
         offered = {one.filename: one for one in self.open[: settings["controller.llm.top_k"]]}
-        version, limit = settings["controller.llm.prompt_version"], settings["controller.llm.max_tokens_out"] * 4
-        seconds = min(settings.seconds("controller.llm.timeout"), settings.seconds("controller.max_latency"))
+        limit, seconds = settings["controller.llm.max_tokens_out"] * 4, settings.seconds("controller.llm.timeout")
         header, kind = candidate.header, candidate.header.type
         question: Json = {
-            "version": version,
+            "version": PROMPT_VERSION,
             "candidate": {
                 "name": header.name, "type": kind, "description": header.description, "entity": candidate.entity,
                 "attribute": candidate.attribute, "content": candidate.content[:_CONTENT],
@@ -259,7 +249,7 @@ class Controller:
                        "confidence": "0 to 1", "reason": "one sentence"},
         }  # fmt: skip
         model = settings["controller.llm.model"]
-        trace: Json = {"model": model, "prompt_version": version, "latency_ms": 0, "error": None}
+        trace: Json = {"model": model, "prompt_version": PROMPT_VERSION, "latency_ms": 0, "error": None}
         begun = time.perf_counter()
         try:
             answer = _read_answer(tiebreaker.ask(question, seconds=seconds, limit=limit, now=now), [*offered], limit)

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from memory.curated.files.listing import digest
 from memory.curated.index.records import add_event, milliseconds, read_number, time_of, write_number
 from memory.curated.model import Json, Root
-from memory.curated.settings import CuratedSettings
 from memory.curated.sides import Side
 
 PROMPT_VERSION = "v1"
@@ -199,9 +198,8 @@ def decided(side: Side, key: str) -> Decision | None:
     return found[0] if found else None
 
 
-def prune(side: Side, settings: CuratedSettings, now: datetime, *, dry_run: bool) -> tuple[int, list[Decision]]:
-    """Delete decisions carried out before the limit; return how many existed in all, and the deleted ones."""
-    days = settings["decisions.prune_after_applied_days"]
+def prune(side: Side, days: int, now: datetime, *, dry_run: bool) -> tuple[int, list[Decision]]:
+    """Delete decisions carried out so many days ago (0: none); return how many existed in all, and the deleted ones."""
     limit = milliseconds(now) - days * 86_400_000
     before = side.records.look(lambda db: int(db.execute("SELECT count(*) FROM memory_decisions").fetchone()[0]), 0)
     gone = [] if not days else side.records.look(lambda db: select(side, db, _OLD, [limit]), list[Decision]())
@@ -209,16 +207,10 @@ def prune(side: Side, settings: CuratedSettings, now: datetime, *, dry_run: bool
         return before, gone
 
     def write(db: sqlite3.Connection) -> None:
-        if settings["decisions.keep_audit_summary"]:
-            counts: dict[str, int] = {}
-            for one in gone:
-                counts[one.op] = counts.get(one.op, 0) + 1
-            first, last = gone[0].decided_at, gone[-1].decided_at
-            facts = {"counts": counts, "first": first, "last": last}
-            add_event(db, side.records.workspace_id, "memory.decisions.audit_summarized", now, None, facts)
         for one in gone:
             db.execute("DELETE FROM memory_decisions WHERE id = ?", (one.id,))
-        add_event(db, side.records.workspace_id, "memory.decisions.pruned", now, None, {"count": len(gone)})
+        facts = {"count": len(gone), "first": gone[0].decided_at, "last": gone[-1].decided_at}
+        add_event(db, side.records.workspace_id, "memory.decisions.pruned", now, None, facts)
 
     side.records.run(write)
     return before, gone

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from memory.base.clock import format_utc
 from memory.base.scan import scan
 from memory.curated.control.candidate import Candidate
 from memory.curated.control.propose import propose
 from memory.curated.curated import Curated
-from memory.curated.daily import days_before
 from memory.curated.files.listing import read_file
 from memory.curated.files.names import free_path, slug
-from memory.curated.index.records import milliseconds, read_number, utc_day, write_number
+from memory.curated.index.records import milliseconds, utc_day
 from memory.curated.model import DREAM, Header, Json, Memory, OperationCall, Root
 from memory.curated.models import ModelError, read_value
 from memory.curated.settings import CuratedSettings
@@ -27,9 +24,10 @@ from memory.storage.changes import new_id
 from memory.storage.transaction import Transaction
 
 from .gates import Gates, Weighed, gates_of
-from .runs import DreamRun, fail, find_run, finish, give, record, runs, take
+from .runs import DreamRun, begin, fail, find_run, finish, runs
 
-FOLDER, FAILURES = "_system/dreaming", "_system/dreaming/failures"
+FOLDER = "_system/dreaming"
+PROMPT_VERSION = "dream.v1"
 LONGEST = 220
 """How many characters of one memory go into a synthesis."""
 INTRO = "What was recalled most, gathered from single memories; they stay as they are."
@@ -64,44 +62,30 @@ def dream(
     `retries` is a failed run: its gates were open, and its memories are gathered again. A run that fails is recorded
     and returned; MemdeckError where it cannot be recorded.
     """
-    now, forced = call.now, force or retries is not None
+    forced = force or retries is not None
     wanted = None if retries is None else {one["id"] for one in retries.facts.get("candidates", [])}
-
-    def look(own: str = "") -> tuple[Gates, list[Weighed], str]:
-        """Return the gates, the memories to gather, and why a run may not begin."""
-        found = gates_of(curated, side, now, own=own, force=forced)
-        waiting = [one for one in found.waiting if wanted is None or one.memory.id in wanted]
-        reason = "; ".join(gate.words for gate in found.closed(force=forced))
-        return found, waiting, reason or ("" if waiting else "no memory was recalled that is not promoted yet")
-
-    found, waiting, reason = look()
+    gates = gates_of(curated, side, call.now, force=forced)
+    found = [one for one in gates.waiting if wanted is None or one.memory.id in wanted]
+    reason = "; ".join(gate.words for gate in gates.closed(force=forced))
+    if not found:
+        reason = reason or "no memory was recalled that is not promoted yet"
     if reason or dry_run:
-        return Dreamt(found, None, reason or f"would gather {len(waiting)} memories")
-    side.prepare(actor=call.actor, now=now)
-    run_id = f"dream-{new_id(now)}"
-    other = take(side, run_id, now)
-    if other is not None:
-        return Dreamt(found, None, f"process {other['pid']} dreams")
-    try:
-        # A run interrupted by a crash may have left a file with the name that this one would choose.
-        side.store.recover()
-        # Another process may have dreamed between the check and the lock.
-        found, waiting, reason = look(run_id)
-        run = None if reason else _run(curated, side, run_id, waiting, call, forced, retries)
-        return Dreamt(found, run, reason)
-    finally:
-        give(side, run_id, now)
+        return Dreamt(gates, None, reason or f"would gather {len(found)} memories")
+    side.prepare(actor=call.actor, now=call.now)
+    made = _run(curated, side, found, gates.last, call, forced, retries)
+    return Dreamt(gates, made, "" if made is not None else "another process dreamt meanwhile")
 
 
 def _run(
     curated: Curated,
     side: Side,
-    run_id: str,
     waiting: list[Weighed],
+    last: DreamRun | None,
     call: OperationCall,
     forced: bool,
     retries: DreamRun | None,
-) -> DreamRun:
+) -> DreamRun | None:
+    """Return the ended run; None where another one is at work, or ended since `last`."""
     root, settings, now = curated.root(side.name), curated.settings, call.now
     day = utc_day(now)
     target = f"{DREAM}{day}.md"
@@ -113,30 +97,30 @@ def _run(
         f"{FOLDER}/{day}-{slug(settings['dream.agent'])}",
         lambda path: side.store.read(f"{root.folder}/{path}").exists,
     )
+    run_id = f"dream-{new_id(now)}"
     facts: Json = {
-        "candidates": [one.json() for one in waiting], "promotes": [one.memory.id for one in made.taken],
-        "left_out": made.left_out, "forced": forced, "prompt_version": f"dream.{settings['dream.prompt_version']}",
-        "target_filename": target, "artifact_path": artefact, "retries": None if retries is None else retries.id,
+        "pid": os.getpid(), "candidates": [one.json() for one in waiting],
+        "promotes": [one.memory.id for one in made.taken], "left_out": made.left_out, "forced": forced,
+        "prompt_version": PROMPT_VERSION, "target_filename": target, "artifact_path": artefact,
+        "retries": None if retries is None else retries.id,
     }  # fmt: skip
     begun = milliseconds(now)
     run = DreamRun(run_id, side.workspace_id, side.name, begun, None, "running", len(waiting), 0, None, facts)
-    things = "memory" if len(waiting) == 1 else "memories"
-    noted = {"input_count": len(waiting), "summary": f"{len(waiting)} {things} to gather"}
-    record(side, run, "started", now, noted)
+    if begin(side, run, now, last) is not None:
+        return None
     try:
         if not made.taken:
             raise MemdeckError("memory.dream.nothing", "the content scan rejects all of them", "see `dream show`")
         written, asked = _written(curated, made, room, now)
         run = run._replace(facts={**run.facts, **asked})
-        days = days_before(side, now, settings["daily.dreaming_window"])
         body = _body(run_id, artefact.rpartition("/")[2], made.lines, written)
-        _keep(side, root, artefact, _artefact(run.json(), waiting, made, body, days), call)
+        _keep(side, root, artefact, _artefact(run.json(), waiting, made, body), call)
         header = Header(f"Dreaming {day}", f"What was recalled most until {day}", "project", root.scope)
         metadata = {"target_filename": target, "run_id": run_id, "artifact_path": artefact}
         candidate = Candidate(root, "dreaming", header, body, "dreaming synthesis", day, metadata, run.key)
         propose(curated, candidate, call)
     except MemdeckError as error:
-        _failed(side, root, run, error, call)
+        fail(side, run, f"{error.code}: {error.message}"[:1000], now)
     else:
         # Where this cannot be recorded now, the run has not failed: the next command ends it by its decision.
         finish(side, run, now)
@@ -150,7 +134,7 @@ def _written(curated: Curated, made: Gathered, room: int, now: datetime) -> tupl
         return "", {"source": "rule"}
     limit = room - sum(len(line) + 1 for line in made.lines) - 2
     question: Json = {
-        "version": settings["dream.prompt_version"],
+        "version": PROMPT_VERSION,
         "task": "Say in a few sentences what these memories have in common and what follows from them.",
         "memories": [
             {"id": one.memory.id, "title": one.memory.header.name, "type": one.memory.header.type,
@@ -181,21 +165,6 @@ def _keep(side: Side, root: Root, path: str, text: str, call: OperationCall) -> 
         return f"wrote {path} ({root.label})"
 
     side.change("curated.dream", plan, actor=call.actor, now=call.now)
-
-
-def _failed(side: Side, root: Root, run: DreamRun, error: MemdeckError, call: OperationCall) -> None:
-    """Record that a run has failed, in the records and as a file."""
-    words, path = f"{error.code}: {error.message}"[:1000], f"{FAILURES}/{run.id}.json"
-    failure = {
-        "run_id": run.id, "workspace_id": run.workspace_id or None, "prompt_version": run.facts["prompt_version"],
-        "failed_at": format_utc(call.now), "error": words, "candidate_count": run.input_count,
-        "candidate_ids": [one["id"] for one in run.facts["candidates"]],
-    }  # fmt: skip
-    try:
-        _keep(side, root, path, json.dumps(failure, ensure_ascii=False, indent=2) + "\n", call)
-    except MemdeckError:
-        path = ""
-    fail(side, run, words, call.now, failure_path=path or None)
 
 
 # -- texts ----------------------------------------------------------------------------------------------------------
@@ -242,8 +211,8 @@ def _body(run_id: str, artefact: str, lines: Sequence[str], written: str) -> str
     return head + (f"{written.strip()}\n\n" if written else "") + "\n".join(lines) + "\n"
 
 
-def _artefact(run: Json, found: Sequence[Weighed], made: Gathered, body: str, days: Sequence[str]) -> str:
-    """Return the artefact of a run in Markdown; `days` are lines about recent changes to memory."""
+def _artefact(run: Json, found: Sequence[Weighed], made: Gathered, body: str) -> str:
+    """Return the artefact of a run in Markdown."""
     lines = [f"# Dream of {run['started_at'][:10]}", ""]
     for key in ("run_id", "scope", "workspace_id", "prompt_version", "source", "started_at", "forced"):
         lines.append(f"- {key}: {'' if run[key] is None else run[key]}")
@@ -255,32 +224,10 @@ def _artefact(run: Json, found: Sequence[Weighed], made: Gathered, body: str, da
         lines.append(f"- {name}: {one.score:.3f} = {terms}; recalled {one.recalls} times")
     if out:
         lines += ["", "## Left out", "", *(f"- {name}: {reason}" for name, reason in out.items())]
-    if days:
-        lines += ["", "## Days before", "", *days]
     return "\n".join([*lines, "", "## Synthesis", "", body.rstrip(), ""])
 
 
-# -- maintenance and operations -------------------------------------------------------------------------------------
-
-
-def is_due(curated: Curated, side: Side, now: datetime, *, dry_run: bool = False) -> bool:
-    """Return whether maintenance looks at the gates of a side now, and record that it did.
-
-    It waits after a run that failed (`dream.debounce`), and between two looks (`dream.check_interval`).
-    """
-    at, settings = milliseconds(now), curated.settings
-    since = at - round(settings.seconds("dream.debounce") * 1000)
-    if runs(side, "status = 'failed' AND started_at > ?", [since], limit=1):
-        return False
-
-    def look(db: sqlite3.Connection) -> bool:
-        last = read_number(db, "dream_checked")
-        due = last is None or not 0 <= at - last < round(settings.seconds("dream.check_interval") * 1000)
-        if due and not dry_run:
-            write_number(db, "dream_checked", at)
-        return due
-
-    return side.records.look(look, True)
+# -- operations -------------------------------------------------------------------------------------
 
 
 def _sides(curated: Curated, args: Json) -> list[Side]:

@@ -16,7 +16,7 @@ from memory.curated.model import Json, Memory
 from memory.curated.sessions import ended_since
 from memory.curated.sides import Side
 
-from .runs import DreamRun, holder, runs
+from .runs import DreamRun, is_at_work, runs
 
 MOST = 20
 """How many memories one run promotes at most."""
@@ -125,32 +125,34 @@ class Gates(NamedTuple):
         }
 
 
-def gates_of(curated: Curated, side: Side, now: datetime, *, own: str = "", force: bool = False) -> Gates:
-    """Return the gates of a side; nothing is written. `own` is the asking run, which holds the lock.
+def gates_of(curated: Curated, side: Side, now: datetime, *, force: bool = False) -> Gates:
+    """Return the gates of a side; nothing is written.
 
     With `force` all memories that were recalled and not promoted yet are waiting.
     """
     settings = curated.settings
     last = next(iter(runs(side, "status = 'completed'", limit=1)), None)
-    since = 0 if last is None else last.started_at
+    # A run that failed is not repeated at once by maintenance, either.
+    latest = next(iter(runs(side, "status <> 'running'", limit=1)), None)
+    since = 0 if latest is None else latest.started_at
     hours, need = (milliseconds(now) - since) / _HOUR, settings["dream.min_hours"]
     span = say_span(max(hours, 0) * 3600)
-    ago = "no run yet" if last is None else f"the last run was {f'{span} ago' if span else 'just now'}"
+    ago = "no run yet" if latest is None else f"the last run was {f'{span} ago' if span else 'just now'}"
     seen, most = len(sessions_since(curated, since)), settings["dream.min_sessions"]
     found = weighed(curated, side, now, force=force)
     count, least = settings["dream.gates.min_recall_count"], settings["dream.gates.min_score"]
     good = [one for one in found if one.recalls >= count and one.score >= least]
     enough = settings["dream.gates.min_unpromoted"]
-    other = holder(side, now)
-    free = other is None or other.get("run_id") == own
-    held = "the lock is free" if free or other is None else f"process {other['pid']} dreams"
+    other = next((one for one in runs(side, "status = 'running'") if is_at_work(one, now)), None)
+    free = other is None
+    held = "the lock is free" if other is None else f"process {other.facts['pid']} dreams"
     enabled = settings["dream.enabled"] and settings["enabled"]
     return Gates(
         side.name,
         (
             Gate("enabled", enabled, int(enabled), 1, "dreaming is on" if enabled else "dreaming is off", False),
             Gate(
-                "time", last is None or hours >= need, round(min(hours, need), 2), need, f"{ago}, {need} h are needed"
+                "time", latest is None or hours >= need, round(min(hours, need), 2), need, f"{ago}, {need} h are needed"
             ),
             Gate("sessions", seen >= most, seen, most, f"{seen} of {most} sessions"),
             Gate("lock", free, int(free), 1, held, False),

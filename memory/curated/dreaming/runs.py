@@ -1,12 +1,11 @@
-"""The records of dreams, one row for each run from its beginning to its end, and the lock of dreaming.
+"""The records of dreams: one row for each run, from its beginning to its end.
 
-The lock allows one run at a time on each side; it is released when its process is gone.
+A row of a run at work is the lock of dreaming on its side, for an hour at most and as long as its process lives.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -20,7 +19,7 @@ from memory.curated.sides import Side
 from memory.errors import NotFoundError
 
 STALE_MS = 3_600_000
-"""How long the lock is valid, in milliseconds."""
+"""How long a run may take, in milliseconds."""
 _COLUMNS = (
     "id", "workspace_id", "scope", "started_at", "finished_at", "status", "input_count", "promoted_count", "error",
     "metadata",
@@ -55,8 +54,8 @@ class DreamRun(NamedTuple):
 
     def json(self) -> Json:
         """Return it for programs."""
-        plain = ("forced", "prompt_version", "target_filename", "artifact_path", "failure_path", "decision_id",
-                 "source", "llm_error", "reason", "retries", "candidates", "left_out")  # fmt: skip
+        plain = ("forced", "prompt_version", "target_filename", "artifact_path", "decision_id", "source", "llm_error",
+                 "reason", "retries", "candidates", "left_out")  # fmt: skip
         defaults: Json = {"forced": False, "source": "rule", "candidates": [], "left_out": []}
         return {
             "id": self.id, "run_id": self.id, "state": self.state, "status": self.status, "scope": self.scope,
@@ -70,9 +69,13 @@ class DreamRun(NamedTuple):
 
 def runs(side: Side, where: str = "1", values: Sequence[object] = (), limit: int = 200) -> list[DreamRun]:
     """Return the runs that match a condition, the newest first."""
+    return side.records.look(lambda db: _select(db, where, values, limit), [])
+
+
+def _select(db: sqlite3.Connection, where: str, values: Sequence[object] = (), limit: int = 200) -> list[DreamRun]:
     columns = ", ".join(_COLUMNS)
     text = f"SELECT {columns} FROM memory_consolidations WHERE {where} ORDER BY started_at DESC, id DESC LIMIT ?"
-    rows = side.records.look(lambda db: db.execute(text, [*values, limit]).fetchall(), list[Any]())
+    rows: list[Any] = db.execute(text, [*values, limit]).fetchall()
     return [DreamRun._make((*row[:-1], json.loads(row[-1]))) for row in rows]
 
 
@@ -85,30 +88,46 @@ def find_run(sides: Iterable[Side], name: str) -> tuple[Side, DreamRun]:
     return max(found, key=lambda pair: (pair[1].started_at, pair[1].id))
 
 
+def begin(side: Side, run: DreamRun, now: datetime, last: DreamRun | None) -> DreamRun | None:
+    """Record that a run begins and return None, or return the run that is at work or ended since `last`."""
+
+    def write(db: sqlite3.Connection) -> DreamRun | None:
+        known = _select(db, "status IN ('running', 'completed')")
+        newest = next((one for one in known if one.status == "completed"), None)
+        at_work = next((one for one in known if is_at_work(one, now)), None)
+        if at_work is not None or newest != last:
+            return at_work or newest
+        _put(db, side, run, "started", now, {"summary": f"memories to gather: {run.input_count}"})
+        return None
+
+    return side.records.run(write)
+
+
 def record(side: Side, run: DreamRun, op: str, now: datetime, facts: Json, promoted: Sequence[str] = ()) -> None:
     """Record the state of a run with its event, in one step; `promoted` are the memories that it promoted."""
 
     def write(db: sqlite3.Connection) -> None:
-        at, marked = milliseconds(now), 0
+        marked = 0
         text = "UPDATE memory_recall_signals SET promoted_at = ?, promotion_run_id = ? WHERE chunk_id = ?"
         for chunk in promoted:
-            marked += db.execute(text, (at, run.id, chunk)).rowcount
-        notes = json.dumps({**run.facts, **facts}, ensure_ascii=False)
-        row = (*run._replace(promoted_count=marked)[:-1], notes)
-        marks = ",".join("?" * len(_COLUMNS))
-        db.execute(f"INSERT OR REPLACE INTO memory_consolidations ({', '.join(_COLUMNS)}) VALUES ({marks})", row)
-        noted = {"target_id": run.id, "run_id": run.id, "reason": run.error, **facts}
-        if op == "promoted":
-            noted["promoted_count"] = marked
-        add_event(db, side.records.workspace_id, f"memory.dream.run.{op}", now, side.root(side.name), noted)
+            marked += db.execute(text, (milliseconds(now), run.id, chunk)).rowcount
+        ended = run._replace(promoted_count=marked, finished_at=milliseconds(now), facts={**run.facts, **facts})
+        _put(db, side, ended, op, now, {**facts, "promoted_count": marked, "reason": run.error or facts.get("reason")})
 
     side.records.run(write)
 
 
-def fail(side: Side, run: DreamRun, error: str, now: datetime, **facts: str | None) -> None:
+def _put(db: sqlite3.Connection, side: Side, run: DreamRun, op: str, now: datetime, facts: Json) -> None:
+    row = (*run[:-1], json.dumps(run.facts, ensure_ascii=False))
+    marks = ",".join("?" * len(_COLUMNS))
+    db.execute(f"INSERT OR REPLACE INTO memory_consolidations ({', '.join(_COLUMNS)}) VALUES ({marks})", row)
+    noted = {"target_id": run.id, "run_id": run.id, **facts}
+    add_event(db, side.records.workspace_id, f"memory.dream.run.{op}", now, side.root(side.name), noted)
+
+
+def fail(side: Side, run: DreamRun, error: str, now: datetime) -> None:
     """Record that a run has failed, and why."""
-    ended = run._replace(status="failed", finished_at=milliseconds(now), error=error)
-    record(side, ended, "failed", now, facts)
+    record(side, run._replace(status="failed", error=error), "failed", now, {})
 
 
 def finish(side: Side, run: DreamRun, now: datetime) -> None:
@@ -120,53 +139,24 @@ def finish(side: Side, run: DreamRun, now: datetime) -> None:
         fail(side, run, decision.abandoned or "its proposal was not carried out", now)
     else:
         ids = run.facts.get("promotes", []) if decision.op in ("add", "update") else []
-        ended = run._replace(status="completed", finished_at=milliseconds(now))
+        ended = run._replace(status="completed")
         record(side, ended, "promoted", now, {"decision_id": decision.id, "reason": decision.reason}, ids)
 
 
 def settle(side: Side, now: datetime) -> None:
-    """End the runs whose process is gone.
+    """End the runs whose process is gone, and those whose proposal is carried out.
 
-    A proposal that was decided before the crash counts: its memories are marked as promoted. All others stay unmarked,
-    so that the next run gathers them again.
+    The memories of a proposal that was carried out are marked as promoted. All others stay unmarked, so that the next
+    run gathers them again.
     """
     for run in runs(side, "status = 'running'"):
-        live = holder(side, now)
-        if live is None or live.get("run_id") != run.id:
+        decision = decided(side, f"caller:{run.key}")
+        if not is_at_work(run, now) or (decision is not None and decision.applied_at is not None):
             finish(side, run, now)
 
 
-# -- the lock -------------------------------------------------------------------------------------------------------
-
-
-def holder(side: Side, now: datetime) -> Json | None:
-    """Return the lock's holder: `pid`, `run_id` and `since` (milliseconds); None without one, or for a stale one."""
-    found = side.note("dream")
-    return found if _counts(found, now) else None
-
-
-def _counts(note: Json, now: datetime) -> bool:
-    pid, since = note.get("pid"), note.get("since")
-    if not isinstance(pid, int) or not isinstance(since, int) or pid <= 0:
-        return False
-    return abs(milliseconds(now) - since) < STALE_MS and is_alive(pid)
-
-
-def take(side: Side, run_id: str, now: datetime) -> Json | None:
-    """Take the lock and return None, or return who holds it."""
-    own = {"pid": os.getpid(), "run_id": run_id, "since": milliseconds(now)}
-    others: list[Json] = []
-
-    def change(values: Json) -> Json:
-        if not _counts(values, now):
-            return own
-        others.append(values)
-        return values
-
-    side.change_note("dream", change, command="dream", now=now)
-    return others[0] if others else None
-
-
-def give(side: Side, run_id: str, now: datetime) -> None:
-    """Release the lock, if it still belongs to a run."""
-    side.change_note("dream", lambda values: {} if values.get("run_id") == run_id else values, command="dream", now=now)
+def is_at_work(run: DreamRun, now: datetime) -> bool:
+    """Return whether the process of a run lives, and the run began less than an hour ago."""
+    pid = run.facts.get("pid")
+    fresh = run.status == "running" and abs(milliseconds(now) - run.started_at) < STALE_MS
+    return fresh and isinstance(pid, int) and is_alive(pid)

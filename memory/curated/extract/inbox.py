@@ -26,7 +26,7 @@ from memory.curated.files.listing import listed_names
 from memory.curated.files.names import check_session, is_segment
 from memory.curated.model import DEFAULT_SCOPE, TYPES, Header, Json, OperationCall, Provenance, Root
 from memory.curated.sides import Side
-from memory.errors import BlockedError, MemdeckError, UsageError
+from memory.errors import BlockedError, MemdeckError, RefusedError, UsageError
 from memory.storage.fsio import remove_empty
 from memory.storage.transaction import Transaction
 
@@ -110,19 +110,18 @@ def _short(*parts: str) -> str:
     return str(sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest())[:12]
 
 
-def failure(
-    stage: str, session: str, source: str, line: int, error: MemdeckError, data: bytes, workspace_id: str, now: datetime
-) -> Json:
-    """Return the record of a line that failed; `stage` is decode, controller or extract."""
+def failure(file: InboxFile, line: int, error: MemdeckError, data: bytes, now: datetime) -> Json:
+    """Return the record of a line that failed; its `stage` is decode or controller."""
     try:
         kept: Json = {"content": data.decode()}
     except UnicodeDecodeError:
         clean = mask(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         kept = {"content_base64": base64.b64encode(clean).decode()}
     return {
-        "id": f"{stamp(now)}-{_short(session, source, str(line))}",
-        "stage": stage, "session_id": session, "workspace_id": workspace_id or None, "agent_name": None,
-        "source": source, "line": line, "reason": f"{error.code}: {error.message}", "recorded_at": format_utc(now),
+        "id": f"{stamp(now)}-{_short(file.session, file.path, str(line))}",
+        "stage": "decode" if error.code.startswith("memory.extractor.") else "controller",
+        "session_id": file.session, "workspace_id": file.side.workspace_id or None, "agent_name": None,
+        "source": file.path, "line": line, "reason": f"{error.code}: {error.message}", "recorded_at": format_utc(now),
         **kept,
     }  # fmt: skip
 
@@ -133,13 +132,6 @@ def keep_failures(curated: Curated, side: Side, transaction: Transaction, found:
     for one in found:
         text = json.dumps({**masked(one), "id": one["id"]}, ensure_ascii=False, indent=2) + "\n"
         transaction.write(f"{folder}/{one['id']}.json", text.encode("utf-8", "replace"), base=None)
-
-
-def note_failures(side: Side, found: Sequence[Json], now: datetime) -> None:
-    """Record an event for each of some failures."""
-    for one in found:
-        facts = {"session_id": one["session_id"], "failure_id": one["id"], "reason": one["reason"][:200]}
-        side.records.event("memory.extractor.failed", now, target_id=one["source"], **facts)
 
 
 def failures(curated: Curated, session: str | None = None) -> list[tuple[Side, Json]]:
@@ -202,11 +194,7 @@ class Drained:
 
 
 class _Later(Exception):
-    """Why the remaining lines have to wait."""
-
-
-class _Elsewhere(_Later):
-    """A line about another workspace than this one: it waits there, and the other files do not."""
+    """Why a line has to wait in the inbox."""
 
 
 def consume(
@@ -223,13 +211,7 @@ def consume(
         if end is not None and time.monotonic() > end:
             done.reason = "the time is over"
             break
-        try:
-            _consume(curated, file, done, call)
-        except _Elsewhere as why:
-            done.reason = done.reason or str(why)
-        except _Later as why:
-            done.reason = str(why)
-            break
+        _consume(curated, file, done, call)
     done.remaining = count(curated, session)
     return done
 
@@ -253,27 +235,23 @@ def _consume(curated: Curated, file: InboxFile, done: Drained, call: OperationCa
     stored = side.store.read(file.path)
     if stored.base is None:
         return
-    lines = list(_lines(stored.data))
-    candidates = [_read_or_error(line, curated, side.name, file.session) for _, line in lines]
     facts: Json = {"session_id": file.session, "target_id": file.name}
-    side.records.event("memory.extractor.started", now, **facts, candidate_count=len(lines))
+    side.records.event("memory.extractor.started", now, **facts, candidate_count=len(list(_lines(stored.data))))
     bad: list[Json] = []
     decisions: dict[str, int] = {}
-    later: _Later | None = None
     left = b""
-    for place, ((number, line), found) in enumerate(zip(lines, candidates, strict=True)):
-        stage = "decode" if isinstance(found, MemdeckError) else "controller"
+    for number, line in _lines(stored.data):
         try:
-            made = found if isinstance(found, MemdeckError) else _decide(curated, file, number, line, found, call)
+            op = _decide(curated, file, number, line, call)
         except _Later as why:
-            if place == 0:
+            done.reason = done.reason or str(why)
+            left += line + b"\n"
+        except MemdeckError as error:
+            if not error.code.startswith(_MINE):
                 raise
-            later, left = why, b"".join(one + b"\n" for _, one in lines[place:])
-            break
-        if isinstance(made, str):
-            decisions[made] = decisions.get(made, 0) + 1
+            bad.append(failure(file, number, error, line, now))
         else:
-            bad.append(failure(stage, file.session, file.path, number, made, line, side.workspace_id, now))
+            decisions[op] = decisions.get(op, 0) + 1
     number = sum(decisions.values()) + len(bad)
 
     def put_away(transaction: Transaction) -> str:
@@ -288,7 +266,7 @@ def _consume(curated: Curated, file: InboxFile, done: Drained, call: OperationCa
         return f"consumed {file.name} of {file.session}: {number} candidates, {len(bad)} failed"
 
     # What the lines said was decided in the caller's name; to clear the inbox is memdeck's own upkeep.
-    if not side.change("curated.extract", put_away, actor=UPKEEP, now=now):
+    if not number or not side.change("curated.extract", put_away, actor=UPKEEP, now=now):
         return
     side.store.remember(file.path, None)
     if not left:
@@ -296,18 +274,18 @@ def _consume(curated: Curated, file: InboxFile, done: Drained, call: OperationCa
     for op, times in decisions.items():
         done.decisions[op] = done.decisions.get(op, 0) + times
     done.failed += len(bad)
-    note_failures(side, bad, now)
+    for one in bad:
+        noted = {"session_id": file.session, "failure_id": one["id"], "reason": one["reason"][:200]}
+        side.records.event("memory.extractor.failed", now, target_id=file.path, **noted)
     side.records.event("memory.extractor.completed", now, **facts, candidate_count=number, decisions=decisions)
-    if later is not None:
-        raise later
 
 
-def _decide(
-    curated: Curated, file: InboxFile, number: int, line: bytes, candidate: Candidate, call: OperationCall
-) -> str | MemdeckError:
-    """Return what became of a line: the operation decided on, `waiting` for a proposal that a person has to accept, or
-    the error that the line causes; _Later where it has to wait in the inbox.
+def _decide(curated: Curated, file: InboxFile, number: int, line: bytes, call: OperationCall) -> str:
+    """Return what became of a line: the operation decided on, or `waiting` for a proposal that a person has to accept.
+
+    _Later where it has to wait in the inbox, MemdeckError for an error that the line causes.
     """
+    candidate = read_line(line, curated, file.side.name, file.session)
     digest = sha256(line).hexdigest()[:16]
     key = candidate.key or f"inbox:{file.session}/{file.name}:{number}:{digest}:{file.mtime_ns}"
     most = curated.settings["controller.policy.max_writes_per_min"]
@@ -318,28 +296,19 @@ def _decide(
         return propose(curated, replace(candidate, key=key), call).decision.op
     except BlockedError:
         return WAITING
-    except MemdeckError as error:
+    except RefusedError as error:
         if error.code == "review.denied":
             raise _Later(error.message) from error
-        if not error.code.startswith(_MINE):
-            raise
-        return error
+        raise
 
 
 # -- one line -------------------------------------------------------------------------------------------------------
 
 
-def _read_or_error(data: bytes, curated: Curated, side: str, session: str) -> Candidate | MemdeckError:
-    try:
-        return read_line(data, curated, side, session)
-    except MemdeckError as error:
-        return error
-
-
 def read_line(data: bytes, curated: Curated, side: str, session: str) -> Candidate:
     """Return a line of the inbox of a side (`global`, `workspace`) as a candidate of the extractor.
 
-    UsageError `memory.extractor.line` for an invalid line, and what choosing a scope raises; _Elsewhere. The inbox of a
+    UsageError `memory.extractor.line` for an invalid line, and what choosing a scope raises; _Later. The inbox of a
     workspace may have come with a repository, so its lines are about that workspace only.
     """
     try:
@@ -390,7 +359,7 @@ def _root(curated: Curated, side: str, texts: Mapping[str, str], kind: str) -> R
     about = texts.get("workspace_id") or own
     if scope == "workspace" or (scope == "agent" and tier == "workspace"):
         if side == "global" and (about != own or "workspace" not in curated.sides):
-            raise _Elsewhere("some lines are about another workspace")
+            raise _Later("some lines are about another workspace")
         if about != own:
             raise _bad("it is about another workspace")
     root = curated.root(scope, agent, tier) if scope == "agent" else curated.root(scope)

@@ -1,16 +1,17 @@
-"""Turns of sessions become candidates in the inbox: by a model, or only by explicit markers.
+"""Turns of sessions become candidates in the inbox: those that a turn marks at once, those of a model with a drain.
 
-Each session has a bounded queue of turns in a private file. Markers need no model: `remember: …`,
-`remember(project): …` at the start of a line. Without a model, those of a turn go into the inbox when it is taken.
+A mark is `remember: …` or `remember(project): …` at the start of a line. Only with a model do turns wait for it, in a
+private file, bounded for each session.
 """
 
 from __future__ import annotations
 
-import json
+import math
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import datetime
+from hashlib import sha256
 
 from memory.base.clock import format_utc
 from memory.base.secrets import mask
@@ -22,21 +23,8 @@ from memory.curated.providers.calls import ask
 from memory.curated.settings import seconds_of
 from memory.curated.sides import Side
 from memory.errors import MemdeckError, NotFoundError, UsageError
-from memory.storage.transaction import Transaction
 
-from .inbox import (
-    UPKEEP,
-    consume,
-    count,
-    failure,
-    failures,
-    keep_failures,
-    note_failures,
-    put,
-    put_back,
-    stamp,
-    waiting,
-)
+from .inbox import consume, count, failures, put, put_back, stamp, waiting
 
 LONGEST = 20_000
 """How many characters of a turn are kept."""
@@ -46,14 +34,14 @@ LIMIT = 256 * 1024
 """The most bytes of a model's answer."""
 _MARK = re.compile(rf"^[ \t]*(?:[-*>][ \t]+)?remember(?:\(({'|'.join(TYPES)})\))?[ \t]*[:：][ \t]*(\S.*)$", re.I | re.M)
 _TITLE = re.compile(r"^([^.:;|]{1,60})[ \t]+\|[ \t]+(\S.*)$")
-_KEYS = frozenset({"type", "name", "description", "content", "evidence", "entity", "attribute", "scope"})
+_KEYS = ("type", "name", "description", "content", "evidence", "entity", "attribute", "scope")
 _TASK = (
     "Name what these turns say that is worth remembering across sessions: preferences of the person, corrections,"
     " decisions and facts of the project, places to look. Leave out code, transcripts, the state of a task, secrets."
 )
 
 
-# -- the queue ------------------------------------------------------------------------------------------------------
+# -- turns that wait for a model --------------------------------------------------------------------------------------
 
 
 def queued(curated: Curated, session: str | None = None) -> dict[str, list[Json]]:
@@ -62,7 +50,7 @@ def queued(curated: Curated, session: str | None = None) -> dict[str, list[Json]
     return {key: turns for key, turns in found.items() if isinstance(turns, list) and session in (None, key)}
 
 
-def _change(curated: Curated, now: datetime, work: Callable[[dict[str, list[Json]]], None]) -> None:
+def _change(curated: Curated, now: datetime, work: Callable[[Json], None]) -> None:
     def change(values: Json) -> Json:
         found = {key: value for key, value in values.items() if isinstance(value, list)}
         work(found)
@@ -72,53 +60,47 @@ def _change(curated: Curated, now: datetime, work: Callable[[dict[str, list[Json
         raise MemdeckError("memory.extractor.no_state", "there is no private folder to keep turns in", "set HOME")
 
 
-def _place(one: Json) -> tuple[str, int]:
-    return one["at"], one["seq"]
-
-
-def _feed(curated: Curated, session: str, role: str, content: str, turn: int | None, now: datetime) -> str:
-    """Queue a turn and return the result: queued, coalesced with waiting turns, or dropped (empty).
+def _queue(curated: Curated, session: str, role: str, content: str, turn: int | None, now: datetime) -> str:
+    """Queue a turn and return the result: queued, or coalesced with waiting turns.
 
     Beyond `extractor.queue.coalesce_max` turns of a session the oldest are dropped, and so is the oldest of more than
     64 sessions.
     """
     records, most = curated.home.records, curated.settings["extractor.queue.coalesce_max"]
-    lost: list[tuple[str, int, str]] = []
+    lost: dict[str, int] = {}
     before = 0
 
-    def work(found: dict[str, list[Json]]) -> None:
+    def work(found: Json) -> None:
         nonlocal before
         turns = found.setdefault(session, [])
         before = len(turns)
         number = turn if turn is not None else (turns[-1]["seq"] + 1 if turns else 1)
         turns.append({"seq": number, "role": role, "content": mask(content)[:LONGEST], "at": stamp(now)})
-        if len(turns) > most:
-            lost.append((session, len(turns) - most, "queue_full"))
-            del turns[: len(turns) - most]
+        lost[session] = max(len(turns) - most, 0)
+        del turns[: lost[session]]
         while len(found) > SESSIONS:
             oldest = next(iter(found))
-            lost.append((oldest, len(found.pop(oldest)), "queue_full"))
+            lost[oldest] = len(found.pop(oldest))
 
-    if content.strip():
-        _change(curated, now, work)
-    else:
-        lost.append((session, 1, "empty_snapshot"))
-    for name, number, reason in lost:
-        records.event("memory.extractor.dropped", now, session_id=name, reason=reason, message_count=number)
+    _change(curated, now, work)
+    for name, number in lost.items():
+        if number:
+            facts: Json = {"reason": "queue_full", "message_count": number}
+            records.event("memory.extractor.dropped", now, session_id=name, **facts)
     if before:
         records.event("memory.extractor.coalesced", now, session_id=session, message_count=before + 1)
-    return "coalesced" if before else "queued" if content.strip() else "dropped"
+    return "coalesced" if before else "queued"
 
 
-def marked(turns: Sequence[Json], default: str) -> list[Json]:
-    """Return the candidates marked in turns; `default` is the type of those that name none.
+def marked(text: str, default: str) -> list[Json]:
+    """Return the candidates marked in a text; `default` is the type of those that name none.
 
-    The text may begin with a name: `remember(project): Deploy window | deploys happen on tuesdays`.
+    The marked text may begin with a name: `remember(project): Deploy window | deploys happen on tuesdays`.
     """
     found = []
-    for kind, text in (mark for turn in turns for mark in _MARK.findall(turn["content"])):
-        titled = _TITLE.match(text.strip())
-        row: Json = {"type": (kind or default).lower(), "content": (titled[2] if titled else text).strip()}
+    for kind, said in _MARK.findall(text):
+        titled = _TITLE.match(said.strip())
+        row: Json = {"type": (kind or default).lower(), "content": (titled[2] if titled else said).strip()}
         if titled:
             row["name"] = titled[1].strip()
         if row not in found:
@@ -140,63 +122,32 @@ def refuse_disabled(curated: Curated) -> None:
 def take_turn(
     curated: Curated, session: str, role: str, text: str, turn: int | None, call: OperationCall
 ) -> tuple[str, int]:
-    """Queue a turn, notify the provider, and return the queueing result and the number of candidates from markers."""
+    """Put the marked candidates of a turn into the inbox, queue it for a model, and notify the provider.
+
+    Return queued, coalesced, dropped for an empty one, or read without a model; and the number of marked candidates.
+    """
     refuse_disabled(curated)
     check_session(session)
-    settings, with_model = curated.settings, "extractor" in curated.models
-    least, waiting_turns = settings["extractor.throttle_turns"], queued(curated).get(session, [])
-    # What would be queued and dropped at once is not written at all: the user would wait for both.
-    nothing = least == 1 and not with_model and not waiting_turns and not marked([{"content": text}], "project")
-    state = "queued" if nothing and text.strip() else _feed(curated, session, role, text, turn, call.now)
+    if not text.strip():
+        facts: Json = {"reason": "empty_snapshot", "message_count": 1}
+        curated.home.records.event("memory.extractor.dropped", call.now, session_id=session, **facts)
+        return "dropped", 0
+    rows = marked(mask(text)[:LONGEST], "project" if "workspace" in curated.sides else "user")
+    digest = sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
+    _put(curated, session, f"{stamp(call.now)}-{turn or 0}-{digest}.jsonl", rows, call)
+    state = _queue(curated, session, role, text, turn, call.now) if "extractor" in curated.models else "read"
     ask(curated, "turn", call.now, session, role, text, turn)
-    if nothing or with_model or len(queued(curated).get(session, [])) < least:
-        return state, 0
-    candidates = extract(curated, session, call)
-    if not settings["extractor.sandbox_inbox_only"]:
-        consume(curated, call, session=session)
-    return state, candidates
+    return state, len(rows)
 
 
 def extract(curated: Curated, session: str, call: OperationCall) -> int:
-    """Read the waiting turns of a session and put their candidates into the inboxes; return how many.
+    """Ask the model about the waiting turns of a session, put its candidates into the inboxes, and return how many.
 
-    Where a model fails, its turns are kept as a failure, and the markers in them still count.
+    ModelError where there is no valid answer: the turns go on waiting.
     """
-    turns = queued(curated).get(session, [])
-    if not turns:
+    model, turns = curated.models.get("extractor"), queued(curated).get(session, [])
+    if model is None or not turns:
         return 0
-    rows, bad = _asked(curated, session, turns, call.now)
-    default = "project" if "workspace" in curated.sides else "user"
-    rows += [row for row in marked(turns, default) if row not in rows]
-    name = f"{turns[0]['at']}-{turns[-1]['seq']}.jsonl"
-    for side in curated.sides.values():
-        mine = [row for row in rows if _side_of(curated, row) is side]
-        if mine:
-            put(curated, side, session, name, mine, call)
-    if bad:
-        _keep(curated, bad, call)
-
-    def done(found: dict[str, list[Json]]) -> None:
-        left = [one for one in found.pop(session, []) if _place(one) not in set(map(_place, turns))]
-        if left:
-            found[session] = left
-
-    _change(curated, call.now, done)
-    return len(rows)
-
-
-def _side_of(curated: Curated, row: Json) -> Side:
-    """Return the side whose inbox gets a candidate; a wrong side is reported when it is consumed."""
-    kind = row.get("type")
-    scope = row.get("scope") or (DEFAULT_SCOPE[kind] if kind in TYPES else "workspace")
-    return curated.sides.get("global" if scope == "global" else "workspace") or next(iter(curated.sides.values()))
-
-
-def _asked(curated: Curated, session: str, turns: Sequence[Json], now: datetime) -> tuple[list[Json], list[Json]]:
-    """Return the model's candidates and the records of its failures; none of either without a model."""
-    model = curated.models.get("extractor")
-    if model is None:
-        return [], []
     question: Json = {
         "version": 1,
         "model": curated.settings["extractor.model"] or None,
@@ -205,47 +156,60 @@ def _asked(curated: Curated, session: str, turns: Sequence[Json], now: datetime)
         "answer": {"candidates": [{"type": "|".join(TYPES), "name": "a title", "description": "one sentence",
                                    "content": "what to remember", "entity": "optional", "attribute": "optional"}]},
     }  # fmt: skip
-    number = curated.home.workspace_id
-    source = f"turns {turns[0]['seq']}-{turns[-1]['seq']}"
     try:
-        answer = model.ask(question, seconds=curated.settings.seconds("extractor.deadline"), limit=LIMIT, now=now)
+        answer = model.ask(question, seconds=curated.settings.seconds("extractor.deadline"), limit=LIMIT, now=call.now)
         found = read_value(answer, "candidates", LIMIT)
         if not isinstance(found, list):
             raise ModelError("the candidates are no list")
     except ModelError as error:
-        why = MemdeckError("memory.extractor.model", str(error)[:240], "`curated extractor replay` asks again")
-        record = failure("extract", session, source, 0, why, b"", number, now)
-        del record["content"]
-        return [], [{**record, "turns": list(turns)}]
-    rows: list[Json] = []
-    bad: list[Json] = []
-    wrong = UsageError("memory.extractor.line", "the model named something else than a candidate", "see `answer`")
-    for place, one in enumerate(found, 1):
-        if isinstance(one, dict) and set(one) <= _KEYS:
-            rows.append({key: value for key, value in one.items() if value not in (None, "")})
-            continue
-        data = json.dumps(one, ensure_ascii=False).encode("utf-8", "replace")
-        bad.append(failure("extract", session, source, place, wrong, data, number, now))
-    return rows, bad
+        facts: Json = {"session_id": session, "reason": str(error)[:200]}
+        curated.home.records.event("memory.extractor.failed", call.now, target_id=f"turns of {session}", **facts)
+        raise
+    rows = [{key: one[key] for key in _KEYS if one.get(key)} if isinstance(one, dict) else one for one in found]
+    _put(curated, session, f"{turns[0]['at']}-{turns[-1]['seq']}-model.jsonl", rows, call)
+
+    def done(found: Json) -> None:
+        left = [one for one in found.pop(session, []) if one not in turns]
+        if left:
+            found[session] = left
+
+    _change(curated, call.now, done)
+    return len(rows)
 
 
-def _keep(curated: Curated, bad: Sequence[Json], call: OperationCall) -> None:
-    side = curated.home
-    side.prepare(actor=call.actor, now=call.now)
+def extract_all(
+    curated: Curated, sessions: Iterable[str], call: OperationCall, end: float = math.inf
+) -> tuple[int, str]:
+    """Extract from some sessions until a time, and return the number of candidates, and why a model gave none."""
+    candidates, why = 0, ""
+    for session in sessions:
+        try:
+            candidates += extract(curated, session, call) if time.monotonic() < end else 0
+        except ModelError as error:
+            why = f"the turns wait for a model: {error}"
+    return candidates, why
 
-    def write(transaction: Transaction) -> str:
-        keep_failures(curated, side, transaction, bad)
-        return f"kept {len(bad)} failures of an extraction"
 
-    side.change("curated.extract", write, actor=call.actor, now=call.now)
-    note_failures(side, bad, call.now)
+def _put(curated: Curated, session: str, name: str, rows: list[Json], call: OperationCall) -> None:
+    """Put candidates into the inboxes of their sides; a wrong one is reported when it is consumed."""
+    for side in curated.sides.values():
+        mine = [row for row in rows if _side_of(curated, row) is side]
+        if mine:
+            put(curated, side, session, name, mine, call)
+
+
+def _side_of(curated: Curated, row: Json) -> Side:
+    """Return the side whose inbox gets a candidate."""
+    kind, scope = (row.get("type"), row.get("scope")) if isinstance(row, dict) else (None, None)
+    scope = scope or (DEFAULT_SCOPE[kind] if kind in TYPES else "workspace")
+    return curated.sides.get("global" if scope == "global" else "workspace") or next(iter(curated.sides.values()))
 
 
 # -- operations -----------------------------------------------------------------------------------------------------
 
 
 def feed(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Queue a turn; without a model its markers go to the inbox at once."""
+    """Take a turn: what it marks goes to the inbox at once."""
     session, role = args["session_id"], args.get("role", "assistant")
     state, candidates = take_turn(curated, session, role, args["content"], args.get("turn_seq"), call)
     left = len(queued(curated).get(session, []))
@@ -283,12 +247,13 @@ def status(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
 def list_failures(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return what failed, the oldest first."""
     empty = {"agent_name": None, "workspace_id": None, "line": None, "source": None}
-    found = [{"scope": side.name, **empty, **one} for side, one in failures(curated, args.get("session_id"))]
-    return {"failures": [{key: value for key, value in one.items() if key != "turns"} for one in found]}
+    return {
+        "failures": [{"scope": side.name, **empty, **one} for side, one in failures(curated, args.get("session_id"))]
+    }
 
 
 def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Put failed lines back into the inbox, and failed turns back into the queue."""
+    """Put failed lines back into the inbox."""
     refuse_disabled(curated)
     if "session_id" not in args and "failure_id" not in args:
         raise UsageError("memory.validation", "name a session or a failure", "see --session and --failure")
@@ -296,42 +261,23 @@ def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
     found = [pair for pair in failures(curated, args.get("session_id")) if wanted in (None, pair[1]["id"])]
     if not found:
         raise NotFoundError("memory.not_found", "there is no such failure", "`memdeck curated extractor list-pending`")
-    retried = 0
-    for side, one in found:
-        turns, session = one.get("turns"), one.get("session_id")
-        if not isinstance(turns, list) or not session:
-            retried += put_back(curated, side, one, now=call.now)
-            continue
-
-        def requeue(found: dict[str, list[Json]], session: str = session, turns: list[Json] = turns) -> None:
-            known = found.get(session, [])
-            found[session] = [*(one for one in turns if _place(one) not in set(map(_place, known))), *known]
-
-        _change(curated, call.now, requeue)
-        stored = side.store.read(one["path"])
-        with side.store.transaction("curated.replay-failure", actor=UPKEEP, now=call.now) as transaction:
-            transaction.remove(one["path"], base=stored.data)
-            transaction.commit(f"queued the turns of {one['id']} again")
-        retried += 1
+    retried = sum(put_back(curated, side, one, now=call.now) for side, one in found)
     return {"retried": retried, "failed": len(found) - retried}
 
 
 def drain(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Extract from all waiting turns, then decide on all candidates; both stop when the time is up."""
+    """Extract from all waiting turns, then decide on the candidates until the time is up."""
     refuse_disabled(curated)
     try:
         end = time.monotonic() + seconds_of(args.get("timeout", "60s"))
     except ValueError:
         raise UsageError("memory.validation", "the timeout is no span", "such as 60s", field="timeout") from None
-    wanted, candidates = args.get("session_id"), 0
-    for session in list(queued(curated, wanted)):
-        if time.monotonic() < end:
-            candidates += extract(curated, session, call)
-    left = max(0.0, end - time.monotonic())
-    done = consume(curated, call, session=wanted, seconds=left)
+    wanted = args.get("session_id")
+    candidates, why = extract_all(curated, list(queued(curated, wanted)), call, end)
+    done = consume(curated, call, session=wanted, seconds=max(0.0, end - time.monotonic()))
     turns = sum(map(len, queued(curated, wanted).values()))
     return {
         "remaining": done.remaining + turns, "consumed": done.consumed, "failed": done.failed,
-        "decisions": done.decisions, "reason": done.reason, "extracted": candidates,
+        "decisions": done.decisions, "reason": done.reason or why, "extracted": candidates,
         "drained_at": format_utc(call.now),
     }  # fmt: skip

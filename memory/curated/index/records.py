@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from memory.base.clock import format_utc
 from memory.base.secrets import masked
 from memory.curated.model import Json, Root
-from memory.curated.settings import CuratedSettings
 from memory.errors import MemdeckError
 from memory.storage.database import Database, DatabaseKind
 from memory.storage.own_folders import StateFolder
@@ -33,25 +31,13 @@ ON CONFLICT (chunk_id) DO UPDATE SET recall_count = recall_count + 1,
 """Counts one recall: the older scores keep four fifths of their weight."""
 
 
-class RecallNote(NamedTuple):
-    """The traces of a recall: its time in milliseconds, rows that `write` inserts, and the scores to count.
-
-    `scores` are by the id of the memory; they are empty where nothing is to be counted.
-    """
-
-    at: int
-    write: Callable[[sqlite3.Connection], None] | None
-    scores: Mapping[str, float]
-    session: str | None
-
-
 T = TypeVar("T")
 _FAILED: Any = object()
 UNAVAILABLE = "memory.records.unavailable"
 OPERATIONS = (
     "memory.write.committed", "memory.write.rejected", "memory.write.shadowed", "memory.write.reindex",
     "memory.write.reverted", "memory.recall.executed", "memory.recall.skipped", "memory.recall.signal_dropped",
-    "memory.decisions.audit_summarized", "memory.decisions.pruned", "memory.dream.run.started",
+    "memory.decisions.pruned", "memory.dream.run.started",
     "memory.dream.run.promoted", "memory.dream.run.failed", "memory.extractor.started", "memory.extractor.completed",
     "memory.extractor.failed", "memory.extractor.coalesced", "memory.extractor.dropped", "memory.provider.enabled",
     "memory.provider.disabled", "memory.provider.collision", "memory.daily.rotated", "memory.daily.archived",
@@ -125,8 +111,7 @@ class Records:
         """Keep the place; nothing is opened yet."""
         self._file = Database(folder, _database(name))
         self.workspace_id = workspace_id
-        self._waiting: deque[RecallNote] = deque()
-        self._lost = self._retries = 0
+        self._lost = 0
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -138,10 +123,7 @@ class Records:
         return self._file.damaged()
 
     def close(self) -> None:
-        """Write the waiting recalls, with some more attempts, and close the database; later queries open it again."""
-        for _ in range(1 + self._retries):
-            if self._waiting:
-                self._count_recalls()
+        """Close the database; later queries open it again."""
         self._file.close()
 
     def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -213,31 +195,29 @@ class Records:
         rows = self._file.run(lambda db: db.execute(text, values).fetchall(), none, make=False, light=light)
         return {row[0]: row[1:] for row in rows}
 
-    def count_recall(self, note: RecallNote, settings: CuratedSettings) -> None:
-        """Write what a recall leaves behind, or keep it for the next attempt; beyond the capacity the oldest go."""
-        self._retries = settings["recall.signals.worker_retry_max"]
-        self._waiting.append(note)
-        while len(self._waiting) > settings["recall.signals.queue_capacity"]:
-            gone = self._waiting.popleft()
-            self._lost += bool(gone.scores) and settings["recall.signals.metrics_enabled"]
-        self._count_recalls()
+    def count_recall(
+        self,
+        scores: Mapping[str, float],
+        session: str | None,
+        now: datetime,
+        write: Callable[[sqlite3.Connection], None] | None = None,
+    ) -> None:
+        """Count a recall by the scores of its memories, and insert the rows of `write`; nobody waits for it.
 
-    def _count_recalls(self) -> None:
-        def write(db: sqlite3.Connection) -> bool:
+        While another process is at work it is left out, and the next recall notes how many were.
+        """
+
+        def count(db: sqlite3.Connection) -> bool:
             if self._lost:
-                now = datetime.fromtimestamp(self._waiting[-1].at / 1000, UTC)
-                lost = {"dropped": self._lost, "reason": "queue_full"}
+                lost = {"dropped": self._lost, "reason": "busy"}
                 add_event(db, self.workspace_id, "memory.recall.signal_dropped", now, None, lost)
-            for note in self._waiting:
-                if note.write is not None:
-                    note.write(db)
-                for chunk, score in note.scores.items():
-                    db.execute(_COUNT, (chunk, min(max(score, 0.0), 1.0), note.at, note.session))
+            if write is not None:
+                write(db)
+            for chunk, score in scores.items():
+                db.execute(_COUNT, (chunk, min(max(score, 0.0), 1.0), milliseconds(now), session))
             return True
 
-        if self._file.run(write, False, light=True):
-            self._waiting.clear()
-            self._lost = 0
+        self._lost = 0 if self._file.run(count, False, light=True) else self._lost + 1
 
     # -- traces, snapshots, generation ---------------------------------------------------------------------------------
 

@@ -244,18 +244,18 @@ def _scope_of(curated: Curated, text: str, agent: str | None) -> Root:
 def search(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return the memories that match a query with every term of their score, and the package of the recall."""
     roots = curated.chosen(*selector(args))
-    surfaced = args.get("already_surfaced", [])
+    surfaced = [] if args.get("include_already_surfaced") else args.get("already_surfaced", [])
     options = RecallOptions(
         args.get("top_k"), args.get("raw_candidates"), not args.get("skip_trivial", False), surfaced,
-        args.get("include_already_surfaced"), args.get("session_id"), args.get("turn_seq"),
+        args.get("session_id"), args.get("turn_seq"),
     )  # fmt: skip
     done = recall(curated, args["query_text"], roots, options, now=call.now)
     rows = summaries(curated, [one.memory for one in done.entries], call.now)
     results = [
-        _result(row, one.score, one.memory.body, one.why, one.memory.id in surfaced)
+        _result(row, one.score, one.memory.body, one.why, one.memory.id in args.get("already_surfaced", ()))
         for row, one in zip(rows, done.entries, strict=True)
     ]
-    if args.get("include_system", curated.settings["recall.include_system"]):
+    if args.get("include_system"):
         results += _system_results(curated, args["query_text"], roots, done.top)
     return {"results": results, "recall": done.json()}
 

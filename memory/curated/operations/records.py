@@ -212,7 +212,7 @@ def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
         "invalid_files": len(invalid), "suspicious_files": len(doubtful), "pending_decisions": waiting,
         "decisions": sum(row[0] for row in rows), "operation_count": events,
         "last_operation_at": None if last is None else time_of(last), "copies": copies,
-        "sessions": kept_sessions(curated).json(), "provider": status_of(curated, active(curated), call.now),
+        "sessions": kept_sessions(curated), "provider": status_of(curated, active(curated), call.now),
         **{f"dream_{key}": curated.settings[f"dream.{key}"] for key in ("enabled", "min_hours", "min_sessions")},
         "dream_gates": {one.side: ", ".join(gate.words for gate in one.all) for one in dreaming},
         "last_consolidation": None if dreamt is None else time_of(dreamt),

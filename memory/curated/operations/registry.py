@@ -283,20 +283,9 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         "GET /api/memory/daily/{date}", example="daily show 2026-01-15", lines=lines.text,
     ),
     CuratedOperation(
-        "daily sweep", "Write the logs of the last days, archive old ones and purge the archive.", daily.sweep_all,
+        "daily sweep", "Write the logs of the days that are over, and archive old ones.", daily.sweep_all,
         (ONE_SCOPE, DRY_RUN), "agh__memory_daily_sweep", "POST /api/memory/daily/sweep", writes=True,
         example="daily sweep --dry-run",
-    ),
-    CuratedOperation(
-        "daily restore", "Bring the archived log of a day back, until the next sweep.", daily.restore,
-        (_DAY, ONE_SCOPE), "agh__memory_daily_restore", "POST /api/memory/daily/{date}/restore", writes=True,
-        example="daily restore 2026-01-15",
-    ),
-    CuratedOperation(
-        "daily purge", "Remove archived logs; the change log keeps their bytes.", daily.purge,
-        (ONE_SCOPE, DRY_RUN, number("older_than_days", "How many days ago.", 1, 36_500, required=True)),
-        "agh__memory_daily_purge", "POST /api/memory/daily/purge", writes=True,
-        example="daily purge --older-than-days 365 --dry-run",
     ),
     # -- providers
     CuratedOperation(

@@ -26,7 +26,6 @@ from memory.search.word_index import Filter, WordIndex, either
 
 _OLD = 0.5
 """The factor for the score of a memory whose header says that another one replaces it."""
-_RRF = 60
 _NO_DREAM = f"""e.filename NOT GLOB '{DREAM}[0-9]*' AND instr(e.header, '"source_actor": "dreaming"') = 0"""
 """The SQL condition of a memory that is recalled: a dream says again what its sources say, and would displace them."""
 DAY = 86400.0
@@ -153,9 +152,6 @@ def find(
     listed.sort(key=lambda one: -(one.words + one.letters))
     count = len(listed)
     del listed[raw:]
-    if settings["recall.fusion"] == "rrf":
-        for place, one in enumerate(listed):
-            one.words = one.letters = (_RRF + 1) / (_RRF + 1 + place)
     if len(roots) > 1:
         listed += _hiding(curated, roots, listed)
     ranked, hidden = _shadow(_scored(listed, settings, now, skip))

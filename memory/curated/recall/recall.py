@@ -13,7 +13,7 @@ from memory.base.clock import format_utc
 from memory.base.secrets import mask
 from memory.base.told import harmless
 from memory.curated.curated import Curated
-from memory.curated.index.records import RecallNote, Records, add_event, milliseconds, put_trace
+from memory.curated.index.records import Records, add_event, put_trace
 from memory.curated.model import Json, Memory, Root
 from memory.curated.providers.calls import recalled
 
@@ -26,13 +26,15 @@ TURN_ENTRIES, TURN_CHARS, TITLE = 3, 1500, 120
 
 
 class RecallOptions(NamedTuple):
-    """The options of a recall; None means the setting. With `session` and `turn` a trace is kept."""
+    """The options of a recall; None means the setting, `already_surfaced` are ids to leave out.
+
+    With `session` and `turn` a trace is kept.
+    """
 
     top_k: int | None = None
     raw_candidates: int | None = None
     allow_trivial: bool = False
     already_surfaced: Sequence[str] = ()
-    include_already_surfaced: bool | None = None
     session: str | None = None
     turn: int | None = None
 
@@ -104,12 +106,9 @@ def recall(curated: Curated, query: str, roots: Sequence[Root], options: RecallO
     settings = curated.settings
     after = settings["recall.freshness.banner_after_days"]
     top = min(options.top_k or settings["recall.top_k"], MOST)
-    again = options.include_already_surfaced
-    again = settings["recall.include_already_surfaced"] if again is None else again
-    skip = () if again else tuple(options.already_surfaced)
     raw = None if options.raw_candidates is None else min(max(options.raw_candidates, top), 200)
     search = find if options.allow_trivial and query.strip() else find_about
-    found = search(curated, query, roots, now=now, raw=raw, skip=skip)
+    found = search(curated, query, roots, now=now, raw=raw, skip=options.already_surfaced)
     if found is None:
         skipped = Recall(query, None, (), "trivial_query", now, after, top)
         _note(curated, roots, skipped, options, now)
@@ -131,8 +130,7 @@ def _note(curated: Curated, roots: Sequence[Root], done: Recall, options: Recall
         scores = {one.memory.id: one.score for one in done.entries if one.memory.root.side == side.name}
         write = partial(_rows, curated, side.records, done, options, now) if side is home else None
         if write is not None or scores:
-            note = RecallNote(milliseconds(now), write, scores, options.session)
-            side.records.count_recall(note, curated.settings)
+            side.records.count_recall(scores, options.session, now, write)
 
 
 def _rows(

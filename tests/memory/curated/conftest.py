@@ -12,11 +12,10 @@ import pytest
 from memory.curated.control.candidate import Candidate
 from memory.curated.control.propose import Proposed, propose
 from memory.curated.curated import Curated
-from memory.curated.index.records import RecallNote, Records, milliseconds
+from memory.curated.index.records import Records
 from memory.curated.model import Header, OperationCall, Provenance
 from memory.curated.models import Model
 from memory.curated.recall.recall import Recall, RecallOptions, recall
-from memory.curated.settings import DEFAULTS
 from memory.storage import PrivateState, Store
 
 NOW = datetime(2026, 1, 15, 12, tzinfo=UTC)
@@ -108,7 +107,7 @@ def ask(den: Den, curated: Curated, query: str, *, agent: str | None = None, **o
 
 def count_recall(records: Records, scores: dict[str, float], now: datetime = NOW) -> None:
     """Count a recall of some memories at once."""
-    records.count_recall(RecallNote(milliseconds(now), None, scores, None), DEFAULTS)
+    records.count_recall(scores, None, now)
 
 
 def rules(proposed: Proposed) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,11 +13,12 @@ import pytest
 from memory.base.told import Gate, key_of
 from memory.curated.curated import Curated
 from memory.curated.dreaming.dream import Dreamt, dream
-from memory.curated.dreaming.runs import DreamRun, give, holder, record, runs, settle, take
+from memory.curated.dreaming.runs import DreamRun, begin, runs, settle
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json, Memory
 from memory.curated.models import ModelError
 from memory.curated.operations.registry import BY_NAME, OperationCall
+from memory.curated.sides import Side
 from memory.errors import MemdeckError, RefusedError
 from tests.memory.curated.conftest import NOW, Den, ask, tree, write
 
@@ -156,28 +157,34 @@ def test_force_opens_all_gates_but_the_lock(den: Den) -> None:
     assert done.run.facts["artifact_path"].endswith("curator-2.md")
 
 
-def test_the_lock_is_that_of_one_process(den: Den) -> None:
-    """Another live process keeps it, even from `--force`; a dead one does not, nor one of more than an hour ago."""
+def at_work(side: Side, pid: int, now: datetime = NOW) -> None:
+    """Record a run that a process began and did not end."""
+    facts = {"pid": pid}
+    left = DreamRun(f"dream-{pid}", "", "workspace", milliseconds(now), None, "running", 1, 0, None, facts)
+    assert begin(side, left, now, None) is None
+
+
+def dead() -> int:
+    """Return the id of a process that ended."""
+    gone = os.fork()
+    if gone == 0:
+        os._exit(0)
+    os.waitpid(gone, 0)
+    return gone
+
+
+def test_a_run_at_work_is_the_only_one(den: Den) -> None:
+    """Another live process dreams alone, even from `--force`, for an hour at most."""
     curated = den.open()
     recalled(den, curated)
     side = curated.sides["workspace"]
-    assert take(side, "dream-other", NOW) is None
+    at_work(side, os.getpid())
     done = slept(den, curated, force=True)
-    assert done.run is None
-    assert done.reason == f"process {os.getpid()} dreams"
-    assert holder(side, NOW + timedelta(minutes=59)) is not None
-    assert holder(side, NOW + timedelta(minutes=61)) is None
-    record = side.record("dream")
-    assert record is not None
-    dead = os.fork()
-    if dead == 0:
-        os._exit(0)
-    os.waitpid(dead, 0)
-    gone = json.dumps({"pid": dead, "run_id": "dream-other", "since": milliseconds(NOW)}).encode()
-    record.update(lambda _: gone, command="test", now=NOW)
-    assert slept(den, curated).run
-    assert holder(side, NOW) is None
-    give(side, "dream-other", NOW)
+    assert (done.run, done.reason) == (None, f"process {os.getpid()} dreams")
+    settle(side, NOW + timedelta(minutes=59))
+    assert runs(side)[0].state == "running"
+    settle(side, NOW + timedelta(minutes=61))
+    assert runs(side)[0].state == "failed"
 
 
 def test_a_dry_run_writes_nothing(den: Den) -> None:
@@ -258,7 +265,7 @@ def test_what_the_scan_rejects_is_left_out(den: Den) -> None:
 
 
 def test_a_run_that_fails_is_recorded_and_can_be_retried(den: Den) -> None:
-    """The error is that of the operation, a file says it, nothing is promoted; retry needs no gates but the lock."""
+    """The error is that of the operation, nothing is promoted; retry needs no gates but the lock."""
     curated = den.open()
     recalled(den, curated)
     blocked = den.workspace / ".agh/memory/project_dreaming-2026-01-15.md"
@@ -268,8 +275,6 @@ def test_a_run_that_fails_is_recorded_and_can_be_retried(den: Den) -> None:
     assert caught.value.code == "memory.dream.failed"
     failed = caught.value.details["dream"]
     assert isinstance(failed, dict)
-    kept = json.loads((den.workspace / ".agh/memory" / failed["failure_path"]).read_text())
-    assert (kept["run_id"], kept["candidate_count"]) == (failed["id"], 5)
     assert blocked.read_text() == "no memory"
     assert run(curated, "dream list", state="failed")["dreams"][0]["id"] == failed["id"]
     blocked.unlink()
@@ -287,15 +292,11 @@ def test_a_run_whose_process_is_gone_ends(den: Den) -> None:
     curated = den.open()
     recalled(den, curated)
     side = curated.sides["workspace"]
-    left = DreamRun("dream-x", side.workspace_id, "workspace", milliseconds(NOW), None, "running", 1, 0, None, {})
-    record(side, left, "started", NOW, {})
-    assert take(side, "dream-x", NOW) is None
-    settle(side, NOW)
-    assert runs(side)[0].status == "running"
-    give(side, "dream-x", NOW)
+    at_work(side, dead())
     settle(side, NOW)
     assert runs(side)[0].state == "failed"
-    assert slept(den, curated).run
+    assert "24 h are needed" in slept(den, curated).reason
+    assert slept(den, curated, force=True).run
 
 
 def test_a_run_whose_end_could_not_be_recorded_ends_by_its_decision(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,4 +317,3 @@ def test_a_run_whose_end_could_not_be_recorded_ends_by_its_decision(den: Den, mo
     assert [one.state for one in runs(side)] == ["running"]
     curated.finish_interrupted(NOW + timedelta(hours=1))
     assert [(one.state, one.promoted_count) for one in runs(side)] == [("promoted", 5)]
-    assert not (den.workspace / ".agh/memory/_system/dreaming/failures").exists()

@@ -246,7 +246,6 @@ def test_every_key_takes_its_default(den: Den) -> None:
         ("[memory]\nglobal_dir = '../x'\n", 2),
         ("[memory.unknown.table]\nx = 1\n", 2),
         ("memory = 3\n", 1),
-        ("[memory]\n[memory.daily]\nsweep_hour = 24\n", 3),
     ],
 )
 def test_unknown_keys_and_bad_values_are_errors_with_their_line(den: Den, text: str, line: int) -> None:

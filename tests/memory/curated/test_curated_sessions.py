@@ -14,9 +14,9 @@ from memory.curated.dreaming.gates import sessions_since
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
-from memory.curated.sessions import checksum, sweep
+from memory.curated.sessions import checksum
+from memory.curated.upkeep import maintain
 from memory.errors import MemdeckError
-from memory.workspace import Workspace
 from tests.memory.curated.conftest import NOW, Den, tree, write
 
 _EVENTS = (
@@ -177,44 +177,6 @@ def test_prune_removes_what_ended_long_ago(den: Den, curated: Curated) -> None:
     assert {file.path.rpartition("/")[2] for file in change.files} == {"events.jsonl", "ledger.jsonl"}
 
 
-def test_maintenance_puts_ledgers_away(den: Den) -> None:
-    """Events go a day behind the end, ledgers to the archive after 30 days, and out of it as the settings say."""
-    den.settings("[memory.session]\nhard_delete_days = 60\n")
-    curated = den.open()
-    begin(curated)
-    run(curated, "session end", session_id="s1")
-    place = den.person / "sessions/_unbound/s1"
-    data = (place / "ledger.jsonl").read_bytes()
-
-    def swept(days: int, *, dry_run: bool = False) -> dict[str, int]:
-        return sweep(curated, OperationCall(NOW + timedelta(days=days), "maintain"), dry_run=dry_run)
-
-    assert swept(2) == {"sessions": 1, "archived": 0, "cleared": 0}
-    assert sorted(tree(place)) == ["ledger.jsonl"]
-    assert swept(31, dry_run=True)["archived"] == 1
-    assert place.exists()
-    assert swept(31) == {"sessions": 1, "archived": 1, "cleared": 0}
-    archived = den.person / "sessions/_archive/_unbound/s1/ledger.jsonl"
-    assert archived.read_bytes() == data
-    assert not place.exists()
-    assert run(curated, "session ledger", session_id="s1")["meta"]["archived"]
-    assert swept(61)["cleared"] == 1
-    assert not archived.exists()
-
-
-def test_the_archive_has_a_size(den: Den) -> None:
-    """The oldest ledgers leave it first."""
-    den.settings("[memory.session]\nmax_archive_bytes = 2000\n")
-    curated = den.open()
-    for number, session in enumerate(("a", "b", "c")):
-        begin(curated, session, NOW + timedelta(hours=number))
-        run(curated, "session end", NOW + timedelta(hours=number), session_id=session)
-    later = NOW + timedelta(days=40)
-    assert sweep(curated, OperationCall(later, "maintain"))["archived"] == 3
-    assert sweep(curated, OperationCall(later, "maintain"))["cleared"] == 2
-    assert [path.name for path in (den.person / "sessions/_archive/_unbound").iterdir()] == ["c"]
-
-
 def test_a_ledger_counts_as_a_session_for_dreaming(curated: Curated) -> None:
     """A session that ended since the last dream counts, without any recall."""
     begin(curated)
@@ -223,22 +185,17 @@ def test_a_ledger_counts_as_a_session_for_dreaming(curated: Curated) -> None:
     assert sessions_since(curated, milliseconds(NOW + timedelta(hours=2))) == set()
 
 
-def test_no_session_is_deleted_by_its_age_unless_the_settings_say_so(den: Den, curated: Curated) -> None:
-    """Ten years of maintenance keep it; health says how many are kept until when, and `hard_delete_days` lets it go."""
+def test_maintenance_removes_sessions_only_where_the_settings_say_so(den: Den, curated: Curated) -> None:
+    """Without `session.hard_delete_days` none goes; health says how many are kept until when."""
     begin(curated)
     run(curated, "session end", session_id="s1")
-    for day in range(0, 3650, 50):
-        sweep(curated, OperationCall(NOW + timedelta(days=day), "maintain"))
+    maintain(curated, NOW + timedelta(days=3650), actor="maintain", dry_run=False)
     kept = run(curated, "health")["sessions"]
-    assert (kept["count"], kept["bytes"] > 0) == (1, True)
-    assert kept["kept"] == "none is deleted by its age, the oldest archived ones beyond 10 GiB"
-    workspace = Workspace.open(den.workspace, state_home=den.state, home=den.top / "home")
-    system = workspace.system("curated")
-    assert system.status(NOW)["counts"]["sessions kept"] == 1
-    assert any(kept["kept"] in advice.message for advice in system.doctor_lines())
-    workspace.close()
+    assert (kept["count"], kept["bytes"] > 0, kept["kept"]) == (1, True, "none is deleted by its age")
     den.settings("[memory.session]\nhard_delete_days = 90\n")
     other = den.open()
-    assert run(other, "health")["sessions"]["kept"].startswith("deleted 90 days after their end")
-    sweep(other, OperationCall(NOW + timedelta(days=3650), "maintain"))
+    assert run(other, "health")["sessions"]["kept"] == "deleted 90 days after their end"
+    report = maintain(other, NOW + timedelta(days=3650), actor="maintain", dry_run=False)
+    (rule,) = [one for one in report.rules if one.rule == "prune-sessions"]
+    assert (rule.before, rule.cleared) == (1, 1)
     assert run(other, "health")["sessions"]["count"] == 0
