@@ -201,8 +201,6 @@ CURATED: tuple[tuple[str, Json], ...] = (
     ("daily ls", {}),
     ("daily show", {"date": "2024-01-01"}),
     ("daily sweep", {"dry_run": True}),
-
-
     ("provider list", {}),
     ("provider show", {"name": "local"}),
     ("provider show", {"name": "nothing"}),
