@@ -20,6 +20,7 @@ from . import bundles
 from .analysis import analyse
 from .analysis.analyse import FOREIGN
 from .bundles import StateChange, key_of
+from .checks.check import Finding
 from .checks.check import validate as findings_of
 from .checks.repair import plan_repair
 from .checks.repair import repair as mend
@@ -515,48 +516,59 @@ def validate(context: Context, runs: bool, repair: bool, yes: bool) -> Result:
         )
         context.warn()
     found = findings_of(system.store.memory(), context.now)
-    failed, warned = (sum(one.level == level for one in found) for level in ("fail", "warn"))
-    counts = {"passed": len(found) - failed - warned, "warned": warned, "failed": failed}
+    counts = {said: sum(one.level == level for one in found) for level, said in _LEVELS.items()}
 
     def lines(paint: Paint) -> Iterator[str]:
         marks: dict[str, Callable[[str], str]] = {"fail": paint.alert, "warn": paint.notice, "pass": str}
-        for one in found:
-            where = f"{one.file}:{one.line}" if one.line else one.file
-            yield marks[one.level](paint.line(f"{one.level.upper()} {one.code}: {one.message} ({where})"))
+        yield from (marks[one.level](paint.line(f"{one.level.upper()} {_said(one)}")) for one in found)
         yield ", ".join(f"{count} {what}" for what, count in counts.items())
 
     return Result(
-        lambda: {"healthy": not failed, **counts, "findings": [one.json() for one in found]},
+        lambda: {"healthy": not counts["failed"], **counts, "findings": [one.json() for one in found]},
         lines,
         lambda: (one.json() for one in found),
-        code=PROBLEMS if failed else 0,
+        code=PROBLEMS if counts["failed"] else 0,
+    )
+
+
+_LEVELS = {"pass": "passed", "warn": "warned", "fail": "failed"}
+
+
+def _said(one: Finding) -> str:
+    return (
+        f"{one.code}: {one.message} ({one.file}:{one.line})" if one.line else f"{one.code}: {one.message} ({one.file})"
     )
 
 
 def _repair(context: Context, store: StateStore, yes: bool) -> Result:
     plan = plan_repair(store.memory(), context.now)
 
-    def lines(paint: Paint) -> Iterator[str]:
-        if not plan.steps:
-            yield "nothing to repair"
+    def failures() -> list[Finding]:
+        return [one for one in findings_of(store.memory(), context.now) if one.level == "fail"]
+
+    def result(change: str | None, said: Callable[[Paint], Iterator[str]], left: Sequence[Finding]) -> Result:
+        steps = [one._asdict() for one in plan.steps]
+        document = {"steps": steps, "left": [one.json() for one in left], "change": change}
+
+        def lines(paint: Paint) -> Iterator[str]:
+            yield from said(paint)
+            yield from first(left, lambda one: paint.notice(paint.line(f"not to be repaired: {_said(one)}")))
+
+        return Result(lambda: document, lines, code=PROBLEMS if left or (steps and not change) else 0)
+
+    def planned(paint: Paint) -> Iterator[str]:
         yield from (paint.line(f"{step.file}: {step.action} ({step.why})") for step in plan.steps[:200])
         if plan.aside:
-            count = len(plan.aside)
-            yield f"{count} damaged {'file is' if count == 1 else 'files are'} kept in the archive"
-        for one in plan.left[:SHOWN]:
-            yield paint.notice(paint.line(f"not to be repaired: {one.code}: {one.message} ({one.file})"))
-        yield from more(len(plan.left))
+            yield f"damaged files that are kept in the archive: {len(plan.aside):,}"
 
     def done() -> Result:
-        _, change = mend(store, plan, actor=context.actor, now=context.now)
+        change = mend(store, plan, actor=context.actor, now=context.now)
         context.warn()
-        words = (change.summary, _TAKES_BACK)
-        code = PROBLEMS if plan.left else 0
-        return Result(lambda: {**plan.json(), "change": change.id}, lambda paint: map(paint.line, words), code=code)
+        return result(change.id, lambda paint: map(paint.line, (change.summary, _TAKES_BACK)), failures())
 
-    before = Result(lambda: {**plan.json(), "change": None}, lines, code=PROBLEMS if plan.left or plan.steps else 0)
-    ask = Ask("Repair it?", done, "nothing is written; `--yes` does it")
-    return before.asking(ask, yes) if plan.steps else before
+    if not plan.steps:
+        return result(None, lambda _: iter(["nothing to repair"]), failures())
+    return result(None, planned, ()).asking(Ask("Repair it?", done, "nothing is written; `--yes` does it"), yes)
 
 
 @under(state, "prune", serves="change", examples=("memdeck state prune --dry-run", "memdeck state prune"))

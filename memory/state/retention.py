@@ -204,7 +204,7 @@ def put_batch(
     for path, data in {**whole, "manifest.json": canonical_bytes(manifest)}.items():
         writing.put(f"{ARCHIVE}/{name}/{path}", data)
     for one in checkpoints:
-        writing.take_away(checkpoint_path(one))
+        writing.put(checkpoint_path(one), None)
     return name
 
 
@@ -244,6 +244,6 @@ def _remove_batches(writing: StateWriting, batches: Iterable[str]) -> None:
         for part in ("", "damaged/", "checkpoints/"):
             for path in (f"{part}{name}" for name in memory.names(f"{folder}/{part}")):
                 if _WRITTEN.fullmatch(path):
-                    writing.take_away(f"{folder}/{path}")
+                    writing.put(f"{folder}/{path}", None)
     if len(new) > known:
         writing.put(EXPIRED, canonical_bytes(sorted(new)))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.document.model import BOM
 from memory.errors import MemdeckError, RefusedError
@@ -15,7 +15,7 @@ from memory.state.files.config import DEFAULT_BYTES, DEFAULTS, config_faults
 from memory.state.files.json_text import canonical_bytes, digest, line_bytes, load, ordered_bytes
 from memory.state.files.model import Json, event_id, is_entry_file, number_of, plural, stamp
 from memory.state.files.reading import StateFiles, checkpoint_path
-from memory.state.files.schema import faults_of
+from memory.state.files.schema import faults_of, first_of
 from memory.state.files.store import (
     NEVER_SYNCED,
     StateStore,
@@ -29,68 +29,74 @@ from memory.state.paths import without_gone
 from memory.state.projections.entry_block import put_block, render_block
 from memory.state.projections.files import path_of, render_projections
 from memory.state.retention import put_batch
-from memory.storage.safe_open import MISSING, Stored
 
-from .check import leads_out, validate
-from .finding import Finding, Mend, RepairPlan
+from .check import leads_out, missing_events
 
 if TYPE_CHECKING:
     from memory.storage import Change
 
-_MOST_LOST, _MOST_TOLD = 1000, 8
-MOST_FILES = 200
-"""How many files one repair changes; a store with more damage needs several repairs."""
+_MOST_LOST = 1000
 _NOT_RECALLED = "; every event counts as not recalled"
+
+
+class Mend(NamedTuple):
+    """One step of a repair: the file, the action on it, and the reason."""
+
+    file: str
+    action: str
+    why: str
+
+
+@dataclass(slots=True)
+class RepairPlan:
+    """A repair: its steps, the new bytes of files (None: the file is removed), and the parts kept aside, by name.
+
+    `lost` are the ids of events that are in no file.
+    """
+
+    steps: list[Mend] = field(default_factory=list)
+    files: dict[str, bytes | None] = field(default_factory=dict)
+    aside: list[tuple[str, bytes]] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+
+    def write(self, path: str, data: bytes | None, action: str, why: str, damaged: bytes = b"") -> None:
+        """Plan the bytes of a file (None: it is removed), and keep its `damaged` ones aside."""
+        if damaged:
+            self.aside.append((f"damaged/{path.replace('/', '+')}", damaged))
+        self.files[path] = data
+        self.steps.append(Mend(path, action, why))
 
 
 def plan_repair(memory: StateFiles, now: datetime) -> RepairPlan:
     """Return what a repair would do with the present files; nothing is written.
 
-    `left` are the failures that remain after it: files that may not be read or written, and a state of which neither
-    a bundle nor a checkpoint is left.
+    It leaves files that may not be read or written, and a state of which neither a bundle nor a checkpoint is left.
     """
     repair = _Repair(memory, now)
     for step in (repair.config, repair.sources, repair.events, repair.checkpoints, repair.state):
         # What cannot be read, such as a link or a folder, is left to the person.
         with suppress(MemdeckError):
             step()
-    plan = repair.plan
-    plan.left = repair.failures()
-    if gaps := [one for one in plan.left if one.code == "history:continuity"]:
-        plan.lost = repair.missing(repair.kept)
-        action = f"record that {plural(len(plan.lost), 'event')} cannot be found"
-        plan.steps.append(Mend(model.EVENTS, action, gaps[0].message))
-        plan.left = repair.failures()
-    return plan
+    return repair.plan
 
 
-class _Planned(StateFiles):
-    """The files as they are after a repair."""
+def repair(store: StateStore, shown: RepairPlan, *, actor: str, now: datetime) -> Change:
+    """Carry out a plan in one transaction; `memdeck undo` reverts it.
 
-    def __init__(self, memory: StateFiles, plan: RepairPlan) -> None:
-        """Nothing is read yet."""
+    RefusedError `state.repair.stale` where the plan would no longer be the same.
+    """
 
-        def read(path: str) -> Stored:
-            if path not in plan.files:
-                return memory.read(path)
-            data = plan.files[path]
-            return MISSING if data is None else Stored(data, memory.read(path).version._replace(size=len(data)))
+    def build(writing: StateWriting) -> Change:
+        plan = plan_repair(writing.memory, writing.now)
+        if plan != shown:
+            raise RefusedError("state.repair.stale", "the files changed since the plan was shown", "look at it again")
+        for path, data in plan.files.items():
+            writing.put(path, data)
+        if plan.aside or plan.lost:
+            put_batch(writing, "repair", DEFAULTS, files=plan.aside, lost=plan.lost)
+        return writing.commit(f"repaired {plural(len(plan.files), 'file')}")
 
-        def names(folder: str) -> tuple[str, ...]:
-            here = {path.rpartition("/")[2]: data for path, data in plan.files.items() if path.startswith(f"{folder}/")}
-            made = {name for name, data in here.items() if data is not None}
-            return tuple(sorted({*memory.names(folder)} - here.keys() | made))
-
-        super().__init__(memory.root, read, names, {})
-        self._plan = plan
-
-    def has(self, path: str) -> bool:
-        """Return whether a path exists, or is made by the repair."""
-        return self._plan.files.get(path) is not None or super().has(path)
-
-    def archived_numbers(self) -> frozenset[int]:
-        """Return the numbers of the archived events, and of those that the repair records as lost."""
-        return super().archived_numbers() | frozenset(map(number_of, self._plan.lost))
+    return store.change("state.repair", build, actor=actor, now=now)
 
 
 class _Repair:
@@ -102,106 +108,88 @@ class _Repair:
         self.kept: dict[int, Json] | None = None
         self.sound: list[Json] = []
 
-    def failures(self) -> list[Finding]:
-        """Return the failures that remain after the repair."""
-        found = validate(_Planned(self.memory, self.plan), self.now)
-        return [one for one in found if one.level == "fail"]
-
-    def missing(self, kept: Iterable[int] | None) -> list[str]:
-        """Return the ids of events between those that stay that are in no archive."""
-        known = self.memory.archived_numbers().union(kept or ())
-        numbers = range(min(kept or (), default=1), max(kept or (), default=0))
-        return [event_id(number) for number in islice((one for one in numbers if one not in known), _MOST_LOST)]
-
     def config(self) -> None:
         """Plan settings without wrong values, so that the defaults count."""
         path, stored = model.CONFIG, self.memory.read(model.CONFIG)
-        if not stored.exists:
-            self.plan.write(path, DEFAULT_BYTES, "write the default settings", "the file is missing")
-            return
         try:
-            written = load(stored.data, path, "state.config.json")
+            written = load(stored.data, path, "state.config.json") if stored.exists else {}
+            faults = config_faults(written)
         except MemdeckError as error:
-            self.plan.write(path, DEFAULT_BYTES, "write the default settings", error.message, damaged=stored.data)
+            self.plan.write(path, DEFAULT_BYTES, "write the default settings", error.message, stored.data)
             return
-        if faults := config_faults(written):
-            places = {fault.where for fault in faults}
-            kept = _without(written, places) if isinstance(written, dict) else DEFAULTS
+        if not stored.exists or not isinstance(written, dict):
+            self.plan.write(path, DEFAULT_BYTES, "write the default settings", "they are missing", stored.data)
+        elif faults:
+            kept = ordered_bytes(_without(written, {fault.where for fault in faults}))
             action = "let the settings go that are wrong, so that the defaults count"
-            more = f", and {len(faults) - _MOST_TOLD} more" if len(faults) > _MOST_TOLD else ""
-            why = "; ".join(map(str, faults[:_MOST_TOLD])) + more
-            self.plan.write(path, ordered_bytes(kept), action, why, damaged=stored.data)
+            self.plan.write(path, kept, action, first_of(faults), stored.data)
 
     def sources(self) -> None:
         """Plan a list of the sources that are sound, or become so with fresh values."""
         path, stored = model.SOURCES, self.memory.read(model.SOURCES)
         fresh = {"createdAt": stamp(self.now), "updatedAt": stamp(self.now), **NEVER_SYNCED}
-        kept: dict[str, Json] = {}
-        written, why = None, "the file is missing" if not stored.exists else "a source leads out of the workspace"
+        written, why = None, "the list is missing, or not sound"
         try:
             written = load(stored.data, path, "state.sources.json") if stored.exists else None
-            _ = self.memory.sources
         except MemdeckError as error:
             why = error.message
+        kept: dict[str, Json] = {}
         for one in written if isinstance(written, list) else []:
             source = _mended("source", one, fresh)
             if source is not None and not leads_out(source["path"]):
                 kept.setdefault(source["id"], source)
         self.source_count = len(kept)
         if [*kept.values()] != written:
-            action = (
-                f"keep the {len(kept)} sources that are sound" if stored.exists else "write an empty list of sources"
-            )
-            self.plan.write(path, canonical_bytes([*kept.values()]), action, why, damaged=stored.data)
+            action = f"write a list of {plural(len(kept), 'sound source')}"
+            self.plan.write(path, canonical_bytes([*kept.values()]), action, why, stored.data)
 
     def events(self) -> None:
-        """Plan a history of the events that can be read, in the order of their ids."""
+        """Plan a history of the events that can be read, in the order of their ids, and record the lost ones."""
         path, stored = model.EVENTS, self.memory.read(model.EVENTS)
-        if not stored.exists:
-            self.kept = {}
-            self.plan.write(path, b"", "begin an empty history", "the file is missing")
-            return
-        found = self.memory.found_events
+        found = self.memory.found_events if stored.exists else None
         lines = stored.data.removeprefix(BOM).split(b"\n")
         kept: dict[int, tuple[Json, bytes]] = {}
         twice: list[Json] = []
-        for event, line in zip(found.items, found.lines, strict=True):
+        placed = [] if found is None else [*zip(found.items, found.lines, strict=True)]
+        for event, line in placed:
             if kept.setdefault(number_of(event["id"]), (event, lines[line - 1]))[0] != event:
                 twice.append(event)
-        for bad in found.bad:
-            above = [event["createdAt"] for event, at in zip(found.items, found.lines, strict=True) if at < bad.line]
+        for bad in () if found is None else found.bad:
+            above = [event["createdAt"] for event, line in placed if line < bad.line]
             mended = _mended_event(lines[bad.line - 1], above[-1] if above else stamp(self.now))
             if mended is not None:
                 kept.setdefault(number_of(mended["id"]), (mended, line_bytes(mended).rstrip(b"\n")))
-        highest = max([0, *kept, *self.memory.archived_numbers()])
-        for number, event in enumerate(twice, highest + 1):
+        for event in twice:
             # Two that were made at once, on two branches: the second waits behind all others.
+            number = max([*kept, *self.memory.archived_numbers()]) + 1
             new = {**event, "id": event_id(number)}
             kept[number] = (new, line_bytes(new).rstrip(b"\n"))
         self.kept = {number: kept[number][0] for number in sorted(kept)}
-        if found.bad or [*self.kept.values()] != [*found.items]:
+        numbers = islice(missing_events(self.memory, self.kept.values(), self.now), _MOST_LOST)
+        self.plan.lost = [event_id(number) for number in numbers]
+        if found is None or found.bad or [*self.kept.values()] != [*found.items]:
             data = b"".join(kept[number][1] + b"\n" for number in self.kept)
-            action = f"keep the {len(kept)} events that can be read, in the order of their ids"
-            why = f"line {found.bad[0].line} {found.bad[0].why}" if found.bad else "ids are twice, or out of order"
-            self.plan.lost = self.missing(kept)
-            self.plan.write(path, data, action, why, damaged=stored.data)
+            action = f"keep {plural(len(kept), 'event')} that can be read, in the order of their ids"
+            self.plan.write(path, data, action, "lines are missing, damaged, twice or out of order", stored.data)
+        if self.plan.lost:
+            action = f"record that {plural(len(self.plan.lost), 'event')} cannot be found"
+            self.plan.steps.append(Mend(path, action, f"{self.plan.lost[0]} is in neither the history nor the archive"))
 
     def checkpoints(self) -> None:
         """Plan to remove damaged checkpoints."""
         for name in self.memory.checkpoint_ids:
-            path = checkpoint_path(name)
             try:
                 checkpoint = self.memory.checkpoint(name)
-                if digest(checkpoint["bundle"]) == checkpoint["bundleHash"]:
-                    self.sound.append(checkpoint)
-                    continue
-                why = "its hash is not that of its bundle"
+                why = "" if digest(checkpoint["bundle"]) == checkpoint["bundleHash"] else "its hash is not its bundle's"
             except MemdeckError as error:
                 if error.code.startswith("file."):
                     continue
                 why = error.message
-            if len(self.plan.files) < MOST_FILES:
-                self.plan.write(path, None, "take the checkpoint away", why, damaged=self.memory.read(path).data)
+            if why:
+                path = checkpoint_path(name)
+                self.plan.write(path, None, "take the checkpoint away", why, self.memory.read(path).data)
+            else:
+                self.sound.append(checkpoint)
 
     # -- the state, and the views that fit it -------------------------------------------------------------------------
 
@@ -209,24 +197,24 @@ class _Repair:
         """Plan a state that fits the other files, and the views that fit the state."""
         path, stored = model.STATE, self.memory.read(model.STATE)
         state: Json = {}
-        action, why = "write the counts, pointers and the hash that fit the other files", ""
+        action, why, damaged = (
+            "write the counts, pointers, paths and the hash that fit the files",
+            "they do not fit",
+            b"",
+        )
         try:
             new = state = self.memory.state
         except MemdeckError as error:
             new, action = self._rescued(stored.data)
-            why = error.message
-            self.plan.keep_aside(path, stored.data)
+            why, damaged = error.message, stored.data
         bundle = self._without_gone(new["bundle"])
-        if bundle != new["bundle"]:
-            action, why = f"{action}, without the paths that are gone", why or "the bundle names paths that are gone"
-        new = {**new, "bundle": bundle, "bundleHash": digest(bundle)}
         maintenance = self._maintenance(new["maintenance"])
         if maintenance["recallCursors"] != new["maintenance"]["recallCursors"] and _NOT_RECALLED not in action:
             action += _NOT_RECALLED
-        new["maintenance"] = {**maintenance, "latestCheckpointId": self._latest(new)}
+        new = {**new, "bundle": bundle, "bundleHash": digest(bundle), "maintenance": maintenance}
+        maintenance["latestCheckpointId"] = self._latest(new)
         if new != state:
-            keys = [key for key in new if new[key] != state.get(key)]
-            self.plan.write(path, canonical_bytes(new), action, why or f"does not fit: {', '.join(keys)}")
+            self.plan.write(path, canonical_bytes(new), action, why, damaged)
         self._views(new)
 
     def _rescued(self, data: bytes) -> tuple[Json, str]:
@@ -235,10 +223,9 @@ class _Repair:
         Its cursors are kept: without them every event would be recalled again. The bundle of an older checkpoint lacks
         what was recalled after it, so it starts without cursors.
         """
-        try:
+        written: Any = {}
+        with suppress(MemdeckError):
             written = load(data, model.STATE, "state.json", twice=False)
-        except MemdeckError:
-            written = {}
         parts = written if isinstance(written, dict) else {}
         names = ("bundle", "provider", "maintenance")
         sound: Json = {key: parts[key] for key in names if not faults_of(key, parts.get(key))}
@@ -303,7 +290,7 @@ class _Repair:
                 path, data = path_of(name), text.encode()
                 stored = self.memory.read(path)
                 if stored.base != data:
-                    self.plan.write(path, data, "write the projection of the bundle", why, damaged=stored.data)
+                    self.plan.write(path, data, "write the projection of the bundle", why, stored.data)
         path = entry_path(self.memory.root, state["bundle"])
         stored = self.memory.read(path)
         data = put_block(stored.data, render_block(state["bundleHash"]))
@@ -337,37 +324,17 @@ def _mended_event(line: bytes, before: str) -> Json | None:
     except MemdeckError:
         return None
     given = value.get("signals") if isinstance(value, dict) else None
-    signals = {kind: given.get(kind) if isinstance(given, dict) else None for kind in model.SIGNALS}
+    lists = given if isinstance(given, dict) else {}
     fresh = {
         "createdAt": before,
         "contentHash": digest(value),
         "externalItemId": None,
         "summary": "A part of this event was damaged",
         "signals": {
-            kind: [one for one in texts if not faults_of("text", one)] if isinstance(texts, list) else []
-            for kind, texts in signals.items()
+            kind: [one for one in lists.get(kind) or () if not faults_of("text", one)]
+            if isinstance(lists.get(kind), list)
+            else []
+            for kind in model.SIGNALS
         },
     }
     return _mended("event", value, fresh)
-
-
-def repair(store: StateStore, shown: RepairPlan, *, actor: str, now: datetime) -> tuple[RepairPlan, Change]:
-    """Carry out a plan in one transaction; `memdeck undo` reverts it.
-
-    RefusedError `state.repair.stale` where the plan would no longer be the same.
-    """
-
-    def build(writing: StateWriting) -> tuple[RepairPlan, Change]:
-        plan = plan_repair(writing.memory, writing.now)
-        if plan.id != shown.id:
-            raise RefusedError("state.repair.stale", "the files changed since the plan was shown", "look at it again")
-        for path, data in plan.files.items():
-            if data is None:
-                writing.take_away(path)
-            else:
-                writing.put(path, data)
-        if plan.aside or plan.lost:
-            put_batch(writing, "repair", DEFAULTS, files=plan.aside, lost=plan.lost)
-        return plan, writing.commit(f"repaired {plural(len(plan.files), 'file')}")
-
-    return store.change("state.repair", build, actor=actor, now=now)

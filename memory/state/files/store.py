@@ -80,17 +80,13 @@ class StateWriting:
         self.now = now
         self.memory = StateFiles(store.root, transaction.read, store.names, parsed)
 
-    def put(self, path: str, data: bytes) -> None:
-        """Plan the bytes of a file; a missing file is made, and the same bytes are no change."""
+    def put(self, path: str, data: bytes | None) -> None:
+        """Plan the bytes of a file (None: it is removed); the same bytes, and a missing file, are no change."""
         base = self.transaction.read(path).base
-        if data != base:
-            self.transaction.write(path, data, base=base)
-
-    def take_away(self, path: str) -> None:
-        """Plan the removal of a file; a missing file is no error."""
-        base = self.transaction.read(path).base
-        if base is not None:
+        if data is None and base is not None:
             self.transaction.remove(path, base=base)
+        elif data is not None and data != base:
+            self.transaction.write(path, data, base=base)
 
     def put_state(self, state: Json) -> None:
         """Plan the state; RefusedError `state.refused` for one that does not have the shape."""
