@@ -15,24 +15,13 @@ DONE = ("added", "removed", "edited")
 """The actions of a recall on gotchas and next steps."""
 
 
-class EditedField(NamedTuple):
-    """A field of a section whose value differs; `entry` is the title or path of the entry it belongs to."""
-
-    entry: str
-    field: str
-    before: Any
-    after: Any
-
-
-@dataclass(slots=True)
-class SectionDiff:
+class SectionDiff(NamedTuple):
     """The differences in one section: entries by title or path, lines by their text, each with the list it is in."""
 
     section: str
     added: list[tuple[str, str]]
     removed: list[tuple[str, str]]
-    edited: list[EditedField]
-    lines: tuple[str, ...] = ()
+    lines: list[str]
 
     @property
     def changed(self) -> bool:
@@ -41,57 +30,39 @@ class SectionDiff:
 
     def json(self) -> Json:
         """Return it for programs."""
-        return {
-            "section": self.section,
-            "changed": self.changed,
-            "added": [{"list": name, "entry": entry} for name, entry in self.added],
-            "removed": [{"list": name, "entry": entry} for name, entry in self.removed],
-            "edited": [one._asdict() for one in self.edited],
-            "diff": list(self.lines),
+        lists = {
+            key: [{"list": name, "entry": entry} for name, entry in found]
+            for key, found in (("added", self.added), ("removed", self.removed))
         }
-
-    def compare(self, where: str, before: Any, after: Any) -> None:
-        """Add what differs at a place."""
-        if isinstance(before, dict) and isinstance(after, dict):
-            for key in dict.fromkeys((*before, *after)):
-                if before.get(key) != after.get(key):
-                    self.compare(f"{where}.{key}" if where else key, before.get(key), after.get(key))
-        elif isinstance(before, list) and isinstance(after, list):
-            old, new = _by_name(before), _by_name(after)
-            self.added += [(where, name) for name in new if name not in old]
-            self.removed += [(where, name) for name in old if name not in new]
-            for name in [name for name in old if name in new and isinstance(old[name], dict)]:
-                one, other = old[name], new[name]
-                keys = [key for key in dict.fromkeys((*one, *other)) if one.get(key) != other.get(key)]
-                self.edited += [EditedField(name, key, one.get(key), other.get(key)) for key in keys]
-            if old.keys() == new.keys() and list(old) != list(new):
-                self.edited.append(EditedField(where, "order", list(old), list(new)))
-        else:
-            self.edited.append(EditedField("", where, before, after))
+        return {"section": self.section, "changed": self.changed, **lists, "diff": self.lines}
 
 
 def diff_bundles(before: Json, after: Json) -> tuple[SectionDiff, ...]:
     """Return a diff of every section, in the order of the bundle; `changed` is False where nothing differs."""
     found = []
     for name in SECTIONS:
-        one, old, new = SectionDiff(name, [], [], []), before[KEYS[name]], after[KEYS[name]]
-        if old != new:
-            one.compare("", old, new)
-            texts = canonical(old).split("\n"), canonical(new).split("\n")
-            one.lines = tuple(difflib.unified_diff(*texts, fromfile="before", tofile="after", lineterm="", n=2))
-        found.append(one)
+        one, other = before[KEYS[name]], after[KEYS[name]]
+        old, new, texts = entries_of(one), entries_of(other), (canonical(one).split("\n"), canonical(other).split("\n"))
+        lines = [*difflib.unified_diff(*texts, fromfile="before", tofile="after", lineterm="", n=2)]
+        added, removed = [key for key in new if key not in old], [key for key in old if key not in new]
+        found.append(SectionDiff(name, added, removed, lines))
     return tuple(found)
 
 
-def _by_name(items: Sequence[Any]) -> dict[str, Any]:
-    """Return the entries of a list by their names; a name that occurs again gets a number appended."""
-    found: dict[str, Any] = {}
-    for item in items:
+def entries_of(value: Any, where: str = "") -> dict[tuple[str, str], Any]:
+    """Return the entries of all lists in a section by the place of the list and their names; one that occurs again
+    gets a number appended.
+    """
+    found: dict[tuple[str, str], Any] = {}
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            found |= entries_of(inner, f"{where}.{key}" if where else key)
+    for item in value if isinstance(value, list) else ():
         name = name_of(item)
         key, number = name, 2
-        while key in found:
+        while (where, key) in found:
             key, number = f"{name} ({number})", number + 1
-        found[key] = item
+        found[where, key] = item
     return found
 
 
@@ -141,11 +112,10 @@ def digest_of(before: Json, after: Json, *, selected: str, protected: Sequence[s
     """Return what a recall changes."""
     titles = []
     for key in ("gotchas", "nextSteps"):
-        old, new = _by_name(before[key]), _by_name(after[key])
-        edited = tuple(name for name in new if name in old and new[name] != old[name])
-        titles.append(
-            (tuple(one for one in new if one not in old), tuple(one for one in old if one not in new), edited)
-        )
+        old, new = entries_of(before[key]), entries_of(after[key])
+        edited = [one for one in new if one in old and new[one] != old[one]]
+        kinds = [one for one in new if one not in old], [one for one in old if one not in new], edited
+        titles.append(tuple(tuple(name for _, name in kind) for kind in kinds))
     return Digest(changed_sections(before, after), selected, tuple(protected), *titles)
 
 

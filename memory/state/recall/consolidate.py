@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from memory.state.files.model import NOT_SAID, Json, is_echo
+from memory.state.files.model import NOT_SAID, SIGNALS, Json, is_echo
 from memory.state.paths import without_first_run
 
-from .statements import Known, Lines, Matters, Replaced, halves, is_repeated, plain_words, stems_of
+from .statements import Replaced, Statements, halves, is_repeated, plain_words, stems_of
 
 ALSO = "; also: "
 """The text between two causes of one gotcha."""
@@ -47,48 +47,40 @@ def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bo
     `exists` says that the workspace has them. A validation that passed becomes the snapshot, if it is the newest.
     `DONE:` removes the step that it means. Events that were written along with a bundle are skipped.
     """
-    events = [event for event in events if not is_echo(event)]
     focus = bundle["currentFocus"]
-    heard = [halves(text) for event in events for text in event["signals"]["gotchas"]]
-    lines = [
-        text for event in events for kind in ("decisions", "validationObservations") for text in event["signals"][kind]
-    ]
-    causes = [text for one in heard for text in (one[1], _whole(*one))]
-    known = Known([*focus["currentState"], *focus["knownRisks"], *lines, *causes])
-    state, risks = Lines(known, focus["currentState"]), Lines(known, focus["knownRisks"])
-    gotchas, steps = _Gotchas(known, bundle["gotchas"]), _Steps(bundle["nextSteps"])
+    state, risks = Statements(focus["currentState"]), Statements(focus["knownRisks"])
+    gotchas, steps = _Gotchas(bundle["gotchas"]), _Steps(bundle["nextSteps"])
     paths = dict.fromkeys(bundle["project"]["keyPaths"])
     snapshot = focus["validationSnapshot"]
     replaced: list[Replaced] = []
     for event in events:
-        signals, source = event["signals"], event["sourceRef"]
-        for text in signals["gotchas"]:
-            gotchas.add(text, source)
-        for text in signals["nextStepHints"]:
-            steps.take(text.strip(), source)
-        for text in (*signals["decisions"], *signals["validationObservations"]):
-            ended = outcome_of(text) if text in signals["validationObservations"] else None
-            into = state if ended is None else risks
-            replaced += [Replaced("current-focus", text, earlier) for earlier in into.put(text)]
+        for kind, text in () if is_echo(event) else _signals(event):
+            ended = outcome_of(text) if kind == "validationObservations" else None
+            if kind == "gotchas":
+                gotchas.add(text, event["sourceRef"])
+            elif kind == "nextStepHints":
+                steps.take(text.strip(), event["sourceRef"])
+            elif kind == "keyPaths":
+                paths |= {text: None} if text not in paths and exists(text) else {}
+            else:
+                into = state if ended is None else risks
+                replaced += [Replaced("current-focus", text, earlier) for earlier in into.put(text)]
             if ended and event["createdAt"] > (snapshot["validatedAt"] or ""):
                 snapshot = {"status": "passed", "validatedAt": event["createdAt"], "summary": text, "results": []}
-        paths |= {path: None for path in signals["keyPaths"] if path not in paths and exists(path)}
-    new_focus = {
-        **focus,
-        "currentState": state.texts(),
-        "knownRisks": [line for line in risks.texts() if line in focus["knownRisks"] or not outcome_of(line)],
-        "validationSnapshot": snapshot,
-    }
-    if snapshot is not focus["validationSnapshot"]:
-        new_focus = without_first_run(new_focus)
+    known = [line for line in risks.texts() if line in focus["knownRisks"] or not outcome_of(line)]
+    new_focus = {**focus, "currentState": state.texts(), "knownRisks": known, "validationSnapshot": snapshot}
     after = {
         **bundle,
         "project": {**bundle["project"], "keyPaths": list(paths)},
-        "currentFocus": new_focus,
+        "currentFocus": new_focus if snapshot is focus["validationSnapshot"] else without_first_run(new_focus),
         "gotchas": gotchas.entries(),
         "nextSteps": steps.entries(),
     }
     return BundleProposal(after, (*replaced, *gotchas.replaced, *steps.replaced), tuple(dict.fromkeys(steps.closed)))
+
+
+def _signals(event: Json) -> Iterator[tuple[str, str]]:
+    return ((kind, text) for kind in SIGNALS for text in event["signals"][kind])
 
 
 def outcome_of(text: str) -> bool | None:
@@ -102,49 +94,44 @@ def outcome_of(text: str) -> bool | None:
 class _Gotchas:
     """Gotchas by their titles, in their order; one that says nearly the same under another title is replaced."""
 
-    def __init__(self, known: Known, entries: Iterable[Json]) -> None:
+    def __init__(self, entries: Iterable[Json]) -> None:
         self.replaced: list[Replaced] = []
-        self._known, self._matters = known, Matters(known)
-        self._entries: dict[int, Json] = {}
-        self._causes: dict[int, Lines] = {}
+        self._statements = Statements()
+        self._entries: dict[int, tuple[Json, Statements]] = {}
         self._places: dict[str, int] = {}
-        self._next = 0
         for entry in entries:
-            self._put(self._next, entry)
+            self._put(None, entry)
 
     def entries(self) -> list[Json]:
         """Return the gotchas, each with all its causes."""
-        found = []
-        for place in sorted(self._entries):
-            causes = self._causes[place].texts()
-            found.append({**self._entries[place], "cause": ALSO.join(causes) or NOT_SAID})
-        return found
+        return [_with_causes(*self._entries[place]) for place in sorted(self._entries)]
 
     def add(self, text: str, source: str) -> None:
         """Add what a session said: another cause of a gotcha, or a new one."""
         title, cause = halves(text)
         place = self._places.get(plain_words(title))
         if place in self._entries:
-            earlier = self._causes[place].put(cause) if cause else []
-            told = self._entries[place]["title"]
-            self.replaced += [Replaced("gotchas", _whole(told, cause), _whole(told, one)) for one in earlier]
+            told, causes = self._entries[place]
+            earlier = causes.put(cause) if cause else []
+            self.replaced += [Replaced("gotchas", _whole(title, cause), _whole(told["title"], one)) for one in earlier]
             return
         entry = {"title": title, "symptom": f"Noted in {source}.", "cause": cause or NOT_SAID, "correctPath": NOT_SAID}
-        place = self._next
-        for number, _ in self._matters.take(_whole(title, cause)) if cause else ():
-            old = {**self._entries.pop(number), "cause": ALSO.join(self._causes.pop(number).texts())}
+        place = None
+        for number, _ in self._statements.take(_whole(title, cause)) if cause else ():
+            old = _with_causes(*self._entries.pop(number))
             self.replaced.append(Replaced("gotchas", _whole(title, cause), _whole(old["title"], old["cause"])))
-            entry, place = {**old, "title": title, "cause": cause}, min(place, number)
+            entry, place = {**old, "title": title, "cause": cause}, number if place is None else place
         self._put(place, entry)
 
-    def _put(self, place: int, entry: Json) -> None:
-        self._next = max(self._next, place + 1)
-        self._entries[place] = entry
-        self._places[plain_words(entry["title"])] = place
+    def _put(self, place: int | None, entry: Json) -> None:
         causes = [] if entry["cause"] == NOT_SAID else entry["cause"].split(ALSO)
-        self._causes[place] = Lines(self._known, causes)
-        if causes:
-            self._matters.add(place, _whole(entry["title"], entry["cause"]))
+        place = self._statements.add(_whole(entry["title"], entry["cause"] if causes else ""), place)
+        self._entries[place] = entry, Statements(causes)
+        self._places[plain_words(entry["title"])] = place
+
+
+def _with_causes(entry: Json, causes: Statements) -> Json:
+    return {**entry, "cause": ALSO.join(causes.texts()) or NOT_SAID}
 
 
 def _whole(title: str, rest: str) -> str:

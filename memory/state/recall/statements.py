@@ -9,9 +9,8 @@ count. The overlap is the number of common words, divided by the number of words
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable
-from itertools import combinations
 from math import ceil
 from typing import NamedTuple
 
@@ -109,82 +108,50 @@ def is_same_matter(one: Statement, other: Statement) -> bool:
     return len(short) >= max(2, len(long) / 2) and long[: len(short)] == short
 
 
-class Known:
-    """The statements of all texts of a recall, and how many of them have each word."""
+class Statements:
+    """Texts that count at present, each with a number; a later one about the same matter takes the place of others."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        """Read the texts; others can be asked for later."""
-        self._statements = {text: statement_of(text) for text in texts}
-        self._counts = Counter(word for one in self._statements.values() for word in one.words)
-
-    def of(self, text: str) -> Statement:
-        """Return the statement of a text."""
-        return self._statements.get(text) or statement_of(text)
-
-    def keys(self, one: Statement) -> list[object]:
-        """Return the keys of a statement: two about the same matter have one in common.
-
-        They have the same plain words, the same beginning, or two of their rarest words in common: two that overlap by
-        `ALIKE` differ in too few words to do without.
-        """
-        words = sorted(one.words, key=lambda word: (self._counts[word], word))
-        rare = words[: len(words) - ceil(ALIKE * len(words)) + 2]
-        pairs = combinations(rare, min(2, len(rare)))
-        return [one.plain, (one.names, one.line[:2]), *((one.names, pair) for pair in pairs)]
-
-
-class Matters:
-    """Texts that count at present, each with a number; a later one about the same matter takes their place."""
-
-    def __init__(self, known: Known) -> None:
-        """Begin without texts."""
-        self._known = known
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        """Begin with texts, which are not compared with each other."""
         self._present: dict[int, Statement] = {}
-        self._numbers: dict[object, list[int]] = {}
+        self._numbers: defaultdict[object, list[int]] = defaultdict(list)
+        self._next = 0
+        for text in texts:
+            self.add(text)
 
-    def add(self, number: int, text: str) -> None:
-        """Let a text count."""
-        one = self._present[number] = self._known.of(text)
-        for key in self._known.keys(one):
-            self._numbers.setdefault(key, []).append(number)
+    def add(self, text: str, number: int | None = None) -> int:
+        """Let a text count, at the place of a number or behind all others; return its number."""
+        one = statement_of(text)
+        place = self._next if number is None else number
+        self._next = max(self._next, place) + 1
+        self._present[place] = one
+        for key in (one.plain, one.line[:2], *one.words):
+            self._numbers[one.names, key].append(place)
+        return place
 
     def take(self, text: str) -> list[tuple[int, str]]:
         """Remove the texts that a later one replaces; return their numbers and texts, the first one first."""
-        found = self._about(self._known.of(text))
+        found = self._about(statement_of(text))
         if (instead := _INSTEAD.sub(r"\2", text)) != text:
             found |= self._about(statement_of(instead))
         return [(number, self._present.pop(number).text) for number in sorted(found)]
 
-    def _about(self, one: Statement) -> set[int]:
-        near = {number for key in self._known.keys(one) for number in self._numbers.get(key, ())}
-        return {number for number in near & self._present.keys() if is_same_matter(one, self._present[number])}
-
-
-class Lines:
-    """The lines of a list; each new one takes the place of the earlier one that it replaces."""
-
-    def __init__(self, known: Known, lines: Iterable[str]) -> None:
-        """Begin with lines, which are not compared with each other."""
-        self._kept = dict(enumerate(lines))
-        self._next = len(self._kept)
-        self._matters = Matters(known)
-        for number, line in self._kept.items():
-            self._matters.add(number, line)
-
-    def put(self, line: str) -> list[str]:
-        """Add a line; return what it replaces, except texts that say the same."""
-        earlier = self._matters.take(line)
-        for number, _ in earlier:
-            del self._kept[number]
-        place = earlier[0][0] if earlier else self._next
-        self._next += 1
-        self._kept[place] = line
-        self._matters.add(place, line)
-        return [text for _, text in earlier if not is_repeated(line, text)]
+    def put(self, text: str) -> list[str]:
+        """Add a text in the place of those that it replaces; return these, except any that say the same."""
+        earlier = self.take(text)
+        self.add(text, earlier[0][0] if earlier else None)
+        return [one for _, one in earlier if not is_repeated(text, one)]
 
     def texts(self) -> list[str]:
-        """Return the lines."""
-        return [self._kept[number] for number in sorted(self._kept)]
+        """Return the texts in order."""
+        return [self._present[number].text for number in sorted(self._present)]
+
+    def _about(self, one: Statement) -> set[int]:
+        # Of two that overlap by `ALIKE`, each has one of the rarest words of the other.
+        words = sorted(one.words, key=lambda word: len(self._numbers[one.names, word]))
+        rare = words[: len(words) - ceil(ALIKE * len(words)) + 1]
+        near = {number for key in (one.plain, one.line[:2], *rare) for number in self._numbers[one.names, key]}
+        return {number for number in near & self._present.keys() if is_same_matter(one, self._present[number])}
 
 
 def is_repeated(one: str, other: str) -> bool:
