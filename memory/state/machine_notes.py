@@ -1,8 +1,8 @@
 """The machine's notes about a workspace's state, outside of it: a small JSON object that may be lost at any time.
 
-It holds when the automation ran, which sources it may read, and the sizes and times of the files that were read. The
-list of sources is a file of the repository, and a repository may come from anyone. Sources inside the workspace are
-read unattended; a folder elsewhere only after it was added or synced by hand on this machine.
+It holds when the automation ran, and which sources it may read. The list of sources is a file of the repository, and a
+repository may come from anyone. Sources inside the workspace are read unattended; a folder elsewhere only after it was
+added or synced by hand on this machine.
 """
 
 from __future__ import annotations
@@ -22,9 +22,6 @@ from memory.storage.private.record import PrivateRecord
 
 from .files.model import Json, moment, stamp
 from .paths import full_path
-
-Looks = dict[str, list[int]]
-"""The size and the modification time (nanoseconds) of each file of a source, by its path in it."""
 
 
 class MachineNotes:
@@ -75,19 +72,3 @@ class MachineNotes:
             f"{source['path']} is outside of the workspace, and you have not read it on this machine yet; "
             f"`memdeck state sync {source['id']}` does, and from then on it is read"
         )
-
-    def files_read(self, source: Json, imported: int) -> Looks:
-        """Return the files of a source that were read; none where the number of its imports is another one since, such
-        as after an undo.
-        """
-        kept = self._read().get("read", {}).get(source["id"], {})
-        same = kept.get("where") == self._where(source) and kept.get("imported") == imported
-        return kept["files"] if same else {}
-
-    def keep_read(self, read: Iterable[tuple[Json, int, Looks]], now: datetime) -> None:
-        """Record the files of sources that were read, and the number of imports of each source."""
-        new = {
-            source["id"]: {"where": self._where(source), "imported": imported, "files": files}
-            for source, imported, files in read
-        }
-        self._note(now, read={**self._read().get("read", {}), **new})

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +19,6 @@ from .files.reading import StateFiles
 from .files.store import NEVER_SYNCED, StateStore, StateWriting, refuse, short
 from .imports import ImportedItem, discover, read_item
 from .imports.privacy import Cleaner
-from .machine_notes import Looks, MachineNotes
 from .paths import full_path, shown_path
 from .retention import imports_of
 
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 SHOWN = 20
 """How many warnings of a source are shown."""
 
-_COUNTED = ("source", "status", "imported", "learned", "skipped", "unchanged")
 _NOUNS = {
     "decisions": "decisions",
     "gotchas": "gotchas",
@@ -38,12 +35,6 @@ _NOUNS = {
     "keyPaths": "paths",
     "validationObservations": "validations",
 }
-
-
-def source_id(type: str, path: str, name: str | None = None) -> str:  # noqa: A002
-    """Return the id of a source: its name, else its type and the last part of its path, in lower case and hyphens."""
-    text = name if name is not None else f"{type}-{os.path.basename(path.rstrip('/'))}"
-    return re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")
 
 
 def add_source(
@@ -59,15 +50,18 @@ def add_source(
 ) -> tuple[Json, Change]:
     """Add a source; `path` may begin with `~`, or be relative to `folder`. Nothing is imported yet.
 
-    In the file, the path is relative in the workspace, and begins with `~` in the home folder. UsageError
-    `state.source.type`, `state.source.name`, `state.source.exists` for a duplicate id or path, MemdeckError
-    `state.source.missing` for a missing path.
+    In the file, the path is relative in the workspace, and begins with `~` in the home folder. The id is the name, else
+    the type and the last part of the path, in lower case and hyphens. UsageError `state.source.type`,
+    `state.source.name`, `state.source.exists` for a duplicate id or path, MemdeckError `state.source.missing` for a
+    missing path.
     """
     if type not in SOURCE_TYPES:
         known = ", ".join(SOURCE_TYPES)
         raise UsageError("state.source.type", f"{type[:60]!r} is no type of source", f"one of {known}")
     absolute = full_path(path, folder, home)
-    written, found = shown_path(absolute, store.root, home), source_id(type, absolute, name)
+    written = shown_path(absolute, store.root, home)
+    text = name if name is not None else f"{type}-{os.path.basename(absolute)}"
+    found = re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")
     if not found:
         raise UsageError("state.source.name", f"{name or path!r} gives no id", "name it with letters or digits")
     if not os.path.exists(absolute):
@@ -76,13 +70,11 @@ def add_source(
     def build(writing: StateWriting) -> tuple[Json, Change]:
         state, sources = writing.memory.state, writing.memory.sources
         for one in sources:
-            same = one["type"] == type and full_path(one["path"], store.root, home) == absolute
-            if same or one["id"] == found:
-                words = (
-                    f"the sessions in {written} are the source {one['id']}" if same else f"there is a source {found}"
-                )
-                hint = f"`memdeck state sync {one['id']}` imports them" if same else "give another --name"
-                raise UsageError("state.source.exists", f"{words} already", hint)
+            if one["type"] == type and full_path(one["path"], store.root, home) == absolute:
+                words = f"the sessions in {written} are the source {one['id']} already"
+                raise UsageError("state.source.exists", words, f"`memdeck state sync {one['id']}` imports them")
+            if one["id"] == found:
+                raise UsageError("state.source.exists", f"there is a source {found} already", "give another --name")
         made = dict.fromkeys(("createdAt", "updatedAt"), stamp(writing.now))
         source = {"id": found, "type": type, "path": written, **made, **NEVER_SYNCED}
         refuse("source", source)
@@ -96,10 +88,8 @@ def add_source(
 
 def chosen(sources: Sequence[Json], name: str | None) -> list[Json]:
     """Return the source with an id, all without one; NotFoundError `state.source.not_found`."""
-    if name is None:
-        return list(sources)
-    found = [source for source in sources if source["id"] == name]
-    if not found:
+    found = [source for source in sources if name in (None, source["id"])]
+    if name is not None and not found:
         known = ", ".join(source["id"] for source in sources) or "there is none"
         raise NotFoundError("state.source.not_found", f"there is no source {name[:60]!r}", f"known: {known}")
     return found
@@ -109,17 +99,16 @@ def chosen(sources: Sequence[Json], name: str | None) -> list[Json]:
 class SourceSync:
     """The result of a sync of one source; `failed` are sentences, one for each session that could not be read.
 
-    `skipped` are sessions that were imported before; `unchanged` of them were not read again. `learned` counts the
-    signals of those that were imported. `elsewhere` are the folders of sessions of other projects, which are left out.
+    `learned` counts the signals of the sessions that were imported, `skipped` are sessions that were imported before,
+    `elsewhere` the folders of sessions of other projects, which are left out.
     """
 
     source: str
     imported: int = 0
     learned: int = 0
     skipped: int = 0
-    unchanged: int = 0
-    elsewhere: list[str] = field(default_factory=list)
     empty: int = 0
+    elsewhere: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
@@ -132,14 +121,13 @@ class SourceSync:
     def json(self) -> Json:
         """Return it for programs."""
         return {
-            **{name: getattr(self, name) for name in _COUNTED},
+            **asdict(self),
+            "status": self.status,
             "elsewhere": len(self.elsewhere),
             "elsewhereFolders": list(dict.fromkeys(self.elsewhere)),
-            "empty": self.empty,
             "failed": len(self.failed),
             "errors": self.failed[:SHOWN],
             "warnings": self.warnings[:SHOWN],
-            "events": self.events,
         }
 
     def text(self) -> str:
@@ -150,7 +138,7 @@ class SourceSync:
             (True, f"imported {self.imported:,}"),
             (self.imported, f"learned {self.learned:,}{'' if self.learned else ': no markers'}"),
             (self.skipped, f"{self.skipped:,} known already"),
-            (folders, f"{len(self.elsewhere):,} left out: another folder, {folders[0] if folders else ''}{more}"),
+            (folders, f"{len(self.elsewhere):,} left out: another folder, {', '.join(folders[:1])}{more}"),
             (self.empty, f"{self.empty:,} left out: nothing was said"),
             (self.failed, f"{len(self.failed):,} failed"),
         )
@@ -170,7 +158,8 @@ class Synced:
         return sum(result.imported for result in self.results)
 
 
-_Found = list[tuple[Json, SourceSync, list[ImportedItem]]]
+_Read = tuple[str, SourceSync, list[ImportedItem]]
+"""The id of a source, what is said of it, and its sessions."""
 
 
 def sync(
@@ -185,72 +174,47 @@ def sync(
     """Import the sessions of some sources as events, in one transaction.
 
     With `quiet`, nothing is written where no session is new and every source has the same result as before. A session
-    that was imported with the same hash is skipped, and not even read while its file has the same size and time; one
-    that grew becomes a new event. A session or a source that cannot be read is reported and does not stop the others.
+    that was imported with the same hash is skipped, one that grew becomes a new event. A session or a source that
+    cannot be read is reported and does not stop the others.
     """
     memory = store.memory()
     _ = memory.state
-    notes = MachineNotes(store.root, store.private, home)
-    counts = Counter(one[0] for one in imports_of(memory))
-    found: _Found = []
-    looks: dict[str, Looks] = {}
+    found: list[_Read] = []
     for source in memory.sources:
         if source["id"] in ids:
-            result, known = SourceSync(source["id"]), notes.files_read(source, counts[source["id"]])
-            items, looks[source["id"]] = _read(store.root, home, source, result, known)
-            found.append((source, result, items))
+            result = SourceSync(source["id"])
+            found.append((source["id"], result, list(_read(store.root, home, source, result))))
     if not found:
         return Synced((), None)
-    synced = store.change("state.sync", lambda writing: _write(writing, found, quiet), actor=actor, now=now)
-    notes.keep_read(((one, counts[one["id"]] + result.imported, looks[one["id"]]) for one, result, _ in found), now)
-    return synced
+    return store.change("state.sync", lambda writing: _write(writing, found, quiet), actor=actor, now=now)
 
 
-def _read(
-    root: Path,
-    home: Path | None,
-    source: Json,
-    result: SourceSync,
-    known: Looks,
-) -> tuple[list[ImportedItem], Looks]:
-    """Return the sessions of a source to import, and the files that were read now or before."""
-    items: list[ImportedItem] = []
-    looks: Looks = {}
-    folder = full_path(source["path"], root, home)
+def _read(root: Path, home: Path | None, source: Json, result: SourceSync) -> Iterator[ImportedItem]:
+    """Yield the sessions of a source that may be imported; say what is left out of it."""
+    folder, clean = full_path(source["path"], root, home), Cleaner(root, home).text
     try:
         discovered = discover(source["type"], folder, root=root, home=home)
     except (MemdeckError, OSError) as error:
         result.failed.append(_why(error, shown_path(folder, root, home)))
-        return items, looks
-    clean = Cleaner(root, home).text
+        return
     for one in discovered:
         name = clean(one.name)
         try:
-            status = os.stat(one.path)
-            present = [status.st_size, status.st_mtime_ns]
-            if known.get(one.name) == present:
-                result.unchanged += 1
-            else:
-                _take(read_item(one, root=root, home=home), name, result, items, home)
-            looks[one.name] = present
+            item = read_item(one, root=root, home=home)
         except (MemdeckError, OSError) as error:
             result.failed.append(clean(_why(error, one.name)))
-    return items, looks
-
-
-def _take(item: ImportedItem, name: str, result: SourceSync, items: list[ImportedItem], home: Path | None) -> None:
-    """Take a session that was read, and say what was left out of it."""
-    for kind, count in item.dropped.items():
-        result.warnings.append(f"{name}: the first {count:,} of its {_NOUNS[kind]} are too many and left out")
-    if item.bad_lines:
-        lines = plural(item.bad_lines, "line")
-        result.warnings.append(f"{name}: {lines} cannot be read, the first is line {item.first_bad_line}")
-    if item.elsewhere is not None:
-        result.elsewhere.append(shown_path(item.elsewhere, None, home))
-    elif item.messages:
-        items.append(item)
-    else:
-        result.empty += 1
+            continue
+        for kind, count in item.dropped.items():
+            result.warnings.append(f"{name}: the first {count:,} of its {_NOUNS[kind]} are too many and left out")
+        if item.bad_lines:
+            lines = plural(item.bad_lines, "line")
+            result.warnings.append(f"{name}: {lines} cannot be read, the first is line {item.first_bad_line}")
+        if item.elsewhere is not None:
+            result.elsewhere.append(shown_path(item.elsewhere, None, home))
+        elif item.messages:
+            yield item
+        else:
+            result.empty += 1
 
 
 def _why(error: MemdeckError | OSError, name: str) -> str:
@@ -260,19 +224,18 @@ def _why(error: MemdeckError | OSError, name: str) -> str:
     return f"{name} cannot be read: {error.strerror or type(error).__name__}"
 
 
-def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
+def _write(writing: StateWriting, found: list[_Read], quiet: bool) -> Synced:
     """Plan the new events and the result of each source."""
     memory = writing.memory
     sources = {source["id"]: source for source in memory.sources}
-    found = [one for one in found if one[0]["id"] in sources]
+    found = [one for one in found if one[0] in sources]
     new = _new_events(memory, found)
     at, same = stamp(writing.now), True
-    for source, result, _ in found:
+    for name, result, _ in found:
         fared = {"lastSyncStatus": result.status, "lastSyncError": short(result.failed[0]) if result.failed else None}
-        before = sources[source["id"]]
-        same = same and all(before[key] == value for key, value in fared.items())
+        same = same and all(sources[name][key] == value for key, value in fared.items())
         when = {"updatedAt": at, "lastSyncedAt": at, "lastImportedCount": result.imported}
-        sources[source["id"]] = {**before, **when, **fared}
+        sources[name] = {**sources[name], **when, **fared}
     results = tuple(result for _, result, _ in found)
     if quiet and not new and same:
         return Synced(results, None)
@@ -284,31 +247,27 @@ def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
     return Synced(results, writing.commit(f"imported {plural(len(new), 'session')}"))
 
 
-def _new_events(memory: StateFiles, found: _Found) -> list[Json]:
-    """Return an event for each session that was not imported before, and count what became of the sessions.
-
-    A recall uses events in the order of their ids: later sessions get later ids, regardless of file names.
-    """
+def _new_events(memory: StateFiles, found: list[_Read]) -> list[Json]:
+    """Return the events of the sessions that were not imported yet, in the order of their times."""
     seen, number = imports_of(memory), memory.highest_event()
     new: list[Json] = []
-    for _, result, _ in found:
-        result.imported, result.learned, result.skipped, result.events = 0, 0, result.unchanged, []
-    every = [(source["id"], result, item) for source, result, items in found for item in items]
+    for _, result, _ in found:  # The transaction may be tried again.
+        result.imported, result.learned, result.skipped, result.events = 0, 0, 0, []
+    every = [(name, result, item) for name, result, items in found for item in items]
     for name, result, item in sorted(every, key=lambda one: one[2].created_at):
         key = (name, item.external_item_id, item.content_hash)
+        event = _event(event_id(number + 1), name, item)
         if key in seen:
             result.skipped += 1
-            continue
-        event = _event(event_id(number + 1), name, item)
-        if faults := schema.faults_of("event", event):
+        elif faults := schema.faults_of("event", event):
             result.failed.append(f"{item.source_ref}: {schema.first_of(faults)}")
-            continue
-        seen.add(key)
-        number += 1
-        new.append(event)
-        result.imported += 1
-        result.learned += sum(map(len, item.signals.values()))
-        result.events.append(event["id"])
+        else:
+            seen.add(key)
+            number += 1
+            new.append(event)
+            result.imported += 1
+            result.learned += sum(map(len, item.signals.values()))
+            result.events.append(event["id"])
     return new
 
 
@@ -322,6 +281,6 @@ def _event(name: str, source: str, item: ImportedItem) -> Json:
         "createdAt": item.created_at,
         "contentHash": item.content_hash,
         "summary": item.summary,
-        "signals": dict(item.signals),
+        "signals": item.signals,
         "sourceRef": item.source_ref,
     }

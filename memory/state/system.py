@@ -56,12 +56,11 @@ class ProjectState(System):
         self._workspace = workspace
         # The projections and the entry block are outside the system's folder, and change with it.
         self._files = workspace.add_store("", StateReading(), private=model.PRIVATE)
-        folder = workspace.state.folder
-        self.store = StateStore(self._files, folder)
+        self.store = StateStore(self._files)
         self.trust: Trust | None = None
         self.environ: Mapping[str, str] = {}
         self._last: StateLook | None = None
-        self.unattended = MachineNotes(workspace.root, folder, workspace.home)
+        self.unattended = MachineNotes(workspace.root, workspace.state.folder, workspace.home)
 
     @property
     def home(self) -> Path | None:

@@ -22,7 +22,6 @@ from .reading import Parsed, StateFiles, checkpoint_path
 if TYPE_CHECKING:
     from memory.state.diff import Digest
     from memory.storage import Change, Store
-    from memory.storage.own_folders import StateFolder
     from memory.storage.transaction import Transaction
 
 R = TypeVar("R")
@@ -37,10 +36,9 @@ class StateStore:
     Errors: BusyError `file.locked`, RefusedError `file.*`, MemdeckError `file.io`, and those of `StateFiles`.
     """
 
-    def __init__(self, store: Store, private: StateFolder | None = None) -> None:
-        """Nothing is read yet; `private` is the machine's state folder of the workspace, None for no memory of it."""
+    def __init__(self, store: Store) -> None:
+        """Nothing is read yet."""
         self.files = store
-        self.private = private
         self._parsed: Parsed = {}
 
     @property

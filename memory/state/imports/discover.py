@@ -7,9 +7,8 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from memory.errors import MemdeckError, UsageError
 from memory.state.files.model import SOURCE_TYPES
@@ -21,13 +20,10 @@ MOST_LINE = 32 << 20
 _TOO_LONG = b"!\n"
 
 _FOLDERS = {"claude-local": ("transcripts", "projects"), "codex-local": ("sessions", "archived_sessions")}
-_SUFFIX = ".jsonl"
-_HISTORY = "history.jsonl"
-_INDEX = "session_index.jsonl"
+_HISTORY, _INDEX = "history.jsonl", "session_index.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class SourceItem:
+class SourceItem(NamedTuple):
     """A file with a session: the type of its source, its path, and its path in the source.
 
     `titles` are those of the index of the source, by the ids of sessions.
@@ -36,7 +32,7 @@ class SourceItem:
     type: str
     path: Path
     name: str
-    titles: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str]
 
 
 def discover(
@@ -48,7 +44,7 @@ def discover(
 ) -> list[SourceItem]:
     """Return the files with sessions that a source holds, sorted by their path in it; empty files are left out.
 
-    `path` is a file, or a folder: for `claude-local` its `transcripts/**/*.jsonl`, `projects/<folder>/*.jsonl` and
+    `path` is a file, or a folder: for `claude-local` its `transcripts/**/*.jsonl`, `projects/<folder>/**/*.jsonl` and
     `history.jsonl`, for `codex-local` its `sessions/**/*.jsonl` and `archived_sessions/**/*.jsonl`; where a folder has
     none of these, all `*.jsonl` in it. With `root`, a repository, only its own folder of `projects` counts. Links and
     names that begin with a dot are passed over, but `path` itself may be a link. Errors name it as seen from `root`, or
@@ -65,19 +61,16 @@ def discover(
     if not top.exists():
         raise MemdeckError("state.source.missing", f"{shown} does not exist", "give the folder of the sessions")
     if top.is_file():
-        above = next((one for one in list(top.parents)[:6] if _regular(one / _INDEX)), top.parent)
-        return [SourceItem(source_type, top, top.name, _titles(above))]
+        return [SourceItem(source_type, top, top.name, {})]
     if not os.access(top, os.R_OK | os.X_OK):
         raise MemdeckError("state.source.unreadable", f"{shown} cannot be read", "change its permissions")
-    titles = _titles(top) if source_type == "codex-local" else {}
+    titles = _titles(top)
     return [SourceItem(source_type, top / name, name, titles) for name in sorted(_names(source_type, top, root))]
 
 
 def _titles(folder: Path) -> dict[str, str]:
     """Return the titles of sessions by their ids, from the index in a folder; the last line of an id counts."""
     titles: dict[str, str] = {}
-    if not _regular(folder / _INDEX):
-        return titles
     with suppress(OSError, MemdeckError), os.fdopen(open_beneath(_INDEX, folder), "rb") as file:
         for line in lines_of(file):
             with suppress(ValueError, RecursionError, TypeError, KeyError):
@@ -101,33 +94,28 @@ def lines_of(file: BinaryIO) -> Iterator[bytes]:
 
 def _names(source_type: str, top: Path, root: str | os.PathLike[str] | None) -> Iterator[str]:
     folders = [name for name in _FOLDERS[source_type] if (top / name).is_dir() and not (top / name).is_symlink()]
-    history = source_type == "claude-local" and _regular(top / _HISTORY)
+    history = source_type == "claude-local" and _is_session(top / _HISTORY)
     if not folders and not history:
-        yield from _walk(top)
+        folders = [""]
+    elif "projects" in folders and root is not None:
+        own = sorted({as_name(os.path.abspath(root)), as_name(os.path.realpath(root))})
+        folders = [name for name in folders if name != "projects"] + [f"projects/{name}" for name in own]
     for name in folders:
-        own = _own_folders(top / name, root) if name == "projects" and root is not None else [""]
-        for one in own:
-            yield from _walk(top, f"{name}/{one}")
+        yield from _walk(top, name)
     if history:
         yield _HISTORY
 
 
-def _own_folders(projects: Path, root: str | os.PathLike[str]) -> list[str]:
-    """Return the folders of `projects` that are named after a repository and the folders in it."""
-    encoded = {as_name(os.path.abspath(one)) for one in (root, os.path.realpath(root))}
-    return [name for name in sorted(os.listdir(projects)) if name in encoded]
-
-
-def _walk(top: Path, below: str = "") -> Iterator[str]:
+def _walk(top: Path, below: str) -> Iterator[str]:
     for folder, folders, names in os.walk(top / below):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
             path = Path(folder, name)
-            if name.endswith(_SUFFIX) and not name.startswith(".") and name != _INDEX and _regular(path):
+            if name.endswith(".jsonl") and not name.startswith(".") and name != _INDEX and _is_session(path):
                 yield str(path.relative_to(top))
 
 
-def _regular(path: Path) -> bool:
+def _is_session(path: Path) -> bool:
     """Return whether a path is a regular file that is not empty, and no link."""
     with suppress(OSError):
         found = os.lstat(path)

@@ -6,14 +6,13 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from memory.errors import MemdeckError
-from memory.state.files.model import stamp
+from memory.state.files.model import SIGNALS, stamp
 from memory.state.git import is_elsewhere
 from memory.state.projections.markdown import one_line
 from memory.storage.safe_open import open_beneath
@@ -21,7 +20,7 @@ from memory.storage.safe_open import open_beneath
 from .discover import SourceItem, lines_of
 from .privacy import Cleaner
 from .shapes import PERSON, SessionRecord, read_record
-from .signals import Signals, find_signals
+from .signals import MOST, find_signals
 
 _SUMMARY = 160
 
@@ -44,12 +43,12 @@ class ImportedItem:
     created_at: str = ""
     content_hash: str = ""
     summary: str = ""
-    signals: Mapping[str, list[str]] = field(default_factory=dict)
+    signals: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in SIGNALS})
     messages: int = 0
     bad_lines: int = 0
     first_bad_line: int | None = None
     elsewhere: str | None = None
-    dropped: Mapping[str, int] = field(default_factory=dict)
+    dropped: Counter[str] = field(default_factory=Counter)
 
 
 def read_item(
@@ -59,20 +58,17 @@ def read_item(
 
     `root` is the repository: paths in it become relative to it, paths elsewhere are no signals, and `home` is written
     as `~`. Secrets are masked. Time is proportional to the file, memory to its longest line, up to `MOST_LINE`. Raises
-    `MemdeckError` (`state.import.missing`, `state.import.unreadable`, `state.import.not_regular`), never for a bad
-    line.
+    `MemdeckError` (`state.import.unreadable`), never for a bad line.
     """
     try:
         with os.fdopen(open_beneath(item.path.name, item.path.parent), "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
-                raise MemdeckError("state.import.not_regular", f"{item.name} is not a regular file", file=item.name)
+                raise MemdeckError("state.import.unreadable", f"{item.name} is not a regular file", file=item.name)
             session = _Session(item, root, Cleaner(root, home))
             for number, raw in enumerate(lines_of(file), 1):
                 session.line(number, raw)
             return session.done(datetime.fromtimestamp(found.st_mtime, UTC))
-    except FileNotFoundError as error:
-        raise MemdeckError("state.import.missing", f"{item.name} is gone", file=item.name) from error
     except OSError as error:
         words = f"{item.name} cannot be read: {error.strerror}"
         raise MemdeckError("state.import.unreadable", words, file=item.name) from error
@@ -86,8 +82,7 @@ class _Session:
         self._item, self._root, self._clean = item, root, clean
         self._made = ImportedItem()
         self._hash = hashlib.sha256(b'{\n  "payload": "')
-        self._signals = Signals()
-        self._seen: set[bytes] = set()
+        self._seen: set[tuple[str, bytes]] = set()
         self._aside = False
         self._id: str | None = None
         self._folder: str | None = None
@@ -111,8 +106,7 @@ class _Session:
         self._aside = self._aside or record.aside
         if record.alone and record.folder and is_elsewhere(record.folder, self._root):
             return
-        if not record.alone:
-            self._folder = self._folder or record.folder
+        self._folder = self._folder or (None if record.alone else record.folder)
         self._id = self._id or record.session
         self._title = record.title or self._title
         self._time = self._time or record.time
@@ -122,35 +116,43 @@ class _Session:
     def _say(self, who: str, text: str, *, echo: bool) -> None:
         clean = self._clean.text(text)
         piece = json.dumps(clean, ensure_ascii=False)[1:-1].encode()
-        if echo:
-            # The same message occurs as an item of the answer and as an event.
-            mark = hashlib.sha256(who.encode() + b"\0" + piece).digest()
-            if mark in self._seen:
-                return
-            self._seen.add(mark)
+        mark = who, hashlib.sha256(piece).digest()
+        # The same message occurs as an item of the answer and as an event.
+        if echo and mark in self._seen:
+            return
+        self._seen.add(mark)
         self._hash.update((b"\\n\\n" if self._made.messages else b"") + piece)
         self._made.messages += 1
         if who == PERSON:
             self._first_text = self._first_text or clean
         for kind, signal in find_signals(clean):
             if kind != "keyPaths":
-                self._signals.add(kind, one_line(signal))
+                self._add(kind, one_line(signal))
         # Paths are taken from the original text, because cleaning changes those that lead out of the repository.
         for kind, signal in find_signals(text):
             if kind == "keyPaths" and (path := self._clean.path(signal)) is not None:
-                self._signals.add(kind, self._clean.text(path))
+                self._add(kind, self._clean.text(path))
+
+    def _add(self, kind: str, text: str) -> None:
+        """Add a signal, of which only the last ones are kept; a repeated text moves to its last position."""
+        texts = self._made.signals[kind]
+        if text in texts:
+            texts.remove(text)
+        texts.append(text)
+        if len(texts) > MOST:
+            del texts[0]
+            self._made.dropped[kind] += 1
 
     def done(self, changed: datetime) -> ImportedItem:
         """Return the session; `changed` is the time of its file."""
         item, made = self._item, self._made
-        name = self._id if item.type == "codex-local" and self._id else Path(item.name).stem
+        name = self._id if item.type == "codex-local" and self._id else item.path.stem
         self._hash.update(b'"\n}')
         made.external_item_id = one_line(self._clean.text(name))[:200] or item.path.stem
         made.source_ref = self._reference()
         made.created_at = stamp(self._time or changed)
         made.content_hash = self._hash.hexdigest()
         made.summary = self._summary(item.titles.get(name) or self._title or "", name)
-        made.signals, made.dropped = self._signals.lists(), dict(self._signals.dropped)
         made.elsewhere = self._folder if self._folder and is_elsewhere(self._folder, self._root) else None
         return made
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.base.clock import read_utc
 
 PERSON, AGENT = "person", "agent"
 
 _ROLES = {"user": PERSON, "human": PERSON, "assistant": AGENT}
+_EVENTS = {"user_message": PERSON, "agent_message": AGENT}
 _TEXTS = frozenset({"text", "input_text", "output_text"})
 # Tags that a client adds to the messages of a person.
 _TAGS = (
@@ -32,16 +32,14 @@ _INJECTED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """A text and who wrote it: `PERSON` or `AGENT`."""
 
     who: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRecord:
+class SessionRecord(NamedTuple):
     """The content of one line of a session: texts, its time, and the session's id, folder and title where it has them.
 
     `alone` means that the folder applies to this line only, as in a history of prompts of all projects. `echo` means
@@ -64,50 +62,34 @@ def read_record(record: Mapping[str, Any], source_type: str) -> SessionRecord:
 
 
 def _claude(record: Mapping[str, Any]) -> SessionRecord:
-    time = read_time(record.get("timestamp"))
-    folder, session = _text(record.get("cwd")), _text(record.get("sessionId"))
-    kind = _kind(record)
+    time, kind = read_time(record.get("timestamp")), _kind(record)
     if isinstance(record.get("display"), str):
-        return SessionRecord(_prompt(record["display"]), time, None, _text(record.get("project")), alone=True)
-    if kind == "summary":
-        return SessionRecord(title=_text(record.get("summary")))
-    if kind in ("custom-title", "ai-title"):
-        return SessionRecord(title=_text(record.get("customTitle")) or _text(record.get("aiTitle")))
-    aside = any(
-        record.get(name) for name in ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage", "toolUseResult")
-    )
-    said = () if aside or not (kind in _ROLES or kind in (None, "message")) else tuple(_message(record, kind))
-    return SessionRecord(said, time, session, folder)
+        return SessionRecord(_prompt(record["display"]), time, folder=_text(record.get("project")), alone=True)
+    if kind in ("summary", "custom-title", "ai-title"):
+        titles = (_text(record.get(name)) for name in ("summary", "customTitle", "aiTitle"))
+        return SessionRecord(title=next(filter(None, titles), None))
+    aside = any(map(record.get, ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage", "toolUseResult")))
+    said = () if aside or kind not in (None, "message", *_ROLES) else tuple(_message(record, kind))
+    return SessionRecord(said, time, _text(record.get("sessionId")), _text(record.get("cwd")))
 
 
 def _codex(record: Mapping[str, Any]) -> SessionRecord:
+    payload, item = record.get("payload"), record.get("item")
+    part = payload if isinstance(payload, Mapping) else record
+    kind, inner, source = _kind(record), _kind(part), part.get("source")
+    said: Iterable[Said] = ()
+    if kind == "event_msg" and inner in _EVENTS:
+        said = _said(_EVENTS[inner], part.get("message"))
+    elif kind == "item.completed" and isinstance(item, Mapping):
+        said = _said(AGENT, item.get("text")) if item.get("type") in ("agent_message", "assistant_message") else ()
+    elif kind in (None, "message", *_ROLES) or (kind, inner) == ("response_item", "message"):
+        said = _message(part, kind)
+    # The first line names the session; messages have ids of their own.
+    first = kind in (None, "message", "session_meta") and "role" not in record
+    session = _text(part.get("id")) or _text(part.get("session_id")) if first else None
+    aside = kind == "session_meta" and isinstance(source, Mapping) and "subagent" in source
     time = read_time(record.get("timestamp"))
-    kind, payload = _kind(record), record.get("payload")
-    if isinstance(payload, Mapping):
-        folder, session, aside = _text(payload.get("cwd")), None, False
-        inner = _kind(payload)
-        if kind == "session_meta":
-            session = _text(payload.get("id")) or _text(payload.get("session_id"))
-            source = payload.get("source")
-            aside = isinstance(source, Mapping) and "subagent" in source
-        said: tuple[Said, ...] = ()
-        if kind == "response_item" and inner == "message":
-            said = tuple(_message(payload, None))
-        elif kind == "event_msg" and inner in ("user_message", "agent_message"):
-            who = PERSON if inner == "user_message" else AGENT
-            said = tuple(_said(who, payload.get("message")))
-        elif kind is None or (kind == "message" and inner is None):
-            session = _text(payload.get("id"))
-            said = tuple(_message(payload, None))
-        return SessionRecord(said, time, session, folder, echo=True, aside=aside)
-    item = record.get("item")
-    if kind == "item.completed" and isinstance(item, Mapping):
-        texts = _said(AGENT, item.get("text")) if item.get("type") in ("agent_message", "assistant_message") else ()
-        return SessionRecord(tuple(texts), time)
-    # The first line of older sessions names the session; their messages do not.
-    session = _text(record.get("id")) if kind is None and "role" not in record else None
-    said = tuple(_message(record, kind)) if kind in _ROLES or kind in (None, "message") else ()
-    return SessionRecord(said, time, session, _text(record.get("cwd")), echo=True)
+    return SessionRecord(tuple(said), time, session, _text(part.get("cwd")), echo=kind != "item.completed", aside=aside)
 
 
 def _kind(record: Mapping[str, Any]) -> str | None:
@@ -144,17 +126,13 @@ def _said(who: str, text: object) -> Iterator[Said]:
 
 def _without_tags(text: str) -> str:
     """Return a text without the tagged parts that a client adds; a tag that is never closed extends to the end."""
-    if "<" not in text:
-        return text
     pieces: list[str] = []
     place = 0
     while (found := _TAGGED.search(text, place)) is not None:
         pieces.append(text[place : found.start()])
-        closing = f"</{found[1]}>"
-        end = text.find(closing, found.end())
-        place = len(text) if end < 0 else end + len(closing)
-    pieces.append(text[place:])
-    return _BARE.sub("", "".join(pieces))
+        _, closing, rest = text[found.end() :].partition(f"</{found[1]}>")
+        place = len(text) - len(rest) if closing else len(text)
+    return _BARE.sub("", "".join([*pieces, text[place:]]))
 
 
 def _prompt(text: str) -> tuple[Said, ...]:

@@ -6,8 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from memory.state.files.model import SIGNALS
-
 MOST = 200
 """How many texts of a kind one session gives; of more, the last ones are kept."""
 
@@ -151,25 +149,3 @@ def _fenced(lines: list[str]) -> set[int]:
             quoted.update(range(opened, number + 1))
             opened = -1
     return quoted
-
-
-class Signals:
-    """The five lists of a session; each keeps only the last texts of its kind, and `dropped` counts the others."""
-
-    def __init__(self) -> None:
-        """Begin with nothing."""
-        self._texts: dict[str, dict[str, None]] = {kind: {} for kind in SIGNALS}
-        self.dropped: Counter[str] = Counter()
-
-    def add(self, kind: str, text: str) -> None:
-        """Add a text; a repeated text moves to its last position."""
-        texts = self._texts[kind]
-        texts.pop(text, None)
-        texts[text] = None
-        if len(texts) > MOST:
-            del texts[next(iter(texts))]
-            self.dropped[kind] += 1
-
-    def lists(self) -> dict[str, list[str]]:
-        """Return the five lists."""
-        return {kind: list(texts) for kind, texts in self._texts.items()}

@@ -43,33 +43,6 @@ def test_a_session_is_imported_once(repository: Repository) -> None:
     assert repository.codes() == []
 
 
-def test_what_did_not_change_is_not_read_again(repository: Repository) -> None:
-    """Only a session of another size or time is read; after an undo, or in a process that forgot, every one is."""
-
-    def read() -> int:
-        """Sync, and return how many of the three sessions were read."""
-        result = repository.sync().results[0]
-        assert result.imported + result.skipped + result.empty == 3
-        return 3 - result.unchanged
-
-    repository.add_source()
-    repository.session("one", ["DECISION: Use SQLite"])
-    repository.session("two", ["DECISION: Use Rust"])
-    empty = repository.session("three", [])
-    empty.write_text('{"type":"summary","summary":"nothing said"}\n')
-    assert read() == 3
-    assert read() == 0
-    repository.open()
-    assert read() == 0
-    assert "mtime" not in repository.path(SOURCES).read_text()
-    repository.session("two", ["DECISION: Use Rust", "DECISION: And Go"])
-    assert read() == 1
-    assert repository.memory.events[-1]["signals"]["decisions"] == ["Use Rust", "And Go"]
-    lines = repository.event_lines()
-    repository.path(EVENTS).write_bytes(lines[0])  # as an undo of the imports leaves it
-    assert read() == 3
-
-
 def test_a_bad_session_does_not_stop_the_others(repository: Repository) -> None:
     """One that cannot be read is told, the rest is imported, and the source says that it failed."""
     repository.add_source()
