@@ -14,12 +14,25 @@ from .diff import Digest, changed_sections, name_of
 from .files import schema
 from .files.config import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
 from .files.json_text import canonical_bytes, load, ordered_bytes
-from .files.model import ANALYSED, ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, KEYS, PROVIDERS, SOURCES, STATE, Json, plural
+from .files.model import (
+    ANALYSED,
+    ARCHIVE,
+    CHECKPOINTS,
+    CONFIG,
+    EVENTS,
+    KEYS,
+    PROVIDERS,
+    SOURCES,
+    STATE,
+    Json,
+    plural,
+    stamp,
+)
 from .files.reading import StateFiles
 from .files.store import StateStore, StateWriting, fresh_parts, refuse
 from .paths import without_first_run, without_gone
 from .projections.files import refuse_foreign
-from .retention import MOST_CHECKPOINTS, put_batch
+from .retention import put_batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +90,6 @@ def init(
             files=found,
         )
     bundle = analysed()
-    if force:
-        _archive_older(store, actor=actor, now=now)
 
     def build(writing: StateWriting) -> StateChange:
         memory, read = writing.memory, writing.transaction.read
@@ -103,21 +114,6 @@ def _committed(writing: StateWriting, summary: str, state: Json, archived: str |
 def _renewal(store: StateStore) -> str:
     """Return the advice to update, for a state that an update can read."""
     return "" if _unreadable(lambda: store.memory().state) else "`memdeck state update` renews it; "
-
-
-def _archive_older(store: StateStore, *, actor: str, now: datetime) -> None:
-    """Archive checkpoints in batches until the rest fits in one change; the newest come last."""
-
-    def build(writing: StateWriting) -> bool:
-        ids = writing.memory.checkpoint_ids
-        if len(ids) <= MOST_CHECKPOINTS:
-            return False
-        put_batch(writing, "init", DEFAULTS, checkpoints=ids[:MOST_CHECKPOINTS])
-        writing.commit(f"archived {plural(MOST_CHECKPOINTS, 'checkpoint')}")
-        return True
-
-    while store.change("state.init", build, actor=actor, now=now):
-        pass
 
 
 def _archive_all(writing: StateWriting) -> str:
@@ -203,9 +199,7 @@ def key_of(section: str) -> str:
     return KEYS[section]
 
 
-def record_validation(
-    store: StateStore, results: list[Mapping[str, str]], *, actor: str, now: datetime, validated_at: str
-) -> StateChange:
+def record_validation(store: StateStore, results: list[Mapping[str, str]], *, actor: str, now: datetime) -> StateChange:
     """Record the results of the validation commands in the bundle's snapshot; adds one event and one checkpoint."""
     ended = {result["status"] for result in results}
     status = "passed" if ended == {"passed"} else "failed" if "passed" not in ended else "mixed"
@@ -215,7 +209,7 @@ def record_validation(
     def build(writing: StateWriting) -> StateChange:
         state = writing.memory.state
         told = [dict(result) for result in results]
-        snapshot = {"status": status, "validatedAt": validated_at, "summary": summary, "results": told}
+        snapshot = {"status": status, "validatedAt": stamp(now), "summary": summary, "results": told}
         focus = without_first_run({**state["bundle"]["currentFocus"], "validationSnapshot": snapshot})
         bundle = {**state["bundle"], "currentFocus": focus}
         new = writing.persist("validate", bundle, summary, state=state, diff=Digest(("current-focus",)))

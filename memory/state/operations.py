@@ -10,7 +10,7 @@ from typing import Any
 
 from memory.errors import MemdeckError, UsageError
 from memory.operations import Content, Context, Group, SentFile, Whole, argument, option, under
-from memory.operations.result import PROBLEMS, SHOWN, Ask, Draft, Paint, Result, exported, first, listing, more
+from memory.operations.result import PROBLEMS, SHOWN, Ask, Draft, Paint, Result, exported, first, listing
 from memory.registry import workspace_of
 from memory.storage.own_folders import home, state_home
 from memory.systems import system_of
@@ -29,7 +29,7 @@ from .diff import SectionDiff
 from .files.config import KEYS as SETTINGS
 from .files.config import setting
 from .files.json_text import canonical
-from .files.model import KEYS, plural, stamp
+from .files.model import KEYS, SIGNALS, plural
 from .files.store import StateStore
 from .projections.files import render_projections
 from .query import ask
@@ -38,7 +38,7 @@ from .recall.recall import SHOWN_GROUPS, SHOWN_LINES, RecallPreview, apply, prev
 from .retention import prune as prune_now
 from .sources import add_source, chosen
 from .sources import sync as sync_now
-from .status import Status, checkpoint_lines, diff_of, status_of
+from .status import Status, checkpoint_lines, diff_of
 from .system import ProjectState
 
 _SECTIONS = ", ".join(KEYS)
@@ -149,7 +149,7 @@ def update(context: Context) -> Result:
 @option("--checkpoint", metavar="ID", help="Tell the drift against this one, not against the latest.")
 def status(context: Context, checkpoint: str | None) -> Result:
     """Show the status: waiting events, sources, drift, retention, and the one thing to do next."""
-    found = status_of(_store(context).memory(), context.now, checkpoint=checkpoint, work=True)
+    found = Status(_store(context).memory(), context.now, checkpoint=checkpoint, work=True)
     return Result(found.json, lambda paint: _status_lines(paint, found))
 
 
@@ -179,20 +179,11 @@ def _status_lines(paint: Paint, found: Status) -> Iterator[str]:
     yield paint.line(f"next: {command}({found.next.why})")
 
 
-_SIGNALS = {
-    "decisions": "decision",
-    "gotchas": "gotcha",
-    "nextStepHints": "next step",
-    "keyPaths": "key path",
-    "validationObservations": "validation",
-}
-
-
 def _group_lines(paint: Paint, groups: Sequence[EventGroup]) -> Iterator[str]:
     for one in groups[:SHOWN_GROUPS]:
         count = plural(len(one.events), "event")
         yield paint.line(f"{one.id}  {one.label}, {count}: {one.summary}", "  ")
-        signals = [plural(len(texts), _SIGNALS[kind]) for kind, texts in one.signals.items() if texts]
+        signals = [plural(len(texts), SIGNALS[kind]) for kind, texts in one.signals.items() if texts]
         if signals:
             yield paint.line(", ".join(signals), "      ")
     if len(groups) > SHOWN_GROUPS:
@@ -278,14 +269,12 @@ def checkpoints(context: Context) -> Result:
     return listing("checkpoints", lambda: (one.json() for one in found), lambda paint: paint.columns(shown))
 
 
-@under(state, "events", serves="look", examples=("memdeck state events --unrecalled --limit 0 -o jsonl",))
-@option("--unrecalled", is_flag=True, help="Only those that no recall has looked at.")
+@under(state, "events", serves="look", examples=("memdeck state events --limit 0 -o jsonl",))
 @option("--limit", type=Whole(0), default=50, metavar="N", help="The newest N (default: 50, 0 is all).")
-def events(context: Context, unrecalled: bool, limit: int) -> Result:
+def events(context: Context, limit: int) -> Result:
     """List the events, the newest first."""
-    memory = _store(context).memory()
-    found = list(reversed(memory.unrecalled() if unrecalled else memory.events))
-    found = found[:limit] if limit else found
+    events = _store(context).memory().events
+    found = events[: -limit - 1 : -1] if limit else events[::-1]
     shown = ((one["id"], one["createdAt"][:16], one["sourceId"], one["summary"]) for one in found)
     return listing("events", lambda: found, lambda paint: paint.columns(shown))
 
@@ -298,23 +287,13 @@ def events(context: Context, unrecalled: bool, limit: int) -> Result:
 )
 @argument("before", metavar="A")
 @argument("after", metavar="B")
-@option("--section", metavar="S", help=f"One section only: {_SECTIONS}.")
-def diff(context: Context, before: str, after: str, section: str | None) -> Result:
+def diff(context: Context, before: str, after: str) -> Result:
     """Show the differences between two checkpoints, section by section; `state` means the current bundle."""
-    if section is not None:
-        key_of(section)
-    found = [one for one in diff_of(_store(context).memory(), before, after) if section in (None, one.section)]
+    found = diff_of(_store(context).memory(), before, after)
     changed = [one for one in found if one.changed]
 
     def lines(paint: Paint) -> Iterator[str]:
-        if not changed:
-            yield f"nothing is apart between {before} and {after}"
-        for one in changed:
-            for sign, entries in (("added", one.added), ("removed", one.removed)):
-                for place, entry in entries[:SHOWN]:
-                    yield paint.line(f"{one.section}: {sign} {entry}" + (f" ({place})" if place else ""))
-                yield from more(len(entries))
-        yield from _diff_lines(paint, changed)
+        yield from _diff_lines(paint, changed) if changed else [f"nothing is apart between {before} and {after}"]
 
     rows = [one.json() for one in found]
     return Result(lambda: {"before": before, "after": after, "sections": rows}, lines, lambda: rows)
@@ -511,9 +490,7 @@ def validate(context: Context, runs: bool, repair: bool, yes: bool) -> Result:
         return _repair(context, system.store, yes)
     if runs:
         results = run_validation(system.store.memory(), system.trust, context.environ)
-        bundles.record_validation(
-            system.store, results, actor=context.actor, now=context.now, validated_at=stamp(context.now)
-        )
+        bundles.record_validation(system.store, results, actor=context.actor, now=context.now)
         context.warn()
     found = findings_of(system.store.memory(), context.now)
     counts = {said: sum(one.level == level for one in found) for level, said in _LEVELS.items()}

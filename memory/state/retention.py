@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import count, islice
+from itertools import count
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
@@ -24,8 +24,8 @@ from .files.store import StateStore, StateWriting
 if TYPE_CHECKING:
     from memory.storage import Change
 
-MOST_CHECKPOINTS, _MOST_BATCHES = 200, 2
-"""How many checkpoints one transaction moves, and how many batches it removes; the next one takes the others."""
+_FOLDERS = ("", "damaged/", "checkpoints/")
+"""The folders of a batch that hold files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,6 @@ class Pruned:
             "events": [event["id"] for event in self.events],
             "checkpoints": list(self.checkpoints),
             "expiredBatches": list(self.batches),
-            "skipped": self.skipped,
             "warnings": list(self.warnings),
             "changes": [change.id for change in self.changes],
         }
@@ -91,9 +90,9 @@ def candidates(memory: StateFiles, now: datetime) -> Pruned:
     before = stamp(now - timedelta(days=retention["history"]["maxAgeDays"]))
     events = tuple(event for event in memory.events if event["createdAt"] <= before and memory.is_recalled(event))
     warnings: list[str] = []
-    checkpoints = islice(_old_checkpoints(memory, now, retention["checkpoints"], warnings), MOST_CHECKPOINTS)
-    batches = _expired(memory, now, retention["archive"]["expireAfterDays"], warnings)
-    return Pruned(events, tuple(checkpoints), tuple(islice(batches, _MOST_BATCHES)), None, tuple(warnings))
+    checkpoints = tuple(_old_checkpoints(memory, now, retention["checkpoints"], warnings))
+    batches = tuple(_expired(memory, now, retention["archive"]["expireAfterDays"], warnings))
+    return Pruned(events, checkpoints, batches, None, tuple(warnings))
 
 
 def _old_checkpoints(memory: StateFiles, now: datetime, settings: Json, warnings: list[str]) -> Iterator[str]:
@@ -101,9 +100,7 @@ def _old_checkpoints(memory: StateFiles, now: datetime, settings: Json, warnings
     before = stamp(now - timedelta(days=settings["maxAgeDays"]))
     for name in memory.checkpoint_ids[: -max(settings["keepRecent"], 1)]:
         try:
-            if memory.checkpoint(name)["createdAt"] > before:
-                return  # The following ones are newer: ids grow with the time.
-            if name != latest:
+            if name != latest and memory.checkpoint(name)["createdAt"] <= before:
                 yield name
         except MemdeckError as error:
             warnings.append(f"{error.message}; it stays")
@@ -131,18 +128,15 @@ def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False
         return found
     done = store.change("state.prune", _prune, actor=actor, now=now)
     for one in done.batches:
-        folder = f"{ARCHIVE}/{one}"
-        fsio.remove_folders([folder, f"{folder}/damaged", f"{folder}/checkpoints"], store.root)
+        fsio.remove_folders([f"{ARCHIVE}/{one}/{part}".rstrip("/") for part in _FOLDERS], store.root)
     return done
 
 
 def _prune(writing: StateWriting) -> Pruned:
     memory = writing.memory
     found = candidates(memory, writing.now)
-    if not found.any:
-        return found
-    _remove_batches(writing, found.batches)
     archived: tuple[str, ...] = ()
+    _remove_batches(writing, found.batches)
     if found.events or found.checkpoints:
         name = put_batch(writing, "prune", memory.config, events=found.events, checkpoints=found.checkpoints)
         archived = (f"{ARCHIVE}/{name}",)
@@ -164,10 +158,6 @@ def _drop_events(writing: StateWriting, gone: tuple[Json, ...]) -> None:
 
 
 # -- batches of the archive -----------------------------------------------------------------------------------------
-
-_WRITTEN = re.compile(
-    r"(?:events\.jsonl|(?:state|config|sources|manifest)\.json|damaged/.+|checkpoints/chk-\d{6,15}\.json)"
-)
 
 
 def put_batch(
@@ -234,16 +224,15 @@ def _expired_imports(memory: StateFiles) -> set[Key]:
 
 
 def _remove_batches(writing: StateWriting, batches: Iterable[str]) -> None:
-    """Plan that batches are removed, except files that no memory system wrote, and that their imports are noted."""
+    """Plan that batches are removed, and that their imports are noted."""
     memory, new = writing.memory, _expired_imports(writing.memory)
     known = len(new)
     for batch in batches:
         folder = f"{ARCHIVE}/{batch}"
         events = read_events(memory.read(f"{folder}/events.jsonl").data).items
         new |= {_key(event) for event in events if event["kind"] == "imported_session"}
-        for part in ("", "damaged/", "checkpoints/"):
-            for path in (f"{part}{name}" for name in memory.names(f"{folder}/{part}")):
-                if _WRITTEN.fullmatch(path):
-                    writing.put(f"{folder}/{path}", None)
+        for path in (f"{folder}/{part}{name}" for part in _FOLDERS for name in memory.names(f"{folder}/{part}")):
+            if (writing.store.root / path).is_file() and not (writing.store.root / path).is_symlink():
+                writing.put(path, None)
     if len(new) > known:
         writing.put(EXPIRED, canonical_bytes(sorted(new)))

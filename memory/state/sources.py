@@ -14,7 +14,7 @@ from memory.errors import MemdeckError, NotFoundError, UsageError
 
 from .files import schema
 from .files.json_text import canonical_bytes
-from .files.model import SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
+from .files.model import SIGNALS, SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
 from .files.reading import StateFiles
 from .files.store import NEVER_SYNCED, StateStore, StateWriting, refuse, short
 from .imports import ImportedItem, discover, read_item
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """How many warnings of a source are shown."""
-
-_NOUNS = {
-    "decisions": "decisions",
-    "gotchas": "gotchas",
-    "nextStepHints": "next steps",
-    "keyPaths": "paths",
-    "validationObservations": "validations",
-}
 
 
 def add_source(
@@ -205,7 +197,7 @@ def _read(root: Path, home: Path | None, source: Json, result: SourceSync) -> It
             result.failed.append(clean(_why(error, one.name)))
             continue
         for kind, count in item.dropped.items():
-            result.warnings.append(f"{name}: the first {count:,} of its {_NOUNS[kind]} are too many and left out")
+            result.warnings.append(f"{name}: the first {count:,} of its {SIGNALS[kind]}s are too many and left out")
         if item.bad_lines:
             lines = plural(item.bad_lines, "line")
             result.warnings.append(f"{name}: {lines} cannot be read, the first is line {item.first_bad_line}")

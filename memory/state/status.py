@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
@@ -31,24 +31,24 @@ class Next(NamedTuple):
 
 class Status:
     """The status at an aware time: the events by scope, all and unrecalled, their groups, the sources, what differs
-    from a checkpoint, and what the next prune removes.
+    from the latest checkpoint or the one named, and what the next prune removes.
 
     `drift_why` says why that checkpoint cannot be read. `work` is what git says of the branch and the last commits now,
-    None where that was not asked for or is not known.
+    None where that was not asked for or is not known. Raises the errors of `StateFiles` for files without which there
+    is no status.
     """
 
-    def __init__(self, memory: StateFiles, now: datetime, checkpoint: str | None, work: bool) -> None:
+    def __init__(self, memory: StateFiles, now: datetime, *, checkpoint: str | None = None, work: bool = False) -> None:
         self.state, self.sources = memory.state, memory.sources
         self.totals, self.unrecalled = _by_scope(memory.events), _by_scope(memory.unrecalled())
         self.groups = group_events(next_events(memory)[0])
         self.checkpoints, self.batches = len(memory.checkpoint_ids), len(memory.batches)
         self.retention, self._config = candidates(memory, now), memory.config
-        self.retention_enabled: bool = memory.config["retention"]["enabled"]
-        self.against: str | None = checkpoint or self.state["maintenance"]["latestCheckpointId"]
+        self.against: str = checkpoint or self.state["maintenance"]["latestCheckpointId"] or ""
         self.drift: tuple[SectionDiff, ...] = ()
         self.drift_why = "" if self.against else "there is no checkpoint"
         try:
-            found = diff_bundles(memory.checkpoint(self.against)["bundle"], memory.bundle) if self.against else ()
+            found = diff_of(memory, self.against, STATE_NAME) if self.against else ()
             self.drift = tuple(one for one in found if one.changed)
         except MemdeckError as error:
             if checkpoint is not None:
@@ -57,7 +57,7 @@ class Status:
         self.next = self._next(() if checkpoint else self.drift)
         self.work: GitWork | None = recent_work(memory.root) if work else None
 
-    def _next(self, drift: Sequence[SectionDiff]) -> Next:
+    def _next(self, drift: Iterable[SectionDiff]) -> Next:
         """Return the first that applies: drift error, large backlog, failed source, any backlog, retention, drift."""
         backlog, threshold = self.unrecalled["all"], self._config["recall"]["backlogWarnThreshold"]
         failed = ", ".join(source["id"] for source in self.sources if source["lastSyncStatus"] == "failed")
@@ -79,10 +79,10 @@ class Status:
 
     def json(self) -> Json:
         """Return it for programs."""
+        removed = self.retention
+        drift = {"checkpoint": self.against or None, "changedSections": [one.section for one in self.drift]}
         return {
-            "schemaVersion": self.state["schemaVersion"],
-            "bundleHash": self.state["bundleHash"],
-            "generatedAt": self.state["generatedAt"],
+            **{key: self.state[key] for key in ("schemaVersion", "bundleHash", "generatedAt")},
             "latestCheckpointId": self.state["maintenance"]["latestCheckpointId"],
             "checkpoints": self.checkpoints,
             "events": self.totals,
@@ -90,16 +90,12 @@ class Status:
             "groups": [group.json() for group in self.groups[:SHOWN_GROUPS]],
             "groupCount": len(self.groups),
             "sources": self.sources,
-            "drift": {
-                "checkpoint": self.against,
-                "changedSections": [one.section for one in self.drift],
-                "problem": self.drift_why or None,
-            },
+            "drift": {**drift, "problem": self.drift_why or None},
             "retention": {
-                "enabled": self.retention_enabled,
-                "events": len(self.retention.events),
-                "checkpoints": len(self.retention.checkpoints),
-                "expired": len(self.retention.batches),
+                "enabled": self._config["retention"]["enabled"],
+                "events": len(removed.events),
+                "checkpoints": len(removed.checkpoints),
+                "expired": len(removed.batches),
                 "batches": self.batches,
             },
             "next": self.next._asdict(),
@@ -107,23 +103,19 @@ class Status:
         }
 
 
-def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = None, work: bool = False) -> Status:
-    """Return the status at an aware time; drift is measured against the latest checkpoint, or the one named.
-
-    With `work` git is asked, too. Raises the errors of `StateFiles` for files without which there is no status.
-    """
-    return Status(memory, now, checkpoint, work)
-
-
 def _by_scope(events: Sequence[Json]) -> dict[str, int]:
     counts = Counter(map(scope_of, events))
     return {"all": len(events), **{scope: counts[scope] for scope in SCOPES[1:]}}
 
 
-# -- a snapshot for panes ---------------------------------------------------------------------------------------------
-
 STATE_NAME = "state"
 """The name that selects the bundle of the state instead of a checkpoint."""
+
+
+def diff_of(memory: StateFiles, before: str, after: str) -> tuple[SectionDiff, ...]:
+    """Return the diff of two checkpoints, in the order of the sections; NotFoundError `state.checkpoint.missing`."""
+    bundles = [memory.bundle if one == STATE_NAME else memory.checkpoint(one)["bundle"] for one in (before, after)]
+    return diff_bundles(*bundles)
 
 
 class CheckpointLine(NamedTuple):
@@ -141,48 +133,6 @@ class CheckpointLine(NamedTuple):
         return {"id": self.id, **names, "problem": self.why or None}
 
 
-class StateLook:
-    """A snapshot; it reads a file when first needed. The error of what cannot be read is in `problem`."""
-
-    def __init__(self, memory: StateFiles, key: object) -> None:
-        """`key` distinguishes snapshots of different file versions."""
-        self.memory = memory
-        self.key = key
-        self.problem: MemdeckError | None = None
-        """Why the state or its history cannot be read, None where they can."""
-        try:
-            _ = memory.state, memory.events, memory.config, memory.sources
-        except MemdeckError as error:
-            self.problem = error
-        self.state: Json | None = _read(lambda: memory.state, None)
-        """The state, None where it cannot be read."""
-        self.bundle: Json | None = None if self.state is None else self.state["bundle"]
-        self.events: Sequence[Json] = _read(lambda: memory.found_events.items, ())
-        """The events that can be read, the oldest first."""
-        self.sources: list[Json] = _read(lambda: memory.sources, [])
-        self.backlog: Sequence[Json] = () if self.problem else memory.unrecalled()
-        """The events that were not recalled yet."""
-
-    @cached_property
-    def checkpoints(self) -> Sequence[CheckpointLine]:
-        """The checkpoints, the newest first."""
-        return checkpoint_lines(self.memory)
-
-    def diff(self, before: str, after: str) -> tuple[SectionDiff, ...]:
-        """Return the diff of two checkpoints by their ids, section by section; `state` names the present bundle."""
-        return diff_of(self.memory, before, after)
-
-    def status(self, now: datetime) -> Status:
-        """Return the status at an aware time; errors as `status_of`."""
-        return status_of(self.memory, now, work=True)
-
-
-def _read(read: Callable[[], T], other: T) -> T:
-    with suppress(MemdeckError):
-        return read()
-    return other
-
-
 def checkpoint_lines(memory: StateFiles) -> Sequence[CheckpointLine]:
     """Return the checkpoints for a list, the newest first."""
     lines = []
@@ -195,7 +145,34 @@ def checkpoint_lines(memory: StateFiles) -> Sequence[CheckpointLine]:
     return lines
 
 
-def diff_of(memory: StateFiles, before: str, after: str) -> tuple[SectionDiff, ...]:
-    """Return the diff of two checkpoints, in the order of the sections; NotFoundError `state.checkpoint.missing`."""
-    bundles = [memory.bundle if one == STATE_NAME else memory.checkpoint(one)["bundle"] for one in (before, after)]
-    return diff_bundles(*bundles)
+class StateLook:
+    """A snapshot for panes. The error of what cannot be read is in `problem`."""
+
+    def __init__(self, memory: StateFiles, key: object) -> None:
+        """`key` distinguishes snapshots of different file versions."""
+        self.memory = memory
+        self.key = key
+        self.problem: MemdeckError | None = None
+        """Why the state or its history cannot be read, None where they can."""
+        try:
+            _ = memory.state, memory.events, memory.config, memory.sources
+        except MemdeckError as error:
+            self.problem = error
+        self.bundle: Json | None = _read(lambda: memory.bundle, None)
+        """The bundle, None where it cannot be read."""
+        self.events: Sequence[Json] = _read(lambda: memory.found_events.items, ())
+        """The events that can be read, the oldest first."""
+        self.sources: list[Json] = _read(lambda: memory.sources, [])
+        self.backlog: Sequence[Json] = () if self.problem else memory.unrecalled()
+        """The events that were not recalled yet."""
+
+    @cached_property
+    def checkpoints(self) -> Sequence[CheckpointLine]:
+        """The checkpoints, the newest first."""
+        return checkpoint_lines(self.memory)
+
+
+def _read(read: Callable[[], T], other: T) -> T:
+    with suppress(MemdeckError):
+        return read()
+    return other

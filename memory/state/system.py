@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
@@ -36,7 +35,7 @@ from .parts import bundle_records, items_of, records_of, ref_of, take
 from .projections.entry_block import without_blocks
 from .projections.files import NAMES, path_of
 from .recall.recall import Engine
-from .status import StateLook, status_of
+from .status import StateLook, Status
 
 _FILES = (model.STATE, model.EVENTS, model.SOURCES, model.CONFIG, model.ANALYSED)
 _VIEWS = tuple(map(path_of, NAMES))
@@ -134,7 +133,7 @@ class ProjectState(System):
 
     def status(self, now: datetime) -> Mapping[str, object]:
         """Return what `state status` reports; MemdeckError if the state or its events cannot be read."""
-        status = status_of(self.store.memory(), now)
+        status = Status(self.store.memory(), now)
         counts = {
             "events": status.totals["all"],
             "unrecalled": status.unrecalled["all"],
@@ -145,7 +144,7 @@ class ProjectState(System):
 
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
         """Yield how many checkpoints and events there are, and what `state status` recommends next."""
-        status = status_of(self.store.memory(), now)
+        status = Status(self.store.memory(), now)
         words = f"{plural(status.checkpoints, 'checkpoint')}, {plural(status.totals['all'], 'event')}"
         yield BriefLine(self.name, "state#status", "state", words, status.next.why if status.next.command else "")
 
@@ -235,23 +234,16 @@ class ProjectState(System):
 # -- the change log ---------------------------------------------------------------------------------------------
 
 
-_OWN = re.compile(
-    rf"{re.escape(model.FOLDER)}/(?:(?:state|sources|config|analysis)\.json|history/(?:events\.jsonl|checkpoints/chk-\d+\.json))"
-    rf"|{re.escape(model.EXPIRED)}|{re.escape(model.ARCHIVE)}/[^/]+/(?:[a-z]+\.jsonl?|damaged/[^/]+|checkpoints/chk-\d+\.json)"
-)
-
-
 class StateReading(PlainReading):
     """Reads the files of the format: an undo restores them whole, except events.jsonl, which it restores by line."""
 
     def knows(self, path: str) -> bool:
         """Return whether a path is a file of the format, a projection or an entry file."""
-        if path.startswith(model.PRIVATE):
-            return False
-        if is_entry_file(path) or _OWN.fullmatch(path):
-            return True
-        folder, _, name = path.rpartition("/")
-        return folder == model.PROJECTIONS and name.endswith(".md")
+        if path.startswith(f"{model.FOLDER}/"):
+            return not path.startswith(f"{model.PRIVATE}/") and (
+                path.endswith((".json", ".jsonl")) or "/damaged/" in path
+            )
+        return is_entry_file(path) or (path.startswith(f"{model.PROJECTIONS}/") and path.endswith(".md"))
 
     def authored(self, path: str, data: bytes) -> bytes:
         """Return what people and agents wrote in a file: the bundle, and an entry file without the entry block."""

@@ -58,7 +58,14 @@ MARKERS = (
     " `GOTCHA: title: cause`, `NEXT: title: where to begin`, `DONE: …`, `VALIDATION: command: result`."
 )
 """The text for agents, so that their sessions teach the state something."""
-SIGNALS = ("decisions", "gotchas", "nextStepHints", "keyPaths", "validationObservations")
+SIGNALS = {
+    "decisions": "decision",
+    "gotchas": "gotcha",
+    "nextStepHints": "next step",
+    "keyPaths": "key path",
+    "validationObservations": "validation",
+}
+"""The kinds of the signals of an event, each with its noun."""
 
 _ENTRY_NAMES = frozenset(name.lower() for name in ENTRY_FILES)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")

@@ -208,7 +208,7 @@ def ran(repository: Repository, trust: Trust | None) -> list[Any]:
     """Run the validation commands and note how they ended."""
     results = run_validation(repository.memory, trust, os.environ)
     now = repository.later()
-    bundles.record_validation(repository.store, results, actor=ACTOR, now=now, validated_at=stamp(now))
+    bundles.record_validation(repository.store, results, actor=ACTOR, now=now)
     return list(results)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.state.files.json_text import canonical
 from memory.state.files.model import KEYS
-from memory.state.status import StateLook
+from memory.state.status import StateLook, Status, diff_of
 from memory.state.system import ProjectState
 from memory.systems.acts import act
 from memory.workspace import Outcome
@@ -25,7 +25,6 @@ from widgets.text.styled_text import Piece, Tone
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
-    from memory.state.status import Status
 
 Json = dict[str, Any]
 
@@ -148,7 +147,7 @@ class StatePane(RecordPane):
         known, day = self._stood, now.date()
         if known is None or known[0] is not look or known[1] != day:
             try:
-                status = None if look.problem is not None else look.status(now)
+                status = None if look.problem is not None else Status(look.memory, now, work=True)
             except MemdeckError:
                 status = None
             known = self._stood = (look, day, status)
@@ -163,7 +162,7 @@ class StatePane(RecordPane):
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
         """Return how many events wait; an unreadable state or a failed source needs attention."""
         look = snapshot.of("state", StateLook)
-        if look is None or (look.state is None and not look.events):
+        if look is None or (look.bundle is None and not look.events):
             return Badge(None, look is not None and look.problem is not None and look.problem.code != "state.missing")
         failed = any(source["lastSyncStatus"] == "failed" for source in look.sources)
         return Badge(len(look.backlog) or None, look.problem is not None or failed)
@@ -189,7 +188,7 @@ class StatePane(RecordPane):
             changed: Any = ()
             if look is not None and item.values["before"] != thing.id and not thing.why:
                 try:
-                    found = look.diff(item.values["before"], thing.id)
+                    found = diff_of(look.memory, item.values["before"], thing.id)
                     changed = [
                         text
                         for one in found
@@ -217,7 +216,7 @@ class StatePane(RecordPane):
             "checkpoints": f"{status.checkpoints:,}",
             "since then": (status.drift_why and Piece(status.drift_why, "warn"))
             or (f"changed: {drift}" if drift else "no changes"),
-            "retention": status.retention.text() if status.retention_enabled else "off",
+            "retention": status.retention.text(),
         }
 
     # What can be done
