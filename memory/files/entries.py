@@ -17,14 +17,14 @@ from memory.files.contacts.operations import contacts
 from memory.files.journal.operations import journal
 from memory.files.knowledge.operations import knowledge
 from memory.files.monitors import replace_monitor_text
-from memory.files.operations import Call, EntryGroup, when
+from memory.files.operations import Call, EntryGroup
 from memory.files.plans.operations import orchestration
 from memory.files.refs import identity_hex
 from memory.files.tasks import operations as tasks
 from memory.files.tasks.due_filter import due_when
 from memory.monitoring.operations import monitors
 from memory.monitoring.problems import runnable
-from memory.operations import Operation
+from memory.operations import Day, Operation
 from memory.search.entries import (
     Changes,
     Check,
@@ -239,7 +239,7 @@ class JournalEntries(InFiles):
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
         """Yield the entries that pass the filter, the newest first; `date` also accepts words."""
         if "date" in filter:
-            day = when(str(filter["date"]), call.now, call.workspace.snapshot().zone, past=True)[:10]
+            day = Day().written(str(filter["date"]), call.now, call.workspace.snapshot().zone)
             filter = {**filter, "date": day}  # noqa: A001
         return super().list(call, filter)
 

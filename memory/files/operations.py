@@ -8,8 +8,6 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from memory.base.clock import BadMoment, read_moment
-from memory.base.dates import parse_when
-from memory.base.values import is_absent
 from memory.document import Entry
 from memory.errors import UsageError
 from memory.operations import Context, Group, Operation, under
@@ -24,7 +22,8 @@ class Call:
     """One attempt of a change: the files under the lock, the time, and what a person is told about it.
 
     `done` is what was done, `more` follows the title, and so does what `after` returns of the entry as it is then;
-    `notes` are warnings, and `item` is an entry that is removed.
+    `notes` are warnings, and `item` is an entry that is removed. `base` is the entry that the caller saw, if any: what
+    others changed since stays, and where both changed the same there is a ConflictError.
     """
 
     snapshot: Snapshot
@@ -34,6 +33,7 @@ class Call:
     after: Callable[[Any], str] = field(default=lambda _: "")
     notes: list[str] = field(default_factory=list)
     item: Any = None
+    base: Entry | None = None
 
     @property
     def zone(self) -> tzinfo:
@@ -119,18 +119,6 @@ def something(changes: Iterable[object]) -> None:
     """Raise UsageError `usage.nothing` when there is nothing to change."""
     if not any(changes):
         raise UsageError("usage.nothing", "nothing to change was given", "see --help for what can be")
-
-
-def when(text: str, now: datetime, zone: tzinfo, *, past: bool = False) -> str:
-    """Convert a natural date to the form of the files; `recurring: …` and absent values stay as they are.
-
-    `past`: a day of the week alone is the last one. Raises BadMoment.
-    """
-    if not text.strip() or is_absent(text) or text.strip().lower().startswith("recurring:"):
-        return text
-    head, mark, rest = text.partition("(recurring:")
-    day = parse_when(head.strip(), now, zone, past=past)
-    return f"{day} {mark}{rest}" if mark else day
 
 
 def in_words(text: str, now: datetime, zone: tzinfo) -> str:

@@ -24,7 +24,9 @@ from .parameters import (
     SentFile,
     Suggested,
     Tag,
+    Used,
     Values,
+    When,
     Whole,
     argument,
     option,
@@ -34,6 +36,6 @@ from .result import Result, listing, said
 
 __all__ = [
     "DUE", "RECURRING", "Bound", "Caller", "Choice", "Content", "Context", "Day", "Group", "Input", "Kind", "Lines",
-    "Operation", "Pairs", "Parameter", "Ref", "Result", "SentFile", "Serves", "Suggested", "Tag", "Values", "Whole",
-    "allow", "argument", "listing", "option", "said", "shows", "under", "verb",
+    "Operation", "Pairs", "Parameter", "Ref", "Result", "SentFile", "Serves", "Suggested", "Tag", "Used", "Values",
+    "When", "Whole", "allow", "argument", "listing", "option", "said", "shows", "under", "verb",
 ]  # fmt: skip

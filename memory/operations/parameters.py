@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, tzinfo
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from memory.base.counts import MOST, whole
 from memory.base.dates import parse_when, time_bound
 from memory.base.safe_text import clip, visible
+from memory.base.values import is_absent
 from memory.errors import UsageError
 
 from .context import Context
@@ -112,19 +114,40 @@ class Suggested(Kind):
         yield from ((word, "") for word in self.words if word.startswith(begun))
 
 
-DUE = Suggested(("today", "tomorrow", *_WEEKDAYS, "eow", "eom"))
+class When(Suggested):
+    """A date or time as people write it, such as `tomorrow 14:00`; `written` converts it to the form of the files."""
+
+    past = False
+    """Whether a weekday, or a day without its year, is the latest such day, and not the next one."""
+
+    def written(self, text: str, now: datetime, zone: tzinfo) -> str:
+        """Return the date in the form of the files; `recurring: …` and absent values stay as they are. BadMoment."""
+        if not text.strip() or is_absent(text) or text.strip().lower().startswith("recurring:"):
+            return text
+        head, mark, rest = text.partition("(recurring:")
+        day = parse_when(head.strip(), now, zone, past=self.past)
+        return f"{day} {mark}{rest}" if mark else day
+
+
+DUE = When(("today", "tomorrow", *_WEEKDAYS, "eow", "eom"))
 """When something is due, as a person writes it: `tomorrow 14:00`, `fri`, `2 Dec`, `+2d`, `eom`."""
 RECURRING = Suggested(("daily", "weekdays", "weekly", "monthly", *(f"every {day}" for day in _WEEKDAYS)))
 """When something recurs: in words, or as five cron fields."""
 
 
-class Day(Suggested):
+class Day(When):
     """A day in words, which becomes one of the files: `2024-01-15`, `yesterday`, `-7d`, `fri` (the latest)."""
+
+    past = True
 
     def __init__(self) -> None:
         super().__init__(("today", "yesterday", *_WEEKDAYS))
 
-    def meant(self, value: str, context: Context) -> str:
+    def written(self, text: str, now: datetime, zone: tzinfo) -> str:
+        """Return the day in the form of the files. BadMoment."""
+        return super().written(text, now, zone)[:10]
+
+    def meant(self, value: str, context: Context) -> Any:
         """Return the day; BadMoment."""
         return parse_when(value, context.now, context.snapshot.zone, past=True)[:10]
 
@@ -141,15 +164,26 @@ class Bound(Day):
         return time_bound(value, context.now, context.snapshot.zone, end=self.end)
 
 
-class Tag(Kind):
+class Used(Kind):
+    """A text that other entries of a noun often have already, in the same field."""
+
+    def __init__(self, noun: str, field: str) -> None:
+        self.noun, self.field = noun, field
+
+    def completions(self, snapshot: Callable[[], Any], begun: str) -> Iterator[tuple[str, str]]:
+        """Yield the values of that field that begin with `begun`, the most used first."""
+        found = (getattr(item, self.field) for item in islice(_items(snapshot(), self.noun), _LOOKED_AT))
+        counts = Counter(one for value in found for one in (value if isinstance(value, tuple) else (value,)) if one)
+        yield from ((one, "") for one, _ in counts.most_common(_MOST_REFS) if one.startswith(begun))
+
+
+class Tag(Used):
     """A tag; those of the tasks are completed."""
 
     metavar = "T"
 
-    def completions(self, snapshot: Callable[[], Any], begun: str) -> Iterator[tuple[str, str]]:
-        """Yield the tags that begin with `begun`, the most used first."""
-        counts = Counter(tag for task in snapshot().tasks.tasks for tag in task.tags)
-        yield from ((tag, "") for tag, _ in counts.most_common(_MOST_REFS) if tag.startswith(begun))
+    def __init__(self) -> None:
+        super().__init__("tasks", "tags")
 
 
 @dataclass(frozen=True)

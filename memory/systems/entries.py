@@ -17,10 +17,9 @@ from memory.base.dates import time_bound
 from memory.base.safe_text import visible
 from memory.base.values import alike
 from memory.errors import AmbiguousError, BlockedError, MemdeckError, NotFoundError, RefusedError, UsageError
-from memory.files.operations import when
 from memory.files.snapshot import kind_of
 from memory.history.changes import row
-from memory.operations import Parameter, Values, Whole, argument
+from memory.operations import Day, Parameter, Values, Whole, argument
 from memory.prompts import DEFAULT_BUDGET, brief
 from memory.prompts.content import content_of, shortened
 from memory.registry import kinds as all_kinds
@@ -290,7 +289,7 @@ class EntryAccess:
         if not days:
             return wanted
         now, zone = self._clock(), self.workspace.zone
-        return {**wanted, **{key: when(str(wanted[key]), now, zone, past=True)[:10] for key in days}}
+        return {**wanted, **{key: Day().written(str(wanted[key]), now, zone) for key in days}}
 
     def _refuse_useless(self, call: EntryCall, kind: EntryKind, wanted: Mapping[str, Any]) -> None:
         """Raise UsageError `entry.filter` for a filter that no entry of the kind has, with those that it has."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from functools import cache, partial
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
+from memory.base.clock import BadMoment
+from memory.document import Entry
 from memory.errors import MemdeckError
+from memory.files.operations import Call as FileCall
+from memory.files.snapshot import Snapshot
 from memory.operations import (
-    DUE,
     RECURRING,
     Choice,
     Content,
@@ -20,13 +26,16 @@ from memory.operations import (
     Pairs,
     Parameter,
     Tag,
+    Used,
+    When,
     Whole,
 )
 from memory.operations.parameters import Flag, Suggested, Values
 from memory.registry import VerbName, registered
-from widgets.input.fields import NO, YES, FieldSpec, Kind
+from widgets.input.date_fields import as_written, date_field, recurrence_field
+from widgets.input.fields import NO, PLACEHOLDERS, YES, FieldSpec, Kind
 
-from .offers import Call, FormPlan, Removal
+from .offers import Build, Call, FileBuild, FormPlan, Removal
 from .offers import Values as Texts
 from .removing import question
 
@@ -54,38 +63,72 @@ def operation_of(words: str) -> Operation:
     return {one.does: one for verb in verbs for one in operations_of(verb)}[words]
 
 
-def asked(operation: Operation) -> Iterator[Parameter]:
-    """Yield the parameters that a form asks for, required ones first."""
-    yield from sorted(
-        (one for one in operation.sent if one.name not in CONFIRMED and not isinstance(one.kind, Content)),
-        key=lambda one: not one.required,
-    )
+class Near(NamedTuple):
+    """The files and the time around a form: dates show what they mean, and fields complete from the entries there."""
+
+    snapshot: Snapshot
+    now: datetime
 
 
-def fields_of(operation: Operation, given: Mapping[str, str]) -> list[FieldSpec]:
-    """Return the fields of a form for an operation; `given` are the values to begin with."""
-    return [_field(one, given.get(one.name, given.get(one.sent_as, ""))) for one in asked(operation)]
+def asked(operation: Operation, names: Sequence[str] = ()) -> Iterator[Parameter]:
+    """Yield the parameters that a form asks for: those of `names` in that order, or all, required ones first."""
+    found = [one for one in operation.sent if one.name not in CONFIRMED and not isinstance(one.kind, Content)]
+    if names:
+        yield from sorted((one for one in found if one.name in names), key=lambda one: names.index(one.name))
+    else:
+        yield from sorted(found, key=lambda one: not one.required)
 
 
-def _field(one: Parameter, value: str) -> FieldSpec:
+def fields_of(
+    operation: Operation, given: Mapping[str, str], names: Sequence[str] = (), near: Near | None = None
+) -> list[FieldSpec]:
+    """Return the fields of a form for an operation; `given` are the values to begin with, `names` as for `asked`."""
+    values = {one.name: given.get(one.name, given.get(one.sent_as, "")) for one in asked(operation, names)}
+    return [_field(one, values[one.name], near, values) for one in asked(operation, names)]
+
+
+def _field(one: Parameter, value: str, near: Near | None, texts: dict[str, str]) -> FieldSpec:
+    """Return the field of a parameter; `texts` has the dates as they are typed, for fields that depend on them."""
+    label = (one.name if one.many else one.sent_as).replace("_", " ")
     kind = _kind(one)
+    common: dict[str, Any] = {"required": one.required, "about": one.help}
+    if kind not in PLACEHOLDERS or kind in ("date", "cron"):
+        words = one.help.partition(";")[0].rstrip(".")
+        common["placeholder"] = words.partition(": ")[2] or words if kind in ("date", "cron") else words
+    if near is not None and isinstance(one.kind, When):
+        field = date_field(one.name, label, value, near.now, near.snapshot.zone, one.kind, **common)
+        return replace(field, validate=partial(_noted, field, texts))
+    if near is not None and one.kind is RECURRING:
+        due = partial(_date, texts, value=texts.get("due", ""), near=near)
+        return recurrence_field(one.name, label, value, due, near.now, near.snapshot.zone, **common)
     options: tuple[str, ...] = ()
-    suggested: tuple[str, ...] = ()
     if isinstance(one.kind, Choice):
-        options = tuple(one.kind.words) if one.required else ("", *one.kind.words)
+        default = str(one.default or "")
+        options = tuple(one.kind.words) if one.required or value or default else ("", *one.kind.words)
+    suggested: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     if isinstance(one.kind, Suggested):
         suggested = tuple(one.kind.words)
+    elif near is not None and isinstance(one.kind, Used):
+        suggested = partial(_completions, one.kind, near.snapshot)
     default = "" if one.default in (None, (), False) else str(one.default)
-    return FieldSpec(
-        one.name,
-        one.sent_as.replace("_", " "),
-        kind,
-        value or (NO if kind == "bool" else default),
-        options=options,
-        suggestions=suggested,
-        required=one.required,
-        about=one.help,
-    )
+    value = value or (NO if kind == "bool" else default)
+    return FieldSpec(one.name, label, kind, value, options=options, suggestions=suggested, **common)
+
+
+def _noted(field: FieldSpec, texts: dict[str, str], text: str) -> str | None:
+    texts[field.name] = text
+    return field.validate(text) if field.validate is not None else None
+
+
+def _date(texts: Mapping[str, str], value: str, near: Near) -> str | None:
+    """Return the due date in the form of the files, None where it is empty or incomplete."""
+    with suppress(BadMoment):
+        return as_written(texts.get("due", ""), value, near.now, near.snapshot.zone) or None
+    return None
+
+
+def _completions(kind: Used, snapshot: Snapshot) -> tuple[str, ...]:
+    return tuple(word for word, _ in kind.completions(lambda: snapshot, ""))
 
 
 def _kind(one: Parameter) -> Kind:
@@ -100,7 +143,7 @@ def _kind(one: Parameter) -> Kind:
             return "tags"
         case Input() | Lines() | Pairs() | Values():
             return "multiline"
-        case kind if kind is DUE:
+        case When():
             return "date"
         case kind if kind is RECURRING:
             return "cron"
@@ -110,13 +153,15 @@ def _kind(one: Parameter) -> Kind:
             return "tags" if one.many and one.words else "text"
 
 
-def values_of(operation: Operation, texts: Mapping[str, str]) -> dict[str, Any]:
+def values_of(operation: Operation, texts: Mapping[str, str], names: Sequence[str] = ()) -> dict[str, Any]:
     """Return the values of a call, from the texts of its form; UsageError as `Operation.read`."""
     given: dict[str, Any] = {}
-    for one in asked(operation):
+    for one in asked(operation, names):
         text = texts.get(one.name, "").strip()
         if isinstance(one.kind, Flag):
             given[one.sent_as] = text == YES
+        elif isinstance(one.kind, Lines):
+            given[one.sent_as] = split_lines(text)
         elif one.many and text:
             given[one.sent_as] = [part.strip() for part in text.replace("\n", ",").split(",") if part.strip()]
         elif text:
@@ -124,25 +169,74 @@ def values_of(operation: Operation, texts: Mapping[str, str]) -> dict[str, Any]:
     return operation.read(given)
 
 
-def form_of(words: str, title: str, given: Mapping[str, str] | None = None, focus: str | None = None) -> FormPlan:
-    """Return the form of an operation; what it writes goes the way of every change."""
+def join_lines(lines: Iterable[str]) -> str:
+    """Return lines as an editor shows them: one a line, continuation lines indented."""
+    return "\n".join(line.replace("\n", "\n  ") for line in lines)
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of an editor's text; an indented line continues the one before."""
+    lines: list[str] = []
+    for line in filter(str.strip, text.split("\n")):
+        if line[0] in " \t" and lines:
+            lines[-1] += "\n" + line.strip()
+        else:
+            lines.append(line.strip())
+    return lines
+
+
+def form_of(
+    words: str,
+    title: str,
+    given: Mapping[str, str] | None = None,
+    focus: str | None = None,
+    *,
+    names: Sequence[str] = (),
+    near: Near | None = None,
+) -> FormPlan:
+    """Return the form of an operation; what it writes goes the way of every change. `names` as for `asked`."""
     operation = operation_of(words)
 
     def check(texts: Texts) -> Mapping[str, str]:
         try:
-            values_of(operation, texts)
+            values_of(operation, texts, names)
         except MemdeckError as error:
             return {str(error.details.get("argument", "")): error.message}
         return {}
 
-    return FormPlan(
-        title,
-        fields_of(operation, given or {}),
-        lambda _changed, texts, _now: Call(operation.does, (values_of(operation, texts),)),
-        operation.does.replace(" ", "."),
-        focus=focus,
-        check=check,
-    )
+    def build(_changed: Texts, texts: Texts, now: datetime) -> Build:
+        values = values_of(operation, texts, names)
+        return edit_by(operation, now, values) if operation.edit is not None else Call(operation.does, (values,))
+
+    fields = fields_of(operation, given or {}, names, near)
+    return FormPlan(title, fields, build, operation.does.replace(" ", "."), focus=focus, check=check)
+
+
+def edit_form_of(words: str, title: str, item: Any, fields: Sequence[FieldSpec], focus: str = "") -> FormPlan:
+    """Return the form of an operation that edits an entry of a memory file: what changed is set, the rest stays."""
+    operation = operation_of(words)
+    known = {one.name: one for one in operation.sent}
+    paired = any(isinstance(one.kind, Pairs) for one in operation.sent)
+
+    def build(changed: Texts, texts: Texts, now: datetime) -> Build:
+        given: dict[str, Any] = {}
+        for name, text in texts.items():
+            if name in changed or (name in known and known[name].required):
+                lines = isinstance(known[name].kind, Lines) if name in known else False
+                given[name] = (
+                    (split_lines(text) or [""]) if lines else text.strip() if "\n" not in text else text.rstrip()
+                )
+        values = {"changes": given} if paired else given
+        return edit_by(operation, now, {"ref": item.ref, **values}, getattr(item, "entry", None))
+
+    return FormPlan(title, fields, build, operation.does.replace(" ", "."), focus=focus or None)
+
+
+def edit_by(operation: Operation, now: datetime, values: Mapping[str, Any], base: Entry | None = None) -> FileBuild:
+    """Return the edit that an operation on the entries of a memory file makes."""
+    assert operation.edit is not None
+    edit = operation.edit
+    return lambda snapshot: edit(FileCall(snapshot, now, base=base), **values)
 
 
 def removal_of(words: str, name: str, titles: Sequence[str], values: Sequence[Mapping[str, str]]) -> Removal:

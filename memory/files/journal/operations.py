@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, tzinfo
 
 from memory.base.clock import BadMoment
 from memory.base.dates import parse_when
 from memory.errors import UsageError
 from memory.files.edit import Edit
 from memory.files.operations import Call, EntryGroup, in_words, something
-from memory.operations import Context, Day, Lines, Ref, Whole, argument, option, under
+from memory.operations import Context, Day, Lines, Ref, When, Whole, argument, option, under
 from memory.operations.result import Paint, Result, listing
 
 from .edits import add_entry, edit_entry, remove_entry, replace_entry_text
@@ -18,8 +19,26 @@ from .model import JournalEntry, find_entry
 
 DEFAULT_LIMIT = 50
 _DAY = "a date, or today, yesterday, -7d"
-_TIME = re.compile(r"(\d{1,2}):(\d\d)", re.ASCII)
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(:\d\d)?", re.ASCII)
 _ref = argument("ref", type=Ref(("journal",)))
+
+
+class _Time(When):
+    """The time of an entry: `HH:MM` is today, every other form names its day; an empty one removes it."""
+
+    def written(self, text: str, now: datetime, zone: tzinfo) -> str:
+        """Return the time in the form of the file. BadMoment."""
+        if not text.strip():
+            return ""
+        if found := _CLOCK.fullmatch(text.strip()):
+            return f"{int(found[1]):02}:{found[2]}{found[3] or ''}"
+        time = parse_when(text, now, zone, past=True)
+        if len(time) == 10:
+            raise BadMoment(f"{text!r} has no time of day", "write it like 14:30 or 'yesterday 14:30'")
+        return time
+
+
+_AT = _Time(("yesterday 14:30",))
 
 journal = EntryGroup(
     "journal",
@@ -94,7 +113,7 @@ def show(context: Context, ref: str) -> Result:
         "memdeck journal add 'Call with Alice' --at 14:30",
     ),
 )
-@argument("title")
+@argument("title", help="What happened.")
 @option(
     "--line",
     "lines",
@@ -104,24 +123,19 @@ def show(context: Context, ref: str) -> Result:
     help="One line of the entry; may be repeated; - reads them from stdin.",
 )
 @option(
-    "--at", metavar="TIME", help="When it was: HH:MM, 'yesterday 14:30', '5 Nov 9:00', 2024-01-15 14:30 (default: now)."
+    "--at",
+    type=_AT,
+    metavar="TIME",
+    help="When it was: HH:MM, 'yesterday 14:30', '5 Nov 9:00', 2024-01-15 14:30 (default: now).",
 )
 def add(call: Call, title: str, lines: Sequence[str] = (), at: str | None = None) -> Edit:
     """Add an entry on top of today's section."""
     call.after = lambda entry: "  " + in_words(f"{entry.date} {entry.time or ''}".strip(), call.now, call.zone)
-    return add_entry(call.snapshot, title, lines, at=_time(call, at), now=call.now)
+    return add_entry(call.snapshot, title, lines, at=_written(call, at), now=call.now)
 
 
-def _time(call: Call, text: str | None) -> str | None:
-    """Return the time in the form of the file: `HH:MM` is today, every other form names its day."""
-    if not text:
-        return text  # an empty time removes it
-    if found := _TIME.fullmatch(text.strip()):
-        return f"{int(found[1]):02}:{found[2]}"
-    time = parse_when(text, call.now, call.zone, past=True)
-    if len(time) == 10:
-        raise BadMoment(f"{text!r} has no time of day", "write it like 14:30 or 'yesterday 14:30'")
-    return time
+def _written(call: Call, at: str | None) -> str | None:
+    return None if at is None else _AT.written(at, call.now, call.zone)
 
 
 @journal.changes(
@@ -142,7 +156,7 @@ def _time(call: Call, text: str | None) -> str | None:
     metavar="L",
     help="One of its lines, which replace those it has; - reads them from stdin.",
 )
-@option("--at", metavar="HH:MM", help="Another time of the same day; empty for none.")
+@option("--at", type=_AT, metavar="HH:MM", help="Another time of the same day; empty for none.")
 @option("--text", metavar="TEXT", help="The whole text of the entry in the file, instead of the other options.")
 def edit(
     call: Call,
@@ -158,7 +172,8 @@ def edit(
         if title is not None or lines or at is not None:
             raise UsageError("usage.arguments", "--text replaces the whole entry", "give either --text or the others")
         return replace_entry_text(call.snapshot, ref, text, now=call.now)
-    return edit_entry(call.snapshot, ref, title=title, lines=lines or None, time=_time(call, at), now=call.now)
+    time = _written(call, at)
+    return edit_entry(call.snapshot, ref, title=title, lines=lines or None, time=time, base=call.base, now=call.now)
 
 
 @journal.changes("remove", "removed", examples=("memdeck journal remove 8c01f2e",))

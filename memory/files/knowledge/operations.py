@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memory.files.edit import Edit
-from memory.files.operations import Call, EntryGroup, when
-from memory.operations import Context, Ref, argument, option, under
+from memory.files.operations import Call, EntryGroup
+from memory.operations import Context, Day, Ref, Used, argument, option, under
 from memory.operations.result import Paint, Result, listing
 
 from .model import KnowledgeItem, add_knowledge, edit_knowledge, find_knowledge, remove_knowledge
 
 _ref = argument("ref", type=Ref(("knowledge",)))
+_DAY = Day()
 
 
 def sentence(item: KnowledgeItem) -> str:
@@ -76,11 +77,16 @@ def _outline(paint: Paint, found: Sequence[KnowledgeItem]) -> Iterator[str]:
         "memdeck knowledge add 'Using Redis for caching' --decision --reason 'existing infrastructure'",
     ),
 )
-@argument("text")
-@option("--section", metavar="S", help="The section it belongs to (default: Technical Facts).")
-@option("--topic", metavar="T", help="The topic inside the section.")
+@argument("text", help="The fact, in a sentence.")
+@option(
+    "--section",
+    metavar="S",
+    type=Used("knowledge", "section"),
+    help="The section it belongs to (default: Technical Facts).",
+)
+@option("--topic", metavar="T", type=Used("knowledge", "topic"), help="The topic inside the section.")
 @option("--decision", is_flag=True, help="It is a decision: dated, in the section Decisions Made.")
-@option("--date", metavar="D", help="When it was decided (default of --decision: today).")
+@option("--date", metavar="D", type=_DAY, help="When it was decided (default of --decision: today).")
 @option("--reason", metavar="R", help="Why it was decided.")
 def add(
     call: Call,
@@ -94,19 +100,19 @@ def add(
     """Add a fact or a decision at the end of its section."""
     if date is None and decision:
         date = "today"
-    day = None if date is None else when(date, call.now, call.zone, past=True)[:10]
+    day = None if date is None else _DAY.written(date, call.now, call.zone)
     place = section or ("Decisions Made" if decision else "Technical Facts")
     return add_knowledge(call.snapshot, text, section=place, topic=topic, date=day, reason=reason, now=call.now)
 
 
 @knowledge.changes("edit", "changed", examples=("memdeck knowledge edit 5b2c9d1 'CI takes 6 minutes'",))
 @_ref
-@argument("text")
-@option("--date", metavar="D", help="Another date of a decision.")
+@argument("text", help="The fact, in a sentence.")
+@option("--date", metavar="D", type=_DAY, help="Another date of a decision.")
 @option("--reason", metavar="R", help="Another reason of a decision; empty for none.")
 def edit(call: Call, ref: str, text: str, date: str | None = None, reason: str | None = None) -> Edit:
     """Replace the text of one item."""
-    day = None if date is None else when(date, call.now, call.zone, past=True)[:10]
+    day = None if date is None else _DAY.written(date, call.now, call.zone)
     return edit_knowledge(call.snapshot, ref, text, date=day, reason=reason, now=call.now)
 
 

@@ -13,7 +13,7 @@ from memory.base.values import alike, folded, is_absent
 from memory.document import Entry
 from memory.errors import UsageError
 from memory.files.edit import Edit
-from memory.files.operations import Call, EntryGroup, given, in_words, pairs, something, when
+from memory.files.operations import Call, EntryGroup, given, in_words, pairs, something
 from memory.files.snapshot import Snapshot
 from memory.operations import (
     DUE,
@@ -24,6 +24,7 @@ from memory.operations import (
     Ref,
     Suggested,
     Tag,
+    Used,
     Whole,
     argument,
     option,
@@ -222,7 +223,7 @@ def show(context: Context, ref: str) -> Result:
         "memdeck tasks add --quick 'Buy stamps !high @Alice fri 9:00 every month'",
     ),
 )
-@argument("title")
+@argument("title", help="What to do.")
 @option(
     "--quick",
     is_flag=True,
@@ -236,7 +237,7 @@ def show(context: Context, ref: str) -> Result:
     metavar="R",
     help="Again and again: daily 9:00, weekdays, every fri 17:00, monthly on the 1st, or five cron fields.",
 )
-@option("--assigned", metavar="A", help="Agent or person who does it.")
+@option("--assigned", metavar="A", type=Used("tasks", "assigned"), help="Agent or person who does it.")
 @option("--tag", "tags", multiple=True, type=Tag(), help="A tag; may be repeated.")
 @option("--notes", metavar="N", help="More about it.")
 @option("--action", metavar="A", help="The command or step to take.")
@@ -255,7 +256,7 @@ def add(
     extra: Sequence[str] | Mapping[str, str] = (),
 ) -> Edit:
     """Add a task to Pending, on top of its priority."""
-    day = None if due is None else when(due, call.now, call.zone)
+    day = None if due is None else DUE.written(due, call.now, call.zone)
     if quick:
         said = checked_quick(title, call.now, call.zone)
         title, priority, day = said.title, priority or said.priority, day or said.due
@@ -320,12 +321,12 @@ def edit(
             raise UsageError("usage.arguments", "--text replaces the whole task", "give either --text or fields")
         return replace_task_text(call.snapshot, ref, text, now=call.now)
     if "due" in values:
-        values["due"] = when(values["due"], call.now, call.zone)
+        values["due"] = DUE.written(values["due"], call.now, call.zone)
         _tell_due(call, values["due"])
     if values.get("recurring"):
         day = values["due"] if "due" in values else find_task(call.snapshot, ref).due
         values["recurring"] = _recurs(call, values["recurring"], day)
-    made = edit_task(call.snapshot, ref, set=values, unset=unset, now=call.now)
+    made = edit_task(call.snapshot, ref, set=values, unset=unset, base=call.base, now=call.now)
     if "title" in values and made.documents:
         _warn_of_twins(call, values["title"], find_task(call.snapshot, ref))
     return made

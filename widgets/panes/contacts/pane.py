@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from memory.files.contacts.channel_order import is_gone, is_same, mentions
-from memory.files.contacts.model import Contacts, add_contact, edit_contact, find_contact, remove_contact
+from memory.files.contacts.model import Contacts, find_contact, remove_contact
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.channels import Addresses, Reach, reach_of
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
@@ -16,6 +16,7 @@ from widgets.input.fields import FieldSpec
 from widgets.list.outline import INDENT, Branch, OutlinePane
 from widgets.list.rows import Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
+from widgets.pane.operation_form import edit_by, edit_form_of, operation_of
 from widgets.pane.removing import removal
 from widgets.pane.unread import unread_rows
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, line, line_width
@@ -268,7 +269,8 @@ class ContactsPane(OutlinePane):
 
         def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
             given = {key: value.strip() for key, value in values.items()}
-            return lambda snapshot: add_contact(snapshot, kind, given, now=now)
+            named = {"kind": kind, "name": given.pop(COLUMNS[kind][0])}
+            return edit_by(operation_of("contacts add"), now, named | {"changes": given})
 
         return FormPlan(f"New {kind}", self._fields(kind, None), build, "contacts.add")
 
@@ -276,23 +278,17 @@ class ContactsPane(OutlinePane):
         """The form of a contact, its other columns included."""
         if isinstance(item, Branch):
             return None
-        kind = item.kind
-        fields = self._fields(kind, item)
+        fields = self._fields(item.kind, item)
         fields += [FieldSpec(key, key, value=str(value or ""), known=False) for key, value in extra_of(item).items()]
-        ref = item.ref
-
-        def build(changed: dict[str, str], _values: dict[str, str], now: datetime) -> Build:
-            given = {key: value.strip() for key, value in changed.items()}
-            return lambda snapshot: edit_contact(snapshot, ref, given, now=now)
 
         def current(snapshot: Snapshot) -> dict[str, str] | None:
-            found = next((one for one in _items(snapshot.contacts, kind) if one.ref == ref), None)
+            found = next((one for one in _items(snapshot.contacts, item.kind) if one.ref == item.ref), None)
             if found is None:
                 return None
-            values = {name: str(getattr(found, name) or "") for name in COLUMNS[kind]}
+            values = {name: str(getattr(found, name) or "") for name in COLUMNS[item.kind]}
             return values | {key: str(value or "") for key, value in extra_of(found).items()}
 
-        return FormPlan(f"Edit {kind}", fields, build, "contacts.edit", current=current)
+        return edit_form_of("contacts edit", f"Edit {item.kind}", item, fields)._replace(current=current)
 
     def _fields(self, kind: str, item: Any | None) -> list[FieldSpec]:
         """Return the fields of a contact; those with a few usual values complete from them and from the file."""

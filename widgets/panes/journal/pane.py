@@ -16,6 +16,7 @@ from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
+from widgets.pane.operation_form import Near, edit_form_of, fields_of, form_of, join_lines, operation_of
 from widgets.pane.removing import removal
 from widgets.pane.unread import unread_rows
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
@@ -115,17 +116,17 @@ class JournalPane(Pane):
         return None if places is None else item.at in places
 
     def adding(self, now: datetime) -> FormPlan | None:
-        """The form of a new entry, at this moment."""
-        from .forms import adding
-
+        """The form of a new entry, at this moment unless another time is given."""
         assert self.snapshot is not None
-        return adding(self.snapshot, now)
+        near = Near(self.snapshot, now)
+        return form_of("journal add", "New entry", focus="title", names=("title", "at", "lines"), near=near)
 
-    def editing(self, item: JournalEntry, now: datetime) -> FormPlan | None:  # noqa: ARG002
+    def editing(self, item: JournalEntry, now: datetime) -> FormPlan | None:
         """The form of an entry."""
-        from .forms import editing
-
-        return editing(item)
+        assert self.snapshot is not None
+        values = {"title": item.title, "at": item.time or "", "lines": join_lines(item.lines)}
+        fields = fields_of(operation_of("journal add"), values, tuple(values), Near(self.snapshot, now))
+        return edit_form_of("journal edit", "Edit entry", item, fields, "title")
 
     def removing(self, items: Sequence[JournalEntry]) -> Removal | None:
         """Remove entries, all in one change."""

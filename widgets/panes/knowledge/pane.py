@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar
 
 from memory.files.knowledge.hints import Twin, near_twins
-from memory.files.knowledge.model import KnowledgeItem, add_knowledge, edit_knowledge, find_knowledge, remove_knowledge
+from memory.files.knowledge.model import KnowledgeItem, edit_knowledge, find_knowledge, remove_knowledge
 from memory.files.snapshot import Snapshot
 from widgets.detail import DetailLine, Labelled, Prose, Spacer, Title
-from widgets.input.date_fields import as_written, by_use, date_field
-from widgets.input.fields import FieldSpec, Kind
+from widgets.input.fields import FieldSpec
 from widgets.list.outline import Branch, OutlinePane
 from widgets.list.rows import Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
+from widgets.pane.operation_form import Near, edit_form_of, fields_of, form_of, operation_of
 from widgets.pane.removing import removal
 from widgets.pane.unread import unread_rows
 from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
@@ -22,11 +23,11 @@ from widgets.text.words import dated
 
 from .hints import WORDS, hint_lines, row_mark, states_of
 
-TEXT, REASON = "the fact, in a sentence", "why, in a few words"
-"""The placeholders of the fields for text and reason."""
-
 LONG = 60
 """A longer text, in characters, is edited on several lines."""
+
+DECISION = ("date", "reason")
+"""The fields that only decisions have."""
 
 
 class KnowledgePane(OutlinePane):
@@ -154,56 +155,31 @@ class KnowledgePane(OutlinePane):
     def adding(self, now: datetime) -> FormPlan | None:
         """A fact in the section and topic under the cursor; among the decisions, a decision."""
         assert self.snapshot is not None
-        knowledge, (section, topic) = self.snapshot.knowledge, _place(self.current())
+        section, topic = _place(self.current())
         decision = section.casefold().startswith("decision") or getattr(self.current(), "kind", "") == "decision"
-        sections = by_use(one.title for one in knowledge.sections)
-        topics = by_use(one.title for section in knowledge.sections for one in section.topics)
-        fields = [FieldSpec("section", "section", value=section, suggestions=sections, required=True)]
-        if not decision:
-            fields.append(FieldSpec("topic", "topic", value=topic, suggestions=topics, placeholder="none"))
-        fields.append(FieldSpec("text", "text", placeholder=TEXT, required=True))
-        if decision:
-            fields += self._decision_fields(now.astimezone(self.zone).date().isoformat(), "", now)
-
-        def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
-            date = as_written(values.get("date", ""), "", now, self.zone, past=True)[:10] or None
-            given = {name: values.get(name, "").strip() or None for name in ("topic", "reason")}
-            text, place = values["text"].strip(), values["section"].strip()
-            return lambda snapshot: add_knowledge(snapshot, text, section=place, date=date, now=now, **given)
-
-        return FormPlan("New decision" if decision else "New fact", fields, build, "knowledge.add", focus="text")
-
-    def _decision_fields(self, date: str, reason: str, now: datetime) -> list[FieldSpec]:
-        return [
-            date_field("date", "date", date, now, self.zone, past=True),
-            FieldSpec("reason", "reason", value=reason, placeholder=REASON),
-        ]
+        names = ("section", "text", *DECISION) if decision else ("section", "topic", "text")
+        given = {"section": section, "topic": topic, "date": now.astimezone(self.zone).date().isoformat()}
+        title, near = "New decision" if decision else "New fact", Near(self.snapshot, now)
+        plan = form_of("knowledge add", title, given, "text", names=names, near=near)
+        return plan._replace(fields=[_short(one) for one in plan.fields])
 
     def editing(self, item: Any, now: datetime) -> FormPlan | None:
         """The form of a fact or a decision."""
         if isinstance(item, Branch):
             return None
-        kind: Kind = "multiline" if len(item.text) > LONG or "\n" in item.text else "text"
-        fields = [FieldSpec("text", "text", kind, item.text, placeholder=TEXT, required=True)]
-        if item.kind == "decision":
-            fields += self._decision_fields(item.date or "", item.reason or "", now)
-        ref, before = item.ref, item.date or ""
+        assert self.snapshot is not None
+        names = ("text", *DECISION) if item.kind == "decision" else ("text",)
 
-        def build(changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
-            date = as_written(values.get("date", ""), before, now, self.zone, past=True)[:10] or None
-            reason = changed["reason"].strip() if "reason" in changed else None
-            text = values["text"].strip()
-            return lambda snapshot: edit_knowledge(snapshot, ref, text, date=date, reason=reason, now=now)
-
-        title = "Edit decision" if item.kind == "decision" else "Edit fact"
+        def values(one: KnowledgeItem) -> dict[str, str]:
+            return {name: getattr(one, name) or "" for name in names}
 
         def current(snapshot: Snapshot) -> dict[str, str] | None:
-            found = next((one for one in snapshot.knowledge.items if one.ref == ref), None)
-            return (
-                None if found is None else {"text": found.text, "date": found.date or "", "reason": found.reason or ""}
-            )
+            return next((values(one) for one in snapshot.knowledge.items if one.ref == item.ref), None)
 
-        return FormPlan(title, fields, build, "knowledge.edit", focus="text", current=current)
+        near = Near(self.snapshot, now)
+        fields = [_short(one) for one in fields_of(operation_of("knowledge add"), values(item), names, near)]
+        title = "Edit decision" if item.kind == "decision" else "Edit fact"
+        return edit_form_of("knowledge edit", title, item, fields, "text")._replace(current=current)
 
     def removing(self, items: Sequence[Any]) -> Removal | None:
         """Remove facts, all in one change; branches cannot be removed."""
@@ -231,6 +207,11 @@ class KnowledgePane(OutlinePane):
 
         ref = item.ref
         return lambda snapshot: edit_knowledge(snapshot, ref, text.strip(), reason="", now=now)
+
+
+def _short(field: FieldSpec) -> FieldSpec:
+    """Return a field with one line for a text that is short."""
+    return replace(field, kind="text") if field.name == "text" and len(field.value) <= LONG else field
 
 
 def _ordered(items: Sequence[KnowledgeItem]) -> list[KnowledgeItem]:

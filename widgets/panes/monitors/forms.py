@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, tzinfo
-from typing import Any
 
-from memory.files.monitors import Monitor, add_monitor, edit_monitor
-from memory.monitoring.problems import runnable
+from memory.files.monitors import Monitor
 from memory.monitoring.settings import kind_of
 from memory.monitoring.thresholds.threshold import BadThreshold, meaning, parse_threshold
 from widgets.input.date_fields import cron_field
 from widgets.input.fields import FieldSpec, usage_error
-from widgets.pane.offers import Build, FormPlan
+from widgets.pane.offers import Build, FormPlan, Values
+from widgets.pane.operation_form import edit_by, edit_form_of, operation_of
 
 TYPES = ("http", "command", "tcp", "file", "heartbeat")
 """The types of monitors."""
@@ -20,16 +20,12 @@ TYPES = ("http", "command", "tcp", "file", "heartbeat")
 ALERTS = ("high", "normal", "low")
 """The priorities of an alert."""
 
-FIX = "a command that may fix it"
-"""The placeholder of the fix."""
-
-FOLDER = ". to run in the workspace; else an empty folder"
-"""The placeholder of the folder field."""
-
 _NEEDED = {"http": "url", "command": "command", "tcp": "host", "file": "path"}
 """The field that a type requires."""
 
-_OF_TYPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
+_FIELDS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
+    ("name", "name", (), "what it watches"),
+    ("type", "type", (), ""),
     ("url", "url", ("http",), "https://…"),
     ("expect", "expect", ("http",), 'ok, or json.state == "up"'),
     ("certificate", "certificate", ("http",), "how long it must still be valid: 14d"),
@@ -40,154 +36,80 @@ _OF_TYPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("entry", "entry", ("heartbeat",), "title of the journal entry; empty: its name"),
     ("olderThan", "older than", ("heartbeat",), "such as 26h"),
     ("timeout", "timeout", ("http", "command", "tcp"), "such as 10s"),
+    ("interval", "interval", (), ""),
+    ("threshold", "alert when", (), "status != 200, exit code != 0, value > 90"),
+    ("alertPriority", "alert", (), ""),
+    ("autoRemediate", "fix", (), "a command that may fix it"),
+    ("folder", "folder", (), ". to run in the workspace; else an empty folder"),
 )
-"""Fields that only some types have: key, label, types, placeholder."""
+"""The fields of monitors: key, label, the types that have it (none: all), placeholder."""
 
 _RARE = ("expect", "certificate", "unit", "timeout")
 """Fields that the form omits for a monitor that does not have them."""
 
 
-class _Chosen:
-    """The type currently chosen in the form, for the fields that depend on it."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-
-    def among(self, kinds: Sequence[str] = ()) -> Callable[[str], bool]:
-        """Return a function that records the type and returns whether a field of `kinds` is shown for it.
-
-        Without `kinds`, or for an unknown type, it always is.
-        """
-
-        def shown(value: str) -> bool:
-            self.kind = value
-            return not kinds or value in kinds or value not in TYPES
-
-        return shown
-
-
 def adding(now: datetime, zone: tzinfo) -> FormPlan:
     """Return the form of a new monitor."""
 
-    def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
-        given = {key: value.strip() for key, value in _fitting(values).items() if key != "name" and value.strip()}
-        return runnable(lambda snapshot: add_monitor(snapshot, values["name"].strip(), given, now=now))
+    def build(_changed: Values, values: Values, now: datetime) -> Build:
+        given = {key: value.strip() for key, value in values.items() if value.strip()}
+        asked = {"name": given.pop("name"), "kind": given.pop("type"), "changes": given}
+        return edit_by(operation_of("monitors add"), now, asked)
 
     values = {"type": TYPES[0], "interval": "*/5 * * * *", "alertPriority": "normal"}
-    fields = _fields(values, _Chosen(TYPES[0]), ("expect", "certificate", "unit"), now, zone)
-    return FormPlan("New monitor", fields, build, "monitors.add", check=_check)
+    fields = _fields(values, TYPES[0], ("expect", "certificate", "unit"), now, zone)
+    return FormPlan("New monitor", fields, build, "monitors.add")
 
 
 def editing(monitor: Monitor, now: datetime, zone: tzinfo) -> FormPlan:
     """Return the form of every field of a monitor; unknown fields are shown and kept."""
-    known = {key for key, *_ in _OF_TYPES}
-    values = {key: monitor.entry.fields.get(key) or "" for key in known if key in monitor.extra}
-    values |= {
-        "name": monitor.name,
-        "type": monitor.type or "",
-        "url": monitor.url or "",
-        "command": monitor.command or "",
-        "interval": monitor.interval or "",
-        "threshold": monitor.threshold or "",
-        "alertPriority": monitor.alert_priority or "",
-        "autoRemediate": monitor.auto_remediate or "",
-        "folder": monitor.folder or "",
-    }
-    rare = tuple(key for key in _RARE if not values.get(key))
-    fields = [
-        *_fields(values, _Chosen(monitor.type or kind_of(monitor)), rare, now, zone),
-        FieldSpec("cronJobId", "cron job", value=monitor.cron_job_id or ""),
-        *(
-            FieldSpec(key, key, value=str(value or ""), known=False)
-            for key, value in monitor.extra.items()
-            if key not in known
-        ),
-    ]
-    ref, base = monitor.ref, monitor.entry
-
-    def build(changed: dict[str, str], _values: dict[str, str], now: datetime) -> Build:
-        given = {key: value.strip() for key, value in changed.items() if value.strip()}
-        gone = tuple(key for key, value in changed.items() if not value.strip())
-        return runnable(lambda snapshot: edit_monitor(snapshot, ref, set=given, unset=gone, base=base, now=now))
-
-    return FormPlan("Edit monitor", fields, build, "monitors.edit", check=_check)
+    known = [key for key, *_ in _FIELDS]
+    fields = {"cronJobId": monitor.cron_job_id or "", **{key: value or "" for key, value in monitor.extra.items()}}
+    values = {key: monitor.text_of(key) or fields.pop(key, "") for key in known} | {"name": monitor.name}
+    rare = tuple(key for key in _RARE if not values[key])
+    shown = _fields(values, monitor.type or kind_of(monitor), rare, now, zone)
+    shown.append(FieldSpec("cronJobId", "cron job", value=fields.pop("cronJobId")))
+    shown += [FieldSpec(key, key, value=str(value), known=False) for key, value in fields.items()]
+    return edit_form_of("monitors edit", "Edit monitor", monitor, shown, "name")
 
 
 def _fields(
-    values: dict[str, str], chosen: _Chosen, left_out: Sequence[str], now: datetime, zone: tzinfo
+    values: Mapping[str, str], kind: str, left_out: Sequence[str], now: datetime, zone: tzinfo
 ) -> list[FieldSpec]:
-    """Return the fields of every monitor with their values."""
-    types = TYPES if values["type"] else ("", *TYPES)
+    """Return the fields of a monitor with their values; those that depend on the type follow it."""
+    chosen = [kind]
 
-    def field(key: str, label: str, placeholder: str, **more: Any) -> FieldSpec:
-        return FieldSpec(key, label, value=values.get(key, ""), placeholder=placeholder, **more)
+    def among(kinds: Sequence[str]) -> Callable[[str], bool]:
+        def shown(value: str) -> bool:
+            chosen[:] = [value]
+            return not kinds or value in kinds or value not in TYPES
 
-    return [
-        field("name", "name", "what it watches", required=True),
-        FieldSpec("type", "type", "choice", values["type"], types),
-        *_of_types(values, chosen, left_out),
-        cron_field("interval", "interval", values["interval"], now, zone),
-        _threshold(values.get("threshold", ""), chosen),
-        FieldSpec("alertPriority", "alert", "choice", values["alertPriority"], ALERTS),
-        field("autoRemediate", "fix", FIX),
-        field("folder", "folder", FOLDER),
-    ]
-
-
-def _of_types(values: dict[str, str], chosen: _Chosen, left_out: Sequence[str]) -> list[FieldSpec]:
-    return [
-        FieldSpec(
-            key,
-            label,
-            value=values.get(key, ""),
-            placeholder=words,
-            follows="type",
-            shown=chosen.among(kinds),
-            required=_NEEDED.get(kinds[0]) == key and not (key == "host" and values.get("url")),
-        )
-        for key, label, kinds, words in _OF_TYPES
-        if key not in left_out
-    ]  # fmt: skip
-
-
-def _threshold(value: str, chosen: _Chosen) -> FieldSpec:
-    """The field for when it alerts: as it is typed, it shows an error with its column, or the meaning."""
+        return shown
 
     def validate(text: str) -> str | None:
-        return usage_error(lambda: parse_threshold(text, chosen.kind)) if text.strip() else None
+        return usage_error(lambda: parse_threshold(text, chosen[0])) if text.strip() else None
 
     def hint(text: str) -> str:
         try:
-            return meaning(parse_threshold(text, chosen.kind), chosen.kind)
+            return meaning(parse_threshold(text, chosen[0]), chosen[0])
         except BadThreshold:
             return ""
 
-    return FieldSpec(
-        "threshold",
-        "alert when",
-        value=value,
-        placeholder="status != 200, exit code != 0, value > 90",
-        validate=validate,
-        hint=hint,
-        follows="type",
-        shown=chosen.among(),
-    )
-
-
-def _fitting(values: dict[str, str]) -> dict[str, str]:
-    """The values without fields of other types."""
-    kinds = {key: kinds for key, _, kinds, _ in _OF_TYPES}
-    return {key: value for key, value in values.items() if values.get("type", "") in kinds.get(key, TYPES)}
-
-
-def _check(values: dict[str, str]) -> dict[str, str]:
-    """Return an error by field name where a monitor lacks what its type requires."""
-    wanted = _NEEDED.get(values.get("type", ""))
-    if wanted and not values.get(wanted, "").strip():
-        if wanted == "host" and values.get("url", "").strip():
-            return {}
-        return {wanted: f"a monitor of type {values['type']} needs a {wanted}"}
-    untimed = not values.get("olderThan", "").strip() and "age" not in values.get("threshold", "")
-    if values.get("type") == "heartbeat" and untimed:
-        return {"olderThan": "maximum age of the last sign, such as 26h"}
-    return {}
+    fields: list[FieldSpec] = []
+    for key, label, kinds, words in _FIELDS:
+        if key in left_out:
+            continue
+        value = values.get(key, "")
+        field = FieldSpec(key, label, value=value, placeholder=words, required=key == "name")
+        if kinds:
+            needed = _NEEDED.get(kinds[0]) == key and not (key == "host" and values.get("url"))
+            field = replace(field, follows="type", shown=among(kinds), required=needed)
+        elif key == "interval":
+            field = cron_field(key, label, value, now, zone)
+        elif key == "threshold":
+            field = replace(field, follows="type", shown=among(()), validate=validate, hint=hint)
+        elif key in ("type", "alertPriority"):
+            offered = TYPES if key == "type" else ALERTS
+            field = replace(field, kind="choice", options=offered if value or key != "type" else ("", *offered))
+        fields.append(field)
+    return fields
