@@ -11,17 +11,19 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 from typing import Any, ClassVar
 
 from memory.base.clock import Moment
 from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer, Title
-from widgets.list.outline import OutlinePane
+from widgets.list.outline import INDENT, OutlinePane
 from widgets.list.rows import Heading, Note
-from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line, line_width
+from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line
 from widgets.text.words import dated, short_moment
 
 from .offers import Badge
+from .unread import unread_rows
 
 MOST = 200
 """The most values of one list that a detail shows."""
@@ -34,8 +36,10 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 class Record:
     """A row: `lead` is before its title, `about` and `when` (a time of a file) are behind it.
 
-    `sign` names a glyph. `values` are what filters by field find, and the parameters that an operation on it begins
-    with. `words` are found by a filter without field. `thing` is what `told` needs; a row whose `mark` changes flashes.
+    `sign` names a glyph, or is one cell itself. `values` are what filters by field find, and the parameters that an
+    operation on it begins with. `words` are found by a filter without field. `thing` is what `told` needs; a row whose
+    `mark` changes flashes. A `group` only has other rows below it: it is not counted and has no links. With `columns`
+    the row is drawn as these columns, of which `cells` has those that are not its sign, lead, title or time.
     """
 
     ref: str
@@ -51,6 +55,19 @@ class Record:
     words: str = ""
     mark: Hashable = None
     thing: Any = None
+    group: bool = False
+    columns: Columns | None = None
+    cells: Mapping[str, Content] = field(default_factory=dict)
+
+    @property
+    def line(self) -> int:
+        """Return the line of its entry in the file, from 0; -1 where it has none."""
+        return int(getattr(self.thing, "line", -1))
+
+    @property
+    def identity(self) -> str:
+        """Return what its entry has in common with its earlier version, where the ref depends on the content."""
+        return str(getattr(self.thing, "identity", ""))
 
     def having(self, values: Mapping[str, str]) -> Record:
         """Return the record with other values."""
@@ -64,6 +81,10 @@ class RecordPane(OutlinePane):
     """One line that says what agents do with these entries."""
     lead_cells: ClassVar[int] = 0
     """The cells of the first words of a row."""
+    unread: ClassVar[str] = ""
+    """Why lines of its file are in no row; the lines follow the rows. Empty where another check tells of them."""
+    flat: ClassVar[bool] = False
+    """Whether rows below a group begin where the group does."""
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterable[Any]:
         """Yield records and headings; runs in a thread."""
@@ -76,14 +97,15 @@ class RecordPane(OutlinePane):
     # Display
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
-        """Return the rows after the line that says what they are for, with a blank line above each heading."""
+        """Return the rows after the line of their purpose, with a blank line above each heading and group."""
         found = list(self.records(snapshot, now))
         rows: list[Any] = [Note(self.purpose)] if found and self.purpose else []
         for place, row in enumerate(found):
-            if rows and (not place or isinstance(row, Heading)):
+            begins = isinstance(row, Heading) or (isinstance(row, Record) and row.group and not row.depth)
+            if rows and (not place or begins):
                 rows.append(Note(number=len(rows)))
             rows.append(row)
-        return rows
+        return [*rows, *unread_rows(self.files[0], snapshot, self.unread, first=len(rows))] if self.unread else rows
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
@@ -99,12 +121,12 @@ class RecordPane(OutlinePane):
         return bool(item.folds)
 
     def holds(self, item: Any) -> bool:
-        """Return the same: a record holds only what it has."""
-        return bool(item.folds)
+        """Return whether rows can be below an item."""
+        return bool(item.folds or item.group)
 
-    def counts(self, item: Any) -> bool:  # noqa: ARG002
-        """Return that the filter counts every record."""
-        return True
+    def counts(self, item: Any) -> bool:
+        """Return whether the filter counts an item."""
+        return not item.group
 
     def mark(self, item: Any) -> Hashable:
         """Return what its row depends on."""
@@ -122,44 +144,51 @@ class RecordPane(OutlinePane):
         """Return the value that `name:value` is compared with."""
         return str(item.values.get(name, ""))
 
-    def links(self, item: Any) -> Sequence[Link]:  # noqa: ARG002
-        """Return that a record links to nothing."""
-        return ()
+    def links(self, item: Any) -> Sequence[Link]:
+        """Return the links of its entry, in a pane of a memory file."""
+        return () if item.group or not self.unread else super().links(item.thing)
 
     def source_text(self, item: Any) -> str | None:
-        """Return the text of a record, for copying."""
-        return str(item.words or item.title)
+        """Return the source of its entry, else the text of the record, for copying."""
+        found = None if item.group else super().source_text(item.thing)
+        return found or str(item.words or item.title)
 
     def draw_row(self, item: Any, width: int) -> Line:
-        """Draw sign, first words, title, further words, time."""
-        lead = line(self.indent(item)) if item.depth or item.folds else ()
-        sign = getattr(self.glyphs, item.sign) if item.sign else ""
+        """Draw sign, first words, title, further words, time; or the columns of the record."""
+        sign = Piece(getattr(self.glyphs, item.sign, item.sign) if item.sign else "", item.tone)
+        if item.folds:
+            sign = Piece(self.glyphs.closed if self.is_folded(item) and not self.filter else self.glyphs.open, "muted")
         moment = moment_of(item.when, self.zone)
-        columns = [Column("sign", 1, importance=9), Column("title", minimum=20)]
-        if self.lead_cells:
-            columns.insert(1, Column("lead", self.lead_cells, importance=4))
-        if item.when:
-            columns.append(Column("when", 8, "right", importance=3))
+        indent = 0 if self.flat else INDENT * item.depth
         cells: dict[str, Content] = {
-            "sign": Piece(sign, item.tone),
+            "sign": sign,
             "lead": Piece(item.lead, "muted"),
             "title": line(
-                Piece(item.title, item.tone if item.tone in ("alert", "muted") else "plain"),
+                Piece(item.title, item.tone if item.tone in ("alert", "muted", "strong") else "plain"),
                 Piece(f"  {item.about}" if item.about else "", "muted"),
             ),
             "when": Piece(item.when[:8] if moment is None else short_moment(moment, self.now, self.zone), "muted"),
         }
-        return line(lead, Columns(*columns).line(max(0, width - line_width(lead)), cells))
+        columns = item.columns or usual_columns(self.lead_cells, bool(item.when))
+        return line(" " * indent, columns.line(max(0, width - indent), {**cells, **self.cells(item)}))
+
+    def cells(self, item: Any) -> Mapping[str, Content]:
+        """Return the cells of the columns of a record."""
+        found: Mapping[str, Content] = item.cells
+        return found
 
     def detail(self, item: Any) -> Sequence[DetailLine]:
         """Show the title and everything that `told` returns."""
-        lines: list[DetailLine] = [Title(item.title)]
-        for one in self._lines(self.told(item)):
-            # One blank line between the title, the texts and the labels.
-            apart = isinstance(lines[-1], Title) or (isinstance(lines[-1], Prose | Lines) and isinstance(one, Labelled))
-            if apart and not isinstance(one, Spacer):
+        return [Title(item.title), Spacer(), *self.lines(self.told(item))]
+
+    def lines(self, told: Mapping[str, Any]) -> Sequence[DetailLine]:
+        """Return values by their labels as lines, with one blank line between texts and labels."""
+        lines: list[DetailLine] = []
+        for one in self._lines(told):
+            if lines and isinstance(lines[-1], Prose | Lines) and isinstance(one, Labelled):
                 lines.append(Spacer())
-            lines.append(one)
+            if lines or not isinstance(one, Spacer):
+                lines.append(one)
         return lines
 
     def _lines(self, values: Mapping[str, Any]) -> Iterator[DetailLine]:
@@ -173,6 +202,14 @@ class RecordPane(OutlinePane):
                     continue
                 case Piece(text, tone):
                     yield Labelled(label, text, tone)
+                case Labelled() | Lines():
+                    yield value
+                case Prose():
+                    yield from (Spacer(), value)
+                case (Piece(), *_):
+                    yield Labelled(label, value)
+                case (Link() | Labelled() | Lines() | Prose(), *_):
+                    yield from (Spacer(), Caption(label.upper()), *value)
                 case Mapping():
                     yield from (Spacer(), Caption(label.upper()))
                     yield from self._lines(value)
@@ -196,6 +233,14 @@ class RecordPane(OutlinePane):
                     yield Labelled(label, f"{value:,}")
                 case _:
                     yield Labelled(label, str(value))
+
+
+@cache
+def usual_columns(lead: int, when: bool) -> Columns:
+    """Return the columns of a row: sign, first words of `lead` cells, title, and the time where there is one."""
+    first = (Column("sign", 1, importance=9), *((Column("lead", lead, importance=4),) if lead else ()))
+    last = (Column("when", 8, "right", importance=3),) if when else ()
+    return Columns(*first, Column("title", minimum=20), *last)
 
 
 def one_line(value: Any) -> Line:

@@ -174,15 +174,22 @@ class Columns:
             del kept[min(droppable, key=lambda index: (kept[index].importance, -index))]
 
     def line(self, width: int, cells: Mapping[str, Content]) -> Line:
-        """The cells as one line of exactly `width` cells; a missing cell is blank, a wide one is clipped."""
+        """The cells as one line of exactly `width` cells; a missing cell is blank, a wide one is clipped.
+
+        The flexible column also gets the cells of an empty last column right of it.
+        """
+        fitted = list(self.fit(width))
+        contents = [_pieces(cells.get(column.name, ())) for column, _ in fitted]
+        if len(fitted) > 1 and not fitted[-2][0].width and not any(text for text, _ in contents[-1]):
+            (_, last), (column, room) = fitted.pop(), fitted.pop()
+            fitted.append((column, room + self._gap + last))
         pieces: list[Piece] = []
-        for index, (column, cell_columns) in enumerate(self.fit(width)):
-            if index:
+        for (column, room), content in zip(fitted, contents, strict=False):
+            if pieces:
                 pieces.append(Piece(" " * self._gap))
-            content = cells.get(column.name, ())
-            if isinstance(content, str):
-                content = (Piece(content),)
-            elif isinstance(content, Piece):
-                content = (content,)
-            pieces.extend(pad_line(content, cell_columns, right=column.align == "right"))
+            pieces.extend(pad_line(content, room, right=column.align == "right"))
         return tuple(pieces)
+
+
+def _pieces(content: Content) -> Line:
+    return line(content) if isinstance(content, str | Piece) else content

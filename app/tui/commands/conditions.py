@@ -153,9 +153,7 @@ def mentioned(pane: Pane, found: Sequence[Any] | None = None) -> Any | None:
     `found`: the selected tasks and monitors, if they are known.
     """
     if pane.pane_id == "plans":
-        item = pane.current()
-        plan = getattr(item, "plan", item)
-        return plan if hasattr(plan, "plan_id") else None
+        return getattr(pane.current(), "thing", None)
     if found is None:
         found = [*tasks_of(pane), *monitors_of(pane)]
     return found[0] if len(found) == 1 else None
@@ -179,17 +177,16 @@ def versioned(pane: Pane) -> Versioned | None:
     if item is None:
         return None
     if pane.pane_id == "changes":
-        return next((Versioned(one.title, one.ref) for one in item.entries if one.ref), None)
+        return next((Versioned(one.title, one.ref) for one in item.thing.entries if one.ref), None)
     ref = pane.copied_ref(item)
     kind, mark, _ = ref.partition("#")
-    plan = getattr(item, "plan", None)
-    whole = plan if plan is not None else item
+    whole = getattr(item, "thing", None) or item
     title = str(getattr(whole, "title", "") or getattr(whole, "name", ""))
     if mark and kind in VERSIONED:
         return Versioned(title, ref)
-    found = [str(getattr(item, name, "") or "") for name in LINES.get(pane.pane_id, ())]
+    found = [str(getattr(whole, name, "") or "") for name in LINES.get(pane.pane_id, ())]
     words = next((text for text in found if text), "")
-    return Versioned(words.split("\n")[0], None, pane.files[0], words) if words and hasattr(item, "line") else None
+    return Versioned(words.split("\n")[0], None, pane.files[0], words) if words and hasattr(whole, "line") else None
 
 
 VERSIONED = ("tasks", "journal", "orchestration", "monitors")
@@ -277,7 +274,7 @@ def _run(now: Situation) -> bool:
 def _archived(now: Situation) -> bool:
     if removal_of(now.pane, now.context.removals) is not None:
         return True
-    return now.pane_id == "archive" and now.item is not None and hasattr(now.item, "at")
+    return now.pane_id == "archive" and not getattr(now.item, "group", True)
 
 
 # Where the footer overrides an action's own setting
@@ -375,7 +372,7 @@ TASK_PROGRESS = _task("in-progress", why="Not in progress yet: {task.start|s} st
 TASK_REOPEN = _task(
     "in-progress", "completed", why="Not started or completed; {entry.restore|B} restores archived tasks."
 )
-FACT = _pane("knowledge", holds=lambda now: any(hasattr(item, "text") for item in now.items), why="Not a fact.")
+FACT = _pane("knowledge", holds=lambda now: any(not item.group for item in now.items), why="Not a fact.")
 STATE = _pane("state")
 PRUNED = _pane("typed", "state")
 NOT_MEMORY = Condition(

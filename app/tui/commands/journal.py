@@ -18,7 +18,6 @@ from memory.operations.result import short
 from widgets.calendar.year import YearScreen
 from widgets.dialogs.dialogs import Prompt
 from widgets.dialogs.pick import Pick, PickOption
-from widgets.list.outline import Branch
 from widgets.pane.base import Pane
 
 from .conditions import mentioned
@@ -124,7 +123,7 @@ def move_line(context: Context) -> Step:
     """Move the line to another section or topic."""
     pane = open_pane(context)
     assert pane.snapshot is not None
-    items = [item for item in pane.selected() if not isinstance(item, Branch)]
+    items = [item.thing for item in pane.selected() if not item.group]
     places: list[tuple[str, str | None]] = []
     for section in pane.snapshot.knowledge.sections:
         places.append((section.title, None))

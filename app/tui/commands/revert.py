@@ -48,8 +48,9 @@ def redo(context: Context) -> Step:
 def revert(context: Context) -> Step:
     """Undo the change under the cursor, even one that others made; shows the effect first."""
     workspace, now = context.workspace, context.clock()
-    shown: LoggedChange | None = open_pane(context).current()
-    assert shown is not None
+    item = open_pane(context).current()
+    assert item is not None
+    shown: LoggedChange = item.thing
     # For a change that is reverted, revert the reverting one: the change is applied again.
     change = standing(shown)
     if change is None:

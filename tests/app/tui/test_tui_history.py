@@ -41,7 +41,7 @@ def edit(workspace: Workspace, title: str, /, actor: str = AGENT, days: int = 0,
 def listed(app: object) -> list[LoggedChange]:
     """The changes in the list."""
     pane = app.navigation.pane
-    return [row.item for row in pane.line_list.rows if hasattr(row, "item")]
+    return [row.item.thing for row in pane.line_list.rows if hasattr(row, "item")]
 
 
 async def test_the_log_of_every_writer_is_listed(workspace: Workspace) -> None:

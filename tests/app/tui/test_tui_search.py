@@ -41,7 +41,7 @@ async def test_typing_finds_and_enter_goes_there(workspace: Workspace) -> None:
         await press(pilot, "enter")
         assert app.screen is app.main_screen
         assert app.navigation.pane.pane_id == "knowledge"
-        assert app.navigation.pane.current().text == "Using Redis for caching"
+        assert app.navigation.pane.current().title == "Using Redis for caching"
         await press(pilot, "left_square_bracket")
         assert app.navigation.pane.pane_id == "tasks"
         await press(pilot, "ctrl+f", "escape")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.widgets.panes.looking import NOW, Files, detail_words, settled, showing, shown
-from widgets.panes.config.pane import ConfigPane
+from widgets.panes.config import ConfigPane
 
 CONFIG = """---
 type: agent-config
@@ -26,7 +26,7 @@ async def test_a_bad_value_is_marked_with_its_place() -> None:
     pane = ConfigPane()
     files = Files({"config.md": CONFIG})
     async with showing(pane, files) as (pilot, app):
-        assert "▲ seven" in shown(app)
+        assert "▲ archiveCompletedAfterDays  seven" in shown(app)
         assert "2 problems" in shown(app)
         assert pane.go_to("archiveCompletedAfterDays")
         await settled(pilot, app)
@@ -46,7 +46,7 @@ async def test_editing_changes_one_line() -> None:
         assert files.text("config.md") == CONFIG.replace("seven", "14")
         pane.show(files.look(), NOW)
         await settled(pilot, app)
-        assert pane.current().key == "archiveCompletedAfterDays"
+        assert pane.current().ref == "archiveCompletedAfterDays"
         assert "1 problem" in shown(app)
 
 

@@ -21,6 +21,7 @@ from tests.fixture_files import sample
 from tests.memory_files import snapshot_of
 from tests.strategies import markdown_documents
 from widgets.list.rows import Heading, Note
+from widgets.pane.records import Record
 from widgets.pane.rows import LineRow
 from widgets.panes import all_panes
 
@@ -53,6 +54,7 @@ def missing(file: str, data: str | bytes) -> Counter[str]:
     read = plain_task if file == "tasks.md" else PlainTask
     left = Counter(visible(read(entry).entry.title) for entry in _entries(document))
     for row in rows:
+        row = row.thing if isinstance(row, Record) and row.thing is not None else row
         entry = getattr(row, "entry", None)
         if isinstance(entry, Entry):
             left[visible(entry.title)] -= 1
@@ -69,8 +71,8 @@ def _entries(document: Document) -> list[Entry]:
 
 def _named(row: Any, document: Document, left: Counter[str]) -> None:
     """Take away what a row shows that is no entry itself: a topic of knowledge, or a setting of an entry."""
-    if getattr(row, "kind", "") == "topic":
-        left[visible(row.name)] -= 1
+    if isinstance(row, Record) and row.group and row.depth:
+        left[visible(row.title)] -= 1
     elif hasattr(row, "section") and hasattr(row, "raw"):
         for index, section in document.all_sections():
             for number, entry in enumerate(section.entries):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tests.widgets.panes.looking import NOW, Files, detail_words, showing, shown
-from widgets.list.outline import Branch
-from widgets.panes.knowledge.pane import KnowledgePane
+from widgets.panes.knowledge import KnowledgePane
 from widgets.text.styled_text import line_text
 
 KNOWLEDGE = """---
@@ -35,15 +34,15 @@ async def test_the_outline_opens_expanded() -> None:
     pane = KnowledgePane()
     async with showing(pane, {"knowledge.md": KNOWLEDGE}) as (_, app):
         assert rows(pane) == [
-            "▾ Preferences                         2",
+            "▾ Preferences  2",
             "    Prefers **PostgreSQL** over MongoDB",
             "    部署 happens at night 🚀",
-            "▾ Projects                            2",
+            "▾ Projects  2",
             "    Two of them",
-            "  ▾ Shop                              1",
+            "  ▾ Shop  1",
             "      Frontend: React",
-            "    Site                              0",
-            "▾ Decisions Made                      3",
+            "    Site  0",
+            "▾ Decisions Made  3",
             "    2024-01-14  Monorepo rejected",
             "    2024-01-10  Chose JWT  stateless",
             "    no date     Undated choice",
@@ -56,14 +55,14 @@ async def test_enter_and_arrows_fold() -> None:
     pane = KnowledgePane()
     async with showing(pane, {"knowledge.md": KNOWLEDGE}) as (pilot, _):
         await pilot.press("enter")
-        assert rows(pane)[:2] == ["▸ Preferences                         2", "▾ Projects                            2"]
+        assert rows(pane)[:2] == ["▸ Preferences  2", "▾ Projects  2"]
         await pilot.press("enter", "j", "left")
-        assert isinstance(pane.current(), Branch)
+        assert pane.current().group
         assert len(rows(pane)) == 12
         await pilot.press("left")
         assert len(rows(pane)) == 10
         await pilot.press("right", "right")
-        assert pane.current().text == "Prefers **PostgreSQL** over MongoDB"
+        assert pane.current().title == "Prefers **PostgreSQL** over MongoDB"
         await pilot.press("z")
         assert len(rows(pane)) == 3
         await pilot.press("z")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.widgets.panes.looking import NOW, Files, settled, showing, shown
-from widgets.panes.plans.pane import PlansPane
+from widgets.panes.plans import PlansPane
 from widgets.text.styled_text import line_text
 
 PLAN = """## Active Plans
@@ -58,9 +58,9 @@ async def test_plans_fold_filter_and_keep_the_cursor() -> None:
         assert len(rows(pane)) == 3
         pane.set_filter("")
         await pilot.press("enter", "j", "j", "j", "j")
-        assert pane.current().task.id == "t2"
+        assert pane.current().values["id"] == "t2"
         files.documents |= Files({"orchestration.md": PLAN.replace("running | 50%", "completed | 100%")}).documents
         pane.show(files.look(), NOW)
         await settled(pilot, app)
-        assert pane.current().task.id == "t2"
-        assert pane.current().task.status == "completed"
+        assert pane.current().values["id"] == "t2"
+        assert pane.current().values["status"] == "completed"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 
 from memory.files.snapshot import plain_title
-from widgets.detail import Labelled
-from widgets.text.styled_text import Column, Columns, Line, Piece, line, line_width
 
 from .logged_change import LoggedChange
 
@@ -17,12 +15,6 @@ OUTSIDE = "outside"
 
 NO_AGENTS = frozenset({"human", "you", "cli", "maintain", "monitor", OUTSIDE})
 """Actors that are not agents."""
-
-
-ROW = Columns(Column("time", 5, importance=3), Column("actor", 12, importance=1), Column("summary", minimum=18))
-"""The columns of a change."""
-WIDEST = 200
-"""The most cells of a summary in the title of the detail."""
 
 
 def plain_actor(name: str) -> str:
@@ -36,24 +28,13 @@ def short_actor(name: str) -> str:
     return short if short and short not in NO_AGENTS else plain_actor(name)
 
 
-def summary_line(change: LoggedChange, width: int) -> Line:
-    """Return what happened; for a change from outside, what happened to its first entry and how many others there are.
-
-    The files of such a change follow if everything fits in `width` cells.
-    """
-    words: Line = line(change.summary)
-    if change.actor == OUTSIDE and change.entries:
-        first, *more = change.entries
-        title = plain_title(first.file, first.title)
-        rest = f" and {len(more)} more" if more else ""
-        files = ", ".join(change.files)
-        words = line(f"{first.kind} {title!r}{rest}")
-        where = Piece(f"  {files}", "muted")
-        if line_width(words) + line_width((where,)) + (8 if change.undone_by else 0) <= width:
-            words = (*words, where)
-    if change.undone_by:
-        return line(Piece("undone", "accent"), Piece("  "), *(Piece(text, "muted") for text, _ in words))
-    return words
+def summary_of(change: LoggedChange) -> tuple[str, str]:
+    """Return what happened; for a change from outside, what happened to its first entry, and then its files."""
+    if change.actor != OUTSIDE or not change.entries:
+        return change.summary, ""
+    first, *more = change.entries
+    rest = f" and {len(more)} more" if more else ""
+    return f"{first.kind} {plain_title(first.file, first.title)!r}{rest}", ", ".join(change.files)
 
 
 def folded(changes: Sequence[LoggedChange], day: Callable[[LoggedChange], Hashable]) -> list[LoggedChange]:
@@ -89,16 +70,16 @@ def _turned(change: LoggedChange, by_ref: dict[str, LoggedChange]) -> LoggedChan
     return found
 
 
-def turned_lines(change: LoggedChange, zone: tzinfo) -> list[Labelled]:
-    """Return each undo and redo of a change with its time and actor, or else its state if it is undone or thinned."""
-    found = []
-    for number, turn in enumerate(change.turns):
-        what = "undone" if number % 2 == 0 else "redone"
-        found.append(Labelled(what, f"{turn.time.astimezone(zone):%H:%M:%S} by {plain_actor(turn.actor)}"))
+def turned_lines(change: LoggedChange, zone: tzinfo) -> Mapping[str, str]:
+    """Return the last undo and redo of a change with time and actor, or else its state if it is undone or thinned."""
+    found = {
+        "redone" if number % 2 else "undone": f"{turn.time.astimezone(zone):%H:%M:%S} by {plain_actor(turn.actor)}"
+        for number, turn in enumerate(change.turns)
+    }
     if change.undone_by and not change.turns:
-        found.append(Labelled("state", "undone"))
+        found["state"] = "undone"
     elif not change.undone_by and not change.kept:
-        found.append(Labelled("state", "its text is no longer kept, so it cannot be taken back"))
+        found["state"] = "its text is no longer kept, so it cannot be taken back"
     return found
 
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar
 
+from memory.base.cron import describe
 from memory.base.values import split_field
 from memory.files.config import BOOLEAN_KEYS, CRON_KEYS, Config, Setting, set_setting, unset_setting, value_problem
 from memory.files.snapshot import Snapshot
-from widgets.detail import DetailLine, Labelled, Prose, Spacer, Title
+from widgets.detail import Labelled, Prose
 from widgets.input.date_fields import cron_field
 from widgets.input.fields import FieldSpec
-from widgets.list.rows import Heading, Note
-from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane, Removal
+from widgets.list.rows import Heading
+from widgets.pane.base import Badge, Build, FormPlan, Removal
+from widgets.pane.records import Record, RecordPane
 from widgets.pane.removing import chain, question
-from widgets.pane.unread import unread_rows
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import next_run, until
 
@@ -24,6 +25,8 @@ HELP = {
     "timezone": "The time zone of times without one: an IANA name such as Europe/Berlin. Default: the machine's.",
     "journalTaskChanges": "Whether starting, finishing and reopening a task writes an entry into the journal.",
     "expression": "When the heartbeat looks at the tasks: a cron expression.",
+    "driftAfterBeats": "After how many runs of the heartbeat without a change in the tasks it says so.",
+    "quietHours": "From when to when notifications wait, unless their priority is high: 22:00-07:00.",
     "cronJobId": "The cron job that this belongs to.",
     "projectId": "The project that the heartbeat works in.",
     "target": "Where notifications go by default.",
@@ -47,19 +50,18 @@ UNKNOWN = "memdeck does not know this key. It is kept unchanged."
 FRONT = "Setup"
 """The heading of the settings in the front matter."""
 
-ROW = Columns(Column("key", 25, importance=2), Column("value", minimum=12), gap=2)
-
-
-NARROW = 40
+ROW = Columns(Column("sign", 1, importance=9), Column("title", 26, importance=2), Column("value", minimum=12))
+NARROW = 42
 """Below so many cells a value follows its key directly, without its own column."""
 
 
-class ConfigPane(Pane):
+class ConfigPane(RecordPane):
     """Settings by section in file order."""
 
     pane_id: ClassVar[str] = "config"
     title: ClassVar[str] = "Config"
     files: ClassVar[tuple[str, ...]] = ("config.md",)
+    unread: ClassVar[str] = "not a setting"
     empty: ClassVar[str] = (
         "How agents and memdeck behave in this workspace: the heartbeat, channels, when maintenance runs and what it "
         "moves.\n\nPress {entry.add|a} to add the first setting."
@@ -67,100 +69,53 @@ class ConfigPane(Pane):
     filter_fields: ClassVar[tuple[str, ...]] = ("key", "value", "section")
     item_name: ClassVar[str] = "setting"
 
-    DEFAULT_CSS: ClassVar[str] = """
-    ConfigPane {
-        & > .pane--list-frame { width: 13fr; }
-        & > .pane--detail-frame { width: 7fr; }
-    }
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._problems: dict[int, str] = {}
-
-    # Display
-
-    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
-        """A heading per section, then its keys."""
-        rows: list[Any] = []
-        section: str | None = None
+    def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:  # noqa: ARG002
+        """Yield a heading per section, then its keys."""
+        problems, section = bad_values(snapshot.config), None
         for setting in snapshot.config.settings:
             if setting.section != section:
-                if rows:
-                    rows.append(Note(number=len(rows)))
                 section = setting.section
-                rows.append(Heading(section or FRONT))
-            rows.append(setting)
-        return [*rows, *unread_rows("config.md", snapshot, "not a setting", first=len(rows))]
-
-    def put(self, contents: Contents, *, flash: bool = True) -> None:
-        """Check the values once, then show the rows."""
-        self._problems = bad_values(contents.snapshot.config)
-        super().put(contents, flash=flash)
+                yield Heading(section or FRONT)
+            yield _record(setting, problems.get(setting.line, ""))
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How many settings have a problem."""
+        """Return how many settings have a problem."""
         count = len(bad_values(snapshot.config))
         return "" if not count else "1 problem" if count == 1 else f"{count} problems"
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """Nothing to count; a setting with a problem needs attention."""
+        """Return whether a setting has a problem; there is nothing to count."""
         return Badge(None, bool(bad_values(snapshot.config)))
 
-    def ref(self, item: Setting) -> str:
-        """The key."""
-        return item.key
+    def draw_row(self, item: Record, width: int) -> Line:
+        """Draw the value in its own column, or right after the key where there is little room."""
+        if width >= NARROW:
+            return super().draw_row(item, width)
+        return line(Piece(f"{item.title}  ", "muted"), item.cells["value"])
 
-    def copied_ref(self, item: Setting) -> str:
-        """The key."""
-        return item.key
+    def copied_ref(self, item: Record) -> str:
+        """Return the key."""
+        return item.ref
 
-    def mark(self, item: Setting) -> Hashable:
-        """Section, key and value; moving to another line is no change."""
-        return item.section, item.key, item.raw
-
-    def text(self, item: Setting) -> str:
-        """Key, value, remark and section."""
-        return f"{item.key} {item.value} {item.remark or ''} {item.section or ''}"
-
-    def draw_row(self, item: Setting, width: int) -> Line:
-        """Draw the key and its value; a bad value is marked, a remark follows."""
-        remark = f"  ({item.remark})" if item.remark else ""
-        if item.line in self._problems:
-            value: Line = line(Piece(f"{self.glyphs.alert} {item.value or 'empty'}", "alert"), Piece(remark, "muted"))
-        else:
-            words = remark or (f"  {_cron_words(item.value)}" if item.key in CRON_KEYS else "")
-            value = line(item.value or Piece(self.glyphs.dot, "muted"), Piece(words, "muted"))
-        if width < NARROW:
-            return line(Piece(f"{item.key}  ", "muted"), value)
-        return ROW.line(width, {"key": Piece(item.key, "muted"), "value": value})
-
-    def detail_title(self, item: Setting) -> str:
-        """The key."""
-        return item.key
-
-    def place(self, item: Setting) -> str:
-        """Its file and line."""
+    def place(self, item: Record) -> str:
+        """Return its file and line."""
         return f"config.md:{item.line + 1}"
 
-    def detail(self, item: Setting) -> Sequence[DetailLine]:
-        """The value, its section and problems, and what the key means."""
-        problem = self._problems.get(item.line)
-        lines: list[DetailLine] = [Title(item.key), Spacer()]
-        lines.append(Labelled("value", item.value or "none", "alert" if problem else "plain"))
-        if item.remark:
-            lines.append(Labelled("remark", item.remark))
-        if item.key in CRON_KEYS and problem is None:
-            run = next_run(item.value, self.now, self.zone)
-            words = _cron_words(item.value)
-            lines += [Labelled("means", words)] if words else []
-            if run is not None:
-                lines.append(Labelled("next", f"{run:%Y-%m-%d %H:%M}, {until(run, self.now, self.zone)}"))
-        lines.append(Labelled("section", item.section or FRONT))
-        if problem:
-            lines += [Spacer(), Prose(f"{self.glyphs.alert} config.md:{item.line + 1}: {problem}", tone="alert")]
-        return [*lines, Spacer(), Prose(HELP.get(item.key, UNKNOWN), tone="muted")]
+    def told(self, item: Record) -> Mapping[str, Any]:
+        """Return the value, its section and problems, and what the key means."""
+        setting, problem = item.thing, item.values["problem"]
+        told: dict[str, Any] = {
+            "value": Piece(setting.value or "none", "alert" if problem else "plain"),
+            "remark": setting.remark,
+        }
+        if setting.key in CRON_KEYS and not problem:
+            run = next_run(setting.value, self.now, self.zone)
+            told["means"] = _cron_words(setting.value)
+            told["next"] = run and Labelled("next", f"{run:%Y-%m-%d %H:%M}, {until(run, self.now, self.zone)}")
+        told["section"] = setting.section or FRONT
+        told["problem"] = problem and Prose(f"{self.glyphs.alert} {self.place(item)}: {problem}", tone="alert")
+        return {**told, "help": Prose(HELP.get(setting.key, UNKNOWN), tone="muted")}
 
     # What can be done
 
@@ -171,7 +126,8 @@ class ConfigPane(Pane):
         sections = tuple(dict.fromkeys(setting.section for setting in settings if setting.section))
         taken = {setting.key for setting in settings}
         known = tuple(key for key in HELP if key not in taken)
-        here = getattr(self.current(), "section", "") or ""
+        item = self.current()
+        here = "" if item is None else item.values["section"]
         fields = [
             FieldSpec("section", "section", value=here, suggestions=sections, placeholder="none: the front matter"),
             FieldSpec(
@@ -196,9 +152,10 @@ class ConfigPane(Pane):
 
         return FormPlan("New setting", fields, build, "config.set", focus="key", check=check)
 
-    def editing(self, item: Setting, now: datetime) -> FormPlan | None:
+    def editing(self, item: Record, now: datetime) -> FormPlan | None:
         """The value alone: a cron expression with its next runs, a choice, or a text."""
-        key, value, about = item.key, item.value or "", HELP.get(item.key, "")
+        key, value = item.ref, item.thing.value or ""
+        about = HELP.get(key, "")
         field = FieldSpec(
             "value", "value", value=value, validate=lambda text: value_error(key, text), hint=lambda _: about
         )
@@ -216,18 +173,30 @@ class ConfigPane(Pane):
 
         return FormPlan(f"Edit setting {key}", (field,), build, "config.set", current=current)
 
-    def removing(self, items: Sequence[Setting]) -> Removal | None:
+    def removing(self, items: Sequence[Record]) -> Removal | None:
         """Remove keys, all in one change."""
-        keys = [item.key for item in items]
+        keys = [item.ref for item in items]
 
         def build(now: datetime) -> Build:
             return chain([partial(unset_setting, key=key, now=now) for key in keys])
 
         return Removal(*question("setting", keys), build, "config.unset")
 
-    def source_text(self, item: Setting) -> str | None:
+    def source_text(self, item: Record) -> str | None:
         """The line of the key."""
-        return f"- {item.key}: {item.raw}\n"
+        return f"- {item.ref}: {item.thing.raw}\n"
+
+
+def _record(setting: Setting, problem: str) -> Record:
+    remark = f"  ({setting.remark})" if setting.remark else ""
+    words = remark or (f"  {_cron_words(setting.value)}" if setting.key in CRON_KEYS and not problem else "")
+    value = Piece(setting.value or ("empty" if problem else "-"), "alert" if problem else "plain")
+    values = {"key": setting.key, "value": setting.value, "section": setting.section or "", "problem": problem}
+    return Record(
+        setting.key, setting.key, sign="alert" if problem else "", tone="alert" if problem else "muted",
+        values=values, words=remark, mark=(setting.section, setting.raw), thing=setting, columns=ROW,
+        cells={"value": line(value, Piece(words, "muted"))},
+    )  # fmt: skip
 
 
 def bad_values(config: Config) -> dict[int, str]:
@@ -249,7 +218,5 @@ def value_error(key: str, value: str) -> str | None:
 
 
 def _cron_words(expression: str) -> str:
-    from memory.base.cron import describe
-
     words = describe(expression)
     return "" if words == expression.strip() else words

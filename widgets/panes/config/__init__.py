@@ -1,3 +1,0 @@
-"""The config pane."""
-
-from __future__ import annotations

@@ -1,0 +1,295 @@
+"""The contacts pane: channels, message routes and people, each group in its own table, and how each is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, ClassVar
+
+from memory.base.clock import format_local
+from memory.files.contacts.channel_order import channels_of, is_gone, is_same, mentions, unreachable
+from memory.files.contacts.model import Contacts, find_contact, remove_contact
+from memory.files.snapshot import Snapshot
+from memory.monitoring.alerts.channels import Addresses, Reach, reach_of
+from widgets.detail import DetailLine, Labelled, Link
+from widgets.input.date_fields import by_use
+from widgets.input.fields import FieldSpec
+from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
+from widgets.pane.operation_form import edit_by, edit_form_of, operation_of
+from widgets.pane.records import Record, RecordPane
+from widgets.pane.removing import removal
+from widgets.text.styled_text import Column, Columns, Content, Piece, line
+
+GROUPS = (("channel", "Channels"), ("route", "Message Routes"), ("person", "People"))
+"""The kinds of contacts in file order, with the names of their groups."""
+
+ABOUT = {
+    "channel": "What agents send and receive messages through.",
+    "route": "Which project gets the messages of a channel that begin with a prefix.",
+    "person": "Who to ask, and how to reach them.",
+}
+"""What each group is for."""
+
+SIGN = Column("sign", 1, importance=9)
+ROWS = {
+    "channel": (Column("id", 16, importance=2), Column("type", 9), Column("status", minimum=12)),
+    "route": (Column("project", 17, importance=2), Column("prefix", 11, importance=3), Column("terminal", minimum=6)),
+    "person": (Column("role", 17, importance=2), Column("text")),
+}
+"""The columns of each kind behind its name."""
+COLUMNS = {kind: Columns(SIGN, Column("title", 18, importance=9), *columns) for kind, columns in ROWS.items()}
+
+LABELS = {"text": "how to reach"}
+"""Labels of columns that differ from their field names."""
+
+SERVICES = ("telegram", "slack", "dingtalk", "email", "webhook")
+"""The usual services of channels; any other word is allowed as well."""
+
+STATES = ("connected", "disconnected")
+
+FIELDS: dict[str, dict[str, tuple[str, str]]] = {
+    "channel": {
+        "name": ("Ops Bot", "What people and routes call the channel."),
+        "id": (
+            "channel-abc123, as in channels.toml",
+            "The name under which your channels.toml has the address; config.md names it in channelId, primaryChannel "
+            "and secondaryChannel.",
+        ),
+        "type": (", ".join(SERVICES), f"The service: {', '.join(SERVICES)}, or any other word."),
+        "status": ("", "Notifications skip a disconnected channel and use the next one."),
+    },
+    "route": {
+        "channel": ("the name of a channel", "The channel on which the message arrives."),
+        "project": ("project-123", "The project that the message is for."),
+        "prefix": ("/ask", "The beginning of messages that take this route."),
+        "terminal": ("auto, or a terminal's name", "Where the message is written: auto, or a terminal's name."),
+    },
+    "person": {
+        "name": ("Alice", "What people call them."),
+        "role": ("PM", "What they do: PM, DevOps, Designer."),
+        "text": ("via Slack Alerts, weekdays", "How they are reached; name a channel to make it a link."),
+    },
+}
+"""The fields of each kind, the first names the contact; each with a placeholder and its help."""
+
+
+class ContactsPane(RecordPane):
+    """Three tables; only a disconnected channel is in colour.
+
+    The sign of a channel for notifications is a number: 1 if it would be used, 2 and so on for fallbacks. The alert
+    sign means that nothing can be sent: a channel is disconnected or has no address, or all channels of a person or
+    route are disconnected.
+    """
+
+    pane_id: ClassVar[str] = "contacts"
+    title: ClassVar[str] = "Contacts"
+    files: ClassVar[tuple[str, ...]] = ("contacts.md",)
+    unread: ClassVar[str] = "no channel, route or person"
+    flat: ClassVar[bool] = True
+    empty: ClassVar[str] = (
+        "The channels that agents talk through, where messages go, and the people behind them.\n\n"
+        "Press {entry.add|a} to add the first channel."
+    )
+    filter_fields: ClassVar[tuple[str, ...]] = ("name", "id", "type", "status", "channel", "project", "role")
+    item_name: ClassVar[str] = "contact"
+
+    def __init__(self, addresses: Callable[[], Addresses] | None = None) -> None:
+        """`addresses` returns the addresses of the person's channels; called in a worker, only to see which exist."""
+        super().__init__()
+        self._addresses = addresses
+        self._reach = Reach()
+
+    # Display
+
+    def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:  # noqa: ARG002
+        """Yield a group for each kind with the heads of its columns, also an empty one: a contact can be added there.
+
+        There are none while there is no contact at all.
+        """
+        contacts = snapshot.contacts
+        for kind, title in GROUPS if contacts.all() else ():
+            items = _items(contacts, kind)
+            heads: dict[str, Content] = {name: Piece(LABELS.get(name, name), "muted") for name in FIELDS[kind]}
+            yield Record(
+                f"group:{kind}", title, about="" if items else "none yet", tone="strong", folds=bool(items), group=True,
+                values={"part": kind}, columns=COLUMNS[kind] if items else None, cells=heads if items else {},
+            )  # fmt: skip
+            yield from (self._record(item, contacts) for item in items)
+
+    def _record(self, item: Any, contacts: Contacts) -> Record:
+        values = {name: str(getattr(item, name) or "") for name in FIELDS[item.kind]}
+        title, *_ = values.values()
+        cells: dict[str, Content] = {**values}
+        step, gone, sign = None, False, ""
+        if item.kind == "channel":
+            step, gone = self._reach.step(item), is_gone(item)
+            cells["status"] = Piece(item.status or "unknown", "alert" if gone else "plain" if item.status else "muted")
+            if step is not None and not step.why:
+                sign = str(self._reach.usable.index(step) + 1)[-1:]
+        bad = gone or (step is not None and bool(step.why)) or unreachable(item, contacts)
+        return Record(
+            item.ref, title, sign="alert" if bad else sign, depth=1, values={**values, "part": item.kind},
+            words=" ".join(item.extra.values()) if hasattr(item, "extra") else "",
+            tone="warn" if bad else "accent" if sign == "1" else "plain", mark=(*values.values(), bad), thing=item,
+            columns=COLUMNS[item.kind], cells=cells,
+        )  # fmt: skip
+
+    def read(self, snapshot: Snapshot, now: datetime) -> Contents:
+        """Read the rows, and find out which channels a notification would use."""
+        addresses = Addresses(None, {}) if self._addresses is None else self._addresses()
+        self._reach = reach_of(snapshot, addresses, now)
+        return super().read(snapshot, now)
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """Return that no channel can notify, else how many contacts and disconnected channels there are."""
+        if self._reach.steps and self._reach.first is None:
+            return "no channel can notify"
+        gone = sum(map(is_gone, snapshot.contacts.channels))
+        count = len(snapshot.contacts.all())
+        words = "1 contact" if count == 1 else f"{count:,} contacts"
+        return f"{words}, {gone} disconnected" if gone else words if count else ""
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """Return how many channels, routes and people there are; a disconnected channel needs attention."""
+        return Badge(len(snapshot.contacts.all()), any(map(is_gone, snapshot.contacts.channels)))
+
+    # The detail
+
+    @property
+    def _contacts(self) -> Contacts:
+        assert self.snapshot is not None
+        return self.snapshot.contacts
+
+    def detail_title(self, item: Record) -> str:
+        """Return the name; for a route its channel and prefix."""
+        return f"{item.title} {item.values.get('prefix', '')}".strip()
+
+    def place(self, item: Record) -> str:
+        """Return the ref."""
+        return "" if item.group else item.ref
+
+    def told(self, item: Record) -> Mapping[str, Any]:
+        """Return every column, what belongs to the contact, and the channels that a notification would use now."""
+        part = item.values["part"]
+        told: dict[str, Any] = {"": ABOUT[part]} if item.group else {**item.values, "": item.values.get("text", "")}
+        for name in ("part", "text", next(iter(FIELDS[part]))):
+            told.pop(name, None)
+        if not item.group:
+            contact = item.thing
+            told |= {name: item.cells[name] for name in ("status",) if name in item.cells}
+            if part == "channel":
+                step = self._reach.step(contact)
+                if step is not None and step.why and not is_gone(contact):
+                    told["notifies"] = Piece(f"{self.glyphs.alert} no, {step.why}", "alert")
+                told["used by"] = self._used_by(contact)
+            else:
+                told["reached by"] = [
+                    Link(f"{number}.", f"{one.name}  {one.status or 'state unknown'}", ("contacts.md", one.ref))
+                    for number, one in enumerate(channels_of(contact, self._contacts), 1)
+                ] or [Labelled("", "no channel of contacts.md is named here", "muted")]
+            told["other columns"] = dict(getattr(contact, "extra", {}))
+        return {**told, "next notification": self._notification()}
+
+    def _used_by(self, channel: Any) -> list[Link]:
+        """Return links to the routes of a channel and to the people who are reached through it."""
+        routes = [one for one in self._contacts.routes if is_same(one.channel, channel)]
+        people = [one for one in self._contacts.people if mentions(one.text, channel.name)]
+        arrow = self.glyphs.right
+        return [
+            *(Link("route", f"{one.prefix} {arrow} {one.project}", ("contacts.md", one.ref)) for one in routes),
+            *(
+                Link("person", f"{one.name} ({one.role})" if one.role else one.name, ("contacts.md", one.ref))
+                for one in people
+            ),
+        ]
+
+    def _notification(self) -> list[DetailLine]:
+        """Return the channels that a notification would use now: the first, the fallback, and why not the others."""
+        reach, glyphs = self._reach, self.glyphs
+        if not reach.steps:
+            return [Labelled("", "none: config.md names no channel for it, or turns notifications off", "muted")]
+        lines: list[DetailLine] = []
+        for number, step in enumerate(reach.steps, 1):
+            use = "used first" if step == reach.first else "the fallback" if step == reach.fallback else "after that"
+            sign = Piece(f"{glyphs.alert} ", "alert") if step.why else Piece(f"{glyphs.check} ", "good")
+            lines.append(Labelled(f"{number}.", line(sign, step.name, Piece(f"  {step.why or use}", "muted"))))
+        if reach.quiet is not None:
+            end = format_local(reach.quiet, self.zone)[11:16]
+            lines.append(Labelled("waits", f"until {end} (quiet hours), unless its priority is high"))
+        return lines
+
+    def links(self, item: Record) -> Sequence[Link]:
+        """Return the links of an entry except those already named in its detail."""
+        named = {part.target for part in self.detail(item) if isinstance(part, Link)}
+        return [link for link in super().links(item) if link.target not in named]
+
+    # What can be done
+
+    def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """Return the form of a new contact of the group under the cursor."""
+        item = self.current()
+        kind = "channel" if item is None else item.values["part"]
+
+        def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
+            given = {key: value.strip() for key, value in values.items()}
+            named = {"kind": kind, "name": given.pop(next(iter(FIELDS[kind])))}
+            return edit_by(operation_of("contacts add"), now, named | {"changes": given})
+
+        return FormPlan(f"New {kind}", self._fields(kind, {}), build, "contacts.add")
+
+    def editing(self, item: Record, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """Return the form of a contact, its other columns included."""
+        if item.group:
+            return None
+        kind, values = item.values["part"], _values(item.thing)
+        fields = self._fields(kind, values)
+        fields += [FieldSpec(key, key, value=values[key], known=False) for key in values if key not in FIELDS[kind]]
+
+        def current(snapshot: Snapshot) -> dict[str, str] | None:
+            return next((_values(one) for one in _items(snapshot.contacts, kind) if one.ref == item.ref), None)
+
+        return edit_form_of("contacts edit", f"Edit {kind}", item, fields)._replace(current=current)
+
+    def _fields(self, kind: str, values: Mapping[str, str]) -> list[FieldSpec]:
+        """Return the fields of a contact; those with a few usual values complete from them and from the file."""
+        items, fields = _items(self._contacts, kind), []
+        for name, (placeholder, about) in FIELDS[kind].items():
+            if name == "status":
+                fields.append(FieldSpec(name, name, "choice", values.get(name) or STATES[0], STATES, about=about))
+                continue
+            known = () if name in ("name", "id", "text") else by_use(str(getattr(one, name) or "") for one in items)
+            if name == "channel":
+                known = by_use(one.name for one in self._contacts.channels)
+            if name == "type":
+                known = tuple(dict.fromkeys((*known, *SERVICES)))
+            label, value = LABELS.get(name, name), values.get(name, "")
+            fields.append(
+                FieldSpec(name, label, value=value, suggestions=known, placeholder=placeholder, about=about,
+                          required=not fields)
+            )  # fmt: skip
+        return fields
+
+    def removing(self, items: Sequence[Record]) -> Removal | None:
+        """Remove contacts, all in one change; groups cannot be removed."""
+        found = [item for item in items if not item.group]
+        kinds = {item.values["part"] for item in found}
+        return removal(
+            kinds.pop() if len(kinds) == 1 else "contact",
+            [item.title for item in found],
+            found,
+            "contacts.remove",
+            find=find_contact,
+            among=lambda look: look.contacts.all(),
+            remove=remove_contact,
+        ) if found else None  # fmt: skip
+
+
+def _values(contact: Any) -> dict[str, str]:
+    """Return the fields of a contact and its further columns as texts."""
+    found = {name: getattr(contact, name) for name in FIELDS[contact.kind]} | dict(getattr(contact, "extra", {}))
+    return {name: str(value or "") for name, value in found.items()}
+
+
+def _items(contacts: Contacts, kind: str) -> Sequence[Any]:
+    return {"channel": contacts.channels, "route": contacts.routes, "person": contacts.people}[kind]

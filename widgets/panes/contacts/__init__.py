@@ -1,3 +1,0 @@
-"""The contacts pane."""
-
-from __future__ import annotations

@@ -1,0 +1,220 @@
+"""The knowledge pane: an outline of sections and topics, each fact on a line, decisions with their dates.
+
+A quiet mark at the end of a row says that the same is said elsewhere as well; the detail says where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, ClassVar
+
+from memory.files.knowledge.hints import Twin, near_twins
+from memory.files.knowledge.model import KnowledgeItem, edit_knowledge, find_knowledge, remove_knowledge
+from memory.files.snapshot import Snapshot
+from widgets.detail import DetailLine, Labelled, Link, Prose
+from widgets.input.fields import FieldSpec
+from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
+from widgets.pane.operation_form import Near, edit_form_of, fields_of, form_of, operation_of
+from widgets.pane.records import Record, RecordPane
+from widgets.pane.removing import removal
+from widgets.text.styled_text import Column, Columns, Content, Piece, Tone
+from widgets.text.words import dated
+
+LONG = 60
+"""A longer text, in characters, is edited on several lines."""
+
+OF_DECISIONS = ("date", "reason")
+"""The fields that only decisions have."""
+
+STATES = ("duplicate", "fact", "decision")
+"""The values of `is:` in the filter."""
+
+SIGN, MARK = Column("sign", 1, importance=9), Column("mark", 7, "right", importance=5)
+FACT = Columns(SIGN, Column("title", minimum=24), MARK)
+DECISION = Columns(SIGN, Column("date", 11, importance=6), Column("title", minimum=14), MARK)
+"""The columns of a fact or group, and of a decision."""
+
+
+class KnowledgePane(RecordPane):
+    """Facts by section and topic in file order; decisions newest first."""
+
+    pane_id: ClassVar[str] = "knowledge"
+    title: ClassVar[str] = "Knowledge"
+    files: ClassVar[tuple[str, ...]] = ("knowledge.md",)
+    unread: ClassVar[str] = "not read as a fact"
+    empty: ClassVar[str] = (
+        "What people and agents learned about each other, the projects and the machines, and what was decided.\n\n"
+        "Press {entry.add|a} to write down the first fact."
+    )
+    filter_fields: ClassVar[tuple[str, ...]] = ("section", "topic", "date", "reason", "is")
+    filter_words: ClassVar[tuple[str, ...]] = tuple(f"is:{word}" for word in STATES)
+    filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {"is": STATES}
+    item_name: ClassVar[str] = "fact"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._twins: Mapping[str, Sequence[Twin]] = {}
+
+    # Display
+
+    def read(self, snapshot: Snapshot, now: datetime) -> Contents:
+        """Read the rows, and find duplicate items."""
+        self._twins = near_twins(snapshot.knowledge)
+        return super().read(snapshot, now)
+
+    def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:  # noqa: ARG002
+        """Yield a group per section and per topic, and their items."""
+        seen: dict[str, int] = {}
+        for section in snapshot.knowledge.sections:
+            count = len(section.items) + sum(len(topic.items) for topic in section.topics)
+            key = _unique(f"section:{section.title}", seen)
+            yield _group(key, 0, section.title, count, section.title)
+            yield from (self._record(item) for item in _ordered(section.items))
+            for topic in section.topics:
+                ref = _unique(f"{key}/topic:{topic.title}", seen)
+                yield _group(ref, 1, topic.title, len(topic.items), section.title, topic.title)
+                yield from (self._record(item) for item in _ordered(topic.items))
+
+    def _record(self, item: KnowledgeItem) -> Record:
+        decision = item.kind == "decision"
+        states = f"{item.kind} duplicate" if item.ref in self._twins else item.kind
+        values = {"section": item.section or "", "topic": item.topic or "", "date": item.date or ""}
+        return Record(
+            item.ref, item.text, about=item.reason or "", depth=1 if item.topic is None else 2, thing=item,
+            values={**values, "reason": item.reason or "", "is": states},
+            columns=DECISION if decision else FACT, cells={"date": Piece(item.date or "no date", "muted")},
+        )  # fmt: skip
+
+    def cells(self, item: Record) -> Mapping[str, Content]:
+        """Return the date of a decision, and the mark of what is said twice."""
+        mark = f"{self.glyphs.twin} twice" if "duplicate" in item.values["is"] else ""
+        return {**item.cells, "mark": Piece(mark, "muted")}
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """Return how many facts and decisions there are."""
+        items = snapshot.knowledge.items
+        decisions = sum(item.kind == "decision" for item in items)
+        facts = len(items) - decisions
+        return _plural(facts, "fact") + (f", {_plural(decisions, 'decision')}" if decisions else "")
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """Return how many facts and decisions there are."""
+        return Badge(len(snapshot.knowledge.items))
+
+    def place(self, item: Record) -> str:
+        """Return the ref."""
+        return "" if item.group else item.ref
+
+    def detail_title(self, item: Record) -> str:
+        """Return section and topic."""
+        return item.title if item.group else " / ".join(filter(None, (item.values["section"], item.values["topic"])))
+
+    def detail(self, item: Record) -> Sequence[DetailLine]:
+        """Return the words in full, then date and reason; for a group how many there are."""
+        if item.group:
+            count = int(item.about)
+            words = f"{count} {'entry' if count == 1 else 'entries'}. a adds one here."
+            return self.lines({"": Prose(words, tone="muted")})
+        fact: KnowledgeItem = item.thing
+        return self.lines({
+            "": fact.text,
+            "reason": fact.reason,
+            "decided" if fact.kind == "decision" else "date": dated(fact.date, self.now, self.zone),
+            "section": fact.section,
+            "topic": fact.topic,
+            "look again": self._hint_lines(fact),
+        })  # fmt: skip
+
+    def _hint_lines(self, item: KnowledgeItem) -> list[DetailLine]:
+        """Return where else the same is said; nothing for most items."""
+        parts: list[DetailLine] = []
+        for twin in self._twins.get(item.ref, ()):
+            place = " / ".join(filter(None, (twin.item.section, twin.item.topic)))
+            same = "all words" if twin.shared == twin.words else f"{twin.shared} of {twin.words} words"
+            parts.append(Link("twice", twin.item.text.split("\n")[0], ("knowledge.md", twin.item.ref)))
+            parts.append(Labelled("", f"{same} the same" + (f", in {place}" if place else ""), "muted"))
+        return parts
+
+    # What can be done
+
+    def adding(self, now: datetime) -> FormPlan | None:
+        """Return the form of a fact in the section and topic under the cursor; among the decisions, of a decision."""
+        assert self.snapshot is not None
+        item = self.current()
+        section, topic = ("", "") if item is None else (item.values["section"], item.values["topic"])
+        decision = section.casefold().startswith("decision") or (item is not None and "decision" in item.values["is"])
+        names = ("section", "text", *OF_DECISIONS) if decision else ("section", "topic", "text")
+        given = {"section": section, "topic": topic, "date": now.astimezone(self.zone).date().isoformat()}
+        title, near = "New decision" if decision else "New fact", Near(self.snapshot, now)
+        plan = form_of("knowledge add", title, given, "text", names=names, near=near)
+        return plan._replace(fields=[_short(one) for one in plan.fields])
+
+    def editing(self, item: Record, now: datetime) -> FormPlan | None:
+        """Return the form of a fact or a decision."""
+        if item.group:
+            return None
+        assert self.snapshot is not None
+        names = ("text", *OF_DECISIONS) if item.thing.kind == "decision" else ("text",)
+
+        def values(one: KnowledgeItem) -> dict[str, str]:
+            return {name: getattr(one, name) or "" for name in names}
+
+        def current(snapshot: Snapshot) -> dict[str, str] | None:
+            return next((values(one) for one in snapshot.knowledge.items if one.ref == item.ref), None)
+
+        near = Near(self.snapshot, now)
+        fields = [_short(one) for one in fields_of(operation_of("knowledge add"), values(item.thing), names, near)]
+        title = "Edit decision" if item.thing.kind == "decision" else "Edit fact"
+        return edit_form_of("knowledge edit", title, item, fields, "text")._replace(current=current)
+
+    def removing(self, items: Sequence[Record]) -> Removal | None:
+        """Remove facts, all in one change; groups cannot be removed."""
+        facts = [item for item in items if not item.group]
+        return removal(
+            "fact", [item.thing.text for item in facts], facts, "knowledge.remove", find=find_knowledge,
+            among=lambda look: look.knowledge.items, remove=remove_knowledge,
+        ) if facts else None  # fmt: skip
+
+    def source_text(self, item: Record) -> str | None:
+        """Return the source of a fact, without the sign of its bullet."""
+        return None if item.group else f"{item.thing.raw}\n"
+
+    def from_source(self, item: Record, text: str, now: datetime) -> Build | None:
+        """Return the edit that replaces a fact by the text from the editor."""
+        if item.group:
+            return None
+        ref = item.ref
+        return lambda snapshot: edit_knowledge(snapshot, ref, text.strip(), reason="", now=now)
+
+
+def _group(ref: str, depth: int, title: str, count: int, section: str, topic: str = "") -> Record:
+    values = {"section": section, "topic": topic, "is": ""}
+    tone: Tone = "plain" if depth else "strong"
+    return Record(ref, title, about=str(count), depth=depth, folds=bool(count), group=True, tone=tone, values=values)
+
+
+def _short(field: FieldSpec) -> FieldSpec:
+    """Return a field with one line for a text that is short."""
+    return replace(field, kind="text") if field.name == "text" and len(field.value) <= LONG else field
+
+
+def _ordered(items: Sequence[KnowledgeItem]) -> list[KnowledgeItem]:
+    """Facts in file order; then decisions by date, newest first, those without a date last."""
+    facts = [item for item in items if item.kind != "decision"]
+    decisions = sorted(
+        (item for item in items if item.kind == "decision"), key=lambda item: item.date or "", reverse=True
+    )
+    return [*facts, *decisions]
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word if count == 1 else word + 's'}"
+
+
+def _unique(ref: str, seen: dict[str, int]) -> str:
+    """The ref, with a number from its second occurrence on."""
+    seen[ref] = seen.get(ref, 0) + 1
+    return ref if seen[ref] == 1 else f"{ref}:{seen[ref]}"

@@ -1,3 +1,0 @@
-"""The knowledge pane."""
-
-from __future__ import annotations

@@ -1,3 +1,0 @@
-"""The plans pane."""
-
-from __future__ import annotations
