@@ -82,8 +82,8 @@ REQUEST_WORDS = frozenset(
     good great help idea improve instead keep large last line list long look match mean method move name need new
     next nice number old open order output part place point print problem put question read remove rename
     repeat replace rest result run same see send sentence set short shorter simple small sort start step stop
-    suggest sum test text thing translate try
-    turn undo update variable way word work world write wrong
+    suggest sum test text thing today tomorrow tonight translate try
+    turn undo update variable way word work world write wrong yesterday
     """.split()  # noqa: SIM905
 )
 """Words, as stems of themselves, with which people say what to do; they say less about what it is about."""
