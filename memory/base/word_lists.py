@@ -79,7 +79,7 @@ REQUEST_WORDS = frozenset(
     """
     add apply ask bad better change check clean complete continue convert copy correct count create delete describe
     different difference draw edit else error example explain file find finish first fix follow format function give
-    good great help idea improve instead keep large last line list long look match mean method move name need new
+    good great help idea improve instead keep know large last line list long look match mean method move name need new
     next nice number old open order output part place point print problem put question read remove rename
     repeat replace rest result run same see send sentence set short shorter simple small sort start step stop
     suggest sum test text thing today tomorrow tonight translate try

@@ -1,4 +1,4 @@
-"""Which rules concern a message: those with a word of it, or with a word for the same act."""
+"""What a message is about: which rules concern it, and which part of the brief it asks for."""
 
 from __future__ import annotations
 
@@ -23,12 +23,27 @@ _ACTS = (
     "secret secrets password token key keys credential rotate",
     "refund refunds payout payouts pay payment",
 )
+_ASKED = {
+    "due overdue late deadline deadlines agenda today tonight tomorrow week": ("overdue", "today", "due", "week"),
+    "happened changed new news recently yesterday": ("news",),
+    "next": ("overdue", "today", "next"),
+    "progress running": ("running",),
+    "gotcha gotchas trap traps pitfall pitfalls": ("gotchas",),
+    "rule rules preference preferences convention conventions": ("rules",),
+    "decision decisions decided": ("decisions",),
+    "alert alerts failing healthy": ("alerts",),
+}
+"""The parts of the brief that a question without any other word asks for."""
+_QUESTION = re.compile(
+    r"\s*(?:(?:and|so|hi|hey|ok),?\s+)?(?:what|which|where|any|anything|is|are|show|list|tell)\b", re.I
+)
 _PHRASES = re.compile(r"\b(?:writ(?:e|es|ing)|wrote|repl(?:y|ies)|talk) to\b", re.IGNORECASE)
 """Words for sending a message that mean something else alone."""
 _CONTRACTION = re.compile(r"\b\w+n['\u2019]t\b|['\u2019](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
 _GROUPS = [frozenset(map(stem, group.split())) for group in _ACTS]
 _COMMON = frozenset(map(stem, REQUEST_WORDS)) | STOP_WORDS
 _ACT_WORDS = frozenset().union(*_GROUPS)
+_PARTS = {stem(word): parts for words, parts in _ASKED.items() for word in words.split()}
 
 
 def without_contractions(text: str) -> str:
@@ -39,6 +54,14 @@ def without_contractions(text: str) -> str:
 def says_something(message: str) -> bool:
     """Return whether a message has a word that says what it is about: thanks, a yes and a "go on" have none."""
     return bool(_subjects(message))
+
+
+def parts_asked(message: str) -> set[str]:
+    """Return the parts of the brief that a question asks for, such as what is due; none if it is about more."""
+    words = set(map(stem, tokens(without_contractions(message))))
+    if not _QUESTION.match(message) or _subjects(without_contractions(message)) - _PARTS.keys():
+        return set()
+    return {part for word in words & _PARTS.keys() for part in _PARTS[word]}
 
 
 def _subjects(text: str) -> set[str]:

@@ -21,7 +21,7 @@ from memory.systems import contributions_of
 from memory.systems.suspects import Suspect, suspects_of
 from memory.workspace import Workspace
 
-from .acts import concerns, says_something, without_contractions
+from .acts import concerns, parts_asked, says_something, without_contractions
 from .choices import Kind, agent_name, read_choices
 from .compose import AgentPrompt, PromptBlock, composed
 from .content import content_of, shortened
@@ -163,13 +163,17 @@ def _block(one: Contribution, section: str, most: int, snippet: str = "") -> Pro
 def _matching(
     workspace: Workspace, now: datetime, message: str, searcher: Searcher | None, without: Collection[str] = ()
 ) -> list[PromptBlock]:
-    """Return the rules that concern a message, then what answers its parts, the best of each part first."""
-    if not says_something(message):
+    """Return the parts of the brief that a message asks for, the rules that concern it, and what answers the rest of
+    it, the best of each intent first."""
+    asked = set().union(*map(parts_asked, _intents(message)))
+    if not asked and not says_something(message):
         return []
     always = contributions_of(workspace, "", now, without)
+    answers = sorted((one for one in always if one.part in asked), key=lambda one: list(SECTIONS).index(one.part))
     rules = [one for one in always if one.part in ("rules", "gotchas")]
     ranked = sorted(((concerns(f"{one.title} {one.text}", message), one) for one in rules), key=lambda pair: -pair[0])
-    found = [_block(one, RULES, _MESSAGE_LENGTH) for score, one in ranked[:_MOST_RULES] if score >= 1]
+    found = [_block(one, SECTIONS[one.part], _MESSAGE_LENGTH) for one in answers[:_FOUND]]
+    found += [_block(one, RULES, _MESSAGE_LENGTH) for score, one in ranked[:_MOST_RULES] if score >= 1]
     known = {(one.system, one.ref, one.text) for one in always}
     for one in contributions_of(workspace, message, now, without):
         if (one.system, one.ref, one.text) not in known:
@@ -189,7 +193,7 @@ def _found(workspace: Workspace, searcher: Searcher, message: str, without: Coll
     """Yield what a search finds for each part of a message, in turns."""
     hidden = {kind for name in without for kind in system_name(name).kinds}
     hidden |= {kind for one in workspace.systems() if not one.may_be_told() for kind in system_name(one.name).kinds}
-    answers = [_hits(searcher, intent, hidden) for intent in _intents(message)]
+    answers = [_hits(searcher, intent, hidden) for intent in _intents(message) if not parts_asked(intent)]
     turns = [hits[turn] for turn in range(_EACH) for hits in answers if turn < len(hits)]
     for hit in turns[:_FOUND]:
         entry = hit.entry
@@ -215,7 +219,9 @@ def _hits(searcher: Searcher, intent: str, hidden: Collection[str]) -> list[Hit]
 
 def _intents(message: str) -> list[str]:
     """Return the parts of a message that say something, of many the first and the last; the whole where it has one."""
-    parts = list(dict.fromkeys(part for part in _INTENT_END.split(message) if part and says_something(part)))
+    parts = list(
+        dict.fromkeys(part for part in _INTENT_END.split(message) if parts_asked(part) or says_something(part))
+    )
     if len(parts) > _MOST_INTENTS:
         parts = parts[: _MOST_INTENTS // 2] + parts[-(_MOST_INTENTS // 2) :]
     return parts if len(parts) > 1 else [message]

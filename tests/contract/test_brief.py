@@ -96,10 +96,16 @@ def test_whole_entries_are_cut_and_it_says_how_to_get_them(team: Place) -> None:
         ("who has to pay VAT?", "Danes pay no VAT", "visitors"),
         ("how long does the scanner work offline? and how many people does the festival expect?", "40,000", "RabbitMQ"),
         ("how long does the scanner work offline? and how many people does the festival expect?", "twelve hours", "CI"),
+        ("What is due today?", "Danes pay no VAT", "visitors"),
+        ("hi, what's next?", "Offer of the data centre", FRIDAY),
+        ("what happened yesterday?", "They expect 40,000 visitors", "VAT"),
+        ("which rules should I know?", RULE, "VAT"),
+        ("what is new? and why is there no Kafka?", "40,000", "VAT"),
+        ("what is new? and why is there no Kafka?", "Kafka is too much", FRIDAY),
     ],
 )
 def test_a_message_gets_what_belongs_to_it(team: Place, message: str, told: str, untold: str) -> None:
-    """The rule for what it asks to do, and the content that answers each of its parts."""
+    """The rule for what it asks to do, the part of the brief that it asks for, and what answers each of its parts."""
     said = hook(team, "prompt", prompt=message)
     assert told in said
     assert untold not in said
