@@ -11,8 +11,7 @@ from memory.trust.addresses import BadSetting, read_target, unusable_url
 from memory.trust.asks import ANYWHERE, folder_of, target_of
 from memory.trust.pins import PRIVATE
 
-from .thresholds.rules import JSON, KINDS, Condition
-from .thresholds.threshold import BadThreshold, Threshold, parse_threshold
+from .thresholds.threshold import DEFAULTS, JSON, BadThreshold, Condition, Threshold, parse_threshold
 from .thresholds.units import read_duration, read_quantity
 
 SHORTEST, LONGEST, USUAL = 0.1, 600.0, 10.0
@@ -48,7 +47,7 @@ class MonitorSettings:
 def read_settings(monitor: Monitor) -> MonitorSettings:
     """Parse a monitor's fields; raises BadSetting, or BadThreshold for its threshold."""
     kind = kind_of(monitor)
-    if kind not in KINDS:
+    if kind not in DEFAULTS:
         said = f"the type {kind[:30]!r} is unknown" if kind else "the type is missing"
         raise BadSetting("type", said, "write http, command, tcp, file or heartbeat")
     fields = _Fields(monitor)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from memory.errors import MemdeckError
 from memory.files.monitors import Monitor
 from memory.monitoring.settings import MonitorSettings, read_settings
-from memory.monitoring.thresholds.rules import Value
+from memory.monitoring.thresholds.threshold import Value
 from memory.monitoring.thresholds.units import NUMBER, Quantity, say, say_number, say_size, say_time
 from memory.trust.consent import ConsentDecision
 

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from memory.base.clock import BadMoment, read_moment
 from memory.monitoring.process.command import run_placed
 from memory.monitoring.settings import MonitorSettings
-from memory.monitoring.thresholds.rules import JSON, CutText, Value
+from memory.monitoring.thresholds.threshold import JSON, CutText, Value
 from memory.monitoring.thresholds.units import Quantity, numbers_in, say_time
 from memory.trust.addresses import BadSetting, read_target
 from memory.trust.consent import ConsentDecision

@@ -164,7 +164,7 @@ def test_who_waits_and_who_is_muted(tmp_path: Path) -> None:
         (
             "http",
             'not (body contains "ok" or json.state == "up")',
-            'alerts when body does not contain "ok" and json.state is not "up"',
+            'alerts when not (body contains "ok" or json.state is "up")',
         ),
         ("file", "missing or age > 26h", "alerts when it is missing or age is above 26h"),
         ("file", "not exists", "alerts when it does not exist"),
@@ -177,5 +177,5 @@ def test_who_waits_and_who_is_muted(tmp_path: Path) -> None:
     ],
 )
 def test_a_threshold_in_words(kind: str, text: str, words: str) -> None:
-    """A threshold says what it means, with `not` moved inwards."""
+    """A threshold says what it means."""
     assert meaning(parse_threshold(text, kind), kind) == words

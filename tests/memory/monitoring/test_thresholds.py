@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.monitoring.thresholds.rules import KINDS
-from memory.monitoring.thresholds.threshold import BadThreshold, parse_threshold
+from memory.monitoring.thresholds.threshold import DEFAULTS, BadThreshold, parse_threshold
 from memory.monitoring.thresholds.units import Quantity
 from tests.growth import TIMES, assert_in_proportion
 
@@ -95,14 +94,14 @@ def test_it_judges(text: str, breached: bool) -> None:
         ("status !=", 10, "missing"),
         ("status != and", 11, "missing"),
         ("status 200", 8, "sign"),
-        ("status not 200", 12, "contains"),
+        ("status not 200", 8, "sign"),
         ("valu > 3", 1, "did you mean value"),
         ("latency > 500", 11, "time"),
         ("latency > 5MB", 11, "time"),
         ("size > 5ms", 8, "size"),
         ("status > 5ms", 10, "unit"),
         ("status == up", 11, "number"),
-        ("value > 90q", 11, "unit"),
+        ("value > 90q", 9, "unit"),
         ("value > up", 9, "larger"),
         ("body > 4", 8, "larger"),
         ("90 < value", 1, "begin"),
@@ -111,7 +110,7 @@ def test_it_judges(text: str, breached: bool) -> None:
         ("(value > 3", 1, "close"),
         ("value > 3)", 10, "opened"),
         ("()", 2, "name"),
-        ("value > 3 value > 4", 11, "unit"),
+        ("value > 3 value > 4", 9, "unit"),
         ("value > 3 (value > 4)", 11, "too much"),
         ("value + 3 > 2", 7, "calculate"),
         ("value > 3 & value < 9", 11, "and, or"),
@@ -212,7 +211,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@given(st.one_of(st.text(max_size=80), st.lists(PIECES, max_size=25).map(" ".join)), st.sampled_from(["", *KINDS]))
+@given(st.one_of(st.text(max_size=80), st.lists(PIECES, max_size=25).map(" ".join)), st.sampled_from(["", *DEFAULTS]))
 def test_nothing_but_a_threshold_or_its_error_comes_out(text: str, kind: str) -> None:
     """Whatever is written, it is understood or refused with a column inside of the text, and then judged."""
     column = None
