@@ -23,6 +23,7 @@ from bench.fleet_hosts import QUERIES
 from bench.places import NOW
 from bench.workspaces import size_of, write_workspace
 from memory.fleet import EmbeddedFleet
+from memory.fleet.local import LocalWorkspaces
 
 ROUNDS = 5
 EDITS = 10
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     write_workspace(top / f"{size.lower()}{number:04}", size_of(size), NOW, seed=1 + number)
         files = sorted(str(path) for path in top.glob("*/.aiter/memory/*.md"))
         note(files=len(files), bytes=sum(os.stat(path).st_size for path in files))
-        fleet = EmbeddedFleet(folder / "state", host="here")
+        fleet = EmbeddedFleet(LocalWorkspaces(folder / "state", "here"))
         with fleet:
             note(walk_ms=_took(lambda: sum(1 for _ in os.walk(top))), scan_ms=_took(lambda: fleet.scan(top, NOW)))
             note(read_ms=_took(lambda: [Path(path).read_bytes() for path in files]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
@@ -23,25 +23,14 @@ _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "
 
 
 class EmbeddedFleet:
-    """The workspaces that a person listed or opened. Errors of the list: `fleet.list`.
+    """The workspaces that a person listed or opened. Errors of the list: `fleet.list`."""
 
-    `host` names the machine. `environ` and `config_home` are needed to count what waits for an approval.
-    """
-
-    def __init__(
-        self,
-        state_home: Path,
-        *,
-        host: str,
-        home: Path | None = None,
-        config_home: Path | None = None,
-        environ: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, local: LocalWorkspaces) -> None:
         """Nothing is read yet."""
-        self.local = LocalWorkspaces(state_home, host=host, home=home, config_home=config_home, environ=environ)
-        self._list = WorkspaceList(state_home)
-        self._index = FleetIndex(self.local)
-        self.host = host
+        self.local = local
+        self.host = local.host
+        self._list = WorkspaceList(local.state_home)
+        self._index = FleetIndex(local)
 
     def __enter__(self) -> Self:
         """Return the fleet."""
@@ -120,20 +109,8 @@ class EmbeddedFleet:
 
     def overview(self, now: datetime, progress: Progress | None = None) -> tuple[WorkspaceOverview, ...]:
         """Return the status of all workspaces; one whose files are unchanged since the last refresh is not opened."""
-        held = self._index.looks()
-        names = self._list.names()
-        rows = {name: held[name].overview for name in names if name in held and held[name].holds(now)}
-
-        def work(workspace: Workspace) -> Look:
-            return self._looked(workspace, now, held.get(str(workspace.root)))
-
-        for path, done in self.local.each([Path(name) for name in names if name not in rows], work, progress):
-            if isinstance(done, Look):
-                self._index.keep(done)
-                rows[str(path)] = done.overview
-            else:
-                rows[str(path)] = WorkspaceOverview(path, self.host, error=done)
-        return tuple(rows[name] for name in names)
+        new = {one.path: one for one in self.refresh(now, progress=progress)}
+        return tuple(new.get(one.path, one) for one in self.known(now))
 
     def hosts(self) -> tuple[FleetHost, ...]:
         """Return nothing: the workspaces of one machine need no agent."""
@@ -147,23 +124,23 @@ class EmbeddedFleet:
             for name in self._list.names()
         )
 
-    def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[WorkspaceOverview]:
+    def refresh(
+        self, now: datetime, go_on: Callable[[], bool] = lambda: True, progress: Progress | None = None
+    ) -> Iterator[WorkspaceOverview]:
         """Refresh workspaces whose files changed since the last refresh, or whose tasks became overdue since."""
         looks = self._index.looks()
-        for name in self._list.names():
+        late = [name for name in self._list.names() if name not in looks or not looks[name].holds(now)]
+
+        def work(workspace: Workspace) -> Look:
+            return self._looked(workspace, now, looks.get(str(workspace.root)))
+
+        for path, found in self.local.each([Path(name) for name in late], work, progress):
+            if isinstance(found, WorkspaceFailure):
+                found = Look(WorkspaceOverview(path, self.host, error=found), now, (), 0, now)
+            self._index.keep(found)
+            yield found.overview
             if not go_on():
                 return
-            held = looks.get(name)
-            if held is None or not held.holds(now):
-                done = self._look(Path(name), now, held)
-                self._index.keep(done)
-                yield done.overview
-
-    def _look(self, path: Path, now: datetime, held: Look | None) -> Look:
-        found = self.local.one(path, lambda workspace: self._looked(workspace, now, held))
-        return (
-            found if isinstance(found, Look) else Look(WorkspaceOverview(path, self.host, error=found), now, (), 0, now)
-        )
 
     def _looked(self, workspace: Workspace, now: datetime, held: Look | None) -> Look:
         watched = (*watched_of(workspace), *self.local.beside(workspace))
@@ -181,27 +158,21 @@ class EmbeddedFleet:
         limit: int = 20,
         kinds: Sequence[str] = (),
         progress: Progress | None = None,
-        *,
-        deep: bool = False,
     ) -> tuple[tuple[FleetHit, ...], tuple[WorkResult, ...]]:
         """Return the best hits; those that match all words come first, from any workspace. UsageError as
         `memory.search`.
 
-        The index of all workspaces answers, after an update. `deep` opens each workspace instead.
+        The index of all workspaces answers, after an update; a workspace that it lacks is opened.
         """
         asked = query_of(query, now, kinds)
-        names = self._list.names()
-        left: Mapping[str, WorkspaceFailure | None] = dict.fromkeys(names)
-        found: tuple[FleetHit, ...] | None = ()
         if asked.empty:
             return (), ()
-        if not deep:
-            left = self._index.update(names, progress)
-            found = self._index.ask(asked, limit, left)
-            if found is None:
-                left = dict.fromkeys(names)
-        listed = frozenset(names)
-        hits = [hit for hit in found or () if str(hit.workspace) in listed]
+        names = self._list.names()
+        left = self._index.update(names, progress)
+        found = self._index.ask(asked, limit)
+        if found is None:
+            left = {name: left.get(name) for name in names}
+        hits = [hit for hit in found or () if str(hit.workspace) not in left]
         failed = [WorkResult(Path(name), self.host, error=why) for name, why in left.items() if why is not None]
         unread = [Path(name) for name in left if left[name] is None]
         for path, done in self.local.each(unread, lambda one: self.local.find(one, asked, limit), progress):

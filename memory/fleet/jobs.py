@@ -13,22 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from memory.errors import MemdeckError, NotFoundError, RefusedError
-from memory.registry import kinds
-from memory.search.query import Query
 from memory.workspace import Workspace
 
 from .catalogue.connect import Database
-from .catalogue.outgoing import cleared, cleared_json, without_quotes
-from .local import LocalWorkspaces, WorkspaceFailure, query_of
+from .catalogue.outgoing import cleared_json, without_quotes
+from .local import LocalWorkspaces, WorkspaceFailure
 
 KEEP_DAYS = 30
 """Default days for which an agent keeps finished jobs."""
-MOST_HITS = 1_000
 _NEXT = """
 SELECT j.id, j.verb, j.arguments, j.approved_by, w.path, now() FROM job j JOIN workspace w ON w.id = j.workspace
 WHERE j.host = %s AND j.finished IS NULL AND (j.verb <> 'revert' OR j.approved IS NOT NULL) ORDER BY j.id LIMIT 1
 """
-_END = "UPDATE job SET finished = now(), outcome = %s, arguments = %s WHERE id = %s AND finished IS NULL"
+_END = "UPDATE job SET finished = now(), outcome = %s WHERE id = %s AND finished IS NULL"
 _CLEAR = "DELETE FROM job WHERE host = %s AND finished < now() - make_interval(days => %s)"
 
 
@@ -68,7 +65,7 @@ def next_job(database: Database, host: int) -> Job | None:
 
 
 def perform(database: Database, local: LocalWorkspaces, job: Job, mode: str | None) -> None:
-    """Do a job and record its answer, without secrets; what it was asked to search is forgotten. psycopg.Error.
+    """Do a job and record its answer, without secrets. psycopg.Error.
 
     `mode` is how this host publishes the workspace now, whatever the catalogue says; None: it does not, and the job is
     refused. An interrupted job is done again as a whole; a second record for one job is ignored.
@@ -83,8 +80,7 @@ def perform(database: Database, local: LocalWorkspaces, job: Job, mode: str | No
         outcome = {"error": {"code": error.code, "message": error.message}}
     if mode == "names":
         outcome = without_quotes(outcome)
-    kept = job.arguments if job.verb == "revert" else {}
-    database.execute(_END, (Jsonb(cleared_json(outcome)), Jsonb(kept), job.id))
+    database.execute(_END, (Jsonb(cleared_json(outcome)), job.id))
 
 
 def clear(database: Database, host: int, days: int) -> int:
@@ -104,12 +100,6 @@ def _work(local: LocalWorkspaces, job: Job, mode: str | None) -> Callable[[Works
             actor
         ):
             return lambda workspace: local.maintain(workspace, job.now, actor=actor, dry_run=dry_run)
-        case "search", {"query": str() as query, "limit": int() as limit, "kinds": list() as some, **more} if (
-            not more and len(query) <= 2_000 and 0 <= limit <= MOST_HITS and set(map(str, some)) <= set(kinds())
-        ):
-            return lambda workspace: _search(
-                local, workspace, query_of(query, job.now, some), limit or MOST_HITS, texts=mode == "full"
-            )
         case "revert", {"change": str() as change, **more} if not more and _is_name(change) and job.approved_by:
             return lambda workspace: _revert(workspace, change, f"fleet:{job.approved_by}"[:80], job.now)
     raise RefusedError(
@@ -117,16 +107,6 @@ def _work(local: LocalWorkspaces, job: Job, mode: str | None) -> Callable[[Works
         f"the job is refused: {str(job.verb)[:40]!r} with these arguments is not on the list",
         "see docs/fleet.md for what a job may ask",
     )
-
-
-def _search(local: LocalWorkspaces, workspace: Workspace, asked: Query, limit: int, *, texts: bool) -> dict[str, Any]:
-    found = []
-    for hit in local.find(workspace, asked, limit):
-        # The whole entry is scanned: a value may be next to its name on another line than the one shown.
-        title, snippet, _ = cleared(hit.entry.title, hit.snippet if texts else "", hit.entry.text)
-        row = {key: value for key, value in hit.json().items() if key not in ("workspace", "host")}
-        found.append({**row, "date": hit.entry.date, "title": title, "snippet": snippet})
-    return {"hits": found}
 
 
 def _revert(workspace: Workspace, change: str, actor: str, now: datetime) -> dict[str, Any]:

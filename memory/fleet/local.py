@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -41,27 +42,18 @@ class WorkspaceFailure(dict[str, str]):
     """Why an operation on a workspace failed: `code` and `message`."""
 
 
+@dataclass(frozen=True, slots=True)
 class LocalWorkspaces:
     """The operations on the workspaces of one machine, each opened in place.
 
     `host` names the machine. `environ` and `config_home` are needed to count what waits for an approval.
     """
 
-    def __init__(
-        self,
-        state_home: Path,
-        *,
-        host: str,
-        home: Path | None = None,
-        config_home: Path | None = None,
-        environ: Mapping[str, str] | None = None,
-    ) -> None:
-        """Nothing is read yet."""
-        self.state_home = state_home
-        self.home = home
-        self.config_home = config_home
-        self.environ = environ or {}
-        self.host = host
+    state_home: Path
+    host: str
+    home: Path | None = None
+    config_home: Path | None = None
+    environ: Mapping[str, str] = field(default_factory=dict)
 
     # -- one --------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from memory.storage.own_folders import DATABASE, config_home, home, host_name, s
 from .catalogue.central import CentralFleet
 from .catalogue.schema import initialise
 from .embedded import EmbeddedFleet
+from .local import LocalWorkspaces
 from .metrics import fleet_metrics
 from .model import FleetHit, FleetHost, FleetWorkspace, WorkResult, WorkspaceOverview
 
@@ -54,15 +55,9 @@ def needed_database(context: Context, given: str | None) -> str:
 
 def embedded(context: Context) -> EmbeddedFleet:
     """Return the fleet of this user's workspaces on this machine; the end of the run closes it."""
-    return context.opened(
-        EmbeddedFleet(
-            state_home(context.environ),
-            host=host_name(context.environ),
-            home=home(context.environ),
-            config_home=config_home(context.environ),
-            environ=context.environ,
-        )
-    )
+    environ = context.environ
+    own = home(environ), config_home(environ)
+    return context.opened(EmbeddedFleet(LocalWorkspaces(state_home(environ), host_name(environ), *own, environ)))
 
 
 def central(context: Context, database: str | None) -> CentralFleet:
@@ -126,16 +121,11 @@ def scan(context: Context, folder: str | None) -> Result:
 @argument("query", nargs=-1, required=True)
 @option("--in", "places", metavar="KINDS", help="Only these kinds, as in memdeck search.")
 @option("--limit", type=Whole(0, 1000), default=20, metavar="N", help="The best N (default: 20, 0: all).")
-@option("--deep", is_flag=True, help="Ask the files themselves instead of the index or the catalogue.")
 @on_database
-def search(
-    context: Context, query: tuple[str, ...], places: str | None, limit: int, deep: bool, database: str | None
-) -> Result:
+def search(context: Context, query: tuple[str, ...], places: str | None, limit: int, database: str | None) -> Result:
     """Find words in all workspaces; entries that contain all of them come first, from any workspace."""
     all_of = fleet_of(context, database)
-    hits, failed = all_of.search(
-        " ".join(query), context.now, limit, kinds_of(places), context.progress("workspaces"), deep=deep
-    )
+    hits, failed = all_of.search(" ".join(query), context.now, limit, kinds_of(places), context.progress("workspaces"))
     notes = _failures(context, failed, len(all_of.listed()) if failed else 0)
     return listing(
         "results",

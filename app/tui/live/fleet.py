@@ -49,12 +49,9 @@ class FleetSource(Part):
             if self._made is None and environ.get(DATABASE):
                 self._made = CentralFleet(environ[DATABASE])
             elif self._made is None:
+                own = home(environ), config_home(environ)
                 self._made = EmbeddedFleet(
-                    workspace.state.folder.home,
-                    host=host_name(environ),
-                    home=home(environ),
-                    config_home=config_home(environ),
-                    environ=environ,
+                    LocalWorkspaces(workspace.state.folder.home, host_name(environ), *own, environ)
                 )
             return self._made
 

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple, Self
 
 from memory.errors import NotFoundError, RefusedError
 from memory.fleet.jobs import ask
-from memory.fleet.local import best_hits, query_of
+from memory.fleet.local import query_of
 from memory.fleet.model import FleetHit, FleetHost, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
-from memory.search.hits import FoundEntry
 
 from .connect import Database, connect, told
 from .search import search
@@ -115,23 +114,11 @@ class CentralFleet:
         now: datetime,
         limit: int = 20,
         kinds: Sequence[str] = (),
-        progress: Progress | None = None,
-        *,
-        deep: bool = False,
+        progress: Progress | None = None,  # noqa: ARG002
     ) -> tuple[tuple[FleetHit, ...], tuple[WorkResult, ...]]:
-        """Return the best hits of the catalogue, or with `deep` those of the files, searched by every host."""
-        asked = query_of(query, now, kinds)
-        if not deep:
-            with self._connected() as database:
-                return search(database, asked, limit), ()
-        hits: list[FleetHit] = []
-        failed: list[WorkResult] = []
-        for one in self._jobs("search", progress, query=query, limit=limit, kinds=list(kinds)):
-            if one.error is not None:
-                failed.append(one)
-            else:
-                hits += [_hit(one, hit) for hit in (one.result or {}).get("hits", ())]
-        return best_hits(hits, limit), tuple(failed)
+        """Return the best hits of the catalogue, and no failures: hosts are not asked."""
+        with self._connected() as database:
+            return search(database, query_of(query, now, kinds), limit), ()
 
     def glance(self, query: str, now: datetime, limit: int) -> tuple[FleetHit, ...]:
         """Return the best hits of the catalogue."""
@@ -275,11 +262,3 @@ def _is_silent(age: int | None) -> bool:
 def _away(host: str, age: int | None) -> dict[str, str]:
     heard = "was never heard of" if age is None else f"has been silent for {age:,} seconds"
     return {"code": "fleet.host_away", "message": f"{host} {heard}"}
-
-
-def _hit(one: WorkResult, found: Mapping[str, Any]) -> FleetHit:
-
-    entry = FoundEntry(
-        found["kind"], found["file"], found["title"], "", found["date"], found["ref"], max(0, found["line"] - 1)
-    )
-    return FleetHit(one.path, one.host, entry, found["snippet"], found["score"], found["fits_all"])

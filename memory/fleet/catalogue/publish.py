@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
@@ -27,13 +26,11 @@ from .outgoing import are_clean, cleared, cleared_json, plain, together, without
 from .words import vector_of
 
 LONGEST = 100_000
-"""Characters of an entry that are published; a deep search also reads the rest."""
+"""Characters of an entry that are published."""
 REFRESH_SECONDS = 300
 """Seconds after which a workspace that could not be opened is tried again."""
-UNREAD_SECONDS, STATUS_SECONDS = 0.3, 0.1
-"""How long a round reads workspaces that were not read since the start, and how long it works out states: so long an
-edit elsewhere may have to wait.
-"""
+ROUND_SECONDS = 0.4
+"""How long a round reads workspaces that did not change: so long an edit elsewhere may have to wait."""
 _COLUMNS = "file, digest, host, kind, title, text, date, day, ref, tags, words"
 _PUT_ENTRY = f"INSERT INTO entry ({_COLUMNS}) VALUES ({', '.join(['%s'] * 11)}) ON CONFLICT DO NOTHING"
 _PUT_FILE = """
@@ -43,15 +40,11 @@ SET stamp = excluded.stamp, digests = excluded.digests, lines = excluded.lines R
 """
 
 
-@dataclass(slots=True)
-class _File:
-    """The published entries of a file; `raw` has the digests by the entries as they were read: the hash, and how many
-    equal ones come before.
-    """
+class _File(NamedTuple):
+    """A published file: its stamp, and the digests of its entries in their order."""
 
     stamp: str
     digests: list[int]
-    raw: dict[tuple[int, int], int] = field(default_factory=dict)
 
 
 class _Change(NamedTuple):
@@ -71,9 +64,7 @@ class _Workspace:
     watched: tuple[str, ...] = ()
     stamp: Stamp = ()
     until: datetime | None = None
-    """When its status changes although no file does; None: its status is not known yet."""
-    broken: bool = False
-    """Whether it could not be read the last time."""
+    """When its status changes although no file does."""
     problems: int | None = None
     """The number of problems in its current files, if known: the check is most of the cost of a status."""
     unsettled: int = 0
@@ -93,17 +84,17 @@ class Published(NamedTuple):
 class Publisher:
     """Publishes the workspaces of one host over one connection, for one thread; after an error it is unusable.
 
-    It keeps its cursor in the catalogue: the stamp and the digests of each file.
+    What is published already is read from the catalogue: after a restart only changes are sent.
     """
 
     def __init__(self, connection: Database, local: LocalWorkspaces, host: int) -> None:
-        """Read the published workspaces. psycopg.Error."""
+        """`host` is the host's number in the catalogue."""
         self._connection = connection
         self._local = local
         self._host = host
         self._generation = self._one("SELECT generation FROM catalogue")
         self._known: dict[Path, _Workspace] = {}
-        by_id: dict[int, _Workspace] = {}
+        by_id = {}
         rows = connection.execute("SELECT id, path, mode FROM workspace WHERE host = %s", (host,))
         for number, path, mode in rows.fetchall():
             self._known[Path(os.fsdecode(path))] = by_id[number] = _Workspace(number, mode, {})
@@ -116,16 +107,16 @@ class Publisher:
     ) -> Published:
         """Update the catalogue with the workspaces that are `wanted` (path → `full` or `names`).
 
-        Changed workspaces come first. Then come those that were not read since the start, and the states that are not
-        known: all of them if `whole`, else for a moment, at least one of each. BusyError `fleet.anew`: the catalogue
-        was made anew. psycopg.Error; what was sent before stays.
+        Changed workspaces come first. Then come those that were not read since the start, and those whose status is
+        due: all of them if `whole`, else for a moment, at least one. BusyError `fleet.anew`: the catalogue was made
+        anew. psycopg.Error; what was sent before stays.
         """
         self._check_generation()
         known, counts = self._known, Counter[str]()
         for path in [path for path in known if path not in wanted]:
             counts["removed"] += sum(len(one.digests) for one in known[path].files.values())
             self._forget(path)
-        unread, changed, again = [], [], []
+        changed, unread, late = [], [], []
         for path, mode in wanted.items():
             held = known.get(path)
             if held is None or held.mode != mode:
@@ -135,27 +126,16 @@ class Publisher:
             elif stamp_of(held.watched) != held.stamp:
                 changed.append(path)
             elif held.until is None or now >= held.until:
-                again.append(path)
-        self._some(changed, math.inf, now, go_on, counts)
-        read = self._some(unread, math.inf if whole else UNREAD_SECONDS, now, go_on, counts)
-        left = len(unread) - read
-        # While some are unread, do nothing else, so that an edit in one of them is found sooner.
-        new = [path for path in (changed if left else [*changed, *unread]) if known[path].until is None]
-        states = new if left else [*new, *again]
-        self._some(states, math.inf if whole else STATUS_SECONDS, now, go_on, counts)
-        return Published(counts["workspaces"], counts["added"], counts["removed"], left)
-
-    def _some(
-        self, paths: Sequence[Path], seconds: float, now: datetime, go_on: Callable[[], bool], counts: Counter[str]
-    ) -> int:
-        """Publish some workspaces for so many seconds, at least one; return how many."""
+                late.append(path)
         start = monotonic()
-        for done, path in enumerate(paths):
-            if not go_on() or (done and monotonic() - start >= seconds):
-                return done
-            added, removed = self._publish(path, self._known[path], now)
+        for done, path in enumerate([*changed, *unread, *late]):
+            long = done > len(changed) and monotonic() - start >= ROUND_SECONDS
+            if not go_on() or (long and not whole):
+                break
+            added, removed = self._publish(path, known[path], now)
             counts.update(workspaces=bool(added or removed), added=added, removed=removed)
-        return len(paths)
+        left = sum(not known[path].watched for path in unread)
+        return Published(counts["workspaces"], counts["added"], counts["removed"], left)
 
     def _register(self, path: Path, mode: str) -> _Workspace:
         if path in self._known:
@@ -171,12 +151,11 @@ class Publisher:
     # -- one workspace ----------------------------------------------------------------------------------------
 
     def _publish(self, path: Path, held: _Workspace, now: datetime) -> tuple[int, int]:
-        """Send what changed in a workspace, or its status; return how many entries are new, and how many are gone."""
+        """Send what changed in a workspace, and its status; return how many entries are new, and how many are gone."""
         import psycopg
+        from psycopg.types.json import Jsonb
 
         counts = (0, 0)
-        # Its status takes longer than reading what changed: edits must not wait for that, here or elsewhere.
-        known = bool(held.files) and not held.broken
 
         def read(workspace: Workspace) -> dict[str, Any] | None:
             nonlocal counts
@@ -196,25 +175,15 @@ class Publisher:
             else:
                 held.unsettled += 1
                 return None
-            same = stamp == held.stamp
-            held.unsettled = 0
-            held.watched, held.stamp, held.until = watched, stamp, None
-            if not same and known:
-                return None
+            held.unsettled, held.watched, held.stamp = 0, watched, stamp
             overview, held.until = self._local.overview(workspace, now, held.problems)
             held.problems = overview.problems
             return overview.json()
 
         done = self._local.one(path, read, (psycopg.Error, BusyError))
-        if done is not None:
-            self._put_status(path, held, done, now)
-        return counts
-
-    def _put_status(self, path: Path, held: _Workspace, done: dict[str, Any], now: datetime) -> None:
-        from psycopg.types.json import Jsonb
-
-        held.broken = isinstance(done, WorkspaceFailure)
-        if held.broken:
+        if done is None:
+            return counts
+        if isinstance(done, WorkspaceFailure):
             done = {"error": dict(done)}
             held.until = now + timedelta(seconds=REFRESH_SECONDS)
             held.watched, held.stamp = (str(path),), stamp_of((str(path),))
@@ -222,6 +191,7 @@ class Publisher:
             done = without_quotes(done)
         overview = {key: value for key, value in cleared_json(done).items() if key not in ("path", "host")}
         self._connection.execute("UPDATE workspace SET overview = %s WHERE id = %s", (Jsonb(overview), held.id))
+        return counts
 
     def _read(self, systems: Iterable[System], held: _Workspace) -> tuple[dict[str, _Change], list[str]]:
         """Return the changed files of a workspace, and the names of those that are gone."""
@@ -278,21 +248,18 @@ class Publisher:
 
 
 def _change(known: _File | None, source: FileRecords, records: Sequence[Record], *, names_only: bool) -> _Change:
-    """Return how a file changed; entries that are as they were read before are not scanned again."""
-    before = {} if known is None else known.raw
+    """Return how a file changed."""
+    going = _going(records, names_only=names_only)
     seen: Counter[int] = Counter()
-    raw = []
-    for one in records:
-        value = hash((one.kind, one.title, one.text, one.date, one.tags, one.ref))
-        raw.append((value, seen[value]))
-        seen[value] += 1
-    new = [at for at, one in enumerate(raw) if one not in before]
-    going = dict(zip(new, _going([records[at] for at in new], names_only=names_only), strict=True))
-    digests = [_digest_of(going[at], one[1]) if at in going else before[one] for at, one in enumerate(raw)]
+    digests = []
+    for one in going:
+        digest = _digest_of(one, 0)
+        digests.append(_digest_of(one, seen[digest]) if seen[digest] else digest)
+        seen[digest] += 1
     old = set(() if known is None else known.digests)
-    added = {digests[at]: one for at, one in going.items() if digests[at] not in old}
-    file = _File(source.stamp, digests, dict(zip(raw, digests, strict=True)))
-    return _Change(file, [one.line for one in records], added, list(old.difference(digests)))
+    new = {digest: one for digest, one in zip(digests, going, strict=True) if digest not in old}
+    file = _File(source.stamp, digests)
+    return _Change(file, [one.line for one in records], new, list(old.difference(digests)))
 
 
 def _digest_of(one: Record, place: int) -> int:

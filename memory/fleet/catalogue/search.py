@@ -1,6 +1,6 @@
 """Search in the catalogue: the database selects candidates, `memory.search` ranks them as in one workspace.
 
-Misspelled words are not corrected here; a deep search does that.
+Misspelled words are not corrected here.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import pytest
 from app.demo.siblings import add_beside
 from app.demo.workspace import demo_files
 from memory.fleet import EmbeddedFleet
+from memory.fleet.local import LocalWorkspaces
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, screen_text, settle
 from tests.commands import memdeck
@@ -52,7 +53,7 @@ def told(workspace: Workspace, folder: Path) -> dict[str, int]:
     listed = tell("trust", "list")
     (finding,) = [one for one in tell("doctor")["checks"] if "to approve" in one["message"]]
     said = re.search(r"(\d+) wait", finding["message"])
-    with EmbeddedFleet(folder / "state", host="here", config_home=folder / "config") as fleet:
+    with EmbeddedFleet(LocalWorkspaces(folder / "state", "here", config_home=folder / "config")) as fleet:
         fleet.add(workspace.root, NOW)
         (row,) = fleet.overview(NOW)
     return {

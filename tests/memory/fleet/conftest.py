@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.fleet import EmbeddedFleet
+from memory.fleet.local import LocalWorkspaces
 from tests.memory.fleet.fleets import Fleets, catalogue_of, make_workspace
 from tests.postgres import cluster, database
 
@@ -29,7 +30,7 @@ def top(tmp_path: Path) -> Path:
 @pytest.fixture
 def fleet(tmp_path: Path) -> Iterator[EmbeddedFleet]:
     """Yield the fleet of the person of the test."""
-    with EmbeddedFleet(tmp_path / "state", host="here", config_home=tmp_path / "config") as fleet:
+    with EmbeddedFleet(LocalWorkspaces(tmp_path / "state", "here", config_home=tmp_path / "config")) as fleet:
         yield fleet
 
 

@@ -171,14 +171,6 @@ def test_a_broken_one_stops_none(top: Path, fleets: Fleets) -> None:
     assert "Renew gamma" in {hit.entry.title for hit in fleets.fleet.search("renew", later)[0]}
 
 
-def test_a_search_in_depth(top: Path, fleets: Fleets) -> None:
-    """It asks the files themselves, and answers alike."""
-    fleets.scan(top)
-    hits, failed = fleets.fleet.search("renew gamma", NOW, deep=True)
-    assert failed == ()
-    assert (hits[0].workspace.name, hits[0].entry.title, hits[0].fits_all) == ("gamma", "Renew gamma", True)
-
-
 def test_threads_ask_at_once(top: Path, fleets: Fleets) -> None:
     """Each gets its own answer, as of letters that are typed while the search before them still runs."""
     fleets.scan(top)

@@ -141,7 +141,7 @@ def test_a_glance_answers_at_once(top: Path, fleet: EmbeddedFleet, opened: list[
 
 def test_many_ask_while_files_change(top: Path, fleet: EmbeddedFleet) -> None:
     """Threads of two fleets that search while a file is written find everything that was there all the time."""
-    other = EmbeddedFleet(fleet.local.state_home, host="here")
+    other = EmbeddedFleet(fleet.local)
     fleet.scan(top, NOW)
     wrong: list[object] = []
 
