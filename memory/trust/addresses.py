@@ -16,8 +16,6 @@ _GLOBAL_6 = ipaddress.IPv6Network("2000::/3")
 """The only part of IPv6 that is allocated for the public internet."""
 _WRAPPED = (ipaddress.IPv6Network("::ffff:0:0/96"), ipaddress.IPv6Network("64:ff9b::/96"))
 """Addresses that lead to the IPv4 address in their last 32 bits: mapped ones, and those of NAT64."""
-_ISATAP = (0x5EFE, 0x02005EFE)
-"""The marks of addresses that lead through a tunnel to the IPv4 address in their last 32 bits."""
 _CLOSED = tuple(
     ipaddress.ip_network(network)
     for network in (
@@ -92,9 +90,8 @@ def read_target(text: str) -> tuple[str, int]:
 
 
 def _is_address(host: str) -> bool:
-
     try:
-        ipaddress.ip_address(host)
+        ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
         return False
     return True
@@ -105,13 +102,12 @@ def closed_host_reason(host: str) -> str:
     name = host.strip().strip("[]").lower().rstrip(".")
     if not name:
         return "there is no host"
-    number = _as_number(name)
-    if number is not None:
-        return "" if is_open_address(number) else f"{host[:60]} is no public address"
+    if _is_address(name):
+        return "" if is_open_address(name) else f"{host[:60]} is not a public address"
     if ":" in name:
         return "the host is no address and no name"
     labels = name.split(".")
-    # Also hosts that one library reads as a number and another as a name.
+    # One library reads them as a number, such as 2130706433 or 0x7f.1, and another as a name.
     if _NUMBER.fullmatch(labels[-1]):
         return f"{host[:60]} is an unusual way to write an address"
     if len(labels) == 1:
@@ -128,40 +124,9 @@ def is_open_address(address: str) -> bool:
     except ValueError:
         return False
     if isinstance(found, ipaddress.IPv6Address):
-        inner = str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
         if any(found in network for network in _WRAPPED):
-            return is_open_address(inner)
-        tunnelled = int(found) >> 32 & 0xFFFFFFFF in _ISATAP
-        if found not in _GLOBAL_6 or (tunnelled and not is_open_address(inner)):
+            return is_open_address(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
+        if found not in _GLOBAL_6:
             return False
     closed = any(found in network for network in _CLOSED)
     return found.is_global and not (closed or found.is_multicast or found.is_reserved)
-
-
-def _as_number(host: str) -> str | None:
-    """Return a host that is an IP address, also if written as `2130706433`, `0x7f.1` or `0177.0.0.1`; else None."""
-    if ":" in host:
-        try:
-            return str(ipaddress.ip_address(host.partition("%")[0]))
-        except ValueError:
-            return None
-    parts = host.split(".")
-    if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
-        return None
-    try:
-        numbers = [int(part, 16) if part[:2].lower() == "0x" and len(part) > 2 else _octal(part) for part in parts]
-    except ValueError:
-        return None
-    value = 0
-    for number in numbers[:-1]:
-        if number > 255:
-            return None
-        value = value << 8 | number
-    room = 8 * (5 - len(numbers))
-    if numbers[-1] >= 1 << room:
-        return None
-    return str(ipaddress.IPv4Address(value << room | numbers[-1]))
-
-
-def _octal(part: str) -> int:
-    return int(part, 8) if len(part) > 1 and part[0] == "0" else int(part)
