@@ -18,7 +18,7 @@ from memory.document import parse
 from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.checks.check import LIMIT, run_checks
-from memory.monitoring.checks.context import Around
+from memory.monitoring.checks.result import Around
 from memory.monitoring.process.command import run_command
 from memory.storage.own_folders import StateFolder
 

@@ -14,10 +14,9 @@ from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.status import brief, next_overdue
 from memory.monitoring.alerts.channels import Addresses
 from memory.monitoring.alerts.notify import ping_at_end
-from memory.monitoring.run.run import keep_watch
+from memory.monitoring.run.run import WatchServices, keep_watch
 from memory.monitoring.run.schedule import look_ahead, maintain_if_due
 from memory.monitoring.run.schedule import overdue as late_upkeep
-from memory.monitoring.run.watching import WatchServices
 from memory.registry import holds_memory
 from memory.search.query import Query, read_day, read_query
 from memory.search.rank import day_number

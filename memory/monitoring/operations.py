@@ -25,9 +25,8 @@ from .history.overview import MonitorStanding, prometheus, standings
 from .problems import runnable
 from .run.ledger import MonitorLedger, key_of, ledger_of
 from .run.report import Watch
-from .run.run import ACTOR, keep_watch
+from .run.run import ACTOR, WatchServices, keep_watch
 from .run.schedule import overdue
-from .run.watching import WatchServices
 from .settings import kind_of
 from .thresholds.threshold import parse_threshold
 

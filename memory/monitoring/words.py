@@ -89,11 +89,6 @@ def recovered_line(monitor: Monitor, outcome: Result, lasted: timedelta) -> str:
     return f"{name} recovered after {span(lasted)}: {plain(outcome.summary) or outcome.state}"
 
 
-def flapping_line(monitor: Monitor) -> str:
-    """Return the line for a monitor that flaps."""
-    return f"{plain(monitor.name, 80)} is flapping; messages wait until it settles"
-
-
 def message_title(kind: str, monitor: Monitor, outcome: Result, occurrences: int, *, remediated: bool) -> str:
     """Return the headline of a message, which the journal quotes."""
     name = plain(monitor.name, 80).replace('"', "'")
@@ -101,7 +96,6 @@ def message_title(kind: str, monitor: Monitor, outcome: Result, occurrences: int
     titles = {
         "recovered": f"{name} recovered" + (" after auto-remediation" if remediated else ""),
         "reminder": f"{name} is still failing: {what} ({plural(occurrences, 'occurrence')})",
-        "flapping": f"{name} is flapping: {what}",
     }
     return titles.get(kind, f"{name} is failing: {what}")
 

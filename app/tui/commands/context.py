@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from app.tui.forms.drafts import FormDrafts
     from memory.history.outside import LostFile, OutsideRemoval
     from memory.monitoring.run.report import Watch
-    from memory.monitoring.run.watching import WatchServices
+    from memory.monitoring.run.run import WatchServices
     from memory.storage.private.drafts import Draft
     from memory.trust.consent import Trust
     from memory.workspace import Outcome

@@ -30,9 +30,8 @@ from memory.monitoring.alerts.channels import Addresses
 from memory.monitoring.history.charts import Notice, notice, pictures
 from memory.monitoring.run.leader import WATCH, Leader
 from memory.monitoring.run.report import Watch, WatchedMonitor
-from memory.monitoring.run.run import keep_watch
+from memory.monitoring.run.run import WatchServices, keep_watch
 from memory.monitoring.run.schedule import ACTOR, Ahead, look_ahead, maintain_if_due
-from memory.monitoring.run.watching import WatchServices
 from memory.storage.own_folders import config_home
 from memory.systems import approvals_of, entrust, maintain_all, trust_of
 from memory.trust.consent import Trust
@@ -186,7 +185,7 @@ RETRY = timedelta(seconds=5)
 """How often to check whether the application that keeps the schedule has ended."""
 MOST = 4
 """The most lines in which a watch is reported; the rest is only counted."""
-_NEWS = {"alert": "alerts", "recovered": "is healthy again", "flapping": "is flapping"}
+_NEWS = {"alert": "alerts", "recovered": "is healthy again"}
 
 
 class Schedule(Part):

@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 from typing import Literal
 
 from memory.base.clock import format_local
-from memory.monitoring.run.ledger import HeldMessage, Message, MonitorLedger
+from memory.monitoring.run.ledger import Message, MonitorLedger
 from memory.monitoring.words import plain, plural
 
 from .channels import AlertChannel, AlertRoute
@@ -70,14 +70,14 @@ class Messenger:
             done |= zip(places, self._deliver_together([messages[place] for place in places]), strict=True)
         return [done[place] for place in range(len(messages))]
 
-    def digest(self) -> tuple[tuple[HeldMessage, ...], Sent | None]:
-        """Send the held messages that are due as one message; return what it contained, None: nothing was due.
+    def digest(self) -> tuple[list[Message], str]:
+        """Send the held messages that are due as one message; return them, or why it was not sent.
 
         High priority is never held, so a digest waits if quiet hours have begun again.
         """
         held = self._ledger.held(self._now)
         if not held or not self._route.usable or ends_at(self._route.quiet, self._now, self._zone) is not None:
-            return (), None
+            return [], ""
         messages = [one.message for one in held]
         title = f"{plural(len(held), 'message')} while it was quiet" if len(held) > 1 else messages[0].title
         shown = held[-50:]
@@ -86,9 +86,9 @@ class Messenger:
             lines.insert(0, f"and {len(held) - len(shown)} before them")
         sent, channel = self._send_text(title, "\n".join(lines), messages)
         if channel is None:
-            return (), sent
+            return [], sent.detail
         self._ledger.drop([one.seq for one in held])
-        return held, sent
+        return messages, ""
 
     def _deliver_together(self, messages: Sequence[Message]) -> list[Delivery]:
         """Send messages as one."""

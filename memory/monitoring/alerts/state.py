@@ -1,6 +1,6 @@
-"""When a failing check becomes an alert, when it ends, and when messages are silenced: a pure state machine.
+"""When a failing check becomes an alert, when it ends, and what has to be told of it: a pure state machine.
 
-An alert counts as reported only after a message was sent: until then every run sends it again. Checks always continue;
+An alert counts as told only after a message was sent: until then every run sends it again. Checks always continue;
 mutes, maintenance windows and a parent that is down silence messages, not checks.
 """
 
@@ -15,12 +15,8 @@ from typing import Any, Literal
 from memory.base.clock import format_utc
 from memory.monitoring.run.ledger import read_stamp
 
-Kind = Literal["alert", "recovered", "reminder", "flapping"]
+Kind = Literal["alert", "recovered", "reminder"]
 Told = Literal["no", "held", "yes"]
-REMEMBERED = 12
-"""How many of a monitor's last outcomes count for flapping."""
-FLAPS = 4
-"""With this many changes among them a monitor flaps; it has settled when there are fewer than two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +35,7 @@ class AlertState:
     """The alert state of a monitor, kept from one run to the next.
 
     `alerting` since `since`, `failures` and `successes` in a row, `told` whether a message of the alert was sent (held:
-    the message waits for the end of quiet hours), `outcomes` the newest ones as `h` and `f`, the newest last.
+    the message waits for the end of quiet hours), `checked` when it was measured last.
     """
 
     alerting: bool = False
@@ -48,8 +44,6 @@ class AlertState:
     successes: int = 0
     told: Told = "no"
     told_at: datetime | None = None
-    outcomes: str = ""
-    flapping: bool = False
     state: str = ""
     summary: str = ""
     checked: datetime | None = None
@@ -57,12 +51,11 @@ class AlertState:
     @property
     def known(self) -> bool:
         """Whether it was ever measured."""
-        return bool(self.outcomes)
+        return self.checked is not None
 
     def json(self) -> dict[str, Any]:
-        """Return the state for storage; values at their default are left out."""
-        fresh = AlertState()
-        values = {name: getattr(self, name) for name in self.__slots__ if getattr(self, name) != getattr(fresh, name)}
+        """Return the state for storage."""
+        values = {name: getattr(self, name) for name in self.__slots__}
         return {name: format_utc(value) if isinstance(value, datetime) else value for name, value in values.items()}
 
     @classmethod
@@ -83,27 +76,25 @@ class AlertState:
 class Happening:
     """An event to report: `first` if it is new (and goes into the journal), false if it is only repeated.
 
-    `occurrences` are failures in a row, `lasted` the duration of the alert, `silenced` why no message is sent now;
-    empty if one is.
+    `occurrences` are failures in a row, `lasted` is the duration of the alert.
     """
 
     kind: Kind
     first: bool
     occurrences: int
     lasted: timedelta
-    silenced: str = ""
 
 
 def advance(
     state: AlertState, outcome: str, now: datetime, settings: AlertSettings, *, summary: str = ""
-) -> tuple[AlertState, tuple[Happening, ...]]:
-    """Return the state after a check, and the events.
+) -> tuple[AlertState, Happening | None]:
+    """Return the state after a check, and the event if there is one.
 
     `outcome` is the state of a result: `failing` and `error` are failures, because a monitor that cannot be checked
     cannot be called healthy. `blocked` and `skipped` measure nothing and change only the shown state.
     """
     if outcome not in ("healthy", "failing", "error"):
-        return replace(state, state=outcome, summary=summary), ()
+        return replace(state, state=outcome, summary=summary), None
     well = outcome == "healthy"
     new = replace(
         state,
@@ -112,64 +103,28 @@ def advance(
         checked=now,
         failures=0 if well else state.failures + 1,
         successes=state.successes + 1 if well else 0,
-        outcomes=(state.outcomes + ("h" if well else "f"))[-REMEMBERED:],
         since=state.since or now,
     )
-    turned = False
-    if not new.alerting and new.failures >= max(1, settings.failures_before):
-        new, turned = replace(new, alerting=True, since=now), True
-    elif new.alerting and new.successes >= max(1, settings.successes_before):
-        new, turned = replace(new, alerting=False, since=now), True
-    happenings: list[Happening] = []
-    flapping = _flaps(new)
-    if flapping and not new.flapping:
-        happenings.append(Happening("flapping", True, new.failures, timedelta(0)))
-    new = replace(new, flapping=flapping)
-    happening = _tell(state, new, turned, now, settings)
-    if happening is not None:
-        happenings.append(replace(happening, silenced="flapping" if new.flapping else ""))
-    if not new.alerting and new.told == "no":
-        new = replace(new, told_at=None)
-    return new, tuple(happenings)
-
-
-def _flaps(state: AlertState) -> bool:
-    """Return whether a monitor flaps now: it begins and ends with different numbers of changes."""
-    turns = sum(a != b for a, b in zip(state.outcomes, state.outcomes[1:], strict=False))
-    return turns >= (2 if state.flapping else FLAPS)
-
-
-def _tell(
-    before: AlertState, state: AlertState, turned: bool, now: datetime, settings: AlertSettings
-) -> Happening | None:
-    """Return the event to report after a check."""
-    if state.alerting:
-        lasted = now - (state.since or now)
-        if turned or state.told == "no":
-            return Happening("alert", turned, state.failures, lasted)
-        if (
-            state.told == "yes"
-            and settings.remind is not None
-            and state.told_at is not None
-            and now - state.told_at >= settings.remind
-        ):
-            return Happening("reminder", False, state.failures, lasted)
-        return None
-    if turned or state.told != "no":
-        lasted = now - (before.since or now) if turned else timedelta(0)
-        return Happening("recovered", turned, before.failures, lasted)
-    return None
+    turned = (
+        new.successes >= settings.successes_before if new.alerting else new.failures >= settings.failures_before
+    )  # fmt: skip
+    if turned:
+        new = replace(new, alerting=not new.alerting, since=now)
+    lasted = now - (state.since or now)
+    if new.alerting:
+        since_told = None if new.told_at is None or new.told != "yes" else now - new.told_at
+        if turned or new.told == "no":
+            return new, Happening("alert", turned, new.failures, timedelta(0) if turned else lasted)
+        if settings.remind is not None and since_told is not None and since_told >= settings.remind:
+            return new, Happening("reminder", False, new.failures, lasted)
+    elif turned or new.told != "no":
+        return new, Happening("recovered", turned, state.failures, lasted if turned else timedelta(0))
+    return new, None
 
 
 def told(state: AlertState, kind: Kind, now: datetime) -> AlertState:
     """Return the state after a message was sent."""
-    match kind:
-        case "flapping":
-            return state
-        case "recovered":
-            return replace(state, told="no", told_at=None)
-        case _:
-            return replace(state, told="yes", told_at=now)
+    return replace(state, told="no", told_at=None) if kind == "recovered" else replace(state, told="yes", told_at=now)
 
 
 def held(state: AlertState, kind: Kind, now: datetime) -> AlertState:

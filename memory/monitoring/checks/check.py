@@ -15,9 +15,8 @@ from memory.monitoring.thresholds.threshold import Value
 from memory.monitoring.thresholds.units import NUMBER, Quantity, say, say_number, say_size, say_time
 from memory.trust.consent import ConsentDecision
 
-from .context import Around, Down, NotApproved
 from .measures import MeasuredValues, measure_command, measure_file, measure_heartbeat, measure_http, measure_tcp
-from .result import Result, State, one_line, safe_detail
+from .result import Around, Down, NotApproved, Result, State, one_line, safe_detail
 
 Planned = tuple[Monitor, Callable[[], ConsentDecision | None]]
 

@@ -23,8 +23,8 @@ import certifi
 from memory.errors import MemdeckError
 from memory.trust.addresses import BadSetting
 
-from .context import Around, Down, NotApproved
 from .resolve import allowed_addresses
+from .result import Around, Down, NotApproved
 
 if TYPE_CHECKING:
     import httpx

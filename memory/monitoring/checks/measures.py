@@ -20,9 +20,9 @@ from memory.monitoring.thresholds.units import Quantity, numbers_in, say_time
 from memory.trust.addresses import BadSetting, read_target
 from memory.trust.consent import ConsentDecision
 
-from .context import Around, Down, NotApproved
 from .http import LARGEST, ask, decoded
 from .resolve import allowed_addresses
+from .result import Around, Down, NotApproved
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,9})\]")
 

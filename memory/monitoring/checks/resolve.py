@@ -7,7 +7,7 @@ import threading
 
 from memory.trust.addresses import is_open_address
 
-from .context import Around, Down, NotApproved
+from .result import Around, Down, NotApproved
 
 _MOST = 8
 

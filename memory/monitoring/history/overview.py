@@ -84,7 +84,6 @@ class MonitorStanding:
             "since": None if alert.since is None else format_utc(alert.since),
             "alerting": alert.alerting,
             "triggered": alert.told == "yes",
-            "flapping": alert.flapping,
             "failures": alert.failures,
             "uptime": dict(self.uptime),
             "results": [past.json() for past in self.results],

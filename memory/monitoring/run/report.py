@@ -14,21 +14,23 @@ from memory.monitoring.alerts.deliver import Delivery
 from memory.monitoring.alerts.state import Happening
 from memory.monitoring.checks.result import Result
 from memory.monitoring.words import notified_line
+from memory.trust.consent import Ask
 
 from .repair import Repair
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class WatchedMonitor:
-    """One monitor in a watch: its check, and what followed.
+    """One monitor in a watch: its check, and what followed, filled in by the steps of the run.
 
-    `due` is the instant of its schedule, None if it was requested by name. `silenced` is why no message is sent,
-    `failures` are those in a row afterwards.
+    `due` is the instant of its schedule, None if it was requested by name; `ask` what it asks a person for, None for
+    nothing. `silenced` is why no message is sent, `failures` are those in a row afterwards.
     """
 
     monitor: Monitor
     checked: Result
     due: datetime | None = None
+    ask: Ask | None = None
     events: tuple[Happening, ...] = ()
     silenced: str = ""
     repair: Repair | None = None

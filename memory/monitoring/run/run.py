@@ -8,25 +8,29 @@ journal entries that it delayed follow with the next run.
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
 
 from memory.base.clock import format_utc
 from memory.errors import BusyError, MemdeckError
 from memory.files.monitors import Monitor, find_monitor
+from memory.files.snapshot import Snapshot
+from memory.monitoring.alerts.channels import Addresses
+from memory.monitoring.alerts.deliver import Send
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.checks.check import run_checks
-from memory.monitoring.checks.result import Result, last_status, one_line
+from memory.monitoring.checks.result import Around, Result, last_status, one_line
 from memory.monitoring.history.results import record_results
 from memory.monitoring.problems import broken
-from memory.trust.consent import Ask, ConsentDecision, Trust, checks_of
+from memory.trust.consent import Ask, ConsentDecision, Trust, blocked_json, checks_of, monitor_asks
 from memory.workspace import Workspace
 
-from .consequences import Telling, write_back
+from .consequences import Consequences, write_back
 from .due import due_instant, due_monitors
 from .heartbeat import KEY as BEAT
 from .heartbeat import NOTE, Beat, beat
@@ -34,10 +38,28 @@ from .heartbeat import TITLE as BEAT_TITLE
 from .leader import Leader
 from .ledger import WATCHED, JournalNote, MonitorLedger, key_of, ledger_of
 from .report import Watch, WatchedMonitor
-from .watching import Watching, WatchServices
 
 OPERATION = "monitors"
 ACTOR = "monitor"
+
+
+@dataclass(frozen=True, slots=True)
+class WatchServices:
+    """What a watch uses in addition to the workspace.
+
+    `environ` has the variables for commands and channels, `addresses` where messages can be sent (None: nowhere),
+    `send` how (None: by apprise), `pause` how it waits before it checks whether a remediation helped. `planned` is
+    called with the names of the monitors that are about to be checked, then `found` with each result as it arrives, in
+    the thread of the watch.
+    """
+
+    environ: Mapping[str, str]
+    addresses: Addresses | None = None
+    send: Send | None = None
+    pause: Callable[[float], object] | None = None
+    found: Callable[[Result], object] | None = None
+    cancel: threading.Event | None = None
+    planned: Callable[[tuple[str, ...]], object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +119,7 @@ def keep_watch(
                     "monitors.busy", "another process runs the monitors of this workspace", "try again when it is done"
                 )
             return Watch(busy=True)
-        run = _Run(workspace, workspace.snapshot(), trust, ledger, now, services, actor)
+        run = Run(workspace, workspace.snapshot(), trust, ledger, now, services, actor)
         return run.whole(names, everything, heartbeat and not asked)
 
 
@@ -111,23 +133,36 @@ def _anything(workspace: Workspace, heartbeat: bool, now: datetime) -> bool:
         return bool(ledger.held(now) or ledger.unwritten())
 
 
-class _Run(Watching):
-    """One run, while it has the lead."""
+@dataclass(eq=False)
+class Run:
+    """One run, while it has the lead; `snapshot` has the files as they were when it began."""
+
+    workspace: Workspace
+    snapshot: Snapshot
+    trust: Trust | None
+    ledger: MonitorLedger
+    now: datetime
+    services: WatchServices
+    actor: str
+    warnings: list[str] = field(default_factory=list)
+    _blocked: dict[str, dict[str, object]] = field(default_factory=dict)
+    _deciding: threading.Lock = field(default_factory=threading.Lock)
 
     def whole(self, names: Sequence[str] | None, everything: bool, heartbeat: bool) -> Watch:
+        """Do all steps of the run, and return its report."""
         for name in self.ledger.take_over():
             if not name.startswith("\0"):  # Not for the heartbeat or maintenance: there it does no harm.
                 self.warnings.append(f"the last run of {name[:60]!r} was interrupted; it is not run again for its time")
         chosen = self._choose(names, everything)
         pulse = self._pulse() if heartbeat else None
         results = self._check(chosen)
-        watched: list[WatchedMonitor] = []
+        watched = [WatchedMonitor(one.monitor, results[one.monitor.ref], one.due, one.ask) for one in chosen]
         states: Mapping[str, AlertState] = {}
         notes: Sequence[JournalNote] = ()
         if chosen or self.ledger.held(self.now):
-            telling = Telling(self, {one.monitor.name: (one.monitor, one.ask) for one in chosen})
-            watched = telling.follow([(one.monitor, results[number], one.due) for number, one in enumerate(chosen)])
-            states, notes = telling.states, telling.notes
+            done = Consequences(self, watched)
+            done.follow()
+            states, notes = done.changed(), done.notes
         beaten = None
         if pulse is not None:
             checked = {one.monitor.name for one in watched if one.result.ran}
@@ -136,11 +171,49 @@ class _Run(Watching):
         change = self._write(watched)
         return Watch(
             tuple(watched),
-            tuple(self.blocked),
+            tuple(self._blocked.values()),
             beaten.lines if beaten is not None else (),
             beaten is not None,
             (*dict.fromkeys(self.warnings), *self.ledger.warnings),
             change=change,
+        )
+
+    # -- consent ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def asks(self) -> tuple[Ask, ...]:
+        """The asks of the monitors."""
+        return monitor_asks(self.snapshot.monitors.monitors)
+
+    def decide(self, ask: Ask | None) -> ConsentDecision:
+        """Return the person's decision; without an ask none is needed, and without a record none counts.
+
+        Called again before each run, in any thread: earlier commands may have written the files that it names.
+        """
+        if ask is None:
+            return ConsentDecision(False, "pending", "", None, "it asks for nothing")
+        if self.trust is None:
+            return ConsentDecision(False, "pending", "", None, "there is no state folder to keep approvals in")
+        with self._deciding:
+            return self.trust.decide(ask)
+
+    def block(self, ask: Ask, decision: ConsentDecision) -> None:
+        """Note that an ask waits for a person; a denied one does not wait."""
+        if not decision.allowed and decision.state != "denied":
+            self._blocked[f"{ask.role} {decision.id} {ask.name} {decision.why}"] = blocked_json(ask, decision)
+
+    def around(self) -> Around:
+        """Return the context for the checks of this run."""
+        pings = self.ledger.times("ping")
+        return Around(
+            root=self.workspace.root,
+            snapshot=self.snapshot,
+            now=self.now,
+            pings={m.name: pings[key] for m in self.snapshot.monitors.monitors if (key := key_of(m.name)) in pings},
+            reach=lambda url, _address: self.trust is not None and self.trust.may_reach(url),
+            environ=self.services.environ,
+            cancel=self.services.cancel,
+            state=self.workspace.state.folder,
         )
 
     # -- what runs --------------------------------------------------------------------------------------------
@@ -197,8 +270,8 @@ class _Run(Watching):
     def _names(self) -> Counter[str]:
         return Counter(monitor.name for monitor in self.snapshot.monitors.monitors)
 
-    def _check(self, chosen: Sequence[_Chosen]) -> list[Result]:
-        """Return a result for each; a monitor that a person has not approved is blocked and is not even tried.
+    def _check(self, chosen: Sequence[_Chosen]) -> dict[str, Result]:
+        """Return a result for each, by ref; a monitor that a person has not approved is blocked and not even tried.
 
         A monitor that cannot be approved, because it cannot run, is an error of its file.
         """
@@ -220,7 +293,7 @@ class _Run(Watching):
                 results[monitor.ref] = result
                 if self.services.found is not None:
                     self.services.found(result)
-        return [results[one.monitor.ref] for one in chosen]
+        return results
 
     # -- the heartbeat ----------------------------------------------------------------------------------------
 
@@ -257,7 +330,7 @@ class _Run(Watching):
             self.ledger.end(db, done)
             results = [one.result for one in watched if one.result.state != "skipped"]
             record_results(db, results, self.now, claimed)
-            self.ledger.put(db, "alert", {key_of(name): state.json() for name, state in states.items()})
+            self.ledger.put(db, "alert", {key: state.json() for key, state in states.items()})
             self.ledger.put(db, "note", {WATCHED: {"at": format_utc(self.now)}})
             for note in notes:
                 self.ledger.put_unwritten(db, note)

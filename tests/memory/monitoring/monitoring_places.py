@@ -18,8 +18,7 @@ from pathlib import Path
 from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.checks.check import check
-from memory.monitoring.checks.context import Around
-from memory.monitoring.checks.result import Result
+from memory.monitoring.checks.result import Around, Result
 from memory.storage.own_folders import StateFolder
 from tests.memory_files import snapshot_of
 from tests.patience import PATIENCE, join

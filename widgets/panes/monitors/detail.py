@@ -107,8 +107,6 @@ def _state(
         yield Labelled("told", told if alert.failures < 2 else f"{told}; {alert.failures} failures in a row")
     elif alert.failures:
         yield Labelled("failures", f"{alert.failures} in a row, no alert yet")
-    if alert.flapping:
-        yield Labelled("flapping", "it is flapping; messages wait until it settles", "warn")
     if standing.broken:
         yield Labelled("cannot run", standing.broken, "alert")
     if standing.blocked:
