@@ -10,7 +10,7 @@ from memory.base.clock import format_local
 from memory.files.contacts.channel_order import channels_of, is_gone, is_same, mentions, unreachable
 from memory.files.contacts.model import Contacts, find_contact, remove_contact
 from memory.files.snapshot import Snapshot
-from memory.monitoring.alerts.channels import Addresses, Reach, reach_of
+from memory.monitoring.alerts.channels import Addresses, AlertRoute, read_route
 from widgets.detail import DetailLine, Labelled, Link
 from widgets.input.date_fields import by_use
 from widgets.input.fields import FieldSpec
@@ -97,7 +97,7 @@ class ContactsPane(RecordPane):
         """`addresses` returns the addresses of the person's channels; called in a worker, only to see which exist."""
         super().__init__()
         self._addresses = addresses
-        self._reach = Reach()
+        self._route = AlertRoute()
 
     # Display
 
@@ -122,10 +122,10 @@ class ContactsPane(RecordPane):
         cells: dict[str, Content] = {**values}
         step, gone, sign = None, False, ""
         if item.kind == "channel":
-            step, gone = self._reach.step(item), is_gone(item)
+            step, gone = self._route.channel_of(item), is_gone(item)
             cells["status"] = Piece(item.status or "unknown", "alert" if gone else "plain" if item.status else "muted")
             if step is not None and not step.why:
-                sign = str(self._reach.usable.index(step) + 1)[-1:]
+                sign = str(self._route.usable.index(step) + 1)[-1:]
         bad = gone or (step is not None and bool(step.why)) or unreachable(item, contacts)
         return Record(
             item.ref, title, sign="alert" if bad else sign, depth=1, values={**values, "part": item.kind},
@@ -137,12 +137,12 @@ class ContactsPane(RecordPane):
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Read the rows, and find out which channels a notification would use."""
         addresses = Addresses(None, {}) if self._addresses is None else self._addresses()
-        self._reach = reach_of(snapshot, addresses, now)
+        self._route = read_route(snapshot, addresses)
         return super().read(snapshot, now)
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """Return that no channel can notify, else how many contacts and disconnected channels there are."""
-        if self._reach.steps and self._reach.first is None:
+        if self._route.channels and not self._route.usable:
             return "no channel can notify"
         gone = sum(map(is_gone, snapshot.contacts.channels))
         count = len(snapshot.contacts.all())
@@ -179,7 +179,7 @@ class ContactsPane(RecordPane):
             contact = item.thing
             told |= {name: item.cells[name] for name in ("status",) if name in item.cells}
             if part == "channel":
-                step = self._reach.step(contact)
+                step = self._route.channel_of(contact)
                 if step is not None and step.why and not is_gone(contact):
                     told["notifies"] = Piece(f"{self.glyphs.alert} no, {step.why}", "alert")
                 told["used by"] = self._used_by(contact)
@@ -206,16 +206,17 @@ class ContactsPane(RecordPane):
 
     def _notification(self) -> list[DetailLine]:
         """Return the channels that a notification would use now: the first, the fallback, and why not the others."""
-        reach, glyphs = self._reach, self.glyphs
-        if not reach.steps:
+        route, glyphs = self._route, self.glyphs
+        usable = route.usable
+        if not route.channels:
             return [Labelled("", "none: config.md names no channel for it, or turns notifications off", "muted")]
         lines: list[DetailLine] = []
-        for number, step in enumerate(reach.steps, 1):
-            use = "used first" if step == reach.first else "the fallback" if step == reach.fallback else "after that"
+        for number, step in enumerate(route.channels, 1):
+            use = "" if step.why else ("used first", "the fallback", "after that")[min(usable.index(step), 2)]
             sign = Piece(f"{glyphs.alert} ", "alert") if step.why else Piece(f"{glyphs.check} ", "good")
             lines.append(Labelled(f"{number}.", line(sign, step.name, Piece(f"  {step.why or use}", "muted"))))
-        if reach.quiet is not None:
-            end = format_local(reach.quiet, self.zone)[11:16]
+        if (quiet := route.quiet_until(self.now, self.zone)) is not None:
+            end = format_local(quiet, self.zone)[11:16]
             lines.append(Labelled("waits", f"until {end} (quiet hours), unless its priority is high"))
         return lines
 

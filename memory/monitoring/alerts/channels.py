@@ -17,7 +17,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 from memory.base.toml_text import read_toml
@@ -66,8 +66,16 @@ class AlertRoute:
 
     @property
     def usable(self) -> tuple[AlertChannel, ...]:
-        """The channels that can receive messages."""
+        """The channels that can receive messages: the first is used, the others are fallbacks."""
         return tuple(channel for channel in self.channels if not channel.why)
+
+    def channel_of(self, row: Row) -> AlertChannel | None:
+        """Return the channel for a row of contacts.md; None: it is not on the route."""
+        return next((one for one in self.channels if one.id == row.id or (not row.id and one.name == row.name)), None)
+
+    def quiet_until(self, now: datetime, zone: tzinfo) -> datetime | None:
+        """Return the instant (UTC) until which non-urgent messages wait; None: it is not quiet."""
+        return ends_at(self.quiet, now, zone)
 
 
 class Addresses:
@@ -178,39 +186,3 @@ def _channel(snapshot: Snapshot, wanted: str, addresses: Addresses, problems: li
     if not urls:
         return AlertChannel(known, row.name, (), f"{FILE} has no address for it")
     return AlertChannel(known, row.name, urls)
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """How a notification would be routed now: `steps` in the order of trying, without their addresses, which are
-    secrets; `quiet` until when (UTC) non-urgent ones wait.
-    """
-
-    steps: tuple[AlertChannel, ...] = ()
-    quiet: datetime | None = None
-
-    @property
-    def usable(self) -> tuple[AlertChannel, ...]:
-        """The channels that can receive a message: the first is used, the others are fallbacks."""
-        return tuple(step for step in self.steps if not step.why)
-
-    @property
-    def first(self) -> AlertChannel | None:
-        """The channel that a message would be sent to."""
-        return next(iter(self.usable), None)
-
-    @property
-    def fallback(self) -> AlertChannel | None:
-        """The channel that is tried when the first fails."""
-        return next(iter(self.usable[1:]), None)
-
-    def step(self, row: Row) -> AlertChannel | None:
-        """Return the step for a channel of contacts.md; None: it is not on the route."""
-        return next((one for one in self.steps if one.id == row.id or (not row.id and one.name == row.name)), None)
-
-
-def reach_of(snapshot: Snapshot, addresses: Addresses, now: datetime) -> Reach:
-    """Return the route of a notification at a moment; reads the person's file of addresses, never fails."""
-    route = read_route(snapshot, addresses)
-    steps = tuple(AlertChannel(channel.id, channel.name, why=channel.why) for channel in route.channels)
-    return Reach(steps, ends_at(route.quiet, now, snapshot.zone))

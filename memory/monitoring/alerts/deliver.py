@@ -14,7 +14,6 @@ from memory.monitoring.words import plain, plural
 from .channels import AlertChannel, AlertRoute
 from .notify import Sent
 from .notify import send as send_by_apprise
-from .windows import ends_at
 
 TOGETHER = 3
 """More messages than this in one run are sent as one."""
@@ -56,7 +55,7 @@ class Messenger:
         """Send, hold or drop messages; returns one delivery each, in their order."""
         if not self._route.channels:
             return [Delivery(message, "none") for message in messages]
-        quiet = ends_at(self._route.quiet, self._now, self._zone)
+        quiet = self._route.quiet_until(self._now, self._zone)
         done: dict[int, Delivery] = {}
         now: list[int] = []
         for place, message in enumerate(messages):
@@ -76,7 +75,7 @@ class Messenger:
         High priority is never held, so a digest waits if quiet hours have begun again.
         """
         held = self._ledger.held(self._now)
-        if not held or not self._route.usable or ends_at(self._route.quiet, self._now, self._zone) is not None:
+        if not held or not self._route.usable or self._route.quiet_until(self._now, self._zone) is not None:
             return [], ""
         messages = [one.message for one in held]
         title = f"{plural(len(held), 'message')} while it was quiet" if len(held) > 1 else messages[0].title
