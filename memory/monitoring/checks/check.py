@@ -15,7 +15,7 @@ from memory.monitoring.thresholds.threshold import Value
 from memory.monitoring.thresholds.units import NUMBER, Quantity, say, say_number, say_size, say_time
 from memory.trust.consent import ConsentDecision
 
-from .measures import MeasuredValues, measure_command, measure_file, measure_heartbeat, measure_http, measure_tcp
+from .measures import Measured, measure_command, measure_file, measure_heartbeat, measure_http, measure_tcp
 from .result import Around, Down, NotApproved, Result, State, one_line, safe_detail
 
 Planned = tuple[Monitor, Callable[[], ConsentDecision | None]]
@@ -59,33 +59,33 @@ def check(monitor: Monitor, decision: ConsentDecision | None, around: Around) ->
     )
 
 
-def _measure(
-    settings: MonitorSettings, monitor: Monitor, decision: ConsentDecision | None, around: Around
-) -> MeasuredValues:
+def _measure(settings: MonitorSettings, monitor: Monitor, decision: ConsentDecision | None, around: Around) -> Measured:
     if settings.kind == "file":
         return measure_file(settings, decision, around)
     if settings.kind == "heartbeat":
         return measure_heartbeat(settings, monitor.name, around)
     if decision is None or not decision.allowed or decision.text is None:
         raise NotApproved((decision.why if decision is not None else "") or "not approved yet")
-    match settings.kind:
-        case "http":
-            return measure_http(settings, decision.text, decision.single, around)
-        case "tcp":
-            return measure_tcp(settings, decision.text, decision.single, around)
-        case _:
-            return measure_command(settings, decision.text, around)
+    if settings.kind == "command":
+        return measure_command(settings, decision.text, around)
+    measure = measure_http if settings.kind == "http" else measure_tcp
+    return measure(settings, decision.text, decision.single, around)
 
 
-def _judge(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -> tuple[State, str]:
+def _judge(settings: MonitorSettings, found: Measured, monitor: Monitor) -> tuple[State, str]:
     """Return the state and summary for a measurement."""
     reading = found.reading
     reasons: list[str] = []
     breached = settings.threshold.judge(reading)
+    words = found.words or settings.threshold.explain(reading)
+    if "value" in reading and any(name.startswith("value") for name in settings.threshold.names):
+        words = _value_words(settings, reading["value"], monitor)
     # If the target is missing altogether, nothing else can be measured, and that is just as bad.
-    absent = breached is None and (reading.get("missing") == 1 or reading.get("open") == 0)
-    if breached or absent:
-        reasons.append(_bad_words(settings, found, monitor))
+    if breached is None and (reading.get("missing") == 1 or reading.get("open") == 0):
+        reasons.append(words)
+    elif breached:
+        plain = settings.kind in ("tcp", "heartbeat") or settings.threshold.names in (("value",), ("missing",))
+        reasons.append(words if plain else settings.threshold.explain(reading))
     expected = settings.expected.judge(reading) if settings.expected is not None else True
     if expected is False or (expected is None and not found.cut):
         reasons.append("the answer is not as expected")
@@ -104,43 +104,7 @@ def _judge(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -
         code = reading.get("exit code")
         because = f" (exit code {code})" if isinstance(code, int) and code else ""
         return "error", f"no value for {missing}{because}"
-    return "healthy", _good_words(settings, reading, monitor)
-
-
-def _bad_words(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -> str:
-    reading = found.reading
-    if settings.kind == "command" and settings.threshold.names == ("value",):
-        return _value_words(settings, reading["value"], monitor)
-    if settings.kind == "tcp" and not reading.get("open"):
-        return f"not open: {found.detail}"
-    if settings.kind == "file" and reading.get("missing") == 1:
-        return "missing"
-    return _sign_words(reading) if settings.kind == "heartbeat" else settings.threshold.explain(reading)
-
-
-def _good_words(settings: MonitorSettings, reading: dict[str, Value], monitor: Monitor) -> str:
-    latency, age, size = (reading.get(name) for name in ("latency", "age", "size"))
-    took = say_time(latency) if isinstance(latency, int | float) else ""
-    match settings.kind:
-        case "http":
-            return f"status {reading['status']}, {took}"
-        case "command" if "value" in reading and any(name.startswith("value") for name in settings.threshold.names):
-            return _value_words(settings, reading["value"], monitor)
-        case "tcp" if took:
-            return f"open, {took}"
-        case "file" if reading.get("exists"):
-            said = [say_size(size)] if isinstance(size, int | float) else []
-            return ", ".join([*said, *([f"{say_time(age)} old"] if isinstance(age, int | float) else [])])
-        case "file":
-            return "missing"
-        case "heartbeat":
-            return _sign_words(reading)
-    return settings.threshold.explain(reading)
-
-
-def _sign_words(reading: dict[str, Value]) -> str:
-    age = reading.get("age")
-    return f"last sign {say_time(age)} ago" if isinstance(age, int | float) else "no sign yet"
+    return "healthy", words
 
 
 def _value_words(settings: MonitorSettings, value: Value, monitor: Monitor) -> str:

@@ -9,14 +9,14 @@ import re
 import socket
 import stat
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memory.base.clock import BadMoment, read_moment
 from memory.monitoring.process.command import run_placed
 from memory.monitoring.settings import MonitorSettings
 from memory.monitoring.thresholds.threshold import JSON, CutText, Value
-from memory.monitoring.thresholds.units import Quantity, numbers_in, say_time
+from memory.monitoring.thresholds.units import Quantity, numbers_in, say_size, say_time
 from memory.trust.addresses import BadSetting, read_target
 from memory.trust.consent import ConsentDecision
 
@@ -68,15 +68,18 @@ def _plain(data: object) -> Value | None:
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredValues:
-    """The measured values by plain name, and more for people; `cut` is where a text was cut, in bytes, 0 if whole."""
+class Measured:
+    """The measured values by plain name, in words, and more for people; `cut` is where a text was cut, in bytes, 0 if
+    whole.
+    """
 
-    reading: dict[str, Value] = field(default_factory=dict)
+    reading: dict[str, Value]
+    words: str = ""
     detail: str = ""
     cut: int = 0
 
 
-def measure_http(settings: MonitorSettings, url: str, single: bool, around: Around) -> MeasuredValues:
+def measure_http(settings: MonitorSettings, url: str, single: bool, around: Around) -> Measured:
     """Fetch the approved address; raises Down if nothing answers, NotApproved if it leads to a private address that was
     not approved individually (`single`).
     """
@@ -91,14 +94,15 @@ def measure_http(settings: MonitorSettings, url: str, single: bool, around: Arou
     reading |= _json_values(settings, body)
     if time.monotonic() - begun > settings.timeout:
         raise Down("timed out")
-    return MeasuredValues(reading, answer.url, LARGEST if answer.cut else 0)
+    words = f"status {answer.status}, {say_time(answer.seconds)}"
+    return Measured(reading, words, answer.url, LARGEST if answer.cut else 0)
 
 
 def _text(text: str, cut: bool) -> str:
     return CutText(text) if cut else text
 
 
-def measure_command(settings: MonitorSettings, command: str, around: Around) -> MeasuredValues:
+def measure_command(settings: MonitorSettings, command: str, around: Around) -> Measured:
     """Run the approved command where its monitor says; raises Down when it takes too long or cannot be started."""
     done = run_placed(
         command,
@@ -129,10 +133,10 @@ def measure_command(settings: MonitorSettings, command: str, around: Around) -> 
         reading[f"value[{number}]"] = quantity
     reading |= _json_values(settings, output)
     printed = [part for part in (done.tail.strip() or done.output.strip(), done.errors.strip()) if part]
-    return MeasuredValues(reading, "\n".join(printed), done.cut)
+    return Measured(reading, "", "\n".join(printed), done.cut)
 
 
-def measure_tcp(settings: MonitorSettings, target: str, single: bool, around: Around) -> MeasuredValues:
+def measure_tcp(settings: MonitorSettings, target: str, single: bool, around: Around) -> Measured:
     """Open a connection to the approved host and port and close it again; raises as `measure_http`."""
     host, port = read_target(target)
     begun = time.monotonic()
@@ -140,7 +144,7 @@ def measure_tcp(settings: MonitorSettings, target: str, single: bool, around: Ar
     try:
         allowed = allowed_addresses(host, port, settings.timeout, target, single, around)
     except Down as error:
-        return MeasuredValues({"open": 0}, str(error))
+        return Measured({"open": 0}, f"not open: {error}", str(error))
     trouble = "timed out"
     for address in allowed:
         left = until - time.monotonic()
@@ -148,15 +152,16 @@ def measure_tcp(settings: MonitorSettings, target: str, single: bool, around: Ar
             break
         try:
             with socket.create_connection((address, port), left):
-                return MeasuredValues({"open": 1, "latency": time.monotonic() - begun}, f"{address} port {port}")
+                took = time.monotonic() - begun
+                return Measured({"open": 1, "latency": took}, f"open, {say_time(took)}", f"{address} port {port}")
         except TimeoutError:
             trouble = "timed out"
         except OSError as error:
             trouble = (error.strerror or str(error)).lower()
-    return MeasuredValues({"open": 0}, trouble)
+    return Measured({"open": 0}, f"not open: {trouble}", trouble)
 
 
-def measure_file(settings: MonitorSettings, decision: ConsentDecision | None, around: Around) -> MeasuredValues:
+def measure_file(settings: MonitorSettings, decision: ConsentDecision | None, around: Around) -> Measured:
     """Read the metadata of a file or folder, never its content; raises NotApproved for one outside the workspace."""
     top = os.path.realpath(around.root)
     approved = decision.text if decision is not None and decision.allowed else None
@@ -173,25 +178,27 @@ def measure_file(settings: MonitorSettings, decision: ConsentDecision | None, ar
         # All links are already resolved; one that replaced the file since is not followed.
         found = os.stat(real, follow_symlinks=False)
     except (FileNotFoundError, NotADirectoryError):
-        return MeasuredValues({"exists": 0, "missing": 1})
+        return Measured({"exists": 0, "missing": 1}, "missing")
     except OSError as error:
         raise Down((error.strerror or "it cannot be looked at").lower()) from None
     if stat.S_ISLNK(found.st_mode):
         raise Down("a link that leads in a circle")
     age = max(0.0, around.now.timestamp() - found.st_mtime)
     reading: dict[str, Value] = {"exists": 1, "missing": 0, "age": age}
+    words = f"{say_time(age)} old"
     if stat.S_ISREG(found.st_mode):
         reading["size"] = found.st_size
-    return MeasuredValues(reading)
+        words = f"{say_size(found.st_size)}, {words}"
+    return Measured(reading, words)
 
 
-def measure_heartbeat(settings: MonitorSettings, monitor: str, around: Around) -> MeasuredValues:
+def measure_heartbeat(settings: MonitorSettings, monitor: str, around: Around) -> Measured:
     """Find the last sign of life: a journal entry with that title, or a ping under the monitor's name."""
     signs = [sign for sign in (_newest_entry(settings.entry, around), around.pings.get(monitor)) if sign is not None]
     if not signs:
-        return MeasuredValues({"exists": 0, "missing": 1})
+        return Measured({"exists": 0, "missing": 1}, "no sign yet")
     age = max(0.0, (around.now - max(signs)).total_seconds())
-    return MeasuredValues({"exists": 1, "missing": 0, "age": age})
+    return Measured({"exists": 1, "missing": 0, "age": age}, f"last sign {say_time(age)} ago")
 
 
 def _newest_entry(title: str, around: Around) -> datetime | None:
