@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from .catalogue.schema import initialise
 from .embedded import EmbeddedFleet
 from .local import LocalWorkspaces
 from .metrics import fleet_metrics
-from .model import FleetHit, FleetHost, FleetWorkspace, WorkResult, WorkspaceOverview
+from .model import FleetHost, FleetWorkspace, WorkResult, WorkspaceOverview
 
 FAILED = 1
 _AWAY = "fleet.host_away"
@@ -104,9 +104,13 @@ def remove(context: Context, folder: str | None, gone: bool = False) -> Result:
 def list_fleet(context: Context, database: str | None) -> Result:
     """List the workspaces by host and path."""
     rows = fleet_of(context, database).listed()
-    return listing(
-        "workspaces", lambda: [row.json() for row in rows], lambda paint: _listed_lines(paint, context, rows)
-    )
+
+    def lines(paint: Paint) -> Iterator[str]:
+        yield from (paint.line(_named(context, row.host, row.path)) for row in rows)
+        if not rows:
+            yield "no workspace is listed"
+
+    return listing("workspaces", lambda: [row.json() for row in rows], lines)
 
 
 @under(fleet, "scan", examples=("memdeck fleet scan ~/src",))
@@ -127,13 +131,13 @@ def search(context: Context, query: tuple[str, ...], places: str | None, limit: 
     all_of = fleet_of(context, database)
     hits, failed = all_of.search(" ".join(query), context.now, limit, kinds_of(places), context.progress("workspaces"))
     notes = _failures(context, failed, len(all_of.listed()) if failed else 0)
-    return listing(
-        "results",
-        lambda: [hit.json() for hit in hits],
-        lambda paint: _hit_lines(paint, context, hits),
-        notes,
-        FAILED if notes else 0,
-    )
+
+    def lines(paint: Paint) -> Iterator[str]:
+        rows = ((_named(context, hit.host, hit.workspace.name), hit.entry) for hit in hits)
+        table = ((place, one.kind, one.title, one.ref or one.file) for place, one in rows)
+        return paint.columns(table, empty="nothing found")
+
+    return listing("results", lambda: [hit.json() for hit in hits], lines, notes, FAILED if notes else 0)
 
 
 @under(fleet, "status", examples=("memdeck fleet status", "memdeck fleet status -o json"))
@@ -197,9 +201,8 @@ def check(context: Context, database: str | None) -> Result:
     found = [(row, one) for row in rows for one in (row.result or {}).get("problems", ())]
 
     def lines(paint: Paint) -> Iterator[str]:
-        hosts = _hosts(context, rows)
         for row, one in found:
-            where = f"{_named(row.host, row.path, hosts)}/{one['file']}:{one['line']}"
+            where = f"{_named(context, row.host, row.path)}/{one['file']}:{one['line']}"
             yield paint.line(f"{where}: {one['level']} {one['code']} {one['message']}")
         if not found:
             yield "no problems"
@@ -224,11 +227,10 @@ def maintain(context: Context, dry_run: bool, database: str | None) -> Result:
         context.made = "moved entries"
 
     def lines(paint: Paint) -> Iterator[str]:
-        hosts = _hosts(context, rows)
         for row in rows:
             moved = sum(rule["archived"] + rule["cleared"] for rule in (row.result or {}).get("rules", ()))
             if row.error is None:
-                where = _named(row.host, row.path, hosts)
+                where = _named(context, row.host, row.path)
                 yield paint.line(f"{where}  {'would move' if dry_run else 'moved'} {moved:,}")
 
     notes = _failures(context, rows, len(rows))
@@ -248,49 +250,20 @@ def _told(context: Context, paths: Sequence[Path], done: str, nothing: str) -> R
     )
 
 
-def _listed_lines(paint: Paint, context: Context, rows: Sequence[FleetWorkspace]) -> Iterator[str]:
-    hosts = _hosts(context, rows)
-    yield from (paint.line(_named(row.host, row.path, hosts)) for row in rows)
-    if not rows:
-        yield "no workspace is listed"
-
-
-def _hosts(
-    context: Context, rows: Iterable[FleetWorkspace | FleetHit | WorkspaceOverview | WorkResult]
-) -> frozenset[str]:
-    """Return the hosts of the shown rows, and this machine; with several hosts, paths are shown with their host."""
-    return frozenset({host_name(context.environ), *(row.host for row in rows)})
-
-
-def _named(host: str, path: Path, hosts: Collection[str]) -> str:
-    """Return the path of a workspace, with its host if there are several."""
-    return f"{host}:{path}" if len(hosts) > 1 else str(path)
-
-
-def _hit_lines(paint: Paint, context: Context, hits: Sequence[FleetHit]) -> Iterator[str]:
-    many = len(_hosts(context, hits)) > 1
-    rows = (
-        (
-            f"{hit.host}:{hit.workspace.name}" if many else hit.workspace.name,
-            hit.entry.kind,
-            hit.entry.title,
-            hit.entry.ref or hit.entry.file,
-        )
-        for hit in hits
-    )
-    return paint.columns(rows, empty="nothing found")
+def _named(context: Context, host: str, path: Path | str) -> str:
+    """Return the path of a workspace, after its host if that is another one."""
+    return str(path) if host == host_name(context.environ) else f"{host}:{path}"
 
 
 def _status_lines(paint: Paint, context: Context, rows: Sequence[WorkspaceOverview]) -> Iterator[str]:
     if not rows:
         yield "no workspace is listed; see memdeck fleet scan"
         return
-    hosts = _hosts(context, rows)
     many = any(row.age is not None for row in rows)
     head = ("workspace", "overdue", "failing", "stale", "waiting", "problems", "size", "last maintenance")
     yield from paint.columns(
         [(*head, "host") if many else head]
-        + [(_named(row.host, row.path, hosts), *_counts(row), *((_heard(row),) if many else ())) for row in rows]
+        + [(_named(context, row.host, row.path), *_counts(row), *((_heard(row),) if many else ())) for row in rows]
     )
 
 
@@ -311,11 +284,10 @@ def _heard(row: WorkspaceOverview) -> str:
 def _failures(context: Context, results: Sequence[WorkResult], total: int) -> list[str]:
     """Return which of `total` workspaces failed, and why; those of a host that is away in one line."""
     failed = [(one, one.error) for one in results if one.error]
-    hosts = _hosts(context, [one for one, _ in failed])
     away = Counter(error["message"] for _, error in failed if error["code"] == _AWAY)
     lines = [f"{_AWAY}: {count:,} of {total:,} not asked: {message}" for message, count in away.items()]
     return lines + [
-        f"{error['code']}: {_named(one.host, one.path, hosts)}: {error['message']}"
+        f"{error['code']}: {_named(context, one.host, one.path)}: {error['message']}"
         for one, error in failed
         if error["code"] != _AWAY
     ]

@@ -301,31 +301,3 @@ def test_an_edit_while_others_are_looked_at_is_published(
         monkeypatch.setattr(LocalWorkspaces, "overview", write)
         later = NOW + timedelta(days=8)
         assert publisher.round(wanted, later).added + publisher.round(wanted, later).added > 0
-
-
-def test_an_edit_is_sent_before_it_is_looked_how_things_stand(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """To look how a workspace stands takes longer than to read what changed in it; the status follows in the round."""
-    initialise(database)
-    paths = [make_workspace(tmp_path / f"w{number}", tmp_path / "state") for number in range(2)]
-    there: list[int] = []
-    stand = LocalWorkspaces.overview
-
-    def count(
-        self: LocalWorkspaces, workspace: Workspace, now: datetime, problems: int | None = None
-    ) -> tuple[WorkspaceOverview, datetime]:
-        with connect(database) as other:
-            (found,) = other.execute("SELECT count(*) FROM entry WHERE title LIKE '%zebrafinch%'").fetchone() or (0,)
-        there.append(found)
-        return stand(self, workspace, now, problems)
-
-    with connect(database) as connection:
-        publisher = _publisher(connection, tmp_path / "state")
-        wanted = dict.fromkeys(paths, "full")
-        publisher.round(wanted, NOW)
-        monkeypatch.setattr(LocalWorkspaces, "overview", count)
-        for path in paths:
-            _journal(path, "## 2024-01-15\n\n### 10:00 - zebrafinch\n- new\n")
-        publisher.round(wanted, NOW)
-        assert there == [2, 2]
