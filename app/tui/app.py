@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from widgets.panes.brief.pane import BriefPane
     from widgets.panes.fleet import FleetPane
 
-    from .commands.context import Context
     from .forms.consent import ConsentPart
     from .forms.drafts import FormDrafts
     from .forms.form_session import FormSession
@@ -100,7 +99,6 @@ class MemdeckApp(Shell):
         outside_changes: OutsideChanges
         overlays: Overlays
         overview: OverviewPart
-        context: Context
         prompts: PromptSource
         proposals: AgentProposals
         refresher: Refresher
@@ -256,7 +254,7 @@ class MemdeckApp(Shell):
                 if command.part:
                     function_of(command.does)(getattr(self, command.part), *command.arguments)
                 else:
-                    function_of(command.does)(self.context, *command.arguments)
+                    function_of(command.does)(self, *command.arguments)
         finally:
             self.type_ahead.acted()
 
@@ -288,7 +286,7 @@ class MemdeckApp(Shell):
 
     def allows(self, action: Command) -> bool:
         """Whether an action is available now."""
-        return Situation(self.context).allows(action.needs)
+        return Situation(self).allows(action.needs)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the keys of actions that are not available now; the footer does not show them."""
@@ -303,9 +301,7 @@ class MemdeckApp(Shell):
         """
         if key in self.keymap.keys("view.leave", BY_ID["view.leave"].keys):
             self.clear_notifications()
-        elif not is_typing(self.screen.focused) and (
-            words := why_dead(self, self.keymap, Situation(self.context), key)
-        ):
+        elif not is_typing(self.screen.focused) and (words := why_dead(self, self.keymap, Situation(self), key)):
             self.say(words)
 
     def push_screen(self, screen: Any, *arguments: Any, **options: Any) -> Any:
@@ -398,4 +394,4 @@ class MemdeckApp(Shell):
     def on_board_dropped(self, message: Board.Dropped) -> None:
         """Move the task of a card that was dragged to another column."""
         message.stop()
-        function_of("tasks.drop")(self.context, message.row.item, message.lane)
+        function_of("tasks.drop")(self, message.row.item, message.lane)

@@ -104,7 +104,7 @@ class MainScreen(Screen[None]):
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:
         """The bindings that are available; each condition is checked once for all commands."""
-        now = Situation(self.app.context)  # type: ignore[attr-defined]
+        now = Situation(self.app)  # type: ignore[arg-type]
         self._key_state, self._selected = key_state(now), now.selected
         live, found = live_actions(self._key_state), dict[str, ActiveBinding]()
         for node, bindings in self._modal_binding_chain:

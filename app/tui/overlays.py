@@ -53,7 +53,7 @@ class Overlays(Part):
             if command_id in BY_ID:
                 self.app.action_do(command_id)
             else:
-                function_of("operations.run")(self.app.context, command_id)
+                function_of("operations.run")(self.app, command_id)
 
     def jump(self) -> None:
         """Go to a row, pane or link by the letters beside it."""
@@ -69,6 +69,33 @@ class Overlays(Part):
 
         if places:
             self.app.push_screen(JumpScreen(places, self.app.size), chosen)
+
+    def ask(
+        self,
+        screen: Screen[Any],
+        then: Callable[[Any], object] = lambda _: None,
+        *,
+        left: Callable[[], object] = lambda: None,
+        waited: str = "",
+    ) -> None:
+        """Open a dialog; `then` gets its answer, `left` is called if it is left.
+
+        `waited` says what took a while to prepare: it opens only if the user still waits for it.
+        """
+
+        def answered(answer: Any) -> None:
+            if answer is None or answer is False:
+                left()
+            else:
+                then(answer)
+
+        if waited:
+            if self.app.edits.in_time(waited) and self.has_room(waited):
+                self.app.push_screen(screen, answered)
+        elif self.late:
+            self.once_free(lambda: self.app.push_screen(screen, answered))
+        else:
+            self.app.push_screen(screen, answered)
 
     def offer(self, what: str, screen: Screen[Any], callback: Callable[[Any], None]) -> None:
         """Show a screen that took a while to prepare. If the user opened something else meanwhile, only name it in a

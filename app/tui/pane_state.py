@@ -11,6 +11,7 @@ from typing import Any
 from memory.errors import MemdeckError
 from memory.storage import fsio
 from memory.storage.own_folders import StateFolder
+from widgets.pane.base import Pane
 
 from .shell import Part
 
@@ -101,19 +102,16 @@ class PaneState(Part):
 
     def saved_views(self, pane_id: str) -> dict[str, dict[str, str]]:
         """Return the saved views of a pane by name, in the order in which they were saved."""
-        views = {name: _texts(view) for name, view in _dict(_dict(self._read().get("views")).get(pane_id)).items()}
-        for view in views.values():
-            if view.get("sort", "").startswith("file order"):  # The earlier name of that sort.
-                view["sort"] = view["sort"].replace("file order", "unsorted")
-        return views
+        return {name: _texts(view) for name, view in _dict(_dict(self._read().get("views")).get(pane_id)).items()}
 
-    def keep_view(self, pane_id: str, name: str, view: Mapping[str, str] | None) -> None:
-        """Save a view under a name, also in place of another one; None forgets it."""
-        own = self.saved_views(pane_id)
+    def keep_view(self, pane: Pane, name: str, view: Mapping[str, str] | None) -> None:
+        """Save a view of a pane under a name, also in place of another one; None forgets it."""
+        own = self.saved_views(pane.pane_id)
         own.pop(name, None)
         if view is not None:
             own[name] = {key: value[:LONGEST] for key, value in view.items()}
-        self._write({**self._read(), "views": {**_dict(self._read().get("views")), pane_id: own}})
+        self._write({**self._read(), "views": {**_dict(self._read().get("views")), pane.pane_id: own}})
+        pane.take_saved_views(own)
 
     def keep(self, searched: Iterable[str], seen: int | None) -> None:
         """Save the state to remember: the panes, the queries `searched` for, the newest change that was `seen`.

@@ -43,7 +43,13 @@ if TYPE_CHECKING:
 WIDEST = 60
 """Cells of the widest message."""
 
+ACTOR = "human"
+"""The actor recorded for changes made in the application."""
+
 Severity: TypeAlias = Literal["information", "warning", "error"]
+
+Otherwise: TypeAlias = Callable[[MemdeckError], object]
+"""What to do with an error instead of showing it."""
 
 HEADINGS: tuple[tuple[type[errors.MemdeckError], str], ...] = (
     (errors.ConflictError, "Changed meanwhile"),
@@ -248,6 +254,18 @@ class Shell(LateTimers, App[int]):
         return self.panes.open
 
     @property
+    def shown_pane(self) -> Pane:
+        """The pane that a command is done in."""
+        assert self.panes.open is not None
+        return self.panes.open
+
+    @property
+    def shown_workspace(self) -> Workspace:
+        """The workspace that a command is done in."""
+        assert self.workspace is not None
+        return self.workspace
+
+    @property
     def zone(self) -> tzinfo:
         """The workspace's time zone, as it was last read."""
         pane = self.panes.open
@@ -304,6 +322,12 @@ class Shell(LateTimers, App[int]):
         command = find_tool(self.environ, outside=self.top)
         if command is not None:
             self.work(lambda: give_to_tool(command, text, self.environ), group="clipboard", exclusive=True)
+
+    def copy(self, text: str, said: str = "") -> None:
+        """Copy a text to the clipboard, and say so."""
+        self.copy_to_clipboard(text)
+        if said:
+            self.say(said)
 
     # Work in threads
 
@@ -374,5 +398,4 @@ class Part:
     @property
     def workspace(self) -> Workspace:
         """The workspace that is shown."""
-        assert self.app.workspace is not None
-        return self.app.workspace
+        return self.app.shown_workspace

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.tui.forms.conflicts import ask_gone, ask_source
+from app.tui.forms.editor import hand_text
 from memory.document import parse
 from memory.document.lines import decode, encode
 from memory.errors import ConflictError, MemdeckError, NotFoundError
@@ -16,8 +17,10 @@ from widgets.pane.rows import LineRow
 
 from . import review
 from .conditions import draft_of, removal_of
-from .context import Context, Step, open_pane, steps
 from .revert import leave
+
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
 
 LONGEST_VALUE = 200_000
 """The most characters of a value for which a form is opened."""
@@ -26,30 +29,30 @@ LONGEST_VALUE = 200_000
 # Forms
 
 
-def add(context: Context) -> Step:
+def add(app: MemdeckApp) -> None:
     """Add an entry with a form."""
-    pane = open_pane(context)
-    plan = pane.adding(context.clock())
-    return None if plan is None else context.form(pane, plan)
+    pane = app.shown_pane
+    plan = pane.adding(app.clock())
+    return None if plan is None else app.form_session.begin(pane, plan)
 
 
-def edit(context: Context) -> Step:
+def edit(app: MemdeckApp) -> None:
     """Edit the entry in a form."""
-    return context.once_seen(lambda: _edit(context))
+    return app.edits.once_seen(lambda: _edit(app))
 
 
-def _edit(context: Context) -> Step:
-    pane = open_pane(context)
+def _edit(app: MemdeckApp) -> None:
+    pane = app.shown_pane
     item = pane.current()
-    plan = None if item is None else pane.editing(item, context.clock())
+    plan = None if item is None else pane.editing(item, app.clock())
     if plan is None:
-        return context.say("Nothing here can be edited in a form.")
+        return app.say("Nothing here can be edited in a form.")
     if any(len(spec.value) > LONGEST_VALUE for spec in plan.fields):
-        return context.say("This entry is too long for a form; E opens it in $EDITOR.")
-    return context.form(pane, plan, item, note=_which(context, pane))
+        return app.say("This entry is too long for a form; E opens it in $EDITOR.")
+    return app.form_session.begin(pane, plan, item, note=_which(app, pane))
 
 
-def _which(context: Context, pane: Pane) -> str:
+def _which(app: MemdeckApp, pane: Pane) -> str:
     """Return a note for the form if other entries are selected: the form is about one entry only."""
     chosen = len(pane.line_list.selected)
     if not chosen or pane.selected() == (pane.current(),):
@@ -58,137 +61,139 @@ def _which(context: Context, pane: Pane) -> str:
     words = f"Only this {pane.item_name} is edited"
     if pane.pane_id != "tasks":
         return f"{words}; {chosen} selected."
-    keys = map(context.key_of, ("task.due", "task.assign", "task.tags", "task.raise", "task.lower"))
+    keys = map(app.key_of, ("task.due", "task.assign", "task.tags", "task.raise", "task.lower"))
     return f"{words}; {' '.join(keys)} change all {chosen} selected."
 
 
 # Removing
 
 
-def remove(context: Context) -> Step:
+def remove(app: MemdeckApp) -> None:
     """Remove the selected entries; asks first."""
-    pane = open_pane(context)
+    pane = app.shown_pane
     if draft := draft_of(pane):
-        return context.discard(draft)
+        return app.form_drafts.discard(draft)
     if (lost := removal_of(pane, ())) is not None:
-        return leave(context, (lost,))
+        return leave(app, (lost,))
     removal = pane.removing(pane.selected())
     if removal is None:
-        return context.say("Nothing can be removed here.")
+        return app.say("Nothing can be removed here.")
 
-    def answered(_: bool) -> Step:
-        return context.change(removal.operation, removal.build(context.clock()), taken_back=True)
+    def answered(_: bool) -> None:
+        return app.edits.change(removal.operation, removal.build(app.clock()), taken_back=True)
 
-    return context.ask(Confirm(removal.question, removal.details, yes="Remove", no="Keep", danger=True), answered)
+    return app.overlays.ask(Confirm(removal.question, removal.details, yes="Remove", no="Keep", danger=True), answered)
 
 
 # $EDITOR
 
 
-def edit_source(context: Context) -> Step:
+def edit_source(app: MemdeckApp) -> None:
     """Edit the entry's text in $EDITOR."""
-    return context.once_seen(lambda: _edit_source(context))
+    return app.edits.once_seen(lambda: _edit_source(app))
 
 
-def _edit_source(context: Context) -> Step:
-    pane = open_pane(context)
+def _edit_source(app: MemdeckApp) -> None:
+    pane = app.shown_pane
     if pane.pane_id == review.PANE:
-        return review.edit(context)
+        return review.edit(app)
     if (unread := pane.unread_line()) is not None:
-        return _edit_file(context, pane, unread)
+        return _edit_file(app, pane, unread)
     item = pane.current()
     text = None if item is None else pane.source_text(item)
     if text is None:
-        return context.say("Nothing here can be edited in $EDITOR.")
-    return _in_editor(context, pane, item, text, text)
+        return app.say("Nothing here can be edited in $EDITOR.")
+    return _in_editor(app, pane, item, text, text)
 
 
-def _edit_file(context: Context, pane: Pane, place: LineRow) -> Step:
+def _edit_file(app: MemdeckApp, pane: Pane, place: LineRow) -> None:
     """Edit a whole file at one of its lines; where it was changed meanwhile, nothing is written."""
     assert pane.snapshot is not None
     before = pane.snapshot.document(place.file).dump()
 
-    def edited(text: str) -> Step:
+    def edited(text: str) -> None:
         after = encode(text)
         if after == before:
-            return context.say("Nothing was changed.")
+            return app.say("Nothing was changed.")
 
         def build(look: Snapshot) -> Edit:
             if look.document(place.file).dump() != before:
                 raise ConflictError("document.conflict", f"{place.file} was changed meanwhile", "edit it again")
             return Edit({place.file: parse(after)}, f"edited {place.file}")
 
-        def otherwise(error: MemdeckError) -> Step:
-            context.copy(text)
-            return steps((context.fail(error), context.say("Your text is in the clipboard."), context.read_again()))
+        def otherwise(error: MemdeckError) -> None:
+            app.copy(text)
+            app.say_error(error)
+            app.say("Your text is in the clipboard.")
+            return app.refresher.request()
 
-        return context.change(f"{pane.pane_id}.source", build, otherwise=otherwise, taken_back=True)
+        return app.edits.change(f"{pane.pane_id}.source", build, otherwise=otherwise, taken_back=True)
 
-    return context.edit_text(decode(before), edited, line=place.line)
+    return hand_text(app, decode(before), edited, line=place.line)
 
 
-def _in_editor(context: Context, pane: Pane, item: Any, original: str, text: str) -> Step:
-    def edited(new: str) -> Step:
+def _in_editor(app: MemdeckApp, pane: Pane, item: Any, original: str, text: str) -> None:
+    def edited(new: str) -> None:
         if new == original:
-            return context.say("Nothing was changed.")
-        return _write_source(context, pane, item, original, new)
+            return app.say("Nothing was changed.")
+        return _write_source(app, pane, item, original, new)
 
-    return context.edit_text(text, edited)
+    return hand_text(app, text, edited)
 
 
-def _write_source(context: Context, pane: Pane, item: Any, original: str, text: str) -> Step:
-    build = pane.from_source(item, text, context.clock())
+def _write_source(app: MemdeckApp, pane: Pane, item: Any, original: str, text: str) -> None:
+    build = pane.from_source(item, text, app.clock())
     if build is None:
         return None
 
-    def otherwise(error: MemdeckError) -> Step:
+    def otherwise(error: MemdeckError) -> None:
         if isinstance(error, ConflictError):
-            return context.read_again(lambda: ask_source(context, pane, item, text))
+            return app.refresher.request(lambda: ask_source(app, pane, item, text))
         if isinstance(error, NotFoundError):
-            return context.read_again(lambda: _source_gone(context, pane, item, original, text))
-        return _ask_again(context, error, pane, item, original, text)
+            return app.refresher.request(lambda: _source_gone(app, pane, item, original, text))
+        return _ask_again(app, error, pane, item, original, text)
 
-    return context.change(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
+    return app.edits.change(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
 
 
-def _source_gone(context: Context, pane: Pane, item: Any, original: str, text: str) -> Step:
+def _source_gone(app: MemdeckApp, pane: Pane, item: Any, original: str, text: str) -> None:
     """Ask what to do with a text whose entry was removed or renamed while it was in the editor."""
 
-    def renamed(fresh: Any) -> Step:
+    def renamed(fresh: Any) -> None:
         if pane.source_text(fresh) == original:
-            return _write_source(context, pane, fresh, original, text)
-        return ask_source(context, pane, item, text, fresh)
+            return _write_source(app, pane, fresh, original, text)
+        return ask_source(app, pane, item, text, fresh)
 
     title = str(getattr(item, "title", ""))
-    return ask_gone(context, pane, text, title=title, ref=pane.ref(item), renamed=renamed)
+    return ask_gone(app, pane, text, title=title, ref=pane.ref(item), renamed=renamed)
 
 
-def _ask_again(context: Context, error: MemdeckError, pane: Pane, item: Any, original: str, text: str) -> Step:
+def _ask_again(app: MemdeckApp, error: MemdeckError, pane: Pane, item: Any, original: str, text: str) -> None:
     """Ask about a text that cannot be written as it is: edit it again, or drop it."""
     details = f"{error.message}; {error.hint}" if error.hint else error.message
-    return context.ask(
+    return app.overlays.ask(
         Confirm("This cannot be written as it is", details, yes="Edit again", no="Leave"),
-        lambda _: _in_editor(context, pane, item, original, text),
-        left=lambda: context.copy(text, "The text is in the clipboard."),
+        lambda _: _in_editor(app, pane, item, original, text),
+        left=lambda: app.copy(text, "The text is in the clipboard."),
     )
 
 
 # Copying
 
 
-def copy_ref(context: Context) -> Step:
+def copy_ref(app: MemdeckApp) -> None:
     """Copy the ref of the entry."""
-    pane = open_pane(context)
+    pane = app.shown_pane
     refs = [ref for item in pane.selected() if (ref := pane.copied_ref(item))]
     if not refs:
-        return context.say("Nothing here has a ref.")
-    return context.copy("\n".join(refs), f"Copied {refs[0]}" if len(refs) == 1 else f"Copied {len(refs)} refs")
+        return app.say("Nothing here has a ref.")
+    return app.copy("\n".join(refs), f"Copied {refs[0]}" if len(refs) == 1 else f"Copied {len(refs)} refs")
 
 
-def copy_entry(context: Context) -> Step:
+def copy_entry(app: MemdeckApp) -> None:
     """Copy the entry's text."""
-    pane = open_pane(context)
+    pane = app.shown_pane
     texts = [text for item in pane.selected() if (text := pane.source_text(item)) is not None]
     if not texts:
-        return context.say("Nothing here has a text to copy.")
-    return context.copy("".join(texts), "Copied the entry." if len(texts) == 1 else f"Copied {len(texts)} entries.")
+        return app.say("Nothing here has a text to copy.")
+    return app.copy("".join(texts), "Copied the entry." if len(texts) == 1 else f"Copied {len(texts)} entries.")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from widgets.input.filter_bar import HINT
 from widgets.pane.base import Pane
 from widgets.pane.rows import RowKey
 from widgets.pane.visible_rows import REVERSED
 
-from .context import Context, Step, open_pane
 from .views import orders, sort_by
+
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
 
 FEW = 3
 """Up to so many orders are cycled through without a menu."""
@@ -43,52 +46,50 @@ def words_of(pane: Pane) -> Callable[[], Sequence[str]]:
     return words
 
 
-def filter_words(context: Context) -> Step:
+def filter_words(app: MemdeckApp) -> None:
     """Filter the list as you type."""
-    pane = open_pane(context)
-    key = context.key_of("list.fields") if pane.filter_fields else ""
+    pane = app.shown_pane
+    key = app.key_of("list.fields") if pane.filter_fields else ""
     hint = f"words, or {pane.filter_fields[0]}:… ({key} shows all fields)" if key else HINT
     return _open(pane, pane.filter, hint)
 
 
-def filter_fields(context: Context) -> Step:
+def filter_fields(app: MemdeckApp) -> None:
     """Filter by a field, for example tag:infra priority:high."""
-    pane = open_pane(context)
+    pane = app.shown_pane
     names = " ".join(f"{name}:" for name in pane.filter_fields)
     return _open(pane, f"{pane.filter} " if pane.filter else "", names)
 
 
-def _open(pane: Pane, text: str, hint: str) -> Step:
+def _open(pane: Pane, text: str, hint: str) -> None:
     pane.filter_bar.open(text or None, hint=hint, words=words_of(pane), names=pane.filter_fields)
-    return None
 
 
-def sort(context: Context) -> Step:
+def sort(app: MemdeckApp) -> None:
     """Choose the order, also reversed."""
-    pane = open_pane(context)
+    pane = app.shown_pane
     if len(pane.sorts) > FEW:
-        return orders(context)
+        return orders(app)
     place = pane.sorts.index(pane.sort.removesuffix(REVERSED))
-    return sort_by(context, pane, pane.sorts[(place + 1) % len(pane.sorts)])
+    return sort_by(app, pane, pane.sorts[(place + 1) % len(pane.sorts)])
 
 
-def next_match(context: Context) -> Step:
+def next_match(app: MemdeckApp) -> None:
     """Go to the next row that fits the filter."""
-    return _go_on(context, 1)
+    return _go_on(app, 1)
 
 
-def previous_match(context: Context) -> Step:
+def previous_match(app: MemdeckApp) -> None:
     """Go to the row before that fits the filter."""
-    return _go_on(context, -1)
+    return _go_on(app, -1)
 
 
-def _go_on(context: Context, step: int) -> Step:
-    pane = open_pane(context)
+def _go_on(app: MemdeckApp, step: int) -> None:
+    pane = app.shown_pane
     rows, fits, place = pane.line_list.rows, pane.arrangement.fits, pane.line_list.position
     for away in range(1, len(rows) + 1):
         at = (place + step * away) % len(rows)
         row = rows[at]
         if isinstance(row, RowKey) and fits is not None and fits(row):
             pane.line_list.move_to(at, direction=step)
-            return True
-    return None
+            return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError
 from memory.files.journal.edits import add_entry
@@ -21,15 +21,17 @@ from widgets.dialogs.pick import Pick, PickOption
 from widgets.pane.base import Pane
 
 from .conditions import mentioned
-from .context import Context, Step, open_pane, steps
+
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
 
 EXAMPLE = "e.g. Call with Alice: she agreed to Friday"
 """An example of a captured line."""
 
 
-def year(context: Context) -> Step:
+def year(app: MemdeckApp) -> None:
     """Show the year of the journal as a map of its days; a chosen day leads to its newest entry."""
-    pane, snapshot, today = _shown(context)
+    pane, snapshot, today = _shown(app)
     around = getattr(pane.current(), "day", None) or today
     screen = YearScreen(min(around, today), today, entries_by_day([snapshot.journal]))
 
@@ -37,32 +39,28 @@ def year(context: Context) -> Step:
         if screen.is_attached:
             screen.take_counts(counts)
 
-    return steps(
-        (
-            context.ask(screen, lambda chosen: _go_to_day(context, snapshot, chosen)),
-            context.find(lambda: entries_by_day([snapshot.journal, *_archived(snapshot)]), found),
-        )
-    )
+    app.overlays.ask(screen, lambda chosen: _go_to_day(app, snapshot, chosen))
+    app.edits.ask(lambda: entries_by_day([snapshot.journal, *_archived(snapshot)]), found)
 
 
-def _go_to_day(context: Context, snapshot: Snapshot, day: date) -> Step:
+def _go_to_day(app: MemdeckApp, snapshot: Snapshot, day: date) -> None:
     def find() -> JournalEntry | None:
         entries = (entry for journal in (snapshot.journal, *_archived(snapshot)) for entry in journal.entries())
         return next((entry for entry in entries if entry.day == day), None)
 
-    def found(entry: JournalEntry | None) -> Step:
+    def found(entry: JournalEntry | None) -> None:
         return (
-            context.say("Nothing was written on this day.") if entry is None else context.go_to(entry.file, entry.ref)
+            app.say("Nothing was written on this day.") if entry is None else app.navigation.jump(entry.file, entry.ref)
         )
 
-    return context.find(find, found)
+    return app.edits.ask(find, found)
 
 
-def _shown(context: Context) -> tuple[Pane, Snapshot, date]:
+def _shown(app: MemdeckApp) -> tuple[Pane, Snapshot, date]:
     """Return the open pane, its files, and the day of today."""
-    pane = open_pane(context)
+    pane = app.shown_pane
     assert pane.snapshot is not None
-    return pane, pane.snapshot, context.clock().astimezone(context.zone).date()
+    return pane, pane.snapshot, app.clock().astimezone(app.zone).date()
 
 
 def _archived(snapshot: Snapshot) -> Sequence[Journal]:
@@ -72,28 +70,30 @@ def _archived(snapshot: Snapshot) -> Sequence[Journal]:
     return ()
 
 
-def mentions(context: Context) -> Step:
+def mentions(app: MemdeckApp) -> None:
     """List every journal entry that mentions the task, plan or monitor."""
-    pane, snapshot, _ = _shown(context)
+    pane, snapshot, _ = _shown(app)
     item: Any = mentioned(pane)
     count = len(list(journal_naming(snapshot, item.title)))
     if not count:
-        return context.say(f"No entry of the journal mentions “{item.title[:60]}”.")
+        return app.say(f"No entry of the journal mentions “{item.title[:60]}”.")
     text = f"about:{short(item.ref)}"
 
-    def show() -> Step:
-        journal = context.pane
+    def show() -> None:
+        journal = app.pane
         if journal is None or journal.pane_id != "journal":
             return None
         journal.filter_bar.open(text, focus=False)
         journal.set_filter(text)
         held = "1 entry mentions" if count == 1 else f"{count} entries mention"
-        return steps((context.say(f"{held} “{item.title[:60]}”; Esc shows all entries."), context.redraw_keys()))
+        app.say(f"{held} “{item.title[:60]}”; Esc shows all entries.")
+        return app.refresh_keys()
 
-    return steps((context.show_pane("journal"), context.once_shown(show)))
+    app.navigation.open_pane("journal")
+    return app.navigation.once_shown(show)
 
 
-def capture(context: Context, about: str = "") -> Step:
+def capture(app: MemdeckApp, about: str = "") -> None:
     """Write one line into the journal, from any pane."""
 
     def hint(text: str) -> str:
@@ -105,10 +105,10 @@ def capture(context: Context, about: str = "") -> Step:
         begins = "a colon and a blank begin a line below it"
         return f"all of it is the title; {begins}" if title else f"a title; {begins}"
 
-    def answered(text: str) -> Step:
-        return _write(context, *(("Task Note", f'"{about}": {text.strip()}') if about else split_capture(text)))
+    def answered(text: str) -> None:
+        return _write(app, *(("Task Note", f'"{about}": {text.strip()}') if about else split_capture(text)))
 
-    return context.ask(
+    return app.overlays.ask(
         Prompt(
             "Journal, now" if not about else f"Journal, about {about[:200]}",
             placeholder="what happened" if about else EXAMPLE,
@@ -119,9 +119,9 @@ def capture(context: Context, about: str = "") -> Step:
     )
 
 
-def move_line(context: Context) -> Step:
+def move_line(app: MemdeckApp) -> None:
     """Move the line to another section or topic."""
-    pane = open_pane(context)
+    pane = app.shown_pane
     assert pane.snapshot is not None
     items = [item.thing for item in pane.selected() if not item.group]
     places: list[tuple[str, str | None]] = []
@@ -129,7 +129,7 @@ def move_line(context: Context) -> Step:
         places.append((section.title, None))
         places += [(section.title, topic.title) for topic in section.topics]
     if not items or len(places) < 2:
-        return context.say("No other section to move to.")
+        return app.say("No other section to move to.")
     here = {(item.section, item.topic) for item in items}
     options = [
         PickOption(str(number), f"  {topic}" if topic else title, marked=(title, topic) in here)
@@ -137,22 +137,22 @@ def move_line(context: Context) -> Step:
     ]
     what = items[0].text[:200] if len(items) == 1 else f"{len(items)} lines"
 
-    def answered(answer: tuple[str, str]) -> Step:
+    def answered(answer: tuple[str, str]) -> None:
         title, topic = places[int(answer[1])]
         if here == {(title, topic)}:
-            return context.say(f"Already in {topic or title}.")
-        refs, now = [item.ref for item in items], context.clock()
+            return app.say(f"Already in {topic or title}.")
+        refs, now = [item.ref for item in items], app.clock()
 
-        return context.change(
+        return app.edits.change(
             "knowledge.move", lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now), follow=True
         )
 
-    return context.ask(Pick(f"Move to: {what}", options), answered)
+    return app.overlays.ask(Pick(f"Move to: {what}", options), answered)
 
 
-def _write(context: Context, title: str, line: str) -> Step:
-    now, lines, pane = context.clock(), (line,) if line else (), context.pane
-    return context.change(
+def _write(app: MemdeckApp, title: str, line: str) -> None:
+    now, lines, pane = app.clock(), (line,) if line else (), app.pane
+    return app.edits.change(
         "journal.add",
         lambda snapshot: add_entry(snapshot, title, lines, now=now),
         follow=pane is not None and pane.pane_id == "journal",

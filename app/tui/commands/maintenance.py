@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memory.maintenance import operations
 
-from .context import Context, Step
 from .operations import call
 
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
 
-def archive(context: Context) -> Step:
+
+def archive(app: MemdeckApp) -> None:
     """Archive tasks that were completed a while ago; shows its plan first."""
-    return call(context, operations.archive, {"force": False})
+    return call(app, operations.archive, {"force": False})
 
 
-def prune(context: Context) -> Step:
+def prune(app: MemdeckApp) -> None:
     """Move old journal entries to the archive; shows its plan first."""
-    return call(context, operations.prune, {"force": False})
+    return call(app, operations.prune, {"force": False})
 
 
-def maintain(context: Context) -> Step:
+def maintain(app: MemdeckApp) -> None:
     """All maintenance rules at once, those of facts, agents and the project's state too; shows its plan first."""
-    return call(context, operations.maintain, {"folder": None, "no_exec": True, "force": False})
+    return call(app, operations.maintain, {"folder": None, "no_exec": True, "force": False})

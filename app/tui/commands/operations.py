@@ -9,11 +9,12 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.cli.printing import LISTENER, Printer
 from app.cli.session import Session
 from app.tui.forms.drafts import Sheet
+from app.tui.shell import ACTOR, Otherwise
 from memory.errors import MemdeckError, RefusedError
 from memory.operations import Caller, Operation
 from memory.registry import registered
@@ -25,7 +26,9 @@ from widgets.pane.offers import Call
 from widgets.pane.operation_form import CONFIRMED, asked, form_of, operation_of, operations_of, values_of
 from widgets.text.styled_text import Line, Piece, line
 
-from .context import ACTOR, Context, Otherwise, Step, open_pane, steps
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
+
 
 Json = dict[str, Any]
 SHOWN = 2000
@@ -96,11 +99,11 @@ class OwnSession(Session):
         return [*self._printed.getvalue().rstrip("\n").split("\n"), *told]
 
 
-def outcome_of(context: Context, call: Call, now: datetime) -> Outcome:
+def outcome_of(app: MemdeckApp, call: Call, now: datetime) -> Outcome:
     """Run an operation once for each of its values; return what was done, as a change."""
     operation, made, ref = operation_of(call.operation), "", None
     for values in call.values:
-        session = OwnSession(context.workspace, now, context.environ, safe=context.safe)
+        session = OwnSession(app.shown_workspace, now, app.environ, safe=app.safe)
         lines = session.call(operation, values)
         made, found = session.made or lines[0], session.document
         ref = found.get("ref") or (f"{operation.noun}#{found['id']}" if "id" in found else None)
@@ -109,26 +112,26 @@ def outcome_of(context: Context, call: Call, now: datetime) -> Outcome:
     return Outcome(Change("", now, ACTOR, operation.does.replace(" ", "."), words, changed), words, ref)
 
 
-def listed(context: Context) -> Iterator[Operation]:
+def listed(app: MemdeckApp) -> Iterator[Operation]:
     """Yield the operations of the memory systems that the workspace has, without those of the memory files."""
-    if not context.has_workspace or context.shows_one_pane:
+    if not app.workspace is not None or app.shows_one_pane:
         return
-    names = context.workspace.system_names()
+    names = app.shown_workspace.system_names()
     for system in registered():
         if system.name in names and system.name != "files":
             for verb in system.verbs:
                 yield from (one for one in operations_of(verb) if one.serves is not None)
 
 
-def run(context: Context, words: str = "", typed: Mapping[str, str] | None = None, draft_id: str = "") -> Step:
+def run(app: MemdeckApp, words: str = "", typed: Mapping[str, str] | None = None, draft_id: str = "") -> None:
     """Run an operation of a memory system: asks for its values first, if it takes any.
 
     What is typed is kept as a draft until the operation is run; where it fails, the form opens again with it (`typed`).
     """
     operation = operation_of(words)
     if not any(asked(operation)):
-        return call(context, operation, values_of(operation, {}))
-    plan, pane = form_of(words, operation.does, _given(context)), open_pane(context)
+        return call(app, operation, values_of(operation, {}))
+    plan, pane = form_of(words, operation.does, _given(app)), app.shown_pane
     base = {spec.name: spec.value for spec in plan.fields}
     sheet = Sheet(pane, plan, None, base, title=operation.does, draft_id=draft_id)
     form = Form(
@@ -139,66 +142,67 @@ def run(context: Context, words: str = "", typed: Mapping[str, str] | None = Non
         note=operation.sentence,
     )
 
-    def failed(error: MemdeckError, texts: Mapping[str, str]) -> Step:
-        return steps((context.fail(error), run(context, words, texts)))
+    def failed(error: MemdeckError, texts: Mapping[str, str]) -> None:
+        app.say_error(error)
+        return run(app, words, texts)
 
-    def answered(texts: Mapping[str, str]) -> Step:
-        context.drafts.end(sheet)
-        return call(context, operation, values_of(operation, texts), lambda error: failed(error, texts))
+    def answered(texts: Mapping[str, str]) -> None:
+        app.form_drafts.end(sheet)
+        return call(app, operation, values_of(operation, texts), lambda error: failed(error, texts))
 
     def left() -> None:
-        context.drafts.end(sheet)
+        app.form_drafts.end(sheet)
 
-    context.drafts.begin(form, sheet)
-    return context.ask(form, answered, left=left)
+    app.form_drafts.begin(form, sheet)
+    return app.overlays.ask(form, answered, left=left)
 
 
-def call(context: Context, operation: Operation, values: Mapping[str, Any], otherwise: Otherwise | None = None) -> Step:
+def call(app: MemdeckApp, operation: Operation, values: Mapping[str, Any], otherwise: Otherwise | None = None) -> None:
     """Run an operation with its values: show its answer, or first what it would do; `otherwise` gets an error."""
     flag = next((name for name in CONFIRMED if any(one.name == name for one in operation.parameters)), "")
     first = {**values, flag: flag == "dry_run"} if flag else values
     only_looks = operation.belongs(values) == "look"
 
-    def answered(found: tuple[list[str], bool]) -> Step:
+    def answered(found: tuple[list[str], bool]) -> None:
         lines, acts = found
         if only_looks or flag or len(lines) > 1:
             title = f"{operation.does} ({'preview' if flag else 'done'})" if not only_looks else operation.does
-            root = str(context.workspace.root)
+            root = str(app.shown_workspace.root)
             shown = [text for text in lines if not flag or not ("`--" in text or root in text)]
             screen = Preview(title, _shown(shown), applicable=bool(flag) and acts)
             apply = {**values, flag: flag == "yes"}
             then = partial(written, preview=lines)
-            context.ask(screen, lambda _: _work(context, operation, apply, then), waited="The answer")
+            app.overlays.ask(screen, lambda _: _work(app, operation, apply, then), waited="The answer")
         else:
-            context.say(lines[0])
-        return None if only_looks or flag else context.wrote()
+            app.say(lines[0])
+        return None if only_looks or flag else app.edits.wrote()
 
-    def written(found: tuple[list[str], bool], preview: list[str]) -> Step:
+    def written(found: tuple[list[str], bool], preview: list[str]) -> None:
         # With --yes the preview comes again before the result.
         lines = [text for text in found[0] if flag != "yes" or text not in preview]
-        back = f"{context.key_of('change.undo')} takes it back"
+        back = f"{app.key_of('change.undo')} takes it back"
         words = "\n".join(lines[:5]).replace("`memdeck undo` takes it back", back)
-        context.say(words if words.endswith(back) else f"{words}\n{back}.")
-        return context.wrote()
+        app.say(words if words.endswith(back) else f"{words}\n{back}.")
+        return app.edits.wrote()
 
-    return _work(context, operation, first, answered, otherwise)
+    return _work(app, operation, first, answered, otherwise)
 
 
 def _work(
-    context: Context,
+    app: MemdeckApp,
     operation: Operation,
     values: Mapping[str, Any],
-    then: Callable[[tuple[list[str], bool]], Step],
+    then: Callable[[tuple[list[str], bool]], object],
     otherwise: Otherwise | None = None,
-) -> Step:
-    now = context.clock()
+) -> None:
+    now = app.clock()
 
     def work() -> tuple[list[str], bool]:
-        with context.writing():
-            session = OwnSession(context.workspace, now, context.environ, safe=context.safe)
+        with app.edits.writing():
+            session = OwnSession(app.shown_workspace, now, app.environ, safe=app.safe)
             return session.call(operation, values), session.acts
 
-    return context.find(work, then, otherwise)
+    return app.edits.ask(work, then, otherwise)
 
 
 def _shown(lines: list[str]) -> list[Line]:
@@ -206,27 +210,27 @@ def _shown(lines: list[str]) -> list[Line]:
     return [line(text) for text in lines[:SHOWN]] + ([line(Piece(f"and {more:,} more", "muted"))] if more > 0 else [])
 
 
-def next_step(context: Context) -> Step:
+def next_step(app: MemdeckApp) -> None:
     """Do what the state of the project suggests now, such as a recall; shows it first."""
-    return _at_once(context, getattr(context.pane, "next_call", "state status"))
+    return _at_once(app, getattr(app.pane, "next_call", "state status"))
 
 
-def prune(context: Context) -> Step:
+def prune(app: MemdeckApp) -> None:
     """Delete the old entries of this memory; shows them first."""
-    return _at_once(context, f"{'' if context.pane is None else context.pane.pane_id} prune")
+    return _at_once(app, f"{'' if app.pane is None else app.pane.pane_id} prune")
 
 
-def _at_once(context: Context, words: str) -> Step:
+def _at_once(app: MemdeckApp, words: str) -> None:
     """Run `memdeck WORDS`, whose flags may follow, on the entry under the cursor, without a form."""
     does, *flags = words.split(" --")
     operation = operation_of(does)
-    given = {name: value for name, value in _given(context).items() if name == "agent"}
+    given = {name: value for name, value in _given(app).items() if name == "agent"}
     values = values_of(operation, given)
     values |= {one.name: True for one in operation.parameters if any(f"--{flag}" in one.words for flag in flags)}
-    return call(context, operation, values)
+    return call(app, operation, values)
 
 
-def _given(context: Context) -> Mapping[str, str]:
+def _given(app: MemdeckApp) -> Mapping[str, str]:
     """Return the values that the row under the cursor has for an operation."""
-    item = None if context.pane is None else context.pane.current()
+    item = None if app.pane is None else app.pane.current()
     return getattr(item, "values", None) or {}

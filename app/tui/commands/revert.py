@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.tui.forms.conflicts import ask_sides
+from app.tui.shell import ACTOR
 from memory.errors import MemdeckError
 from memory.files.diff import ChangeView
 from memory.files.restore import restore_entry
@@ -28,126 +29,131 @@ from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, line
 
 from .conditions import removal_of
-from .context import ACTOR, Context, Step, open_pane, steps
+
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
 
 
-def undo(context: Context) -> Step:
+def undo(app: MemdeckApp) -> None:
     """Take back your last change."""
-    lost = context.lost
+    lost = app.outside_changes.lost_in(app.pane)
     if lost is not None and lost.change is not None:
-        return _revert(context, lost.change, f"Brought back {lost.name}")
-    reverse = context.take_reversal()
-    return bool(reverse()) if reverse is not None else context.turn(back=True)
+        return _revert(app, lost.change, f"Brought back {lost.name}")
+    reversals = app.outside_changes.reversals
+    return reversals.pop()() if reversals else app.edits.undo_or_redo(back=True)
 
 
-def redo(context: Context) -> Step:
+def redo(app: MemdeckApp) -> None:
     """Bring back what you undid last."""
-    return context.turn(back=False)
+    return app.edits.undo_or_redo(back=False)
 
 
-def revert(context: Context) -> Step:
+def revert(app: MemdeckApp) -> None:
     """Undo the change under the cursor, even one that others made; shows the effect first."""
-    workspace, now = context.workspace, context.clock()
-    item = open_pane(context).current()
+    workspace, now = app.shown_workspace, app.clock()
+    item = app.shown_pane.current()
     assert item is not None
     shown: LoggedChange = item.thing
     # For a change that is reverted, revert the reverting one: the change is applied again.
     change = standing(shown)
     if change is None:
-        return context.say("This was taken back already.")
-    return context.find(
+        return app.say("This was taken back already.")
+    return app.edits.ask(
         lambda: rehearse_revert(find_change(workspace, change.ref, ACTOR).history, change.ref, now),
-        lambda found: (
-            _ask(context, change, found[0]) if found[0].state == "conflict" else _show(context, change, found[1])
-        ),
+        lambda found: _ask(app, change, found[0]) if found[0].state == "conflict" else _show(app, change, found[1]),
     )
 
 
-def _show(context: Context, change: LoggedChange, views: Sequence[ChangeView]) -> Step:
+def _show(app: MemdeckApp, change: LoggedChange, views: Sequence[ChangeView]) -> None:
     words = "Newer changes stay as they are. Enter takes it back; that can be undone."
-    return context.ask(
+    return app.overlays.ask(
         Preview(
             f"Take back: {change.summary[:300]}",
-            plan_lines(change, views, context.glyphs),
+            plan_lines(change, views, app.glyphs),
             summary=words if views else "Nothing of it is left to undo.",
             applicable=bool(views),
         ),
-        lambda _: _revert(context, change.ref, f"Undid: {change.summary}"),
+        lambda _: _revert(app, change.ref, f"Undid: {change.summary}"),
         waited="What would be taken back",
     )
 
 
-def _revert(context: Context, change_id: str, words: str, take: Take | None = None) -> Step:
+def _revert(app: MemdeckApp, change_id: str, words: str, take: Take | None = None) -> None:
     """Revert a change; `take` chooses a side where the same was changed since."""
-    workspace, now = context.workspace, context.clock()
+    workspace, now = app.shown_workspace, app.clock()
 
     def write() -> Outcome:
         done = take_back(workspace, change_id, actor=ACTOR, now=now, take=take).change
         return Outcome(done, words if done.files else "Nothing of it is left to undo.")
 
-    return context.write(write, taken_back=True)
+    return app.edits.write(write, taken_back=True)
 
 
-def _ask(context: Context, change: LoggedChange, merged: MergedChange) -> Step:
+def _ask(app: MemdeckApp, change: LoggedChange, merged: MergedChange) -> None:
     """Ask about places that changed since, in three columns: as the change left them, before it, now."""
     if merged.reasons:
-        return context.say(f"Cannot be taken back: {merged.reasons[0]}.", severity="warning")
+        return app.say(f"Cannot be taken back: {merged.reasons[0]}.", severity="warning")
     return ask_sides(
-        context,
+        app,
         f"Take back: {change.summary[:300]}",
         merged.clashes,
         Sides(base="the change", mine="taken back", theirs="now"),
-        lambda take: _revert(context, change.ref, f"Undid in part: {change.summary}", take),
+        lambda take: _revert(app, change.ref, f"Undid in part: {change.summary}", take),
     )
 
 
 # What other programs removed
 
 
-def bring_back(context: Context, removal: OutsideRemoval) -> Step:
+def bring_back(app: MemdeckApp, removal: OutsideRemoval) -> None:
     """Bring back the entries that another program removed."""
-    workspace, now = context.workspace, context.clock()
+    workspace, now = app.shown_workspace, app.clock()
 
     def write() -> Outcome:
         done = workspace.store.history.bring_back(removal.id, actor=ACTOR, now=now)
         return Outcome(done, done.summary if done.files else f"{removal.words} is back already")
 
-    return context.write(write, taken_back=True)
+    return app.edits.write(write, taken_back=True)
 
 
-def leave(context: Context, removals: Sequence[OutsideRemoval]) -> Step:
+def leave(app: MemdeckApp, removals: Sequence[OutsideRemoval]) -> None:
     """Leave what another program removed as it is, and do not remind of it again."""
-    workspace, now = context.workspace, context.clock()
+    workspace, now = app.shown_workspace, app.clock()
 
     def work() -> None:
         for one in removals:
             keep_removal(workspace, one.id, actor=ACTOR, now=now)
 
     words = removals[0].words if len(removals) == 1 else f"{len(removals)} removals"
-    said = f"Dismissed: {words}. Changes lists it; {context.key_of('change.revert')} there brings it back."
-    return context.find(work, lambda _: steps((context.say(said), context.read_again())))
+    said = f"Dismissed: {words}. Changes lists it; {app.key_of('change.revert')} there brings it back."
+
+    def kept(_: None) -> None:
+        app.say(said)
+        app.refresher.request()
+
+    app.edits.ask(work, kept)
 
 
 # The archive
 
 
-def restore(context: Context) -> Step:
+def restore(app: MemdeckApp) -> None:
     """Bring the archived entry back to where it came from, or the entries that another program removed."""
-    here = removal_of(context.pane, context.removals)
+    here = removal_of(app.pane, app.outside_changes.removals)
     if here is not None:
-        return bring_back(context, here)
-    pane, workspace, now = open_pane(context), context.workspace, context.clock()
+        return bring_back(app, here)
+    pane, workspace, now = app.shown_pane, app.shown_workspace, app.clock()
     item: Any = pane.current()
     ref = item.ref
     _step_off(pane)
-    reopen = context.key_of("task.reopen")
+    reopen = app.key_of("task.reopen")
 
     def write() -> Outcome:
         outcome = workspace.change("restore", lambda files: restore_entry(files, ref, now=now), actor=ACTOR, now=now)
         again = goes_again(workspace, outcome, now, reopen)
         return outcome._replace(summary=f"{outcome.summary}. {again}") if again else outcome
 
-    return context.write(write, taken_back=True)
+    return app.edits.write(write, taken_back=True)
 
 
 def _step_off(pane: Pane) -> None:

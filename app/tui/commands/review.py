@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from app.tui.forms.conflicts import ask_sides
+from app.tui.forms.editor import hand_text
+from app.tui.shell import ACTOR
 from memory.errors import ConflictError, MemdeckError
 from memory.history.outside import OutsideRemoval
 from memory.review import Inbox
@@ -13,47 +16,49 @@ from memory.storage.log.merging import FileConflict, Take
 from memory.workspace import Outcome
 from widgets.dialogs.three_way import Sides
 
-from .context import ACTOR, Context, Step, steps
 from .revert import bring_back, leave
+
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
 
 PANE = "waiting"
 
 
-def _chosen(context: Context) -> tuple[WaitingProposal, ...]:
-    return tuple(one for one in _things(context) if isinstance(one, WaitingProposal))
+def _chosen(app: MemdeckApp) -> tuple[WaitingProposal, ...]:
+    return tuple(one for one in _things(app) if isinstance(one, WaitingProposal))
 
 
-def _things(context: Context) -> list[object]:
-    pane = context.pane
+def _things(app: MemdeckApp) -> list[object]:
+    pane = app.pane
     return [] if pane is None or pane.pane_id != PANE else [item.thing for item in pane.selected()]
 
 
-def _inbox(context: Context) -> Inbox:
-    return Inbox(context.workspace)
+def _inbox(app: MemdeckApp) -> Inbox:
+    return Inbox(app.shown_workspace)
 
 
 # Accept
 
 
-def accept(context: Context) -> Step:
+def accept(app: MemdeckApp) -> None:
     """Accept a proposal, approve a command, bring back what was removed; u takes it back."""
-    others = [one for one in _things(context) if not isinstance(one, WaitingProposal)]
+    others = [one for one in _things(app) if not isinstance(one, WaitingProposal)]
     if others and isinstance(others[0], OutsideRemoval):
-        return bring_back(context, others[0])
+        return bring_back(app, others[0])
     if others:
-        return context.approve()
-    return context.once_seen(lambda: _accept(context))
+        return app.consent.review()
+    return app.edits.once_seen(lambda: _accept(app))
 
 
-def _accept(context: Context) -> Step:
-    chosen = _chosen(context)
+def _accept(app: MemdeckApp) -> None:
+    chosen = _chosen(app)
     if not chosen:
         return None
-    return _write(context, chosen, None)
+    return _write(app, chosen, None)
 
 
-def _write(context: Context, chosen: Sequence[WaitingProposal], take: Take | None) -> Step:
-    inbox, now = _inbox(context), context.clock()
+def _write(app: MemdeckApp, chosen: Sequence[WaitingProposal], take: Take | None) -> None:
+    inbox, now = _inbox(app), app.clock()
     elsewhere = sorted({one.place for one in chosen if one.place})
 
     # Accepted proposals leave the list, with cursor and selection; those that cannot be accepted stay selected.
@@ -74,38 +79,40 @@ def _write(context: Context, chosen: Sequence[WaitingProposal], take: Take | Non
             words += f"; {len(failed)} left pending: {failed[0].message}"
         return Outcome(made[-1], words)
 
-    def otherwise(error: MemdeckError) -> Step:
+    def otherwise(error: MemdeckError) -> None:
         if error.code == "review.conflict" and isinstance(error, ConflictError) and len(chosen) == 1:
-            return _settle(context, chosen[0])
-        return steps((context.fail(error), context.read_again()))
+            return _settle(app, chosen[0])
+        app.say_error(error)
+        return app.refresher.request()
 
-    return context.write(write, otherwise, taken_back=True)
+    return app.edits.write(write, otherwise, taken_back=True)
 
 
 # Where the same field changed since
 
 
-def _settle(context: Context, one: WaitingProposal) -> Step:
+def _settle(app: MemdeckApp, one: WaitingProposal) -> None:
     """Ask in three columns: before both, as the agent wants it, as the file says now."""
-    inbox, now = _inbox(context), context.clock()
+    inbox, now = _inbox(app), app.clock()
 
     def work() -> tuple[tuple[FileConflict, ...], tuple[str, ...]]:
         standing = inbox.standing(inbox.get(one.ref), now)
         return standing.clashes, standing.reasons
 
-    return context.find(work, lambda found: _ask(context, one, *found))
+    return app.edits.ask(work, lambda found: _ask(app, one, *found))
 
 
-def _ask(context: Context, one: WaitingProposal, clashes: Sequence[FileConflict], reasons: Sequence[str]) -> Step:
+def _ask(app: MemdeckApp, one: WaitingProposal, clashes: Sequence[FileConflict], reasons: Sequence[str]) -> None:
     if reasons or not clashes:
         why = reasons[0] if reasons else "the conflict is gone; try again"
-        return steps((context.say(f"Not accepted: {why}.", severity="warning"), context.read_again()))
+        app.say(f"Not accepted: {why}.", severity="warning")
+        return app.refresher.request()
     return ask_sides(
-        context,
+        app,
         f"Accept: {one.summary[:300]}",
         clashes,
         Sides(base="before", mine="proposal", theirs="now"),
-        lambda take: _write(context, (one,), take),
+        lambda take: _write(app, (one,), take),
         written=False,
     )
 
@@ -113,29 +120,29 @@ def _ask(context: Context, one: WaitingProposal, clashes: Sequence[FileConflict]
 # Edit and reject
 
 
-def edit(context: Context) -> Step:
+def edit(app: MemdeckApp) -> None:
     """Edit the entry that a proposal would write in $EDITOR; the proposal keeps waiting, with the new text."""
-    chosen = _chosen(context)
+    chosen = _chosen(app)
     if len(chosen) != 1:
-        return context.say("One proposal is edited at a time.") if chosen else None
-    inbox, ref = _inbox(context), chosen[0].ref
+        return app.say("One proposal is edited at a time.") if chosen else None
+    inbox, ref = _inbox(app), chosen[0].ref
 
-    def edited(text: str) -> Step:
-        now = context.clock()
-        return context.find(lambda: inbox.edit(ref, text, reviewer=ACTOR, now=now), lambda _: context.read_again())
+    def edited(text: str) -> None:
+        now = app.clock()
+        return app.edits.ask(lambda: inbox.edit(ref, text, reviewer=ACTOR, now=now), lambda _: app.refresher.request())
 
-    return context.find(lambda: inbox.text_of(inbox.get(ref)), lambda text: context.edit_text(text, edited))
+    return app.edits.ask(lambda: inbox.text_of(inbox.get(ref)), lambda text: hand_text(app, text, edited))
 
 
-def reject(context: Context) -> Step:
+def reject(app: MemdeckApp) -> None:
     """Reject the selection; the files stay as they are, and the agent is told."""
-    chosen = _chosen(context)
-    removals = [one for one in _things(context) if isinstance(one, OutsideRemoval)]
+    chosen = _chosen(app)
+    removals = [one for one in _things(app) if isinstance(one, OutsideRemoval)]
     if removals:
-        return leave(context, removals)
+        return leave(app, removals)
     if not chosen:
-        return context.approve()
-    inbox, now = _inbox(context), context.clock()
+        return app.consent.review()
+    inbox, now = _inbox(app), app.clock()
 
     def work() -> int:
         for one in chosen:
@@ -144,18 +151,21 @@ def reject(context: Context) -> Step:
 
     def again() -> None:
         for one in chosen:
-            inbox.reopen(one.ref, reviewer=ACTOR, now=context.clock())
+            inbox.reopen(one.ref, reviewer=ACTOR, now=app.clock())
 
-    def reopened(_: object) -> Step:
+    def reopened(_: object) -> None:
         words = f"Waits again: {chosen[0].summary}" if len(chosen) == 1 else f"{len(chosen)} proposals wait again"
-        return steps((context.say(words), context.read_again()))
+        app.say(words)
+        return app.refresher.request()
 
-    def done(count: int) -> Step:
+    def done(count: int) -> None:
         words = f"Rejected: {chosen[0].summary}" if count == 1 else f"Rejected {count} proposals"
-        context.undo_next(lambda: context.find(again, reopened, failed))
-        return steps((context.say(f"{words}. {context.key_of('change.undo')} takes it back."), context.read_again()))
+        app.outside_changes.undo_next(lambda: app.edits.ask(again, reopened, failed))
+        app.say(f"{words}. {app.key_of('change.undo')} takes it back.")
+        return app.refresher.request()
 
-    def failed(error: MemdeckError) -> Step:
-        return steps((context.fail(error), context.read_again()))
+    def failed(error: MemdeckError) -> None:
+        app.say_error(error)
+        return app.refresher.request()
 
-    return context.find(work, done, failed)
+    return app.edits.ask(work, done, failed)

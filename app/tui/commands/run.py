@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime, time, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from app.tui.shell import ACTOR
 from memory.files.monitors import Monitor
 from memory.files.tasks.model import Task
 from memory.monitoring.checks.action import ActionRun, run_action
@@ -17,7 +18,10 @@ from memory.trust.consent import checks_of, monitor_asks
 from widgets.dialogs.pick import Pick, PickOption
 
 from .conditions import action_of_pane, monitors_of
-from .context import ACTOR, Context, JobView, Step, open_pane, steps
+
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
+    from app.tui.live.background import Job
 
 WAIT = 10.0
 """Seconds that a check waits while another process runs the monitors."""
@@ -25,29 +29,29 @@ MORNING = time(8)
 """When a mute until tomorrow ends."""
 
 
-def run(context: Context) -> Step:
+def run(app: MemdeckApp) -> None:
     """Run the monitor now, or the task's action; asks for consent first."""
-    pane = open_pane(context)
-    if context.safe:
-        return context.say("Nothing runs with --safe.", severity="warning")
+    pane = app.shown_pane
+    if app.safe:
+        return app.say("Nothing runs with --safe.", severity="warning")
     monitors = monitors_of(pane)
     task = action_of_pane(pane)
     if monitors:
         names = {(monitor.file, monitor.name) for monitor in monitors}
-        return context.consent(names, ("check", "url"), lambda: _check(context, monitors))
+        return app.consent.first(names, ("check", "url"), lambda: _check(app, monitors))
     assert task is not None
-    return context.consent({(task.file, task.title)}, ("action",), lambda: _act(context, task))
+    return app.consent.first({(task.file, task.title)}, ("action",), lambda: _act(app, task))
 
 
 # Monitors
 
 
-def _check(context: Context, monitors: Sequence[Monitor]) -> Step:
-    now = context.clock()
+def _check(app: MemdeckApp, monitors: Sequence[Monitor]) -> None:
+    now = app.clock()
     wanted = {monitor.ref: monitor.name for monitor in monitors}
 
-    def work(job: JobView) -> tuple[Watch | None, list[str]]:
-        workspace, trust = context.workspace, context.trust()
+    def work(job: Job) -> tuple[Watch | None, list[str]]:
+        workspace, trust = app.shown_workspace, app.schedule.trust()
         checks = checks_of(monitor_asks(workspace.snapshot().monitors.monitors))
         refs, refused = [], []
         for ref, name in wanted.items():
@@ -60,52 +64,51 @@ def _check(context: Context, monitors: Sequence[Monitor]) -> Step:
                 refused.append(f"{name} did not run: {why}")
         if not refs:
             return None, refused
-        return keep_watch(workspace, trust, now, context.services(job), names=refs, wait=WAIT), refused
+        return keep_watch(workspace, trust, now, app.schedule.services(job), names=refs, wait=WAIT), refused
 
-    return context.run("checking", work, lambda result: _checked(context, result))
+    app.jobs.start("checking", work, lambda result: _checked(app, result))
 
 
-def _checked(context: Context, result: tuple[Watch | None, list[str]]) -> Step:
+def _checked(app: MemdeckApp, result: tuple[Watch | None, list[str]]) -> None:
     watch, refused = result
-    return steps(
-        (
-            None if watch is None else context.say_watch(watch),
-            context.say("\n".join(refused[:3]), severity="warning") if refused else None,
-            context.read_again(),
-            context.reschedule(),
-        )
-    )
+    if watch is not None:
+        app.schedule.told(watch, asked=True)
+    if refused:
+        app.say("\n".join(refused[:3]), severity="warning")
+    app.refresher.request()
+    app.schedule.look_soon()
 
 
 # Actions of tasks
 
 
-def _act(context: Context, task: Task) -> Step:
-    now, ref = context.clock(), task.ref
+def _act(app: MemdeckApp, task: Task) -> None:
+    now, ref = app.clock(), task.ref
 
-    def work(job: JobView) -> ActionRun:
+    def work(job: Job) -> ActionRun:
         job.plan((task.title,))
         return run_action(
-            context.workspace, context.trust(), ref, now, actor=ACTOR, environ=context.environ, cancel=job.cancel
+            app.shown_workspace, app.schedule.trust(), ref, now, actor=ACTOR, environ=app.environ, cancel=job.cancel
         )
 
-    return context.run("running", work, lambda done: _acted(context, task, done))
+    app.jobs.start("running", work, lambda done: _acted(app, task, done))
 
 
-def _acted(context: Context, task: Task, done: ActionRun) -> Step:
+def _acted(app: MemdeckApp, task: Task, done: ActionRun) -> None:
     first, *more = done.outcome.splitlines()
     words = f"{task.title[:60]}: {first}" + (f" {more[-1]}" if more else "")
-    return steps((context.say(words, severity="information" if done.good else "warning"), context.read_again()))
+    app.say(words, severity="information" if done.good else "warning")
+    return app.refresher.request()
 
 
 # Mutes
 
 
-def mute(context: Context) -> Step:
+def mute(app: MemdeckApp) -> None:
     """Send no messages about the monitor for a while."""
-    monitors = monitors_of(open_pane(context))
-    now = context.clock()
-    tomorrow = datetime.combine(now.astimezone(context.zone).date() + timedelta(days=1), MORNING, context.zone)
+    monitors = monitors_of(app.shown_pane)
+    now = app.clock()
+    tomorrow = datetime.combine(now.astimezone(app.zone).date() + timedelta(days=1), MORNING, app.zone)
     ends = {
         "30 minutes": now + timedelta(minutes=30),
         "2 hours": now + timedelta(hours=2),
@@ -117,37 +120,38 @@ def mute(context: Context) -> Step:
         PickOption(
             words,
             words,
-            "messages are sent again" if until is None else f"until {_clock(context, until, now)}",
+            "messages are sent again" if until is None else f"until {_clock(app, until, now)}",
             key=key,
         )
         for key, (words, until) in zip("328to", ends.items(), strict=True)
     ]
     who = monitors[0].name if len(monitors) == 1 else f"{len(monitors)} monitors"
 
-    def chosen(answer: tuple[str, str]) -> Step:
-        return _mute(context, [one.name for one in monitors], who, ends[answer[1]])
+    def chosen(answer: tuple[str, str]) -> None:
+        return _mute(app, [one.name for one in monitors], who, ends[answer[1]])
 
-    return context.ask(Pick(f"Mute {who}", options), chosen)
+    return app.overlays.ask(Pick(f"Mute {who}", options), chosen)
 
 
-def _clock(context: Context, until: datetime, now: datetime) -> str:
-    local = until.astimezone(context.zone)
-    same_day = local.date() == now.astimezone(context.zone).date()
+def _clock(app: MemdeckApp, until: datetime, now: datetime) -> str:
+    local = until.astimezone(app.zone)
+    same_day = local.date() == now.astimezone(app.zone).date()
     return f"{local:%H:%M}" if same_day else f"{local:%a} {local.day} {local:%b %H:%M}"
 
 
-def _mute(context: Context, names: list[str], who: str, until: datetime | None) -> Step:
-    now = context.clock()
+def _mute(app: MemdeckApp, names: list[str], who: str, until: datetime | None) -> None:
+    now = app.clock()
 
-    def work(_job: JobView) -> tuple[str, ...]:
-        with closing(ledger_of(context.workspace)) as ledger:
+    def work(_job: Job) -> tuple[str, ...]:
+        with closing(ledger_of(app.shown_workspace)) as ledger:
             for name in names:
                 ledger.mute(key_of(name), until)
             return ledger.warnings
 
-    def done(warnings: Any) -> Step:
-        muted = f"{who}: not muted" if until is None else f"{who}: muted until {_clock(context, until, now)}"
-        said = context.say(f"Not muted: {warnings[0]}", severity="error") if warnings else context.say(muted)
-        return steps((said, context.read_again(), context.reschedule()))
+    def done(warnings: Any) -> None:
+        muted = f"{who}: not muted" if until is None else f"{who}: muted until {_clock(app, until, now)}"
+        app.say(f"Not muted: {warnings[0]}" if warnings else muted, severity="error" if warnings else "information")
+        app.refresher.request()
+        app.schedule.look_soon()
 
-    return context.run("muting", work, done)
+    app.jobs.start("muting", work, done)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from app.tui.forms.conflicts import ask_command
+from app.tui.shell import Otherwise
 from memory.document import Entry
 from memory.errors import ConflictError, MemdeckError
 from memory.files.edit import Edit
@@ -29,74 +31,76 @@ from widgets.pane.removing import chain
 from widgets.panes.tasks.quick import quick_words
 
 from .conditions import tasks_of
-from .context import Context, Otherwise, Step, open_pane
 from .journal import capture
+
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
 
 _LOW = 18
 """On a screen with fewer lines the parts of a one-line task share lines."""
 
 
-def _chosen(context: Context, *sections: str) -> list[Task]:
+def _chosen(app: MemdeckApp, *sections: str) -> list[Task]:
     """Return the tasks in these sections that a key applies to."""
-    return [task for task in tasks_of(open_pane(context)) if not sections or task.section in sections]
+    return [task for task in tasks_of(app.shown_pane) if not sections or task.section in sections]
 
 
 def _apply(
-    context: Context,
+    app: MemdeckApp,
     verb: str,
     tasks: list[Task],
     edit: Callable[..., Edit],
     *,
     follow: bool = False,
     otherwise: Otherwise | None = None,
-) -> Step:
+) -> None:
     """Return one change of all tasks, `edit(snapshot, refs, now=…)`; they stay selected, and with `follow` the cursor
     goes with them.
     """
     if not tasks:
         return None
-    refs, now = [task.ref for task in tasks], context.clock()
-    return context.change(
+    refs, now = [task.ref for task in tasks], app.clock()
+    return app.edits.change(
         f"tasks.{verb}", lambda snapshot: edit(snapshot, refs, now=now), otherwise=otherwise, follow=follow
     )
 
 
-def _pass_on(context: Context, verb: str, tasks: list[Task], one: Callable[..., Edit]) -> Step:
+def _pass_on(app: MemdeckApp, verb: str, tasks: list[Task], one: Callable[..., Edit]) -> None:
     """Apply what moves tasks to another section; the cursor goes on to the next task."""
-    pane = open_pane(context)
+    pane = app.shown_pane
     if not pane.line_list.selected:
         pane.step_off()
-    return _apply(context, verb, tasks, one)
+    return _apply(app, verb, tasks, one)
 
 
-def start(context: Context) -> Step:
+def start(app: MemdeckApp) -> None:
     """Start the task."""
-    return _pass_on(context, "start", _chosen(context, "pending"), start_task)
+    return _pass_on(app, "start", _chosen(app, "pending"), start_task)
 
 
-def done(context: Context) -> Step:
+def done(app: MemdeckApp) -> None:
     """Finish the task; asks for its outcome."""
-    return _finish(context, _chosen(context, "pending", "in-progress"))
+    return _finish(app, _chosen(app, "pending", "in-progress"))
 
 
-def _finish(context: Context, tasks: list[Task], *, follow: bool = False) -> Step:
-    def answered(outcome: str) -> Step:
+def _finish(app: MemdeckApp, tasks: list[Task], *, follow: bool = False) -> None:
+    def answered(outcome: str) -> None:
         finish = partial(done_task, outcome=outcome.strip() or None)
         if follow:
-            return _apply(context, "done", tasks, finish, follow=True)
-        return _pass_on(context, "done", tasks, finish)
+            return _apply(app, "done", tasks, finish, follow=True)
+        return _pass_on(app, "done", tasks, finish)
 
-    return context.ask(Prompt(_about("Done", tasks), placeholder="outcome (optional)"), answered)
+    return app.overlays.ask(Prompt(_about("Done", tasks), placeholder="outcome (optional)"), answered)
 
 
-def reopen(context: Context) -> Step:
+def reopen(app: MemdeckApp) -> None:
     """Reopen the task: it is pending again."""
-    return _pass_on(context, "reopen", _chosen(context, "in-progress", "completed"), reopen_task)
+    return _pass_on(app, "reopen", _chosen(app, "in-progress", "completed"), reopen_task)
 
 
-def progress(context: Context) -> Step:
+def progress(app: MemdeckApp) -> None:
     """Say how far the task is, in percent, and a note."""
-    tasks = _chosen(context, "in-progress")
+    tasks = _chosen(app, "in-progress")
     value = "" if len(tasks) != 1 or tasks[0].progress is None else str(tasks[0].progress)
 
     def validate(text: str) -> str | None:
@@ -106,47 +110,49 @@ def progress(context: Context) -> Step:
         found = _percent(text)
         return "percent, then what was done" if found is None or not found[1] else f"last update: {found[1]}"
 
-    def answered(text: str) -> Step:
+    def answered(text: str) -> None:
         found = _percent(text)
         if found is None:
             return None
 
         percent, note = found
         edit = partial(progress_task, percent=percent, note=note or None, base=_base(tasks))
-        return _apply(context, "progress", tasks, edit, otherwise=_asking(context, "progress", tasks))
+        return _apply(app, "progress", tasks, edit, otherwise=_asking(app, "progress", tasks))
 
     question = _about("Progress", tasks)
-    return context.ask(Prompt(question, value, placeholder="60 and a note", validate=validate, hint=hint), answered)
+    return app.overlays.ask(
+        Prompt(question, value, placeholder="60 and a note", validate=validate, hint=hint), answered
+    )
 
 
-def higher(context: Context) -> Step:
+def higher(app: MemdeckApp) -> None:
     """Raise the task's priority."""
-    return _shift(context, 1)
+    return _shift(app, 1)
 
 
-def lower(context: Context) -> Step:
+def lower(app: MemdeckApp) -> None:
     """Lower the task's priority."""
-    return _shift(context, -1)
+    return _shift(app, -1)
 
 
-def _shift(context: Context, step: int) -> Step:
-    return _apply(context, "priority", _chosen(context), partial(shift_priorities, by=step))
+def _shift(app: MemdeckApp, step: int) -> None:
+    return _apply(app, "priority", _chosen(app), partial(shift_priorities, by=step))
 
 
-def due(context: Context) -> Step:
+def due(app: MemdeckApp) -> None:
     """Set when the task is due."""
-    tasks = _chosen(context)
-    now, zone = context.clock(), context.zone
+    tasks = _chosen(app)
+    now, zone = app.clock(), app.zone
     value = (tasks[0].due or "") if len(tasks) == 1 else ""
     field = date_field("due", "due", value, now, zone)
 
-    def answered(text: str) -> Step:
+    def answered(text: str) -> None:
         if text == value:
             return None
-        written = as_written(text, value, context.clock(), zone)
-        return _set(context, "due", tasks, "due", written)
+        written = as_written(text, value, app.clock(), zone)
+        return _set(app, "due", tasks, "due", written)
 
-    return context.ask(
+    return app.overlays.ask(
         Prompt(
             _about("Due", tasks),
             value,
@@ -158,37 +164,37 @@ def due(context: Context) -> Step:
     )
 
 
-def quick(context: Context) -> Step:
+def quick(app: MemdeckApp) -> None:
     """Add a task typed in one line: what it is, when it is due, how it recurs, !priority, @assignee, #tags."""
-    now, zone = context.clock(), context.zone
+    now, zone = app.clock(), app.zone
 
-    def answered(text: str) -> Step:
+    def answered(text: str) -> None:
         lines = [line for line in text.split("\n") if line.strip()]
         if len(lines) < 2:
-            return _add_quick(context, [text])
+            return _add_quick(app, [text])
         options = [
             PickOption("lines", f"{len(lines)} tasks", "one per line", key="t"),
             PickOption("joined", "One task", "all lines joined", key="o"),
         ]
-        return context.ask(
+        return app.overlays.ask(
             Pick(f"{len(lines)} lines were pasted", options, "\n".join(line[:200] for line in lines[:8])),
-            lambda answer: _add_quick(context, lines if answer[1] == "lines" else [" ".join(lines)]),
+            lambda answer: _add_quick(app, lines if answer[1] == "lines" else [" ".join(lines)]),
         )
 
-    return context.ask(
+    return app.overlays.ask(
         Prompt(
             "New task, in one line",
             placeholder=EXAMPLE,
             validate=lambda text: read_quick(text, now, zone).error or None,
-            hint=lambda text: quick_words(text, now, zone, short=context.size.height < _LOW),
+            hint=lambda text: quick_words(text, now, zone, short=app.size.height < _LOW),
             several=True,
         ),
         answered,
     )
 
 
-def _add_quick(context: Context, lines: list[str]) -> Step:
-    now = context.clock()
+def _add_quick(app: MemdeckApp, lines: list[str]) -> None:
+    now = app.clock()
 
     def build(snapshot: Snapshot, text: str) -> Edit:
         said = checked_quick(text, now, snapshot.zone)
@@ -205,12 +211,12 @@ def _add_quick(context: Context, lines: list[str]) -> Step:
 
     # The first line ends up on top.
     edits = [partial(build, text=line) for line in reversed(lines)]
-    return context.change("tasks.add", chain(edits, f"added {len(lines)} tasks"), follow=True)
+    return app.edits.change("tasks.add", chain(edits, f"added {len(lines)} tasks"), follow=True)
 
 
-def tags(context: Context) -> Step:
+def tags(app: MemdeckApp) -> None:
     """Set the task's tags."""
-    tasks = _chosen(context)
+    tasks = _chosen(app)
     value = ", ".join(tasks[0].tags) if len(tasks) == 1 else ""
     several = len(tasks) > 1
 
@@ -223,38 +229,38 @@ def tags(context: Context) -> Step:
         parts = [f"give {', '.join(found[0])}"] if found[0] else []
         return "; ".join([*parts, *([f"take {', '.join(found[1])}"] if found[1] else [])])
 
-    def answered(text: str) -> Step:
+    def answered(text: str) -> None:
         if text == value:
             return None
         changes = _tag_changes(text)
         if changes is not None:
-            return _apply(context, "tags", tasks, partial(retag_tasks, add=changes[0], remove=changes[1]))
+            return _apply(app, "tags", tasks, partial(retag_tasks, add=changes[0], remove=changes[1]))
         tags = ", ".join(part.strip() for part in text.split(",") if part.strip())
-        return _set(context, "tags", tasks, "tags", tags)
+        return _set(app, "tags", tasks, "tags", tags)
 
     words = "+add, -remove, or what all of them get" if several else "comma, separated; +add and -remove as well"
-    return context.ask(Prompt(_about("Tags", tasks), value, placeholder=words, hint=hint), answered)
+    return app.overlays.ask(Prompt(_about("Tags", tasks), value, placeholder=words, hint=hint), answered)
 
 
-def assign(context: Context) -> Step:
+def assign(app: MemdeckApp) -> None:
     """Say who does the task."""
-    tasks = _chosen(context)
+    tasks = _chosen(app)
     value = (tasks[0].assigned or "") if len(tasks) == 1 else ""
 
-    def answered(text: str) -> Step:
+    def answered(text: str) -> None:
         if text == value:
             return None
-        return _set(context, "assign", tasks, "assigned", text.strip())
+        return _set(app, "assign", tasks, "assigned", text.strip())
 
     words = "an agent or a person; empty: none"
-    return context.ask(Prompt(_about("Assigned to", tasks), value, placeholder=words), answered)
+    return app.overlays.ask(Prompt(_about("Assigned to", tasks), value, placeholder=words), answered)
 
 
-def _set(context: Context, verb: str, tasks: list[Task], field: str, value: str) -> Step:
+def _set(app: MemdeckApp, verb: str, tasks: list[Task], field: str, value: str) -> None:
     """Set a field of tasks; an empty value removes it."""
     values, unset = ({field: value}, ()) if value else ({}, (field,))
     edit = partial(edit_task, set=values, unset=unset, base=_base(tasks))
-    return _apply(context, verb, tasks, edit, otherwise=_asking(context, verb, tasks))
+    return _apply(app, verb, tasks, edit, otherwise=_asking(app, verb, tasks))
 
 
 def _base(tasks: list[Task]) -> Entry | None:
@@ -262,82 +268,82 @@ def _base(tasks: list[Task]) -> Entry | None:
     return tasks[0].entry if len(tasks) == 1 else None
 
 
-def _asking(context: Context, verb: str, tasks: list[Task]) -> Otherwise:
+def _asking(app: MemdeckApp, verb: str, tasks: list[Task]) -> Otherwise:
     """Return a handler that asks if others set the same field of the one task meanwhile."""
 
-    def write(chosen: Mapping[str, str]) -> Step:
+    def write(chosen: Mapping[str, str]) -> None:
         values = {name: text for name, text in chosen.items() if text.strip()}
         unset = tuple(name for name in chosen if name not in values)
-        return _apply(context, verb, tasks, partial(edit_task, set=values, unset=unset))
+        return _apply(app, verb, tasks, partial(edit_task, set=values, unset=unset))
 
-    def otherwise(error: MemdeckError) -> Step:
+    def otherwise(error: MemdeckError) -> None:
         if not isinstance(error, ConflictError) or len(tasks) != 1:
-            return None
-        return ask_command(context, error, tasks[0].title, write)
+            return app.say_error(error)
+        return ask_command(app, error, tasks[0].title, write)
 
     return otherwise
 
 
-def plan(context: Context) -> Step:
+def plan(app: MemdeckApp) -> None:
     """Say which plan the task belongs to."""
-    pane = open_pane(context)
+    pane = app.shown_pane
     assert pane.snapshot is not None
-    tasks = _chosen(context)
+    tasks = _chosen(app)
     now = tasks[0].orchestration_id if len(tasks) == 1 else None
     plans = [plan for plan in pane.snapshot.plans.plans if plan.section == "active" and plan.plan_id]
     if not plans:
-        return context.say("No active plan.")
+        return app.say("No active plan.")
     options = [
         PickOption(f"plan:{plan.plan_id}", plan.title, plan.plan_id or "", marked=plan.plan_id == now) for plan in plans
     ]
     options.append(PickOption("none:", "no plan", marked=now is None and len(tasks) == 1))
 
-    def answered(answer: tuple[str, str]) -> Step:
-        return _set(context, "plan", tasks, "orchestrationId", answer[1].partition(":")[2])
+    def answered(answer: tuple[str, str]) -> None:
+        return _set(app, "plan", tasks, "orchestrationId", answer[1].partition(":")[2])
 
-    return context.ask(Pick(_about("Belongs to", tasks), options), answered)
+    return app.overlays.ask(Pick(_about("Belongs to", tasks), options), answered)
 
 
-def note(context: Context) -> Step:
+def note(app: MemdeckApp) -> None:
     """Write about the task into the journal."""
-    task = _chosen(context)[0]
-    return capture(context, about=task.title)
+    task = _chosen(app)[0]
+    return capture(app, about=task.title)
 
 
 # The board
 
 
-def move_back(context: Context) -> Step:
+def move_back(app: MemdeckApp) -> None:
     """Move the card to the column before: reopen the task."""
-    return _move_beside(context, -1)
+    return _move_beside(app, -1)
 
 
-def move_on(context: Context) -> Step:
+def move_on(app: MemdeckApp) -> None:
     """Move the card to the next column: start or finish the task."""
-    return _move_beside(context, 1)
+    return _move_beside(app, 1)
 
 
-def _move_beside(context: Context, step: int) -> Step:
-    board = getattr(context.pane, "board", None)
+def _move_beside(app: MemdeckApp, step: int) -> None:
+    board = getattr(app.pane, "board", None)
     lane = None if board is None else board.beside(step)
-    return None if lane is None else _move(context, _chosen(context), lane)
+    return None if lane is None else _move(app, _chosen(app), lane)
 
 
-def drop(context: Context, task: Task, lane: str) -> Step:
+def drop(app: MemdeckApp, task: Task, lane: str) -> None:
     """Move a card that was dragged, and the selected ones with it."""
-    chosen = _chosen(context)
-    return _move(context, chosen if any(one is task for one in chosen) else [task], lane)
+    chosen = _chosen(app)
+    return _move(app, chosen if any(one is task for one in chosen) else [task], lane)
 
 
-def _move(context: Context, tasks: list[Task], lane: str) -> Step:
+def _move(app: MemdeckApp, tasks: list[Task], lane: str) -> None:
     if lane == "completed":
-        return _finish(context, tasks, follow=True)
+        return _finish(app, tasks, follow=True)
     if lane == "pending":
-        return _apply(context, "reopen", tasks, reopen_task, follow=True)
+        return _apply(app, "reopen", tasks, reopen_task, follow=True)
     if any(task.section == "completed" for task in tasks):
-        return context.say("Reopen completed tasks first: move them to Pending.", severity="warning")
+        return app.say("Reopen completed tasks first: move them to Pending.", severity="warning")
 
-    return _apply(context, "start", tasks, partial(edit_task, set={"section": "in-progress"}), follow=True)
+    return _apply(app, "start", tasks, partial(edit_task, set={"section": "in-progress"}), follow=True)
 
 
 def _tag_changes(text: str) -> tuple[list[str], list[str]] | None:

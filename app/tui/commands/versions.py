@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from memory.files.diff import line_changes
 from memory.history.versions import EntryVersion, bring_back, line_changes_of, versions_of
 from widgets.dialogs.entry_history import EntryHistory, VersionRow
 
 from .conditions import Versioned, versioned
-from .context import Context, Step, open_pane
+
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
 
 
-def show(context: Context) -> Step:
+def show(app: MemdeckApp) -> None:
     """Show the versions of the entry, who made them, and bring one back."""
-    workspace, now = context.workspace, context.clock()
-    wanted = versioned(open_pane(context))
+    workspace, now = app.shown_workspace, app.clock()
+    wanted = versioned(app.shown_pane)
     if wanted is None:
         return None
 
@@ -25,21 +28,21 @@ def show(context: Context) -> Step:
             return line_changes_of(workspace, wanted.file, wanted.words)
         return versions_of(workspace, wanted.ref)
 
-    return context.find(work, lambda found: _shown(context, wanted, found))
+    return app.edits.ask(work, lambda found: _shown(app, wanted, found))
 
 
-def _shown(context: Context, wanted: Versioned, versions: Sequence[EntryVersion]) -> Step:
+def _shown(app: MemdeckApp, wanted: Versioned, versions: Sequence[EntryVersion]) -> None:
     if not any(one.known for one in versions):
-        return context.say("No change of this entry is recorded yet.")
+        return app.say("No change of this entry is recorded yet.")
 
-    zone = context.zone
+    zone = app.zone
     rows = _rows(versions) if wanted.ref is not None else [_line_row(one) for one in versions]
-    screen = EntryHistory(wanted.title[:300], rows, context.clock(), zone)
-    return context.ask(screen, lambda place: _bring_back(context, versions, versions[place]), waited="The history")
+    screen = EntryHistory(wanted.title[:300], rows, app.clock(), zone)
+    return app.overlays.ask(screen, lambda place: _bring_back(app, versions, versions[place]), waited="The history")
 
 
-def _bring_back(context: Context, versions: Sequence[EntryVersion], version: EntryVersion) -> Step:
-    return context.change("restore", lambda snapshot: bring_back(snapshot, versions, version), follow=True)
+def _bring_back(app: MemdeckApp, versions: Sequence[EntryVersion], version: EntryVersion) -> None:
+    return app.edits.change("restore", lambda snapshot: bring_back(snapshot, versions, version), follow=True)
 
 
 def _rows(versions: Sequence[EntryVersion]) -> list[VersionRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from memory.files.tasks.order import GROUP_WORDS
 from widgets.dialogs.dialogs import Prompt
@@ -11,8 +12,10 @@ from widgets.pane.base import Pane
 from widgets.pane.visible_rows import REVERSED
 from widgets.panes.tasks.views import TaskViews
 
-from .context import Context, Step, open_pane, steps
 from .journal import year
+
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
 
 LONGEST_NAME = 40
 """Characters of a view's name."""
@@ -21,35 +24,35 @@ MOST_VIEWS = 50
 """The most views saved for one pane."""
 
 
-def toggle(context: Context, name: str) -> Step:
+def toggle(app: MemdeckApp, name: str) -> None:
     """Show the tasks as a board or a calendar, or as a list again."""
-    pane = open_pane(context)
+    pane = app.shown_pane
     assert isinstance(pane, TaskViews)
     wanted = "list" if pane.view_name == name else name
 
     pane.show_view(wanted)
-    return context.redraw_keys()
+    return app.refresh_keys()
 
 
-def board(context: Context) -> Step:
+def board(app: MemdeckApp) -> None:
     """Show the tasks as a board, or the list again."""
-    return toggle(context, "board")
+    return toggle(app, "board")
 
 
-def calendar(context: Context) -> Step:
+def calendar(app: MemdeckApp) -> None:
     """Show the tasks as a calendar, the journal as a year."""
-    return year(context) if open_pane(context).pane_id == "journal" else toggle(context, "calendar")
+    return year(app) if app.shown_pane.pane_id == "journal" else toggle(app, "calendar")
 
 
-def arrange(context: Context) -> Step:
+def arrange(app: MemdeckApp) -> None:
     """Choose how the list is grouped and sorted."""
-    pane = open_pane(context)
+    pane = app.shown_pane
     groups = getattr(pane, "groups", ()) if getattr(pane, "board", None) is None else ()
     options = [
         PickOption(f"group:{name}", GROUP_WORDS.get(name, name), group="GROUP BY", marked=name == pane.group)  # type: ignore[attr-defined]
         for name in groups
     ]
-    return _ask(context, "Group and sort", [*options, *_orders(pane, "SORT BY")])
+    return _ask(app, "Group and sort", [*options, *_orders(pane, "SORT BY")])
 
 
 def _orders(pane: Pane, group: str) -> list[PickOption]:
@@ -62,37 +65,37 @@ def _orders(pane: Pane, group: str) -> list[PickOption]:
     ]
 
 
-def orders(context: Context) -> Step:
+def orders(app: MemdeckApp) -> None:
     """Open a menu of the orders of the open pane; the current one, chosen again, is reversed."""
-    return _ask(context, "Sort", _orders(open_pane(context), ""))
+    return _ask(app, "Sort", _orders(app.shown_pane, ""))
 
 
-def _ask(context: Context, title: str, options: list[PickOption]) -> Step:
-    pane = open_pane(context)
+def _ask(app: MemdeckApp, title: str, options: list[PickOption]) -> None:
+    pane = app.shown_pane
 
-    def answered(answer: tuple[str, str]) -> Step:
+    def answered(answer: tuple[str, str]) -> None:
         kind, _, name = answer[1].partition(":")
         if kind == "sort":
-            return sort_by(context, pane, name + REVERSED if pane.sort == name else name)
+            return sort_by(app, pane, name + REVERSED if pane.sort == name else name)
         pane.set_group(name)  # type: ignore[attr-defined]
         return None
 
-    return context.ask(Pick(title, options), answered)
+    return app.overlays.ask(Pick(title, options), answered)
 
 
-def sort_by(context: Context, pane: Pane, name: str) -> Step:
+def sort_by(app: MemdeckApp, pane: Pane, name: str) -> None:
     """Sort a pane; slow parts are done while no key waits."""
     pane.set_sort(name)
-    return context.say(f"Sorted by {name}.")
+    return app.say(f"Sorted by {name}.")
 
 
 # Saved views
 
 
-def saved(context: Context) -> Step:
+def saved(app: MemdeckApp) -> None:
     """Open or keep a view under a name."""
-    pane = open_pane(context)
-    known = context.saved_views(pane.pane_id)
+    pane = app.shown_pane
+    known = app.pane_state.saved_views(pane.pane_id)
     options = [
         PickOption(f"view:{name}", name, _words(view), group="SAVED VIEWS", removable=True, marked=name == pane.named)
         for name, view in known.items()
@@ -100,23 +103,23 @@ def saved(context: Context) -> Step:
     options.append(PickOption("save:", "Save this view …", group="THIS VIEW" if known else ""))
     options.append(PickOption("reset:", "Back to the default view", group="THIS VIEW" if known else ""))
 
-    def answered(answer: tuple[str, str]) -> Step:
+    def answered(answer: tuple[str, str]) -> None:
         verb, chosen = answer
         kind, _, name = chosen.partition(":")
         if verb == "remove":
-            context.keep_view(pane, name, None)
-            return saved(context)
+            app.pane_state.keep_view(pane, name, None)
+            return saved(app)
         if kind == "save":
-            return _save(context)
-        return _restore(context, known[name] if kind == "view" else {})
+            return _save(app)
+        return _restore(app, known[name] if kind == "view" else {})
 
-    return context.ask(Pick("Views", options), answered)
+    return app.overlays.ask(Pick("Views", options), answered)
 
 
-def _save(context: Context) -> Step:
-    pane = open_pane(context)
+def _save(app: MemdeckApp) -> None:
+    pane = app.shown_pane
     view = pane.look()
-    known = context.saved_views(pane.pane_id)
+    known = app.pane_state.saved_views(pane.pane_id)
 
     def validate(text: str) -> str | None:
         if not text.strip():
@@ -125,23 +128,22 @@ def _save(context: Context) -> Step:
             return f"at most {LONGEST_NAME} characters"
         return "too many views; remove one first" if len(known) >= MOST_VIEWS else None
 
-    def answered(name: str) -> Step:
-        return steps(
-            (context.keep_view(pane, name.strip(), view), context.say(f"Saved as “{name.strip()}”; V opens it."))
-        )
+    def answered(name: str) -> None:
+        app.pane_state.keep_view(pane, name.strip(), view)
+        app.say(f"Saved as “{name.strip()}”; V opens it.")
 
     hint: Callable[[str], str] = lambda text: (  # noqa: E731
         "replaces the view of that name" if text.strip() in known else _words(view)
     )
-    return context.ask(Prompt("Name of this view", placeholder="mine", validate=validate, hint=hint), answered)
+    return app.overlays.ask(Prompt("Name of this view", placeholder="mine", validate=validate, hint=hint), answered)
 
 
-def _restore(context: Context, view: dict[str, str]) -> Step:
-    pane = open_pane(context)
+def _restore(app: MemdeckApp, view: dict[str, str]) -> None:
+    pane = app.shown_pane
     pane.set_filter("")
     pane.filter_bar.close()
     pane.restore({"sort": pane.sorts[0], **view})
-    return context.redraw_keys()
+    return app.refresh_keys()
 
 
 def _words(view: dict[str, str]) -> str:

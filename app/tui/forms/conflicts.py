@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from app.tui.commands.context import Context, Step, steps
 from memory.document import Entry
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.merging import open_entry
@@ -17,6 +16,9 @@ from widgets.pane.offers import Values
 
 from .drafts import Sheet
 
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
+
 CHANGED = "This entry was changed meanwhile"
 """The title of the question."""
 
@@ -25,9 +27,13 @@ CHANGED = "This entry was changed meanwhile"
 
 
 def ask_fields(
-    context: Context, sheet: Sheet, values: Values, show: Callable[[], Step], write: Callable[[Mapping[str, str]], Step]
-) -> Step:
-    """Ask about the fields of a form that both sides changed; return None if there are none.
+    app: MemdeckApp,
+    sheet: Sheet,
+    values: Values,
+    show: Callable[[], None],
+    write: Callable[[Mapping[str, str]], None],
+) -> bool:
+    """Ask about the fields of a form that both sides changed; return whether there are any.
 
     `write` gets the answers; `show` opens the form again if the user leaves the question.
     """
@@ -40,10 +46,7 @@ def ask_fields(
         if spec.name in mine and spec.value not in (sheet.given(spec.name), mine[spec.name])
     ]
     if not questions:
-        return None
-
-    def answered(answers: Answers) -> Step:
-        return write({name: text or "" for name, text in answers.items()})
+        return False
 
     asked = {one.name for one in questions}
     others = [spec.label for spec in sheet.plan.fields if spec.name in mine and spec.name not in asked]
@@ -51,39 +54,47 @@ def ask_fields(
     if others:
         note += f"\nYour other changes are saved too: {', '.join(others)}."
     validate = {spec.name: spec.validate for spec in sheet.plan.fields}
-    return context.ask(ThreeWay(CHANGED, questions, note=note, validate=validate), answered, left=show)
+    app.overlays.ask(
+        ThreeWay(CHANGED, questions, note=note, validate=validate),
+        lambda answers: write({name: text or "" for name, text in answers.items()}),
+        left=show,
+    )
+    return True
 
 
 # $EDITOR
 
 
-def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = None) -> Step:
+def ask_source(app: MemdeckApp, pane: Pane, item: Any, text: str, fresh: Any = None) -> None:
     """Ask about the parts of an entry's text that both sides changed, then write it."""
     fresh = fresh if fresh is not None else pane.find(pane.ref(item))
     theirs = None if fresh is None else getattr(fresh, "entry", None)
     if theirs is None:
-        return ask_gone(context, pane, text, title=str(getattr(item, "title", "")), ref=pane.ref(item))
+        return ask_gone(app, pane, text, title=str(getattr(item, "title", "")), ref=pane.ref(item))
     try:
         merge = open_entry(item.entry, Entry.from_text(text.rstrip() + "\n"), theirs)
     except MemdeckError as error:
-        return steps((context.fail(error), context.copy(text)))
+        app.say_error(error)
+        return app.copy(text)
 
-    def write(answers: Answers) -> Step:
+    def write(answers: Answers) -> None:
         try:
             texts = [answers[str(place)] for place, _ in enumerate(merge.differences)]
             settled = merge.settled(texts)
-            build = pane.from_source(fresh, settled.text, context.clock())
+            build = pane.from_source(fresh, settled.text, app.clock())
         except MemdeckError as error:
-            return steps((context.fail(error), context.copy(text)))
+            app.say_error(error)
+            return app.copy(text)
 
-        def otherwise(error: MemdeckError) -> Step:
+        def otherwise(error: MemdeckError) -> None:
             if isinstance(error, ConflictError):
-                return context.read_again(lambda: ask_source(context, pane, item, text))
-            return steps((context.copy(text), context.fail(error)))
+                return app.refresher.request(lambda: ask_source(app, pane, item, text))
+            app.copy(text)
+            return app.say_error(error)
 
         if build is None:
             return None
-        return context.change(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
+        return app.edits.change(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
 
     questions = [
         ThreeWayQuestion(str(place), one.name, one.base, one.ours, one.theirs)
@@ -91,45 +102,45 @@ def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = 
     ]
     if not questions:
         return write({})
-    return context.ask(
+    return app.overlays.ask(
         ThreeWay(CHANGED, questions, note=str(getattr(item, "title", ""))),
         write,
-        left=lambda: context.copy(text, "Nothing was written; your text is in the clipboard."),
+        left=lambda: app.copy(text, "Nothing was written; your text is in the clipboard."),
     )
 
 
 # Commands
 
 
-def ask_command(context: Context, error: ConflictError, title: str, write: Callable[[Mapping[str, str]], Step]) -> Step:
-    """Ask about values that a command sets and that others set meanwhile; return None if the error says too little."""
+def ask_command(app: MemdeckApp, error: ConflictError, title: str, write: Callable[[Mapping[str, str]], None]) -> None:
+    """Ask about values that a command sets and that others set meanwhile; show the error if it says too little."""
     questions = [
         ThreeWayQuestion(str(one["field"]), str(one["field"]), one["base"], one["ours"], one["theirs"])
         for one in error.details.get("conflicts") or ()
     ]
     if not questions:
-        return None
+        return app.say_error(error)
 
-    def answered(answers: Answers) -> Step:
+    def answered(answers: Answers) -> None:
         theirs = {one.name: one.theirs for one in questions}
         chosen = {name: text or "" for name, text in answers.items() if text != theirs[name]}
-        return write(chosen) if chosen else context.say("It stays as it is.")
+        return write(chosen) if chosen else app.say("It stays as it is.")
 
-    return context.ask(ThreeWay(CHANGED, questions, note=title), answered, left=lambda: answered({}))
+    return app.overlays.ask(ThreeWay(CHANGED, questions, note=title), answered, left=lambda: answered({}))
 
 
 # Changes that are taken back, and proposals
 
 
 def ask_sides(
-    context: Context,
+    app: MemdeckApp,
     title: str,
     clashes: Sequence[FileConflict],
     sides: Sides,
-    settle: Callable[[Take], Step],
+    settle: Callable[[Take], None],
     *,
     written: bool = True,
-) -> Step:
+) -> None:
     """Ask about each place that changed since; `settle` gets the choices. `written`: other texts may be typed."""
     told = [clash.json() for clash in clashes]
     questions = [
@@ -144,7 +155,7 @@ def ask_sides(
         for number, one in enumerate(told)
     ]
 
-    def answered(answers: Answers) -> Step:
+    def answered(answers: Answers) -> None:
         chosen: dict[Key, Choice] = {}
         for number, (clash, one) in enumerate(zip(clashes, told, strict=True)):
             # Where sides are equal, the current text counts first.
@@ -152,58 +163,59 @@ def ask_sides(
             answer = answers.get(str(number), one["theirs"])
             if answer not in meant and not written:
                 words = "a proposal takes one of the three sides"
-                return context.fail(UsageError("review.side", words, "edit it to say something else"))
+                return app.say_error(UsageError("review.side", words, "edit it to say something else"))
             chosen[clash.key] = meant.get(answer, Written(answer))
         return settle(taking_each(chosen))
 
     note = "Both changed the same. Newer changes stay; choose the text for each place."
-    return context.ask(ThreeWay(title, questions, note=note, sides=sides), answered)
+    return app.overlays.ask(ThreeWay(title, questions, note=note, sides=sides), answered)
 
 
 # Entries that are gone
 
 
 def ask_gone(
-    context: Context,
+    app: MemdeckApp,
     pane: Pane,
     typed: str,
     *,
     title: str,
     ref: str | None,
-    renamed: Callable[[Any], Step] | None = None,
-    again: Callable[[], Step] | None = None,
-    left: Callable[[], Step] | None = None,
-    done: Callable[[], Step] = lambda: None,
-) -> Step:
+    renamed: Callable[[Any], None] | None = None,
+    again: Callable[[], None] | None = None,
+    left: Callable[[], None] | None = None,
+    done: Callable[[], None] = lambda: None,
+) -> None:
     """Handle an entry that was removed or renamed meanwhile: find out which in a worker, then offer choices."""
-    workspace, now = context.workspace, context.clock()
+    workspace, now = app.shown_workspace, app.clock()
 
     def work() -> str | None:
         workspace.notice(now)
         kind, mark, digits = (ref or "").partition("#")
         return workspace.store.history.newer_name(f"{kind}#{digits[:10]}") if mark else None
 
-    def found(name: str | None) -> Step:
+    def found(name: str | None) -> None:
         fresh = None if name is None else pane.find(name)
-        return _choose(context, title, typed, fresh, renamed if fresh is not None else None, again, left, done)
+        return _choose(app, title, typed, fresh, renamed if fresh is not None else None, again, left, done)
 
-    return context.find(work, found)
+    return app.edits.ask(work, found)
 
 
 def _choose(
-    context: Context,
+    app: MemdeckApp,
     title: str,
     typed: str,
     fresh: Any,
-    renamed: Callable[[Any], Step] | None,
-    again: Callable[[], Step] | None,
-    left: Callable[[], Step] | None,
-    done: Callable[[], Step],
-) -> Step:
-    def copy() -> Step:
-        return steps((context.copy(typed, "Your text is in the clipboard."), done()))
+    renamed: Callable[[Any], None] | None,
+    again: Callable[[], None] | None,
+    left: Callable[[], None] | None,
+    done: Callable[[], None],
+) -> None:
+    def copy() -> None:
+        app.copy(typed, "Your text is in the clipboard.")
+        return done()
 
-    options: list[tuple[str, str, str, Callable[[], Step]]] = []
+    options: list[tuple[str, str, str, Callable[[], None]]] = []
     if renamed is not None:
         new = str(getattr(fresh, "title", "") or getattr(fresh, "name", ""))
         head, words = "This entry was renamed meanwhile", f"{title}\nis now called\n{new}"
@@ -220,4 +232,4 @@ def _choose(
     options.append(("d", "Discard it", "your text is lost", done))
     acts = {name: act for _, name, _, act in options}
     screen = Pick(head, [PickOption(name, name, note, key=key) for key, name, note, _ in options], words)
-    return context.ask(screen, lambda choice: acts[choice[1]](), left=left or copy)
+    return app.overlays.ask(screen, lambda choice: acts[choice[1]](), left=left or copy)

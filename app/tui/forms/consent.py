@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.tui.commands.conditions import MONITOR_GROUPS, tasks_of
-from app.tui.commands.context import ACTOR
-from app.tui.shell import Part
+from app.tui.shell import ACTOR, Part
 from memory.errors import MemdeckError, RefusedError
 from memory.systems import asks_of_all, entrust
 from memory.trust.consent import Ask, ConsentDecision, Trust
@@ -222,8 +221,7 @@ class ConsentPart(Part):
 
         self.app.edits.ask(work, done, self._failed, group="consent")
 
-    def _failed(self, error: MemdeckError) -> bool:
-        """Let keys count again; the error is shown as any other."""
-        del error
+    def _failed(self, error: MemdeckError) -> None:
+        """Show the error, and let keys count again."""
         self._coming = False
-        return False
+        self.app.say_error(error)

@@ -138,13 +138,13 @@ class FormSession(Part):
             self.app.say("Nothing was changed.")
             return
         asked = ask_fields(
-            self.app.context,
+            self.app,
             sheet,
             values,
             lambda: self.show(sheet, values),
             lambda answers: self.write(sheet, values, answers),
         )
-        if asked is not None:
+        if asked:
             return
         if not shown and sheet.tries > MOST_TRIES:
             self.show(sheet, values, "Another program keeps changing this entry.")
@@ -171,15 +171,11 @@ class FormSession(Part):
             self.show(sheet, final)
             return
 
-        def otherwise(error: MemdeckError) -> bool:
-            self._failed(sheet, final, error)
-            return True
-
         self.app.edits.change(
             plan.operation,
             guarded(plan, changed, build),
             then=lambda _: self.app.form_drafts.end(sheet),
-            otherwise=otherwise,
+            otherwise=lambda error: self._failed(sheet, final, error),
             follow=True,
         )
 
@@ -242,7 +238,7 @@ class FormSession(Part):
             from app.tui.commands.operations import run
 
             with suppress(KeyError):  # There is no such operation any more.
-                run(self.app.context, words, draft.values, draft.id)
+                run(self.app, words, draft.values, draft.id)
                 return
         when = f"{draft.time.astimezone(self.app.zone):%Y-%m-%d %H:%M}"
         if draft.new:
@@ -280,7 +276,7 @@ class FormSession(Part):
                 self.show(sheet, dict(draft.values), "The entry was renamed meanwhile.")
 
         ask_gone(
-            self.app.context,
+            self.app,
             pane,
             typed,
             title=draft.title,
@@ -295,9 +291,9 @@ class FormSession(Part):
         """Restore the removed entry of a draft, then open its form with what was typed."""
         source, file, section = draft.source or "", draft.file, draft.section
 
-        def otherwise(_: MemdeckError) -> bool:
+        def otherwise(error: MemdeckError) -> None:
             self.app.form_drafts.give_back(draft)
-            return False
+            self.app.say_error(error)
 
         self.app.edits.change(
             "restore",

@@ -49,7 +49,7 @@ def key_state(now: Situation) -> KeyState:
     held = frozenset(now.holding(CONDITIONS))
     named = tuple([needs.named(now, bulk) for needs, bulk in NAMED if needs.named is not None and needs in held])
     enter = None
-    if now.pane is not None and now.item is not None and not now.context.shows_one_pane:
+    if now.pane is not None and now.item is not None and not now.app.shows_one_pane:
         enter = now.pane.enter_words
     return KeyState(now.pane_id, held, bool(now.selected), named, enter)
 

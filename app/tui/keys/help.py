@@ -124,13 +124,13 @@ def palette_rows(app: MemdeckApp, recent: Sequence[str]) -> list[CommandRow]:
     """Return all commands that work now and the operations of the memory systems, those used last first."""
     live = [one for one in COMMANDS if one.id != "app.palette" and app.allows(one)]
     rows = {one.id: _row(app, one, "") for one in live}
-    rows |= {one.does: CommandRow("", one.does, one.sentence.rstrip("."), "", one.does) for one in listed(app.context)}
+    rows |= {one.does: CommandRow("", one.does, one.sentence.rstrip("."), "", one.does) for one in listed(app)}
     return [rows[name] for name in dict.fromkeys((*(name for name in recent if name in rows), *rows))]
 
 
 def key_rows(screen: Screen[object], app: MemdeckApp) -> list[CommandRow]:
     """Return the keys of the pane and those that work everywhere, by group; those that do nothing now say why."""
-    name_of, state, pane = name_of_keys(app), key_state(Situation(app.context)), app.pane
+    name_of, state, pane = name_of_keys(app), key_state(Situation(app)), app.pane
     own = "Here" if pane is None else pane.title
     found: dict[tuple[str, str], CommandRow] = {}
     # Keys of a part of the pane, such as its calendar, come before those of its entries.

@@ -1,8 +1,8 @@
 """Every command of the application, once: its stable id, its keys, what does it, and its word in the footer.
 
 Key bindings, the hints of the footer, the help, the palette and `docs/keys.md` derive from this table. `does` names a
-function of a module in `app.tui.commands`, which gets the context, or a method of a part of the application. The first
-line of its docstring is the command's sentence.
+function of a module in `app.tui.commands`, which gets the application, or a method of one of its parts. The first line
+of its docstring is the command's sentence.
 """
 
 from __future__ import annotations
@@ -62,7 +62,6 @@ class Command(NamedTuple):
 
 
 PARTS = {
-    "context": "app.tui.commands.context:Context",
     "consent": "app.tui.forms.consent:ConsentPart",
     "edits": "app.tui.live.edits:Edits",
     "fleet": "app.tui.live.fleet:AllWorkspaces",

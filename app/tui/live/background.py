@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
-from app.tui.commands.context import JobView
 from app.tui.shell import Part, Progress, ThreadReport, internal
 from memory.errors import MemdeckError
 from memory.files.snapshot import Snapshot
@@ -104,9 +103,11 @@ class Jobs(Part):
         words: str,
         work: Callable[[Job], Any],
         then: Callable[[Any], object],
-        failed: Callable[[MemdeckError], object],
+        failed: Callable[[MemdeckError], object] | None = None,
     ) -> Job | None:
-        """Run `work` in a thread; `then` gets its result, `failed` its error, both in the application's thread."""
+        """Run `work` in a thread; `then` gets its result, `failed` its error (default: a message), both in the
+        application's thread.
+        """
         if self._left:
             return None
         job = Job(words, threading.Event(), lambda: self.post(Progress(self.show)))
@@ -115,7 +116,7 @@ class Jobs(Part):
             try:
                 report = partial(then, work(job))
             except Exception as found:
-                report = partial(failed, found if isinstance(found, MemdeckError) else internal(found))
+                report = partial(failed or self._failed, found if isinstance(found, MemdeckError) else internal(found))
             self.post(ThreadReport(partial(self._ended, job, report)))
 
         job.thread = threading.Thread(target=run, name=f"job-{words}", daemon=True)
@@ -127,6 +128,10 @@ class Jobs(Part):
         self.show()
         self.app.refresh_keys()
         return job
+
+    def _failed(self, error: MemdeckError) -> None:
+        self.app.say_error(error)
+        self.app.refresher.request()
 
     def post(self, message: Message) -> None:
         """Send a message to the application, which may have ended meanwhile."""
@@ -283,7 +288,7 @@ class Schedule(Part):
         environ, workspace = self.app.environ, self.app.workspace
         return Addresses(config_home(environ), environ, workspace=None if workspace is None else workspace.root)
 
-    def services(self, job: JobView) -> WatchServices:
+    def services(self, job: Job) -> WatchServices:
         """Return the services that a run of monitors uses; `job` shows its progress and can cancel it."""
         environ = self.app.environ
         return WatchServices(

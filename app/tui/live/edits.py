@@ -11,8 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from app.tui.commands.context import ACTOR, Otherwise
-from app.tui.shell import Part, ThreadReport
+from app.tui.shell import ACTOR, Otherwise, Part, ThreadReport
 from memory.errors import BlockedError, MemdeckError
 from memory.files import MEMORY_FILES
 from memory.history.changes import file_name
@@ -115,7 +114,7 @@ class Edits(Part):
         taken_back: bool = False,
         follow: bool = False,
     ) -> None:
-        """Write an edit. `then` gets the outcome; `otherwise` gets an error and returns whether it handled it.
+        """Write an edit. `then` gets the outcome; `otherwise` gets an error, which is shown without it.
 
         With `taken_back` the message says which key undoes the change. With `follow` the cursor goes to the changed
         entry, unless the user moved elsewhere meanwhile.
@@ -138,7 +137,7 @@ class Edits(Part):
             if follow and stays():
                 self._go_to(outcome)
 
-        self.run(write, shown, otherwise, taken_back=taken_back)
+        self.write(write, otherwise, then=shown, taken_back=taken_back)
 
     def _call(self, call: Call, now: datetime) -> Outcome:
         """Run an operation, and remember its changes as made here."""
@@ -146,7 +145,7 @@ class Edits(Part):
 
         history = self.workspace.store.history
         newest = history.state()[0]
-        outcome = outcome_of(self.app.context, call, now)
+        outcome = outcome_of(self.app, call, now)
         made = history.state()[0] - newest
         self._made.update(record.id for record in (history.list(made) if made > 0 else ()))
         return outcome
@@ -200,7 +199,7 @@ class Edits(Part):
     def ask(
         self,
         work: Callable[[], T],
-        then: Callable[[T], object],
+        then: Callable[[T], object] = lambda _: None,
         otherwise: Otherwise | None = None,
         *,
         group: str = "change",
@@ -259,17 +258,17 @@ class Edits(Part):
             done = turn(workspace, actor=ACTOR, now=now)
             return Outcome(done.change, done.change.summary + self._whereabouts(done, now))
 
-        def otherwise(error: MemdeckError) -> bool:
+        def otherwise(error: MemdeckError) -> None:
             if error.code == "change.none":
                 self.app.say("Nothing to undo." if back else "Nothing to redo.")
-                return True
-            return False
+            else:
+                self.app.say_error(error)
 
         def follow(_: Outcome) -> None:
             if pane is not None and before is not None and stays():
                 pane.go_to_what_came(before)
 
-        self.run(write, follow, otherwise)
+        self.write(write, otherwise, then=follow)
 
     def _whereabouts(self, turned: TakenBackChange, now: datetime) -> str:
         """Return the pane or folder of a change if another one is open, and when and where it was made if not here.
@@ -298,12 +297,12 @@ class Edits(Part):
             return f"{words}, made at the command line, {when}"
         return f"{words}, made {'before this start' if record.time < self._began else 'in another memdeck'}, {when}"
 
-    def run(
+    def write(
         self,
         write: Callable[[], Outcome],
-        then: Callable[[Outcome], object] | None = None,
         otherwise: Otherwise | None = None,
         *,
+        then: Callable[[Outcome], object] | None = None,
         taken_back: bool = False,
     ) -> None:
         """Write in a worker; `then`, `otherwise` and `taken_back` as in `change`."""
@@ -332,7 +331,7 @@ class Edits(Part):
             def answered(yes: bool | None) -> None:
                 if yes:
                     grant(self.app.clock())
-                    self.run(asked.write, asked.then, asked.otherwise, taken_back=asked.taken_back)
+                    self.write(asked.write, asked.otherwise, then=asked.then, taken_back=asked.taken_back)
                 else:
                     self._refused(error, asked.otherwise)
 
@@ -384,6 +383,11 @@ class Edits(Part):
         self._refused(error, otherwise)
 
     def _refused(self, error: MemdeckError, otherwise: Otherwise | None) -> None:
-        if otherwise is None or not otherwise(error):
-            self.app.say_error(error)
+        (otherwise or self.app.say_error)(error)
+        self.app.refresher.request()
+
+    def wrote(self) -> None:
+        """Note that something was written beside `change`, and read the files again."""
+        self.app.outside_changes.changed()
+        self.app.schedule.files_changed(frozenset())
         self.app.refresher.request()

@@ -9,8 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.tui.commands.context import ACTOR
-from app.tui.shell import Part, ThreadReport
+from app.tui.shell import ACTOR, Part, ThreadReport
 from memory.errors import MemdeckError
 from memory.history.changes import file_name, views_of
 from memory.history.outside import LostFile, OutsideRemoval, lost_files, outside_removals
@@ -58,7 +57,7 @@ class OutsideChanges(Part):
         """The files that are missing or empty, as the reading thread last found them."""
         self.lost: tuple[LostFile, ...] = ()
         """Those of them that are recorded in the change log."""
-        self.reversals: list[Callable[[], object]] = []
+        self.reversals: list[Callable[[], None]] = []
         """What undo does first, the last one next: decisions since the last change, which no log of changes has."""
 
     def look(self, now: datetime) -> bool:
@@ -127,12 +126,17 @@ class OutsideChanges(Part):
             return True
         return self._turns[way == "redo"] or (way == "undo" and bool(self.reversals))
 
-    def may_undo_or_redo(self, way: str, *, writing: bool) -> bool:
+    def may_undo_or_redo(self, way: str) -> bool:
         """Return whether there is something to undo or redo, or may be, because something is or was written since the
         refresh.
         """
-        settled = self._sure and not writing and self.app.refresher.idle
+        settled = self._sure and self.app.edits.idle and self.app.refresher.idle
         return not settled or self.can_undo_or_redo(way)
+
+    def undo_next(self, act: Callable[[], None]) -> None:
+        """Let undo call `act` next, unless something is written before."""
+        self.reversals.append(act)
+        self.app.refresh_keys()
 
     def changed(self) -> None:
         """Note that a change was written: what can be undone is known after the next refresh."""

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
 
-from app.tui.commands.context import ACTOR
 from app.tui.main_screen import entry_of
-from app.tui.shell import Part, ThreadReport
+from app.tui.shell import ACTOR, Part, ThreadReport
 from memory.base.clock import Moment
 from memory.base.problems import Problem
 from memory.base.safe_text import visible

@@ -1,15 +1,15 @@
-"""What the tests of commands share: a context without an application, over a real workspace and a pane that read it."""
+"""What the tests of commands share: what they use of the application, over a real workspace and a pane that read it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Any, NamedTuple
 
 from textual.geometry import Size
 
-from app.tui.keys.registry import BY_ID
+from app.tui.keys.registry import BY_ID, PARTS
 from app.tui.shell import panes_by_id
 from memory.workspace import Outcome, Workspace
 from tests.app.tui.tui_helpers import NOW
@@ -18,7 +18,7 @@ from widgets.text.glyphs import UNICODE, Glyphs
 
 
 class Done(NamedTuple):
-    """What a command did, by the name of the context's method."""
+    """What a command did, by the name of the method of a part of the application."""
 
     name: str
     arguments: tuple[Any, ...]
@@ -27,18 +27,15 @@ class Done(NamedTuple):
 
 @dataclass
 class CommandContext:
-    """A context as commands see it; nothing runs, and no screen is there."""
+    """The application as commands see it; nothing runs, and no screen is there."""
 
-    workspace: Workspace
-    pane: Pane
+    shown_workspace: Workspace
+    shown_pane: Pane
     environ: Mapping[str, str] = field(default_factory=dict)
     glyphs: Glyphs = UNICODE
     safe: bool = False
     zone: tzinfo = UTC
     size: Size = field(default_factory=lambda: Size(120, 36))
-    removals: Sequence[Any] = ()
-    lost: Any = None
-    views: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def clock(self) -> datetime:
         """The time in all tests."""
@@ -48,8 +45,15 @@ class CommandContext:
         """The first key of an action."""
         return BY_ID[action_id].keys[0]
 
-    def __getattr__(self, name: str) -> Callable[..., Done]:
+    @property
+    def pane(self) -> Pane:
+        """The open pane."""
+        return self.shown_pane
+
+    def __getattr__(self, name: str) -> Any:
         """What commands do is only recorded."""
+        if name in PARTS:
+            return self
         return lambda *arguments, **options: Done(name, arguments, options)
 
 
@@ -80,7 +84,7 @@ def written(context: CommandContext, done: Done) -> Outcome:
     """Write an edit as the application does, under the name that the command gives it."""
     assert done.name == "change", done
     operation, build = done.arguments
-    return context.workspace.change(operation, build, actor="human", now=NOW)
+    return context.shown_workspace.change(operation, build, actor="human", now=NOW)
 
 
 def text_of(workspace: Workspace, name: str = "tasks.md") -> str:

@@ -96,7 +96,7 @@ def test_a_field_that_somebody_else_set_is_asked_about(workspace: Workspace) -> 
     written(context, answered(asked, {"assigned": "alice"}))
     assert "assigned: alice" in text_of(workspace)
     assert answered(asked, None) == ("say", ("It stays as it is.",), {})
-    assert step.options["otherwise"](MemdeckError("file.locked", "busy")) is None
+    assert step.options["otherwise"](MemdeckError("file.locked", "busy")).name == "say_error"
 
 
 def test_a_completed_card_is_not_started(workspace: Workspace) -> None:
@@ -113,18 +113,6 @@ def test_without_an_active_plan_there_is_none_to_belong_to(workspace: Workspace)
     """No menu of nothing: it is said."""
     done = tasks.plan(context_over(workspace, "tasks", "Deploy"))
     assert done == ("say", ("No active plan.",), {})
-
-
-def test_a_task_is_split_in_a_form(workspace: Workspace) -> None:
-    """The form has a line for each part; what it builds replaces the task by them."""
-    context = context_over(workspace, "tasks", "Sweep")
-    step = tasks.split(context)
-    assert step.name == "form"
-    build = step.arguments[1].build({}, {"parts": "Kitchen\nCellar"}, context.clock())
-    assert callable(build)
-    workspace.change("tasks.split", build, actor="human", now=context.clock())
-    assert "Kitchen" in text_of(workspace)
-    assert "Cellar" in text_of(workspace)
 
 
 def test_a_note_about_a_task_goes_into_the_journal(workspace: Workspace) -> None:

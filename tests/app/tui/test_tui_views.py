@@ -135,8 +135,6 @@ async def test_views_are_kept_under_a_name(workspace: Workspace) -> None:
         await press(pilot, "V", "x")
         assert "by weight" not in screen_text(app)
         assert app.pane_state.saved_views("tasks") == {}
-        app.pane_state.keep_view("tasks", "old", {"sort": "file order, reversed"})
-        assert app.pane_state.saved_views("tasks") == {"old": {"sort": "unsorted, reversed"}}
 
 
 def _body(data: bytes) -> bytes:
