@@ -15,7 +15,7 @@ from memory.base.secrets import mask
 from memory.curated.curated import Curated
 from memory.curated.extract.turns import take_turn
 from memory.curated.files.names import is_segment
-from memory.curated.model import OperationCall
+from memory.curated.model import OperationCall, is_dream_file
 from memory.curated.providers.calls import ask, safe_text
 from memory.curated.recall.recall import RecallOptions, recall, turn_block
 from memory.curated.recall.snapshot import capture
@@ -31,8 +31,8 @@ NOTES = 4096
 """Characters of a provider's notes that must survive the compaction of a session."""
 SECONDS = 6.0
 """Seconds that one event may take: clients wait ten seconds, and starting takes part of that."""
-_LINE = re.compile(r"- \[(.+?)\]\(")
-"""A line of an index, with the name of its memory."""
+_LINE = re.compile(r"- \[(.+?)\]\((.+?)\)")
+"""A line of an index, with the name and the file of its memory."""
 _QUERY = 500
 _ID = 100
 """Characters of a session's id; a resumed session has a number after it."""
@@ -158,12 +158,14 @@ class CuratedSession:
 
 
 def _untold(snapshot: str, told: str) -> str:
-    """Return the indexes of a snapshot without the lines of memories that a text has; empty where nothing is left."""
+    """Return the indexes of a snapshot without the lines of dreams and of memories that a text has; empty where nothing
+    is left."""
     parts = snapshot.partition("\n## Memory Taxonomy")[0].split("\n## ")[1:]
     kept = []
     for part in parts:
         heading, *lines = part.splitlines()
-        lines = [one for one in lines if not ((found := _LINE.match(one)) and f" {found[1]} (" in told)]
+        named = ((line, _LINE.match(line)) for line in lines)
+        lines = [line for line, one in named if not (one and (f" {one[1]} (" in told or is_dream_file(one[2])))]
         if any(line.strip() and not line.startswith("*") for line in lines):  # more than a note about the index
             kept.append("\n".join([f"## {heading}", *lines]))
     return "\n".join(kept)

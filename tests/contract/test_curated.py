@@ -128,18 +128,18 @@ def dreamt(place: Place) -> str:
 
 
 def test_a_dream_is_listed_and_never_recalled(workspace: Place) -> None:
-    """Its sources are told and found as before; neither the brief, a search nor a block has it, even edited."""
+    """Its sources are told and found as before; neither a hook, a search nor a block has it, even edited."""
     file = dreamt(workspace)
     assert file in names(workspace)
     edited = workspace.read(f"{MEMORY}/{file}").replace(b"gathered", b"put together").decode()
-    for _ in range(2):
+    for turn in range(2):
         found = workspace.json("curated", "search", "marble quarry opens")["results"]
         assert found[0]["memory"]["filename"] == "project_stone-marble.md"
         assert file not in {one["memory"]["filename"] for one in found}
         assert "Dreaming" not in workspace.json("curated", "recall", "block", "marble quarry opens")["text"]
-        brief = workspace.json("prompt")["text"]
-        assert "marble quarry" in brief
-        assert "Dreaming" not in brief
+        brief = workspace("hook", "session-start", "--client", "codex", given=json.dumps({"session_id": str(turn)}))
+        assert "marble quarry" in brief.out
+        assert "Dreaming" not in brief.out
         workspace("curated", "edit", file, "--content", edited.partition("\n---\n")[2])
 
 
