@@ -11,25 +11,20 @@ from typing import NamedTuple
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
 from memory.errors import MemdeckError
-from memory.search.entries import path_of
 from memory.search.records import FileRecords, Record
-from memory.state.git import gone_paths
 from memory.storage import PrivateState
 from memory.storage.fsio import make_folder
 from memory.storage.safe_open import version_of
 from memory.system import Advice, BriefLine, System
-from memory.systems.at_rest import file_stamp
 from memory.workspace import Workspace
 
 from .care import mends_of, problems_in
-from .claims import Text, contradictions
 from .exchange import take
 from .folders import ClientFolder, FolderWriter, Lost, folder_named, lost_of, notice, read_folder, record_of
 from .index import holds_text
 from .instructions import Instructions, instructions, with_memory
 from .memories import KIND, files_of, read_memory
-from .proof import Repository, stale_problems
-from .sources import INDEX, TITLES, Moved, Source, claude_folder, moved_from, project_root, sources
+from .sources import INDEX, TITLES, Moved, Source, claude_folder, moved_from, sources
 from .stores import ClientStore
 
 _LASTING = ("knowledge", "contacts", "facts", "typed", "state", "curated")
@@ -163,7 +158,7 @@ class ClientMemories(System):
         return tuple(one for one in found if names is None or one.file in names)
 
     def _checked(self) -> tuple[Problem, ...]:
-        """Return the findings about folders and texts; the last ones as long as neither they nor the history change."""
+        """Return the findings about the folders; the last ones as long as no memory of any system changes."""
         look, workspace = self.look(), self.workspace
         others = [
             record
@@ -171,16 +166,9 @@ class ClientMemories(System):
             if system.name != self.name
             for record in system.records(_LASTING, {})
         ]
-        files = {one.shown: one for one in instructions(workspace.root, workspace.home, os.environ)}
-        texts = [Text(one.shown, one.text) for one in files.values()]
-        texts += [Text(one.file, one.text, 0, one.date) for folder in look.folders for one in folder.memories]
-        texts += [Text(path_of(one.kind, one.file), one.text, one.line, one.date) for one in others]
-        git = project_root(workspace.root) / ".git"
-        state = (look.folders, texts, file_stamp(str(git / "logs/HEAD")), file_stamp(str(git / "index")))
+        state = (look.folders, [(one.file, one.title, one.text) for one in others])
         if self._known is None or self._known[0] != state:
-            found = [*problems_in(look.folders, others), *contradictions(texts)]
-            found += stale_problems(texts, Repository(workspace.root, gone_paths))
-            self._known = (state, tuple(found))
+            self._known = (state, tuple(problems_in(look.folders, others)))
         return self._known[1]
 
     def _deleted(self) -> Iterator[Problem]:

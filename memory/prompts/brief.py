@@ -11,6 +11,7 @@ from datetime import datetime
 from memory.base.told import why_not
 from memory.base.words import content_words
 from memory.errors import MemdeckError
+from memory.proof.findings import findings_of
 from memory.registry import system_name
 from memory.search.hits import FoundEntry, Hit
 from memory.search.query import plain_query
@@ -23,7 +24,7 @@ from memory.workspace import Workspace
 
 from .acts import concerns, parts_asked, says_something, without_contractions
 from .choices import Kind, agent_name, read_choices
-from .compose import AgentPrompt, PromptBlock, composed
+from .compose import AgentPrompt, PromptBlock, composed, safe_line
 from .content import content_of, shortened
 
 DEFAULT_BUDGET = 1_000
@@ -50,6 +51,8 @@ _INTENT_END = re.compile(r"[.?!;:]+(?:\s|$)|[。？！；\n]|,?\s+(?:and|then|al
 _MOST_INTENTS, _MOST_RULES, _SEARCHED, _FOUND, _EACH = 8, 3, 16, 8, 6
 _LENGTH, _MESSAGE_LENGTH = 420, 360
 """Characters of the content of an entry in a brief, and for a message."""
+_DOUBT = 160
+"""Characters of what is in doubt about an entry."""
 _LEAST_NEWS, _FROM_BEST = 5, 0.45
 _LEAST_WORDS = 3
 _ASSIGNED = ("overdue", "today", "week", "running")
@@ -241,7 +244,16 @@ def _composed(workspace: Workspace, blocks: list[PromptBlock], budget: int, *, t
         same = [one for one in known if block.ref in (one.ref, one.derived) or block.title == one.title]
         return bool(same) and all(one.approved for one in same)
 
-    return composed(blocks, budget, "workspace", may_tell, tells_rest=tells_rest)
+    return composed(_doubted(workspace, blocks), budget, "workspace", may_tell, tells_rest=tells_rest)
+
+
+def _doubted(workspace: Workspace, blocks: list[PromptBlock]) -> list[PromptBlock]:
+    """Return blocks that say behind the entry that it names what is gone, or that a newer one says otherwise."""
+    doubts: dict[str | None, str] = {}
+    with suppress(MemdeckError, OSError):
+        for one in findings_of(workspace):
+            doubts.setdefault(one.ref, f" [{safe_line(one.told)[:_DOUBT]}]")
+    return [one._replace(text=one.text + doubts.get(one.ref, "")) for one in blocks]
 
 
 def _chosen(blocks: list[PromptBlock], choices: Mapping[str, Kind]) -> list[PromptBlock]:

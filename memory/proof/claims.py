@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from memory.base.problems import Problem
 from memory.base.words import stem
 
 _MOST_LINES = 4_000
@@ -66,53 +65,59 @@ _COMMANDS = frozenset(
 _PAIR = re.compile(r"^\W*([A-Za-z][A-Za-z /_-]{2,30}?)[\*_`]*\s*[:=]\s*[\*_]*\s*(\S.*)$")
 
 
+class Text(NamedTuple):
+    """A text whose lines are compared; `line` is that of its beginning, from 0. `date` is when it was written.
+
+    `ref` is that of the entry, the name of the file where it is no entry. `source` says that its lines are those of the
+    file.
+    """
+
+    file: str
+    text: str
+    line: int
+    date: str
+    ref: str
+    title: str
+    source: bool = True
+
+
 class Claim(NamedTuple):
-    """The claim of one line: the key of its subject, the value, its place, and its words."""
+    """The claim of one line: the key of its subject, the value, the line from 0, its words, and the text around it."""
 
     key: str
     value: str
-    file: str
     line: int
-    text: str
-    date: str = ""
+    words: str
+    of: Text
 
 
-class Text(NamedTuple):
-    """A text whose lines are compared; `line` is that of its beginning, from 0. `date` is when it was written."""
-
-    file: str
-    text: str
-    line: int = 0
-    date: str = ""
-
-
-def contradictions(texts: Iterable[Text]) -> Iterator[Problem]:
-    """Yield a note for each two files that say another value of one thing, at the older of the two."""
+def contradictions(texts: Iterable[Text]) -> Iterator[tuple[Claim, Claim]]:
+    """Yield each two claims of different entries that say another value of one thing, the older first."""
     known: dict[str, dict[str, list[Claim]]] = {}
     for text in texts:
         for claim in claims_of(text):
             known.setdefault(claim.key, {}).setdefault(claim.value, []).append(claim)
     told: set[tuple[str, int, str, int]] = set()
     for values in known.values():
-        by_file: dict[str, set[str]] = {}
+        by_entry: dict[str, set[str]] = {}
         for value, claims in values.items():
             for claim in claims:
-                by_file.setdefault(claim.file, set()).add(value)
-        # A file that names several values of one thing means several things.
-        single = [claim for claims in values.values() for claim in claims if len(by_file[claim.file]) == 1]
+                by_entry.setdefault(claim.of.ref, set()).add(value)
+        # An entry that names several values of one thing means several things.
+        single = [claim for claims in values.values() for claim in claims if len(by_entry[claim.of.ref]) == 1]
         yield from _told(single, told)
 
 
-def _told(claims: Sequence[Claim], told: set[tuple[str, int, str, int]]) -> Iterator[Problem]:
-    newest = max(claims, key=lambda one: one.date, default=None)
+def _told(claims: Sequence[Claim], told: set[tuple[str, int, str, int]]) -> Iterator[tuple[Claim, Claim]]:
+    newest = max(claims, key=lambda one: one.of.date, default=None)
     for one in claims:
-        if newest is None or one.value == newest.value or one.file == newest.file or _covers(one.value, newest.value):
+        same = newest is None or one.value == newest.value or one.of.ref == newest.of.ref
+        if newest is None or same or _covers(one.value, newest.value):
             continue
-        place = (one.file, one.line, newest.file, newest.line)
+        place = (one.of.ref, one.line, newest.of.ref, newest.line)
         if place not in told:
             told.add(place)
-            words = f"{_short(one.text)!r}, but {newest.file}:{newest.line + 1} says {_short(newest.text)!r}"
-            yield Problem("note", one.file, one.line + 1, "memory.contradiction", words)
+            yield one, newest
 
 
 def _covers(one: str, other: str) -> bool:
@@ -120,19 +125,14 @@ def _covers(one: str, other: str) -> bool:
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 80 else text[:79] + "…"
-
-
 def lines_of(text: Text) -> Iterator[tuple[int, str, bool]]:
     """Yield the first lines of a text but the fences, each with its number and whether it is in a code block."""
     inside = False
-    for number, line in enumerate(text.text.split("\n")[:_MOST_LINES], text.line):
+    for number, line in enumerate(text.text.split("\n")[:_MOST_LINES]):
         if _FENCE.match(line):
             inside = not inside
         else:
-            yield number, line, inside
+            yield text.line + (number if text.source else 0), line, inside
 
 
 def claims_of(text: Text) -> Iterator[Claim]:
@@ -140,7 +140,7 @@ def claims_of(text: Text) -> Iterator[Claim]:
     for number, line, inside in lines_of(text):
         if not inside and 8 <= len(line) <= _LONGEST and not line.lstrip().startswith(("#", "|", "<")):
             for key, value in _said(line):
-                yield Claim(key, value, text.file, number, line.strip(" \t\r-*"), text.date)
+                yield Claim(key, value, number, " ".join(line.strip(" \t\r-*").split()), text)
 
 
 def _said(line: str) -> Iterator[tuple[str, str]]:

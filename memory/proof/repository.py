@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -17,7 +17,6 @@ from typing import Literal, NamedTuple
 from pathspec import GitIgnoreSpec
 
 from memory.base.ignored import ignored_by
-from memory.base.problems import Problem
 from memory.document.lines import decode
 from memory.storage.safe_open import read_within
 
@@ -147,13 +146,3 @@ def proofs_of(text: Text, repository: Repository) -> Iterator[tuple[int, Proof]]
                 yield number, repository.script("npm", found[1])
             for found in _TARGET.finditer(line):
                 yield number, repository.script(found[1], found[2])
-
-
-def stale_problems(texts: Iterable[Text], repository: Repository) -> Iterator[Problem]:
-    """Yield a warning for each entry that names something which is gone or has another name now."""
-    for text in texts:
-        told: set[str] = set()
-        for line, proof in proofs_of(text, repository):
-            if proof.band in ("changed", "gone") and proof.words not in told:
-                told.add(proof.words)
-                yield Problem("warning", text.file, line + 1, f"memory.{proof.band}", proof.words)

@@ -12,6 +12,7 @@ from memory.errors import MemdeckError
 from memory.history.outside import lost_files
 from memory.maintenance.report import Report
 from memory.monitoring.run.schedule import overdue_problems
+from memory.proof.findings import problems_of as doubts
 from memory.registry import REGISTRY, broken
 from memory.search.records import Record
 from memory.search.searcher import Searcher
@@ -75,14 +76,14 @@ def check_all(
                     found += [problem_of(name, error) for error in workspace.failures(name, now)]
             found += load_problems()
             found += overdue_problems(workspace, now)
-        return tuple(dict.fromkeys([*found, *suspicious_problems(workspace)]))
+        return tuple(dict.fromkeys([*found, *doubts(workspace), *suspicious_problems(workspace)]))
     found = []
     left = list(names)
     for system in reversed(systems):
         mine = [name for name in left if system.owns(name) or system is systems[0]]
         left = [name for name in left if name not in mine]
         found[:0] = system.check(mine) if mine else ()
-    return (*found, *suspicious_problems(workspace, names))
+    return (*found, *doubts(workspace, names), *suspicious_problems(workspace, names))
 
 
 def records_of_all(

@@ -131,6 +131,8 @@ VERBS: tuple[tuple[str, Json], ...] = (
     ("review list", {}),
     ("review show", {"proposal_id": "00000"}),
     ("check", {}),
+    ("still-true", {"ref": "nothing like it"}),
+    ("supersede", {"ref": "nothing like it"}),
     ("doctor", {}),
     ("archive", {"dry_run": True}),
     ("prune", {"dry_run": True}),

@@ -1,0 +1,218 @@
+"""Entries in doubt: they name what is gone or has another name now, or a newer entry says otherwise.
+
+A person says that an entry is still true; that holds as long as the same is found. Reading an entry changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memory.base.problems import Problem
+from memory.base.values import folded
+from memory.clients.instructions import instructions
+from memory.clients.sources import project_root
+from memory.errors import AmbiguousError, NotFoundError, RefusedError
+from memory.search.entries import path_of
+from memory.search.records import derived_ref
+from memory.state.git import gone_paths
+from memory.storage.changes import may_need_review
+from memory.storage.own_folders import StateFolder
+from memory.storage.private.answers import Answers
+from memory.storage.private.settings import Settings
+from memory.workspace import Workspace
+
+from .claims import Claim, Text, contradictions
+from .repository import Repository, proofs_of
+
+_LASTING = ("knowledge", "contacts", "facts", "typed", "state", "curated", "memory")
+"""The kinds of entries that say what holds: no tasks, and no history."""
+_SOURCES = ("typed", "curated", "memory")
+"""Those whose text is that of the file, line by line."""
+_MOST = 1_000
+
+
+class Finding(NamedTuple):
+    """One reason to doubt an entry: `band` is `gone`, `changed` or `older`, `subject` names the reason.
+
+    `ref` is that of the entry, or the file where it is none; `other` and `newer` are ref and title of the newer one.
+    `line` is from 0.
+    """
+
+    ref: str
+    title: str
+    file: str
+    line: int
+    band: str
+    words: str
+    subject: str
+    other: str = ""
+    newer: str = ""
+
+    @property
+    def told(self) -> str:
+        """What agents are told of it, in a few words: none of the other entry's own."""
+        return f"older: {self.other} says otherwise" if self.other else f"{self.band}: {self.words}"
+
+    def problem(self) -> Problem:
+        """Return it as a finding of `check`."""
+        code = "memory.contradiction" if self.other else f"memory.{self.band}"
+        hint = f"; settle it: `memdeck still-true {self.ref}`, or supersede" if "#" in self.ref else ""
+        words = self.words + hint
+        return Problem("note" if self.other else "warning", self.file, self.line + 1, code, words)
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {**self._asdict(), "line": self.line + 1, "other": self.other or None, "newer": self.newer or None}
+
+
+def findings_of(workspace: Workspace) -> tuple[Finding, ...]:
+    """Return the entries in doubt, without those that a person called still true."""
+    known = _CONFIRMED.read(workspace.state)
+    return tuple(
+        one
+        for one in _every(workspace)
+        if one.subject not in known.get(one.ref, ()) and one.subject not in known.get(one.other, ())
+    )
+
+
+def problems_of(workspace: Workspace, names: Collection[str] | None = None) -> list[Problem]:
+    """Return the entries in doubt as findings of `check`, of all files or of those named."""
+    return [one.problem() for one in findings_of(workspace) if names is None or one.file in names]
+
+
+def confirm(workspace: Workspace, said: str, *, actor: str, now: datetime) -> tuple[Finding, ...]:
+    """Keep that an entry is still true, and return what was in doubt about it; errors as `doubts_of`.
+
+    RefusedError `proof.person_only` for agents.
+    """
+    _refuse_agents(actor)
+    ref, found = doubts_of(findings_of(workspace), said)
+
+    def change(known: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+        others = {key: value for key, value in known.items() if key != ref}
+        subjects = dict.fromkeys([*known.get(ref, ()), *(one.subject for one in found)])
+        return dict([*others.items(), (ref, list(subjects)[-_MOST:])][-_MOST:])
+
+    _CONFIRMED.change(workspace.state, change, command="still-true", now=now)
+    return found
+
+
+def withdraw(workspace: Workspace, ref: str, *, actor: str, now: datetime) -> str:
+    """Forget that a person called an entry still true, and return its ref.
+
+    RefusedError `proof.person_only` for agents, NotFoundError `proof.not_found`.
+    """
+    _refuse_agents(actor)
+    known = [one for one in _CONFIRMED.read(workspace.state) if ref and ref in (one, one.partition("#")[2])]
+    if not known:
+        raise NotFoundError("proof.not_found", f"{ref[:60]!r} was not called still true", "name it by its ref")
+
+    def change(found: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+        return {name: subjects for name, subjects in found.items() if name != known[0]}
+
+    _CONFIRMED.change(workspace.state, change, command="still-true", now=now)
+    return known[0]
+
+
+def doubts_of(findings: Sequence[Finding], said: str) -> tuple[str, tuple[Finding, ...]]:
+    """Return the ref of the one entry that is meant and what is in doubt about it.
+
+    It is named by its ref, the hex of it, its file or a part of its title. NotFoundError `proof.not_found`,
+    AmbiguousError `proof.ambiguous`.
+    """
+    names = {one.other: one.newer for one in findings if one.other} | {one.ref: one.title for one in findings}
+    fitting = {
+        ref: title
+        for ref, title in names.items()
+        if ref.partition("#")[2].startswith(said) or (said and folded(said) in folded(title))
+    }
+    found = {said: ""} if said in names else fitting
+    if not found:
+        raise NotFoundError("proof.not_found", f"nothing about {said[:60]!r} is in doubt", "`memdeck check` lists it")
+    if len(found) > 1:
+        few = [{"ref": ref, "title": title} for ref, title in list(found.items())[:20]]
+        raise AmbiguousError("proof.ambiguous", f"{len(found)} entries fit {said[:60]!r}", "name one", candidates=few)
+    (ref,) = found
+    return ref, tuple(one for one in findings if ref in (one.ref, one.other))
+
+
+def _refuse_agents(actor: str) -> None:
+    if may_need_review(actor):
+        raise RefusedError("proof.person_only", f"only a person may say that, not {actor[:80]}", "ask the person")
+
+
+def _every(workspace: Workspace) -> tuple[Finding, ...]:
+    """Return all entries in doubt, those that were confirmed too."""
+    loaded = {one.shown: one for one in instructions(workspace.root, workspace.home, os.environ)}
+    texts = [Text(one.shown, one.text, 0, "", one.shown, one.shown) for one in loaded.values()]
+    for system in workspace.systems():
+        for one in system.records(_LASTING, {}):
+            if not one.file.startswith("archive/"):
+                place, ref = path_of(one.kind, one.file), one.ref or derived_ref(one)
+                text = one.title if one.kind == "facts" else one.text  # The text of a fact is its title.
+                texts.append(Text(place, text, one.line, one.date, ref, one.title, one.kind in _SOURCES))
+    git = project_root(workspace.root) / ".git"
+    return _found(
+        workspace.root, workspace.state.folder, tuple(texts), _stamp(git / "logs/HEAD") + _stamp(git / "index")
+    )
+
+
+@lru_cache(maxsize=2)
+def _found(root: Path, folder: StateFolder, texts: tuple[Text, ...], stamp: str) -> tuple[Finding, ...]:
+    """Return the findings about texts; `stamp` tells the history of the repository from a later one."""
+
+    def gone(root: Path) -> Mapping[str, str]:
+        answers = Answers(folder, "gone-files.json", stamp)
+        known: Mapping[str, str] | None = answers.read().get("gone")
+        if known is None:
+            known = gone_paths(root)
+            answers.write({"gone": known})
+        return known
+
+    found = [_contradicted(older, newer) for older, newer in contradictions(texts)]
+    repository = Repository(root, gone)
+    for text in texts:
+        for line, proof in proofs_of(text, repository):
+            if proof.band in ("changed", "gone"):
+                subject = f"{proof.band} {proof.words}"
+                found.append(Finding(text.ref, text.title, text.file, line, proof.band, proof.words, subject))
+    once: dict[object, Finding] = {}
+    for one in found:
+        once.setdefault((one.ref, one.file, one.subject), one)
+    return tuple(sorted(once.values(), key=lambda one: (one.file, one.line)))
+
+
+def _contradicted(older: Claim, newer: Claim) -> Finding:
+    words = f"{_short(older.words)!r}, but {newer.of.file}:{newer.line + 1} says {_short(newer.words)!r}"
+    subject = f"{older.key}: {older.value}, {newer.value}".replace("\0", "")
+    one, other = older.of, newer.of
+    return Finding(one.ref, one.title, one.file, older.line, "older", words, subject, other.ref, other.title)
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= 80 else words[:79] + "…"
+
+
+def _stamp(path: Path) -> str:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return "-"
+    return f"{found.st_size}.{found.st_mtime_ns};"
+
+
+_CONFIRMED: Settings[Mapping[str, Sequence[str]]] = Settings(
+    "proof",
+    "confirmed.json",
+    {},
+    lambda document: {str(ref): [str(one) for one in subjects] for ref, subjects in document["confirmed"].items()},
+    lambda known: {"confirmed": known},
+    code="proof.confirmed",
+    what="what you called still true",
+    remedy="mend the file, or remove it and confirm anew",
+)

@@ -1,0 +1,120 @@
+"""Entries in doubt: what the repository and newer entries say against them, and how a person settles it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from tests.contract.place import Place
+
+OLD, MOVED = "The parser is in src/old.py", "The writer is in src/moved.py"
+
+
+@pytest.fixture
+def repository(workspace: Place) -> Place:
+    """Return a workspace in a repository that removed one file and renamed another, with an entry about each."""
+    workspace.write("src/old.py", "a = 1\n")
+    workspace.write("src/moved.py", "".join(f"line {number}\n" for number in range(50)))
+    author = ("-c", "user.name=A", "-c", "user.email=a@b.c")
+    for words in (
+        ("init", "-q"),
+        ("add", "src"),
+        (*author, "commit", "-qm", "One"),
+        ("rm", "-q", "src/old.py"),
+        ("mv", "src/moved.py", "src/new.py"),
+        (*author, "commit", "-qm", "Two"),
+    ):
+        subprocess.run(["git", *words], cwd=workspace.work, env=workspace.environment, check=True)
+    for text in (OLD, MOVED):
+        assert workspace("knowledge", "add", text).code == 0
+    return workspace
+
+
+def doubts(place: Place) -> list[tuple[str, str]]:
+    """Return the codes and the first words of what `check` finds about memory, without the ways to settle it."""
+    found = place.json("check")["problems"]
+    return [
+        (one["code"], one["message"].partition(";")[0]) for one in found if one["code"].startswith("memory.")
+    ]  # fmt: skip
+
+
+def start(place: Place) -> str:
+    """Return what a session is told at its start."""
+    given = json.dumps({"cwd": str(place.work), "session_id": "one"})
+    return place("hook", "session-start", "--client", "codex", given=given, process=True).out
+
+
+def ref_of(place: Place, title: str) -> str:
+    """Return the ref of an entry by its title."""
+    return str(place.json("search", title)["results"][0]["ref"])
+
+
+def test_a_band_is_told_until_a_person_settles_it(repository: Place) -> None:
+    """What is gone or renamed is said by `check` and to agents; reading settles nothing, `still-true` does."""
+    assert doubts(repository) == [
+        ("memory.gone", "src/old.py was removed"),
+        ("memory.changed", "src/moved.py is src/new.py now"),
+    ]
+    assert f"{OLD} [gone: src/old.py was removed]" in start(repository)
+    repository.mcp(("read", {"ref": OLD}))
+    assert len(doubts(repository)) == 2
+    assert repository("still-true", OLD, actor="agent:x").error == "proof.person_only"
+    done = repository.json("still-true", ref_of(repository, OLD))["confirmed"]
+    assert [(one["band"], one["title"], one["other"]) for one in done] == [("gone", OLD, None)]
+    assert [code for code, _ in doubts(repository)] == ["memory.changed"]
+    assert "[gone" not in start(repository)
+    assert repository("still-true", OLD).error == "proof.not_found"
+    assert repository("still-true", done[0]["ref"], "--revoke", actor="agent:x").error == "proof.person_only"
+    assert repository.json("still-true", done[0]["ref"], "--revoke") == {"revoked": done[0]["ref"]}
+    assert len(doubts(repository)) == 2
+    assert repository("still-true", OLD, "--revoke").error == "proof.not_found"
+    assert repository("knowledge", "edit", OLD, f"{OLD} and in src/moved.py").code == 0
+    assert [code for code, _ in doubts(repository)] == ["memory.gone", "memory.changed", "memory.changed"]
+    assert repository("still-true", "is in src").error == "proof.ambiguous"
+
+
+def test_two_entries_with_two_values_are_settled_by_superseding_one(workspace: Place) -> None:
+    """The newer one is named, across systems and within one; the older is removed with the reason, and undone."""
+    for day, words in (("01", "The dev server runs on port 3000"), ("02", "The release branch is cut on Thursdays")):
+        assert workspace("facts", "store", words, now=f"2026-03-{day}T09:00:00Z").code == 0
+    new = "The release branch is cut on Mondays"
+    assert workspace("facts", "store", new, now="2026-03-03T09:00:00Z").code == 0
+    assert workspace("knowledge", "add", "The dev server runs on port 8080", "--decision").code == 0
+    assert [code for code, _ in doubts(workspace)] == ["memory.contradiction"] * 2
+    told = start(workspace)
+    ref = ref_of(workspace, new)
+    assert f"The release branch is cut on Thursdays [older: {ref} says otherwise]" in told
+    assert f"{new}\n" in told
+    done = workspace.json("supersede", "The release branch is cut on Thursdays", "--by", new)
+    assert done["by"] == ref
+    assert f"superseded by {ref}" in workspace.json("changes", "list")["changes"][0]["summary"]
+    assert len(doubts(workspace)) == 1
+    assert workspace("undo").code == 0
+    assert len(doubts(workspace)) == 2
+    assert workspace("still-true", "The dev server runs on port 8080").code == 0
+    assert [words for _, words in doubts(workspace)] == [
+        "'The release branch is cut on Thursdays', but .aegis/memory/memories.jsonl:3 says "
+        "'The release branch is cut on Mondays'"
+    ]
+
+
+def test_an_agent_may_propose_to_supersede(workspace: Place) -> None:
+    """Removing is decided by the review policy, as any other removal is; what is not there is named."""
+    assert workspace("knowledge", "add", "Node 18 is used").code == 0
+    assert workspace("config", "set", "reviewAgents", "all").code == 0
+    found = workspace.json("supersede", "Node 18 is used", actor="agent:x")
+    assert found["state"] == "waiting"
+    assert workspace("supersede", "nothing like it").error == "entry.not_found"
+    assert workspace("supersede", "Node 18 is used", "--by", "nothing like it").error == "entry.not_found"
+
+
+def test_a_damaged_record_is_an_error_and_blocks_no_agent(repository: Place) -> None:
+    """What a person confirmed is not forgotten in silence; agents are told the entries meanwhile."""
+    assert repository("still-true", OLD).code == 0
+    (file,) = (repository.top / "state").rglob("confirmed.json")
+    file.write_text("{")
+    answer = repository("check")
+    assert answer.error == "proof.confirmed"
+    assert OLD in start(repository)
