@@ -42,7 +42,7 @@ from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation
 from widgets.text.drawing import LateTimers
 from widgets.text.glyphs import UNICODE, Glyphs
-from widgets.text.styled_text import EMPTY, Line, Piece, clip_line, line, line_text, wrap_line
+from widgets.text.styled_text import EMPTY, Line, Piece, clip_line, line, line_text, line_width, pad_line, wrap_line
 
 from .contents import Contents
 from .entry import PaneWithEntry
@@ -94,7 +94,12 @@ class PaneList(LineList):
         if isinstance(key, LineRow):
             return clip_line(line(Piece(f"  line {key.line + 1}  {key.text}", "muted")), width)
         assert isinstance(key, RowKey)
-        return self._pane.draw_row(key.item, width)
+        doubt = self._pane.doubted.get(key)
+        if doubt is None:
+            return self._pane.draw_row(key.item, width)
+        mark = line(Piece(f" {self._pane.glyphs.alert} {doubt.partition(':')[0]}", "warn"))
+        room = max(0, width - line_width(mark))
+        return line(pad_line(self._pane.draw_row(key.item, room), room), mark)
 
     def draw_below(self, y: int, width: int) -> Strip:
         """Draw a line of the message, where there are no rows."""
@@ -236,6 +241,7 @@ class Pane(LateTimers, PaneWithEntry):
         self._list, self._filter_bar = PaneList(self), PaneFilter(self)
         self.instead = SafeText("", classes="pane--empty")
         """Shows a message in place of rows where the list cannot do so itself."""
+        self._doubts: Mapping[str, str] = {}
         self.lost = ""
         """A sentence saying that the pane's file is gone, or empty although it had content; empty: it is not."""
 
@@ -289,6 +295,7 @@ class Pane(LateTimers, PaneWithEntry):
         self.snapshot, self.now, self.zone = contents.snapshot, contents.now, contents.zone
         self.arrangement.put(contents.rows, contents.order)
         self._remark = contents.remark
+        self.take_doubts(self._doubts)
         before = self.line_list.cursor
         self.lost_row = before if before in contents.rows.gone else None
         self._arrange()
@@ -345,6 +352,16 @@ class Pane(LateTimers, PaneWithEntry):
         """Put the cursor on a row; False: it is not shown."""
         self.line_list.cursor = row
         return self.line_list.cursor is row
+
+    def take_doubts(self, doubts: Mapping[str, str]) -> None:
+        """Set what is in doubt about entries, by their refs: their rows and details say so."""
+        self._doubts = doubts
+        found = ((self.arrangement.row_of(ref), words) for ref, words in doubts.items())
+        rows: dict[Hashable, str] = {row: words for row, words in found if row is not None}
+        if rows != self.doubted:
+            self.doubted = rows
+            self.line_list.refresh()
+            self._show_detail()
 
     def find(self, ref: str) -> Any | None:
         """The item with a ref; None: the pane has none."""

@@ -270,6 +270,8 @@ class PaneWithEntry(PaneOverrides):
         self.linking = Linking(self)
         self._detail = Detail()
         self._shows_detail = False
+        self.doubted: Mapping[Hashable, str] = {}
+        """What is in doubt about the entries of rows, a word and a colon first."""
         self._followed: object = self
         self._owes_detail = False
         """Whether the detail still shows another entry than the one under the cursor."""
@@ -394,6 +396,10 @@ class PaneWithEntry(PaneOverrides):
             del lines[: 2 if len(lines) > 1 and isinstance(lines[1], Spacer) else 1]
         elif title and not fits and not (lines and isinstance(lines[0], Title)):
             lines = [Title(title), Spacer(), *lines]
+        doubt = self.doubted.get(self.line_list.cursor)
+        if doubt is not None:
+            settle = with_keys("{entry.settle|C} settles it.", self.app)
+            lines += [Spacer(), Caption("IN DOUBT"), Prose(doubt, tone="warn"), Prose(settle, tone="muted")]
         links = list(self.linked or ())
         for place, part in enumerate(lines if links else ()):
             # A link that a field already names becomes that field, instead of a second line.

@@ -345,6 +345,10 @@ JOBS = Condition(lambda now: now.app.jobs.running, "Nothing runs now.", about_en
 PANE = Condition(bool)
 LEAVE = Condition(_leave)
 ITEM = Condition(lambda now: now.item is not None, "No entry here.")
+DOUBT = Condition(
+    lambda now: now.pane is not None and now.pane.line_list.cursor in now.pane.doubted,
+    "Nothing about this entry is in doubt.",
+)
 ADDING = Condition(lambda now: _offers(type(now.pane), "adding"), "Nothing is added in this pane.")  # type: ignore[arg-type]
 EDITING = Condition(_editing, "Nothing here to edit in a form.")
 REMOVING = Condition(_removing, "Nothing here to remove.", named=_removal_here)

@@ -251,6 +251,7 @@ COMMANDS: tuple[Command, ...] = (
     _command("task.plan", "", "tasks.plan", "plan", on.TASK),
     _command("task.note", "", "tasks.note", "note", on.TASK),
     _command("task.tags", "t", "tasks.tags", "tags", on.TASK, bulk=True),
+    _command("entry.settle", "C", "proof.settle", "settle", on.DOUBT, shown=True),
     _command("entry.copy_ref", "y", "entries.copy_ref", "copy ref", on.ITEM, bulk=True),
     _command("entry.copy", "Y", "entries.copy_entry", "copy entry", on.ITEM, bulk=True),
     _command("list.fields", "f", "filter_and_sort.filter_fields", "filter by field", on.FIELDS),

@@ -30,6 +30,7 @@ from memory.maintenance.plan import plan_maintenance
 from memory.maintenance.run import ahead_of, held_words, restored_in
 from memory.monitoring.history.charts import Notice
 from memory.monitoring.run.schedule import overdue_problems
+from memory.proof.findings import Finding, findings_of
 from memory.system import BriefLine, System
 from memory.systems import brief_lines_of
 from memory.systems.suspects import suspicious_problems
@@ -218,15 +219,18 @@ class OverviewPart(Part):
         )
         in_brief, small = "brief" in self.app.panes.mounted, is_small(found)
         problems: tuple[Problem, ...] = ()
+        doubts: tuple[Finding, ...] = ()
         upkeep: tuple[tuple[str, ...], ...] = ()
         systems = [system for system in workspace.systems() if system.name != "files"]
         if small:
             lost = tuple(one.problem() for one in outside.missing if one.change is not None)
             of_others = tuple(problem for system in systems for problem in system.check())
+            doubts = findings_of(workspace)
             problems = (
                 *found.problems,
                 *lost,
                 *of_others,
+                *(one.problem() for one in doubts),
                 *suspicious_problems(workspace),
                 *overdue_problems(workspace, now),
             )
@@ -241,7 +245,7 @@ class OverviewPart(Part):
             upkeep = upkeep_of_files(workspace, snapshot, now) + upkeep_of(systems, now)
         lines = brief_lines_of(workspace, now) if in_brief else ()
         self.waiting = waiting
-        return partial(self._briefed, alerts, notice, problems, upkeep, self._news(now), lines, outside.waiting)
+        return partial(self._briefed, alerts, notice, problems, doubts, upkeep, self._news(now), lines, outside.waiting)
 
     def _news(self, now: datetime) -> tuple[News, ...]:
         """Return what others changed since the last time the application was left; empty at the first start."""
@@ -284,6 +288,7 @@ class OverviewPart(Part):
         alerts: tuple[Alert, ...],
         notice: Notice,
         problems: tuple[Problem, ...],
+        doubts: tuple[Finding, ...],
         upkeep: tuple[tuple[str, ...], ...],
         news: tuple[News, ...],
         others: tuple[BriefLine, ...],
@@ -291,9 +296,10 @@ class OverviewPart(Part):
     ) -> None:
         """Show what needs attention in the header, and in the brief if it is open.
 
-        `problems` and `upkeep` (a file, a sentence, and the system if it is another one) are empty if checking would
-        take too long. `notice` says what waits for approval and which monitors are muted, `news` what others changed
-        since the last session, `others` the state of the other systems, `removals` what other programs removed.
+        `problems`, `doubts` and `upkeep` (a file, a sentence, and the system if it is another one) are empty if
+        checking would take too long. `notice` says what waits for approval and which monitors are muted, `news` what
+        others changed since the last session, `others` the state of the other systems, `removals` what other programs
+        removed.
         """
         main_screen = self.app.main_screen
         if not main_screen.is_mounted or not self.app.is_running:
@@ -301,6 +307,8 @@ class OverviewPart(Part):
         main_screen.header.alerts = alerts
         self.problems = problems
         self.show_badges()
+        for one in self.app.panes.mounted.values():
+            one.take_doubts({doubt.ref: f"{doubt.band}: {doubt.words}" for doubt in doubts})
         pane = self.app.panes.mounted.get("brief")
         if pane is not None and pane.contents is not None:
             pane.say_more(problems, upkeep, notice, news, others, removals)  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from memory.workspace import Workspace
 from tests.widgets.harness import screen_text
 from widgets.dialogs.dialogs import Confirm, Preview
 from widgets.input.form import Form
+from widgets.pane.rows import RowKey
 
 from .tui_helpers import NOW, jobs_done, make_app, press, running, settle, type_text
 
@@ -166,3 +168,33 @@ async def test_a_memory_of_a_client_is_changed_once_its_folder_is_allowed(demo: 
         assert (folder / "tabs.md").read_text().endswith("---\n\nNo.\n")
         await press(pilot, "u")
         assert (folder / "tabs.md").read_text().endswith("---\n\nYes.\n")
+
+
+async def test_what_is_in_doubt_is_marked_and_settled_by_one_key(demo: Workspace) -> None:
+    """The older of two facts is marked; C calls it still true, or removes one of them, and u takes either back."""
+    with (demo.root / ".aegis/memory/memories.jsonl").open("a") as facts:
+        for number, day in ((91, "Thursdays"), (92, "Mondays")):
+            text, time = f"The release branch is cut on {day}", f"2024-01-15T10:{number - 60}:00Z"
+            row = {"id": f"m-{number}", "scope": "workspace", "text": text, "tags": [], "ts": time}
+            facts.write(json.dumps(row) + "\n")
+    app = make_app(demo, pane="facts")
+    async with running(app, (140, 36)) as pilot:
+        await settle(pilot)
+        pane = app.navigation.pane
+        assert pane is not None
+        (row,) = pane.doubted
+        assert isinstance(row, RowKey)
+        assert pane.place_cursor(row)
+        await settle(pilot)
+        assert "▲ older" in screen_text(app)
+        assert "IN DOUBT" in screen_text(app)
+        await press(pilot, "C", "t")
+        await settle(pilot)
+        assert pane.doubted == {}
+        await press(pilot, "u")
+        await settle(pilot)
+        assert set(pane.doubted) == {row}
+        await press(pilot, "C", "o")
+        await settle(pilot)
+        assert pane.doubted == {}
+        assert "Mondays" not in screen_text(app)

@@ -1,0 +1,57 @@
+"""Settling what is in doubt about an entry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.tui.shell import ACTOR
+from memory.proof.findings import Finding, confirm, findings_of, withdraw
+from memory.proof.operations import supersede
+from widgets.dialogs.pick import Pick, PickOption
+
+from .operations import call
+
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
+
+
+def settle(app: MemdeckApp) -> None:
+    """Say that the entry in doubt is still true, or which entry supersedes another."""
+    workspace, pane = app.shown_workspace, app.shown_pane
+    item = pane.current()
+
+    def ask(every: tuple[Finding, ...]) -> None:
+        found = [one for one in every if pane.has_ref(item, one.ref)]
+        if not found:
+            app.say("Nothing about this entry is in doubt.")
+            return
+        options = [
+            PickOption("still", "Still true", "this is told no more", key="t"),
+            PickOption("remove", "No longer true", "remove it; undo brings it back", key="n"),
+        ]
+        newer = next((one for one in found if "#" in one.other), None)
+        if newer is not None:
+            options.append(PickOption("newer", "The other is wrong", "remove the newer entry", key="o"))
+        app.overlays.ask(Pick("Is it still true?", options), lambda answer: settled(answer[1], found[0], newer))
+
+    def settled(way: str, one: Finding, newer: Finding | None) -> None:
+        if way == "still":
+            app.edits.ask(lambda: confirm(workspace, one.ref, actor=ACTOR, now=app.clock()), confirmed)
+        elif way == "remove":
+            call(app, supersede, {"ref": one.ref, "by": one.other if "#" in one.other else None})
+        elif newer is not None:
+            call(app, supersede, {"ref": newer.other, "by": newer.ref})
+
+    def confirmed(found: tuple[Finding, ...]) -> None:
+        def take_back() -> str:
+            return withdraw(workspace, found[0].ref, actor=ACTOR, now=app.clock())
+
+        app.say(f"Still true: {found[0].title}")
+        app.edits.wrote()
+        app.outside_changes.undo_next(lambda: app.edits.ask(take_back, revoked))
+
+    def revoked(ref: str) -> None:
+        app.say(f"In doubt again: {ref}")
+        app.edits.wrote()
+
+    app.edits.ask(lambda: findings_of(workspace), ask)
