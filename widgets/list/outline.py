@@ -6,37 +6,18 @@ A tree is a flat list of rows in reading order; only the depth of each row makes
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
 from widgets.pane.base import Pane
-from widgets.pane.filter import Needles
 from widgets.pane.rows import RowKey
-from widgets.text.styled_text import Piece
 
 from .line_list import LineList
 from .rows import Continuation
 
 INDENT = 2
 """Cells by which each level of a tree is indented."""
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """A row that only groups others: a section, a group, a month. `ref` is unique in its pane.
-
-    `kind` and `name` identify what it groups, `count` is how many items are below it (None: not known yet).
-    """
-
-    ref: str
-    title: str
-    depth: int = 0
-    count: int | None = 0
-    note: str = ""
-    kind: str = ""
-    name: str = ""
 
 
 Depth = Callable[[Any], int]
@@ -59,36 +40,6 @@ def open_rows(keys: Sequence[Hashable], depth: Depth, folded: Callable[[Any], bo
         else:
             limit = None
             kept.append(key)
-    return kept
-
-
-def found_rows(
-    keys: Sequence[Hashable], depth: Depth, holds: Callable[[Any], bool], wanted: Callable[[RowKey], bool]
-) -> list[Hashable]:
-    """The rows that a filter keeps: hits, and above them their parent items and their heading.
-
-    `holds` returns whether an item can have others below it.
-    """
-    kept: list[Hashable] = []
-    way: list[tuple[int, Hashable]] = []
-    for key in keys:
-        if isinstance(key, Continuation):
-            if kept and (kept[-1] is key.owner or getattr(kept[-1], "owner", None) is key.owner):
-                kept.append(key)
-            continue
-        hit = isinstance(key, RowKey) and wanted(key)
-        # Most rows are neither hits nor parents; they must cost nothing.
-        if not hit and isinstance(key, RowKey) and not holds(key.item):
-            continue
-        level = depth(key.item) if isinstance(key, RowKey) else -1
-        while way and way[-1][0] >= level:
-            way.pop()
-        if hit:
-            kept.extend(above for _, above in way)
-            kept.append(key)
-            way = []
-        else:
-            way.append((level, key))
     return kept
 
 
@@ -120,68 +71,16 @@ class OutlinePane(Pane):
         self._folded: set[str] = set()
 
     def depth(self, item: Any) -> int:
-        """How many levels are above an item."""
-        return item.depth if isinstance(item, Branch) else 1
-
-    def folds(self, item: Any) -> bool:
-        """Whether an item can be folded."""
-        return isinstance(item, Branch) and item.count != 0
+        """Return how many levels are above an item."""
+        return int(item.depth)
 
     def holds(self, item: Any) -> bool:
-        """Whether an item can have others below it, folded or not, even when it has none now."""
-        return isinstance(item, Branch) or self.folds(item)
+        """Return whether rows can be below an item."""
+        return bool(item.folds or item.group)
 
     def is_folded(self, item: Any) -> bool:
-        """Whether the items below an item are hidden (a filter shows them nevertheless)."""
-        return self.folds(item) and self.ref(item) in self._folded
-
-    def indent(self, item: Any) -> Piece:
-        """What precedes an item's words: the indent for its depth, and the sign of a branch."""
-        space = " " * (INDENT * self.depth(item))
-        if not self.folds(item):
-            return Piece(space + " " * INDENT)
-        glyphs = self.glyphs
-        sign = glyphs.closed if self.is_folded(item) and not self.filter else glyphs.open
-        return Piece(f"{space}{sign} ", "muted")
-
-    def counts(self, item: Any) -> bool:
-        """Branches are not counted."""
-        return not isinstance(item, Branch)
-
-    def mark(self, item: Any) -> Hashable:
-        """A branch is the same while its ref is: it does not flash because its count changed."""
-        return (Branch, item.ref) if isinstance(item, Branch) else super().mark(item)
-
-    def text(self, item: Any) -> str:
-        """A branch is found by its title."""
-        return item.title if isinstance(item, Branch) else super().text(item)
-
-    def field_text(self, item: Any, name: str) -> str:
-        """A branch has no fields."""
-        return "" if isinstance(item, Branch) else super().field_text(item, name)
-
-    def place(self, item: Any) -> str:
-        """A branch has no name elsewhere."""
-        return "" if isinstance(item, Branch) else super().place(item)
-
-    def links(self, item: Any) -> Sequence[Any]:
-        """A branch has no links."""
-        return () if isinstance(item, Branch) else super().links(item)
-
-    def source_text(self, item: Any) -> str | None:
-        """A branch has no source of its own."""
-        return None if isinstance(item, Branch) else super().source_text(item)
-
-    def branch_of(self, item: Any) -> Any | None:
-        """The nearest branch above an item, the item itself if it is one; None: there is none."""
-        found = None
-        for _, other, _ in self.arrangement.rows.items:
-            holds = self.holds(other)
-            if other is item:
-                return other if holds else found
-            if holds and self.depth(other) < self.depth(item):
-                found = other
-        return None
+        """Return whether the items below an item are hidden (a filter shows them nevertheless)."""
+        return item.folds and self.ref(item) in self._folded
 
     def go_to(self, ref: str) -> bool:
         """Put the cursor on an entry, opening the branches that hide it."""
@@ -196,14 +95,14 @@ class OutlinePane(Pane):
                     self._folded -= hidden
                     self._arrange()
                 break
-            if self.folds(item):
+            if item.folds:
                 way.append(item)
         return super().go_to(ref)
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
         """Enter folds a branch or opens it; other items show their detail, as in every pane."""
         item = event.key.item if isinstance(event.key, RowKey) else None
-        if item is None or not self.folds(item):
+        if item is None or not item.folds:
             return
         event.stop()
         event.prevent_default()
@@ -228,7 +127,7 @@ class OutlinePane(Pane):
         item = self.current()
         if item is None:
             return
-        if self.folds(item) and not self.is_folded(item) and not self.filter:
+        if item.folds and not self.is_folded(item) and not self.filter:
             self.fold(item)
             return
         rows, position, level = self.line_list.rows, self.line_list.position, self.depth(item)
@@ -244,7 +143,7 @@ class OutlinePane(Pane):
         item = self.current()
         if item is None or self.detail_view.has_focus:
             return
-        if not self.folds(item):
+        if not item.folds:
             self.open_detail()
             return
         if self.is_folded(item) and not self.filter:
@@ -260,14 +159,10 @@ class OutlinePane(Pane):
     def action_fold_all(self) -> None:
         """Fold every branch; when all are folded, open every branch."""
         self.moved()
-        branches = {self.ref(item) for _, item, _ in self.arrangement.rows.items if self.folds(item)}
+        branches = {self.ref(item) for _, item, _ in self.arrangement.rows.items if item.folds}
         self._folded = set() if branches <= self._folded else self._folded | branches
         self._arrange()
 
     def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
         """The rows in open branches."""
         return open_rows(keys, self.depth, self.is_folded) if self._folded else keys
-
-    def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
-        """The matching items, and the branches that contain them, open or not."""
-        return found_rows(keys, self.depth, self.holds, lambda row: needles.fit(row, self))

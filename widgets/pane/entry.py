@@ -127,13 +127,21 @@ class PaneOverrides(Widget):
         """Whether the filter's `12 of 318` counts an item."""
         return True
 
+    def depth(self, item: Any) -> int:  # noqa: ARG002
+        """Return how many levels are above an item; for panes that fold."""
+        return 0
+
+    def holds(self, item: Any) -> bool:  # noqa: ARG002
+        """Return whether other items can be below an item."""
+        return False
+
     def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
         """Return the rows that are visible without a filter; for panes that fold."""
         return keys
 
     def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
         """Return the rows that a filter keeps."""
-        return keep(keys, lambda row: needles.fit(row, self))
+        return keep(keys, lambda row: needles.fit(row, self), self.depth, self.holds)
 
     def sort_key(self, item: Any, name: str) -> Any:  # noqa: ARG002
         """What items are sorted by inside each heading, for every name of `sorts` but the first."""

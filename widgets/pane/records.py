@@ -112,18 +112,6 @@ class RecordPane(OutlinePane):
         """Return how many there are; a system counts them itself."""
         return Badge()
 
-    def depth(self, item: Any) -> int:
-        """Return how many rows are above an item."""
-        return int(item.depth)
-
-    def folds(self, item: Any) -> bool:
-        """Return whether rows belong below an item."""
-        return bool(item.folds)
-
-    def holds(self, item: Any) -> bool:
-        """Return whether rows can be below an item."""
-        return bool(item.folds or item.group)
-
     def counts(self, item: Any) -> bool:
         """Return whether the filter counts an item."""
         return not item.group

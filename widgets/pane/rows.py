@@ -137,55 +137,58 @@ def _twins(left: Iterable[tuple[RowKey, Any]], new: Mapping[int, Any]) -> dict[i
     return {places[0]: gone[name][0] for name, places in come.items() if len(places) == len(gone[name]) == 1}
 
 
-def keep(keys: Sequence[Hashable], wanted: Callable[[RowKey], bool]) -> list[Hashable]:
-    """The rows that a filter keeps: matching items with their continuations, and the headings right above them.
+def keep(
+    keys: Sequence[Hashable],
+    wanted: Callable[[RowKey], bool],
+    depth: Callable[[Any], int],
+    holds: Callable[[Any], bool],
+) -> list[Hashable]:
+    """Return the rows that a filter keeps: matching items with their continuations, and above them what holds them.
 
-    A heading that counts the items below it shows how many of them are left: `2 of 14`.
+    That is their heading and the items of less `depth` that can hold others. A heading that counts the items below it
+    shows how many of them are left: `2 of 14`.
     """
     kept: list[Hashable] = []
-    pending: list[Hashable] = []
+    above: list[tuple[int, Hashable]] = []
     last: RowKey | None = None
-    passed = False
-    above: Heading | None = None
-    fitting = 0
+    heading, fitting = -1, 0
     for key in keys:
-        if isinstance(key, RowKey):
-            passed = True
-            last = key if wanted(key) else None
-            if last is not None:
-                fitting += 1
-                if pending:
-                    kept.extend(pending)
-                    pending.clear()
-                kept.append(key)
-        elif isinstance(key, Continuation):
+        if isinstance(key, Continuation):
             if key.owner is last:
                 kept.append(key)
-        elif isinstance(key, Heading | Note):
-            if passed:
-                pending.clear()
-                passed = False
-            if isinstance(key, Heading):
-                _count(kept, above, fitting)
-                above, fitting = key, 0
-            if kept or isinstance(key, Heading):
-                pending.append(key)
-    _count(kept, above, fitting)
+        elif isinstance(key, RowKey):
+            last = key if wanted(key) else None
+            if last is None and not holds(key.item):
+                # Most rows are neither found nor parents; they must cost nothing.
+                continue
+            level = depth(key.item)
+            while above and above[-1][0] >= level:
+                above.pop()
+            if last is None:
+                above.append((level, key))
+                continue
+            for _, one in above:
+                if isinstance(one, Heading):
+                    _count(kept, heading, fitting)
+                    heading, fitting = len(kept), 0
+                kept.append(one)
+            above = []
+            kept.append(key)
+            fitting += 1
+        elif isinstance(key, Note):
+            above = [(-1, key)] if kept else []
+        elif isinstance(key, Heading):
+            above = [*(one for one in above if isinstance(one[1], Note)), (-1, key)]
+    _count(kept, heading, fitting)
     return kept
 
 
-def _count(kept: list[Hashable], heading: Heading | None, fitting: int) -> None:
-    """Let the last heading in `kept` show how many items match, if it showed their total."""
-    if heading is None:
-        return
-    said = fitted(heading, fitting)
-    if said is heading:
-        return
-    # It is the heading nearest to the end, above the items that were kept last.
-    place = len(kept) - 1
-    while kept[place] is not heading:
-        place -= 1
-    kept[place] = said
+def _count(kept: list[Hashable], place: int, fitting: int) -> None:
+    """Let the heading at a place (-1: none) show how many items match, if it showed their total."""
+    if place >= 0:
+        found = kept[place]
+        assert isinstance(found, Heading)
+        kept[place] = fitted(found, fitting)
 
 
 def fitted(heading: Heading, fitting: int) -> Heading:
