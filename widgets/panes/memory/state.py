@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.state.files.json_text import canonical
 from memory.state.files.model import KEYS
-from memory.state.status import StateLook, Status, diff_of
+from memory.state.status import StateLook, Status
 from memory.state.system import ProjectState
 from memory.systems.acts import act
 from memory.workspace import Outcome
@@ -93,25 +93,13 @@ class StatePane(RecordPane):
             return
         status = self._status(look, now)
         if problem is not None:
-            yield Record(
-                "state#status",
-                problem.message,
-                sign="alert",
-                tone="alert",
-                values={"part": "status"},
-                words=problem.hint,
-            )
+            yield Record("state#status", problem.message, sign="alert", tone="alert", values={"part": "status"},
+                         words=problem.hint)  # fmt: skip
         elif status is not None:
-            why = status.next.why
-            sign = "right" if status.next.command else "check"
-            yield Record(
-                "state#status",
-                why[:1].upper() + why[1:],
-                sign=sign,
-                tone="accent" if status.next.command else "good",
-                values={"part": "status"},
-                thing=status,
-            )
+            why, waits = status.next.why, bool(status.next.command)
+            yield Record("state#status", why[:1].upper() + why[1:], sign="right" if waits else "check",
+                         tone="accent" if waits else "good",
+                         values={"part": "status"}, thing=status)  # fmt: skip
         if look.bundle is not None:
             yield from _bundle(look.bundle)
         waiting = {event["id"] for event in look.backlog}
@@ -127,16 +115,8 @@ class StatePane(RecordPane):
         for point, before in zip(points, (*(one.id for one in points[1:]), ""), strict=True):
             values = {"part": "checkpoints", "before": before or point.id, "after": point.id, "checkpoint": point.id}
             tone: Tone = "alert" if point.why else "plain"
-            yield Record(
-                f"state#{point.id}",
-                point.why or point.summary,
-                "",
-                point.id,
-                point.created,
-                tone=tone,
-                values=values,
-                thing=point,
-            )
+            yield Record(f"state#{point.id}", point.why or point.summary, "", point.id, point.created, tone=tone,
+                         values=values, thing=point)  # fmt: skip
         recalled = [event for event in reversed(look.events) if event["id"] not in waiting]
         if recalled:
             yield Heading("RECALLED", f"{len(recalled):,}")
@@ -184,20 +164,7 @@ class StatePane(RecordPane):
         if part == "status":
             return {"": item.words} if thing is None else self._standing(thing)
         if part == "checkpoints":
-            look = self._look()
-            changed: Any = ()
-            if look is not None and item.values["before"] != thing.id and not thing.why:
-                try:
-                    found = diff_of(look.memory, item.values["before"], thing.id)
-                    changed = [
-                        text
-                        for one in found
-                        for text in (f"{TITLES.get(one.section, one.section)}:", *one.lines[2:])
-                        if one.changed
-                    ]
-                except MemdeckError as error:
-                    changed = error.message
-            return {"id": thing.id, "at": thing.created, f"since {item.values['before']}": changed}
+            return {"id": thing.id, "at": thing.created, "after": item.values["before"]}
         if isinstance(thing, list):
             return {"": "\n".join(f"- {one.get('title') or one.get('label')}" for one in thing) or "None yet."}
         return {key: value for key, value in thing.items() if key != "title"}
@@ -308,15 +275,8 @@ def _bundle(bundle: Json) -> Iterator[Any]:
         yield Record(f"state#{name}", title, "", about, values=values, words=mark, folds=folds, mark=mark, thing=value)
         for one in value if folds else ():
             words = str(one["title"])
-            yield Record(
-                f"state#{name}:{words}",
-                words,
-                depth=1,
-                values=values,
-                words=canonical(one),
-                mark=canonical(one),
-                thing=one,
-            )
+            text = canonical(one)
+            yield Record(f"state#{name}:{words}", words, depth=1, values=values, words=text, mark=text, thing=one)
 
 
 def _event(event: Json, part: str) -> Record:
