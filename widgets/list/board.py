@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -16,7 +16,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from memory.base.safe_text import cell_width, clip
-from widgets.pane.rows import RowKey
+from widgets.pane.rows import LineRow, RowKey
 from widgets.text.drawing import Drawing
 from widgets.text.glyphs import UNICODE, Glyphs
 from widgets.text.styled_text import Piece, clip_line
@@ -100,7 +100,8 @@ class BoardColumn(Vertical):
 class Board(Horizontal):
     """Columns of cards. The keys left and right go from column to column, the mouse drags cards between them.
 
-    The owner makes the lists, which know how to draw a card; a card is a `RowKey` with continuations below it.
+    The owner makes the lists, which know how to draw a card; a card is a `RowKey` with continuations below it. A
+    `LineRow` among them is one line that is no card.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -184,15 +185,18 @@ class Board(Horizontal):
         """Lines that each card takes, with the blank line below it, if any."""
         return 1 if self._dense else CARD_LINES + self._roomy
 
-    def put(self, cards: Mapping[str, Sequence[RowKey]], *, to_top: bool = False) -> None:
+    def put(self, cards: Mapping[str, Sequence[RowKey | LineRow]], *, to_top: bool = False) -> None:
         """Show these cards, by column; `to_top`: scroll to the first ones."""
         many = sum(map(len, cards.values())) > MANY
         self._dense = many
         for number, column in enumerate(self._columns):
             rows = cards.get(column.lane.id, ())
-            lines = [key for row in rows for key in (row, *(Continuation(row, n) for n in range(1, self.lines)))]
+            lines: list[Hashable] = []
+            for row in rows:
+                lines.append(row)
+                lines += [Continuation(row, place) for place in range(1, self.lines) if isinstance(row, RowKey)]
             column.cards.set_rows(lines, to_top=to_top)
-            self._counts[number] = len(rows)
+            self._counts[number] = sum(isinstance(row, RowKey) for row in rows)
         self._say()
 
     def activate(self, lane: str | int, *, focus: bool = True) -> None:
@@ -254,7 +258,7 @@ class Board(Horizontal):
         if roomy != self._roomy:
             self._roomy = roomy
             cards = {
-                column.lane.id: [row for row in column.cards.rows if isinstance(row, RowKey)]
+                column.lane.id: [row for row in column.cards.rows if isinstance(row, RowKey | LineRow)]
                 for column in self._columns
             }
             self.put(cards)

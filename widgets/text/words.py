@@ -12,7 +12,7 @@ from memory.files.tasks.values import moment_or_none
 from widgets.text.styled_text import Column, Columns
 
 from .glyphs import Glyphs, progress_bar
-from .styled_text import Line, Piece, Tone, clip_line, line, line_width, pad_line
+from .styled_text import Line, Piece, Tone, line, line_width
 
 if TYPE_CHECKING:
     from memory.files.tasks.model import Task
@@ -124,25 +124,7 @@ def row_in_progress(when: int, title: int = LEAST_TITLE) -> Columns:
 
 
 WIDE_ROW = 78
-"""Cells from which a row shows assignee, tags and creation date, as in a terminal of 150 columns."""
-
-
-def more_columns(task: Task, width: int, now: datetime, zone: tzinfo) -> Line:
-    """Return a task's assignee, tags and creation date in columns of their own; nothing where there is no room.
-
-    They take the same cells in every row.
-    """
-    if width < WIDE_ROW:
-        return ()
-    tags, made = " ".join(f"#{tag}" for tag in task.tags), moment_or_none(task.created, zone)
-    more = min(10, (width - WIDE_ROW) // 3)
-    parts = [_cell(task.assigned or "", 10 + more), _cell(tags, 14 + more)]
-    parts.append(_cell(short_moment(made, now, zone) if made else "", 8))
-    return line(*(piece for part in parts for piece in (Piece("  "), *part)))
-
-
-def _cell(text: str, width: int) -> Line:
-    return pad_line(clip_line(line(Piece(text, "muted")), width), width)
+"""Cells from which a row shows assignee and tags behind its title, as in a terminal of 150 columns."""
 
 
 def short_moment(moment: Moment, now: datetime, zone: tzinfo) -> str:
@@ -211,14 +193,14 @@ def _is_no_date(text: str, zone: tzinfo) -> bool:
 
 def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
     """The line of a task in a list."""
-    further = more_columns(task, width, now, zone)
-    width -= line_width(further)
     tone = PRIORITY_TONES.get(task.priority, "muted")
     done = task.section in ("completed", "archived")
     when = due_words(task, now, zone, glyphs)
+    owner, tags = f"@{task.assigned}" if task.assigned else "", " ".join(f"#{tag}" for tag in task.tags)
+    more = "".join(f"  {part}" for part in (owner, tags) if part) if width >= WIDE_ROW else ""
     cells: dict[str, str | Piece | Line] = {
         "priority": Piece(task.priority or "-", "muted" if done else tone),
-        "title": Piece(task.title, "muted" if done else "plain"),
+        "title": line(Piece(task.title, "muted" if done else "plain"), Piece(more, "muted")),
         "when": when,
     }
     needed = cell_width(visible(task.title[:200]))
@@ -237,7 +219,7 @@ def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs
     if when.tone == "alert" and all(column.name != "when" for column, _ in columns.fit(width)):
         # No room for how late it is; that it is late stays visible.
         cells["title"] = line(Piece(f"{glyphs.alert} ", "alert"), Piece(task.title))
-    return line(columns.line(width, cells), further)
+    return columns.line(width, cells)
 
 
 def _when_cells(when: Piece, room: int) -> int:

@@ -10,17 +10,18 @@ from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
 from tests.widgets.harness import screen_text
 
+LONG = "A title with so many words that it is cut"
 TASKS = "## Pending\n\n" + "".join(
     f"### [LOW] {title}\n- created: 2024-01-0{number}\n- assigned: person{number}\n- tags: one, two\n{due}\n"
     for number, (title, due) in enumerate(
-        [("Short", ""), ("A title of some more words", "- due: 2024-01-20"), ("Late", "- due: 2024-01-02")], 1
+        [("Short", ""), (LONG, "- due: 2024-01-20"), ("Late", "- due: 2024-01-02")], 1
     )
 )
 
 
-@pytest.mark.parametrize(("width", "more"), [(200, True), (150, True), (149, False), (120, False)])
-async def test_wide_terminals_show_who_tags_and_when(tmp_path: Path, width: int, more: bool) -> None:
-    """From 150 columns each row has them, below each other."""
+@pytest.mark.parametrize(("width", "more"), [(200, True), (150, True), (149, False), (100, False)])
+async def test_wide_terminals_show_who_and_tags_behind_whole_titles(tmp_path: Path, width: int, more: bool) -> None:
+    """From 150 columns each row has them; a title that is whole at 100 columns is whole in wider ones."""
     app = make_app(make_workspace(tmp_path, {"tasks.md": TASKS}))
     async with running(app, (width, 30)):
         pane = app.navigation.pane
@@ -30,10 +31,8 @@ async def test_wide_terminals_show_who_tags_and_when(tmp_path: Path, width: int,
         rows = [line for line in lines if " LOW " in line]
         assert len(rows) == 3
         for number, row in enumerate(rows, 1):
-            assert (f"person{number}" in row and "#one #two" in row and f"{number} Jan" in row) is more
-        if more:
-            assert len({row.index("person") for row in rows}) == 1
-            assert len({row.index("#one") for row in rows}) == 1
+            assert (f"@person{number}  #one #two" in row) is more
+        assert any(LONG in row for row in rows)
 
 
 @pytest.mark.parametrize("width", [120, 90, 60])

@@ -69,8 +69,8 @@ def watched_workspace(folder: Path) -> Workspace:
 
     def check(name: str, at: datetime, state: str, summary: str, seconds: float) -> None:
         result = Result(name, state, summary, seconds=seconds)  # type: ignore[arg-type]
-        states[name], happenings = advance(states.get(name, AlertState()), state, at, AlertSettings(), summary=summary)
-        for happening in happenings:
+        states[name], happening = advance(states.get(name, AlertState()), state, at, AlertSettings(), summary=summary)
+        if happening is not None:
             states[name] = told(states[name], happening.kind, at)
         ledger.run(lambda db: record_results(db, [result], at), None)
 

@@ -11,6 +11,7 @@ from memory.document import Document, parse
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
 from tests.widgets.harness import Harness, screen_text
+from tests.widgets.panes.looking import settled, showing, shown
 from widgets.panes.tasks.detail import rest_of_body, task_detail
 from widgets.panes.tasks.pane import TasksPane
 from widgets.text.glyphs import UNICODE
@@ -118,3 +119,17 @@ async def test_changed_tasks_flash_and_the_cursor_stays() -> None:
         await pilot.pause()
         assert (pane.current().title, pane.current().section) == ("a", "in-progress")
         assert {row.item.title for row in pane.line_list.flashing} == {"a", "new"}
+
+
+@pytest.mark.parametrize("view", ["list", "board", "calendar"])
+async def test_lines_that_are_in_no_task_are_in_every_view(view: str) -> None:
+    """They follow the tasks, and the cursor stops on them."""
+    pane = TasksPane()
+    async with showing(pane, {"tasks.md": "## Pending\n### [HIGH] One\n- due 2024-02-02\n"}) as (pilot, app):
+        pane.show_view(view)
+        await settled(pilot, app)
+        await pilot.press("G")
+        found = pane.unread_line()
+        assert found is not None
+        assert found.place == "tasks.md:3"
+        assert "- due 2024-02-02" in shown(app)

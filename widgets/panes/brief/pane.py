@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
@@ -127,7 +126,7 @@ class BriefPane(Pane):
         if first in ("upkeep", "beside"):
             return ""
         if first in ("overdue", "today") and len(group) > 1:
-            return f"{len(group)}  most urgent first, W explains"
+            return f"{len(group)}  most urgent first"
         if first == "lost":
             return f"{len(group)}  B restores, x dismisses"
         return f"{len(group)}  (T)" if first == "waiting" else str(len(group))
@@ -319,16 +318,6 @@ class BriefPane(Pane):
         else:
             self._opened.add(group)
             self._arrange()
-
-    def on_click(self, event: events.Click) -> None:
-        """Let a single click follow a row that leads to its whole group."""
-        row = self.line_list.cursor
-        if event.widget is not self.line_list or not isinstance(row, RowKey):
-            return
-        below = event.get_content_offset_capture(self.line_list).y + round(self.line_list.scroll_y)
-        leads = row.item.group == MORE and row.item.target in DOORS
-        if leads and event.chain == 1 and below == self.line_list.position:
-            self.action_jump()
 
 
 _RUN_PLACES = {

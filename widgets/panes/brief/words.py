@@ -44,39 +44,31 @@ class BriefRow:
         return self.words or str(getattr(self.thing, "title", getattr(self.thing, "name", "")))
 
 
-ROW = Columns(Column("when", 14, importance=9), Column("title", minimum=18), Column("note", 20, importance=1), gap=2)
-"""The columns of a task: when or where, title, and note."""
+ROW, NARROW_ROW = (
+    Columns(Column("when", width, importance=9), Column("title", minimum=18), gap=2) for width in (14, 12)
+)
+"""The columns of a row: when or where, and title with the note after it."""
 
-LEAD = Columns(Column("when", 14, importance=9), Column("title", minimum=18), gap=2)
-"""The columns of other rows: when or where, and title with the note after it."""
-
-WIDE_ENOUGH = 48
-"""Cells from which tasks show their priority."""
+WIDE_ENOUGH = 60
+"""Cells from which tasks show their priority as a word; with less, the titles of urgent ones are bold."""
 
 TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
-"""The groups of tasks, whose assignee has a column."""
-
-BEHIND = ("alert", "waiting", "muted", "draft", "news", "beside", "lost")
-"""The groups whose note comes right after the title."""
+"""The groups of tasks."""
 
 
 def row_line(item: BriefRow, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
-    """Return the line of a row: when or where, title, and note; `lead` is the width to which titles are padded."""
+    """Return the line of a row: when or where, title, and note."""
     if item.group == MORE:
         return line(Piece(item.words, "muted"))
-    note = Piece(", ".join(note_of(item)), "muted")
-    title: Piece | Line = Piece(item.title)
+    wide = width >= WIDE_ENOUGH
+    title: Line = line(item.title)
     if item.group in TASK_GROUPS:
         priority = item.thing.priority
-        if width >= WIDE_ENOUGH:
-            title = line(Piece(f"{priority or '-':<6}  ", PRIORITY_TONES.get(priority, "muted")), item.title)
-    elif item.group == "journal" and item.thing.lines:
-        title = line(item.title, Piece(f"  {item.thing.lines[0]}", "muted"))
-    elif item.group in BEHIND and note.text:
-        title = line(item.title, "  ", note)
-    if item.group not in TASK_GROUPS:
-        return LEAD.line(width, {"when": when_of(item, now, zone, glyphs), "title": title})
-    return ROW.line(width, {"when": when_of(item, now, zone, glyphs), "title": title, "note": note})
+        tone = PRIORITY_TONES.get(priority, "muted")
+        title = line(Piece(f"{priority or '-':<6}  ", tone), item.title) if wide else line(Piece(item.title, tone))
+    note = "".join(f"  {part}" for part in note_of(item))
+    cells = {"when": when_of(item, now, zone, glyphs), "title": line(title, Piece(note, "muted"))}
+    return (ROW if wide else NARROW_ROW).line(width, cells)
 
 
 def when_of(item: BriefRow, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece | Line:
@@ -135,7 +127,9 @@ def note_of(item: BriefRow) -> tuple[str, ...]:
             times = f", {thing.count} times" if thing.count > 1 else ""
             return (f"{thing.actor} {thing.kind}{times}",)
         case "overdue" | "today" | "week" | "progress" | "stale":
-            return tuple(part for part in (thing.assigned,) if part)
+            return (f"@{thing.assigned}",) if thing.assigned else ()
+        case "journal":
+            return tuple(thing.lines[:1])
         case _:
             return ()
 

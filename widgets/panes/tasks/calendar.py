@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import ClassVar
 
@@ -13,8 +13,9 @@ from textual.message import Message
 
 from memory.files.tasks.agenda import Agenda, month_of
 from widgets.calendar.month import Month
+from widgets.list.rows import Heading, Note
 from widgets.pane.base import Pane, PaneList
-from widgets.pane.rows import RowKey
+from widgets.pane.rows import LineRow, RowKey
 from widgets.text.styled_text import Line
 
 from .days import DayRow, Fits, MonthDays, occasion_line
@@ -30,8 +31,9 @@ class DayList(PaneList):
     """The agenda of a month."""
 
     def render_row(self, key: Hashable, width: int) -> Line:
-        """The line of a task on a day."""
-        assert isinstance(key, DayRow)
+        """The line of a task on a day, or of the file where no task has it."""
+        if not isinstance(key, DayRow):
+            return super().render_row(key, width)
         return occasion_line(key.occasion, width, self.glyphs, often=key.often)
 
 
@@ -83,6 +85,7 @@ class Calendar(Horizontal):
         self._agenda: Agenda | None = None
         self._rows: Mapping[int, RowKey] = {}
         self._fits: Fits | None = None
+        self._unread: Sequence[LineRow] = ()
         self._days: MonthDays | None = None
         self._new = False
         self._left: Hashable | None = None
@@ -92,10 +95,21 @@ class Calendar(Horizontal):
         yield self.month
         yield self.list
 
-    def put(self, agenda: Agenda, rows: Mapping[int, RowKey], fits: Fits | None, *, to_top: bool = False) -> None:
-        """Show an agenda: `rows` by the `id()` of their task; `fits` tests which rows match the filter, if any."""
+    def put(
+        self,
+        agenda: Agenda,
+        rows: Mapping[int, RowKey],
+        fits: Fits | None,
+        unread: Sequence[LineRow] = (),
+        *,
+        to_top: bool = False,
+    ) -> None:
+        """Show an agenda: `rows` by the `id()` of their task; `fits` tests which rows match the filter, if any.
+
+        `unread` are the lines of the file that are in no task; they follow the days.
+        """
         self._new = True
-        self._agenda, self._rows, self._fits = agenda, rows, fits
+        self._agenda, self._rows, self._fits, self._unread = agenda, rows, fits, unread
         if self.day is None:
             self.day = agenda.today
         self._arrange(to_top=to_top)
@@ -162,7 +176,10 @@ class Calendar(Horizontal):
             self._days = MonthDays(agenda, day, self._rows, self._days)
             self._new = False
         before = self.list.cursor
-        self.list.set_rows(self._days.keys(self._fits, day), to_top=to_top)
+        rows = self._days.keys(self._fits, day)
+        if self._unread:
+            rows += [Note(number=-1), Heading("NOT READ", f"{len(self._unread)}"), *self._unread]
+        self.list.set_rows(rows, to_top=to_top)
         # If the cursor moved to a matching task, the day follows it.
         self._left = None if to_top and self.list.cursor is not before else self.list.cursor
         self._show_month()

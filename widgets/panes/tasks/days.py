@@ -32,11 +32,10 @@ ROW, NARROW_ROW = (
         Column("at", width, importance=3),
         Column("sign", 1, importance=2),
         Column("title", minimum=14),
-        Column("priority", 6),
     )
     for width in (len(ALL_DAY), 5)
 )
-"""The columns of a task on a day: time, kind of occasion, title, priority."""
+"""The columns of a task on a day: time, kind of occasion, title."""
 
 OFTEN_ROW, NARROW_OFTEN_ROW = (
     Columns(
@@ -67,7 +66,7 @@ def occasion_line(occasion: Occasion, width: int, glyphs: Glyphs, *, often: bool
     """A task on a day in `width` cells; one that recurs `often` shows how often instead of when."""
     task, kind = occasion.task, occasion.kind
     muted = kind in ("done", "again")
-    title = Piece(task.title, "muted" if muted else "plain")
+    title = Piece(task.title, "muted" if muted else PRIORITY_TONES.get(task.priority, "plain"))
     if often:
         when = Piece(describe(task.recurring or ""), "muted")
         columns = OFTEN_ROW if width >= WIDE_ENOUGH else NARROW_OFTEN_ROW
@@ -85,7 +84,6 @@ def occasion_line(occasion: Occasion, width: int, glyphs: Glyphs, *, often: bool
             "at": Piece(f"{occasion.at:%H:%M}" if occasion.at else untimed, "muted"),
             "sign": sign,
             "title": title,
-            "priority": Piece(task.priority or "", "muted" if muted else PRIORITY_TONES.get(task.priority, "muted")),
         },
     )
 

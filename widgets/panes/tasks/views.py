@@ -12,7 +12,7 @@ from memory.files.tasks.values import is_run
 from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation, Heading, Note
 from widgets.pane.base import Contents, Pane, PaneList
-from widgets.pane.rows import RowKey
+from widgets.pane.rows import LineRow, RowKey
 from widgets.pane.unread import unread_rows
 from widgets.pane.visible_rows import REVERSED
 from widgets.text.styled_text import Line, clip_line
@@ -51,7 +51,8 @@ class CardList(PaneList):
         """The lines of a card."""
         number = key.number if isinstance(key, Continuation) else 0
         owner = key.owner if isinstance(key, Continuation) else key
-        assert isinstance(owner, RowKey)
+        if not isinstance(owner, RowKey):
+            return super().render_row(key, width)
         board = self._views.board
         if board is not None and board.is_dense:
             return self._views.draw_row(owner.item, width)
@@ -269,7 +270,8 @@ class TaskViews(Pane):
             if self._agenda is None or self._agenda[0] is not self.snapshot:
                 self._agenda = (self.snapshot, self._make_agenda(self.snapshot, self.now))
             rows = {id(item): row for row, item, _ in self.arrangement.rows.items}
-            self.calendar.put(self._agenda[1], rows, self.arrangement.fits, to_top=to_top)
+            unread = [key for key in keys if isinstance(key, LineRow)]
+            self.calendar.put(self._agenda[1], rows, self.arrangement.fits, unread, to_top=to_top)
         else:
             super().put_keys(keys, to_top=to_top)
 
@@ -285,12 +287,13 @@ class TaskViews(Pane):
             if self._board is not None:
                 self._board.styles.height = 1 if apart else None
 
-    def _lanes(self, keys: Sequence[Hashable]) -> Mapping[str, Sequence[RowKey]]:
-        """The rows by the section of their tasks; where rows are grouped by section, whole groups are used."""
-        lanes: dict[str, list[RowKey]] = {lane: [] for lane, _ in LANES}
+    def _lanes(self, keys: Sequence[Hashable]) -> Mapping[str, Sequence[RowKey | LineRow]]:
+        """Return the rows by the section of their tasks; lines that are in no task are at the end of the first."""
+        lanes: dict[str, list[RowKey | LineRow]] = {lane: [] for lane, _ in LANES}
         for key in keys:
             if isinstance(key, RowKey):
                 lanes.setdefault(key.item.section, []).append(key)
+        lanes[LANES[0][0]] += [key for key in keys if isinstance(key, LineRow)]
         return lanes
 
     def place_cursor(self, row: RowKey) -> bool:
