@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .brief import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message
 from .choices import EVERY, PromptChoices, change_choices, choice_of, read_choices
-from .compose import AgentPrompt, PromptBlock, PromptPreview, tokens_of
-from .sheet import Sheet, SheetRow
+from .compose import AgentPrompt, PromptBlock, tokens_of
+from .sheet import PromptPreview, Sheet, SheetRow
 
 __all__ = [
     "DEFAULT_BUDGET",

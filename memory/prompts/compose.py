@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from memory.base.safe_text import visible
 from memory.base.told import fenced, harmless, why_not
-
-if TYPE_CHECKING:
-    from .sheet import SheetRow
 
 _LONGEST = 700
 _SHARES = (0.12, 0.4, 1.0)
@@ -126,17 +123,6 @@ class AgentPrompt(NamedTuple):
             "text": self.text,
             "blocks": [one.json() for one in self.blocks],
         }
-
-
-class PromptPreview(NamedTuple):
-    """The prompt of an agent; `why` is why nothing sends it automatically, and is empty if a hook does.
-
-    `sheet` is what is known by ref of what hooks sent before.
-    """
-
-    prompt: AgentPrompt
-    why: str = ""
-    sheet: Mapping[str, SheetRow] = {}
 
 
 def safe_line(text: str) -> str:

@@ -18,72 +18,69 @@ from memory.base.words import content_words, stem
 from memory.storage.own_folders import PrivateState
 from memory.storage.private.record import PrivateRecord
 
-from .compose import PromptBlock
+from .compose import AgentPrompt, PromptBlock
 
 UNUSED, GRACE, OFTEN = timedelta(days=30), timedelta(days=7), 5
 """An entry is unused if it was sent, but not used, for so long; a new one has a week, and is sent a few times."""
-_MOST_ENTRIES, _MOST_SESSIONS, _MOST_REFS, _MOST_WORDS = 1_000, 40, 200, 200
+_BOUNDS = {"entries": 1_000, "sessions": 40}
+_MOST_REFS, _MOST_WORDS = 200, 200
 _HANDLE = re.compile(r"[a-z]+#\w+(?:-\w+)*|\b[0-9a-f]{7,40}\b")
-_HEX = re.compile(r"[0-9a-f]{7,40}")
+_SHORTEST = 7
+"""Digits of a hash that name an entry."""
 _FEWEST = 3
 """How many of its own words an answer must repeat at least."""
 _SHARED_BY = 10
 """A word that more than a tenth of the lines of a session have belongs to none of them."""
-_LOCK_SECONDS = 1.0
+_NEW = {"tokens": 0, "sent": 0, "answers": 0, "cited": 0, "takenUp": 0, "lastUsed": None}
 
 
 class SheetRow(NamedTuple):
-    """What is known of one entry: its cost in all, how often it was sent, and how often answers used it.
+    """What is known of one entry, `values` as in the file: its cost in all, how often it was sent, and to whom.
 
     `answers` are those that were looked at after it was sent: with none it is unknown whether it was used. `cited`
-    counts answers that name its ref and sessions that changed the entry, `echoed` those that repeat its words.
+    counts answers that name its ref and sessions that changed it, `takenUp` those that repeat its words.
     """
 
     ref: str
-    title: str
-    line: str
-    tokens: int
-    sent: int
-    first: datetime
-    last: datetime
-    answers: int = 0
-    cited: int = 0
-    echoed: int = 0
-    used: datetime | None = None
-    agents: Mapping[str, int] = {}
+    values: Mapping[str, Any]
+
+    def day(self, key: str) -> datetime | None:
+        """Return the time of `firstSent`, `lastSent` or `lastUsed`."""
+        return datetime.fromisoformat(self.values[key]) if self.values[key] else None
+
+    def used(self) -> str:
+        """Return the day on which it was used last, in words."""
+        return (self.values["lastUsed"] or "")[:10] or ("never" if self.values["answers"] else "unknown")
 
     def unused(self, now: datetime) -> bool:
         """Return whether it was sent several times, in the last 30 days as well, and no answer of them used it."""
-        sent = now - self.last <= UNUSED and now - self.first >= GRACE and self.sent >= OFTEN
-        return sent and self.answers > 0 and (self.used is None or now - self.used > UNUSED)
+        first, last, used = map(self.day, ("firstSent", "lastSent", "lastUsed"))
+        often = self.values["sent"] >= OFTEN and self.values["answers"] > 0
+        recent = first is not None and last is not None and now - last <= UNUSED and now - first >= GRACE
+        return often and recent and (used is None or now - used > UNUSED)
 
-    def words(self, now: datetime) -> str:
+    def words(self) -> str:
         """Return it in words, without its title."""
-        times = "once" if self.sent == 1 else f"{self.sent:,} times"
-        said = f"sent {times}, {self.tokens:,} tokens"
-        if not self.answers and not self.cited:
-            return f"{said}; no answer was seen"
-        if self.unused(now):
-            since = "never used" if self.used is None else f"not used since {self.used:%Y-%m-%d}"
-            return f"{said}; {since}"
-        return f"{said}; cited {self.cited}, words taken up {self.echoed}"
+        one = self.values
+        said = f"sent {one['sent']:,}×, {one['tokens']:,} tokens"
+        seen = one["answers"] or one["cited"]
+        return f"{said}; " + (f"cited {one['cited']:,}×, taken up {one['takenUp']:,}×" if seen else "no answer seen")
 
     def json(self, now: datetime) -> dict[str, Any]:
         """Return it for programs."""
-        return {
-            "ref": self.ref,
-            "title": self.title,
-            "tokens": self.tokens,
-            "sent": self.sent,
-            "answers": self.answers,
-            "cited": self.cited,
-            "takenUp": self.echoed,
-            "firstSent": format_utc(self.first),
-            "lastSent": format_utc(self.last),
-            "lastUsed": None if self.used is None else format_utc(self.used),
-            "agents": dict(self.agents),
-            "unused": self.unused(now),
-        }
+        told = {key: value for key, value in self.values.items() if key != "line"}
+        return {"ref": self.ref, **told, "unused": self.unused(now)}
+
+
+class PromptPreview(NamedTuple):
+    """The prompt of an agent; `why` is why nothing sends it automatically, and is empty if a hook does.
+
+    `sheet` is what is known by ref of what hooks sent before.
+    """
+
+    prompt: AgentPrompt
+    why: str = ""
+    sheet: Mapping[str, SheetRow] = {}
 
 
 class Sheet:
@@ -91,33 +88,31 @@ class Sheet:
 
     def __init__(self, state: PrivateState) -> None:
         """Nothing is read yet."""
-        self._record = PrivateRecord(state.folder, "prompts", "sheet.json", _LOCK_SECONDS)
+        self._record = PrivateRecord(state.folder, "prompts", "sheet.json", timeout=1.0)
 
     def rows(self) -> dict[str, SheetRow]:
         """Return what is known by ref, the most expensive entries first; errors as `PrivateRecord.read`."""
         found = _read(self._record.read().base)["entries"]
-        rows = [_row(ref, one) for ref, one in found.items()]
-        return {one.ref: one for one in sorted(rows, key=lambda one: (-one.tokens, one.ref))}
+        return {ref: SheetRow(ref, one) for ref, one in sorted(found.items(), key=lambda pair: -pair[1]["tokens"])}
 
     def sent(self, blocks: Iterable[PromptBlock], agent: str, session: str, now: datetime, message: str = "") -> None:
-        """Count the lines that a hook sends, with those of the session and their words that the message has."""
-        told = [one for one in blocks if one.included and one.ref]
+        """Count the lines that a hook sends, and keep of the message the words that lines of the session have."""
+        told = {one.ref: one for one in blocks if one.included and one.ref}
 
         def counted(found: dict[str, Any]) -> None:
-            entries, name = found["entries"], agent or "agent"
-            for one in told:
-                known = entries.pop(one.ref, {"first": format_utc(now), "tokens": 0, "sent": 0, "agents": {}})
-                agents = {**known["agents"], name: known["agents"].get(name, 0) + 1}
-                more = {"tokens": known["tokens"] + one.tokens, "sent": known["sent"] + 1, "last": format_utc(now)}
-                line = one.text.removeprefix(f"- {one.ref} ")
-                entries[one.ref] = {**known, **more, "title": one.title[:200], "line": line, "agents": agents}
+            entries, name, moment = found["entries"], agent or "agent", format_utc(now)
+            for ref, one in told.items():
+                known = entries.pop(ref, {**_NEW, "firstSent": moment, "agents": {}})
+                known |= {"title": one.title[:200], "line": one.text.removeprefix(f"- {ref} "), "lastSent": moment}
+                known |= {"tokens": known["tokens"] + one.tokens, "sent": known["sent"] + 1}
+                known["agents"][name] = known["agents"].get(name, 0) + 1
+                entries[ref] = known
             if session:
-                known = found["sessions"].pop(session, {})
-                refs = list(dict.fromkeys([*known.get("refs", ()), *(one.ref for one in told)]))[-_MOST_REFS:]
-                own = {word for ref in refs if ref in entries for word in _words(entries[ref]["line"])}
-                said = [*known.get("said", ()), *(word for word in _words(message) if word in own)]
-                said = list(dict.fromkeys(said))[-_MOST_WORDS:]
-                found["sessions"][session] = {**known, "refs": refs, "said": said}
+                known = found["sessions"].pop(session, {"refs": [], "said": [], "changed": []})
+                known["refs"] = list(dict.fromkeys([*known["refs"], *told]))[-_MOST_REFS:]
+                own = {word for ref in known["refs"] if ref in entries for word in _words(entries[ref]["line"])}
+                known["said"] = sorted({*known["said"], *(own & _words(message))})[:_MOST_WORDS]
+                found["sessions"][session] = known
 
         self._change(counted, now)
 
@@ -128,87 +123,66 @@ class Sheet:
         """
 
         def counted(found: dict[str, Any]) -> None:
-            known = found["sessions"].get(session)
-            if known is None:
-                return
+            known = found["sessions"].get(session, {"refs": (), "said": (), "changed": ()})
             lines = {ref: found["entries"][ref] for ref in known["refs"] if ref in found["entries"]}
-            cited = {ref for ref in lines if ref in changed and ref not in known.get("changed", ())}
-            known["changed"] = [ref for ref in lines if ref in changed]
-            cited |= _cited(answer, lines)
-            echoed = _echoed(answer, {ref: one["line"] for ref, one in lines.items()}, known["said"])
+            cited = _cited(answer, lines) | {ref for ref in lines if ref in changed and ref not in known["changed"]}
+            taken = _taken_up(answer, {ref: one["line"] for ref, one in lines.items()}, known["said"])
+            if lines:
+                known["changed"] = [ref for ref in lines if ref in changed]
             for ref, one in lines.items():
-                one["answers"] = one.get("answers", 0) + bool(answer.strip())
-                one["cited"] = one.get("cited", 0) + (ref in cited)
-                one["echoed"] = one.get("echoed", 0) + (ref in echoed)
-                if ref in cited | echoed:
-                    one["used"] = format_utc(now)
+                one["answers"] += bool(answer.strip())
+                one["cited"] += ref in cited
+                one["takenUp"] += ref in taken
+                one["lastUsed"] = format_utc(now) if ref in cited | taken else one["lastUsed"]
 
-        if session and (answer.strip() or changed):
+        if answer.strip() or changed:
             self._change(counted, now)
 
     def _change(self, change: Callable[[dict[str, Any]], None], now: datetime) -> None:
         def work(data: bytes | None) -> bytes:
             found = _read(data)
             change(found)
-            kept = {name: dict(list(found[name].items())[-most:]) for name, most in _BOUNDS.items()}
-            return json.dumps({"version": 1, **kept}).encode() + b"\n"
+            return json.dumps(
+                {name: dict(list(found[name].items())[-most:]) for name, most in _BOUNDS.items()}
+            ).encode()
 
         self._record.update(work, command="hook", now=now)
 
 
-_BOUNDS = {"entries": _MOST_ENTRIES, "sessions": _MOST_SESSIONS}
-
-
 def _read(data: bytes | None) -> dict[str, Any]:
     """Return the sheet of a file, an empty one where there is none or it is damaged."""
-    empty: dict[str, Any] = {"entries": {}, "sessions": {}}
     try:
-        found = json.loads(data or b"{}")
+        found = json.loads(data or b"")
         for ref, one in found["entries"].items():
-            _row(ref, one)
-        kept = {name: dict(found[name]) for name in empty}
-        return kept if all(isinstance(one["refs"], list) for one in kept["sessions"].values()) else empty
+            row = SheetRow(ref, {**one, "agents": dict(one["agents"])})
+            row.unused(datetime.fromisoformat(one["lastSent"]))
+            row.words()
+        return {name: dict(found[name]) for name in _BOUNDS}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return empty
-
-
-def _row(ref: str, one: Mapping[str, Any]) -> SheetRow:
-    first, last, used = (
-        datetime.fromisoformat(one[key]) if one.get(key) else None for key in ("first", "last", "used")
-    )
-    if first is None or last is None:
-        raise ValueError("no time")
-    answers, cited, echoed = (int(one.get(key, 0)) for key in ("answers", "cited", "echoed"))
-    title, line = str(one["title"]), str(one["line"])
-    return SheetRow(
-        ref, title, line, int(one["tokens"]), int(one["sent"]), first, last, answers, cited, echoed, used, one["agents"]
-    )
+        return {"entries": {}, "sessions": {}}
 
 
 def _cited(answer: str, refs: Iterable[str]) -> set[str]:
     """Return the refs that an answer names: whole, or by at least seven digits of a hash."""
     named = set(_HANDLE.findall(answer))
-    return {
-        ref
-        for ref in refs
-        if any(one == ref or (_HEX.fullmatch(number := one.rpartition("#")[2]) and
-                              ref.partition("#")[2].startswith(number)) for one in named)
-    }  # fmt: skip
+    digits = tuple(one.rpartition("#")[2] for one in named)
+    hashes = tuple(one for one in digits if len(one) >= _SHORTEST)
+    return {ref for ref in refs if ref in named or (hashes and ref.partition("#")[2].startswith(hashes))}
 
 
-def _echoed(answer: str, lines: Mapping[str, str], said: Sequence[str]) -> set[str]:
+def _taken_up(answer: str, lines: Mapping[str, str], said: Sequence[str]) -> set[str]:
     """Return the refs whose lines have words of their own that an answer repeats and the person did not say."""
-    heard = set(_words(answer)) - set(said)
-    words = {ref: set(_words(line)) for ref, line in lines.items()}
+    heard = _words(answer) - set(said)
+    words = {ref: _words(line) - set(said) for ref, line in lines.items()}
     shared = Counter(word for own in words.values() for word in own)
     most, found = max(2, len(lines) // _SHARED_BY), set()
-    for ref, own in words.items():
-        rare = {word for word in own if shared[word] <= most} - set(said)
-        need = min(_FEWEST + len(rare) // 10, len(rare))
-        if need > 1 and len(rare & heard) >= need:
+    for ref, every in words.items():
+        own = {word for word in every if shared[word] <= most}
+        need = min(_FEWEST + len(own) // 10, len(own))
+        if need > 1 and len(own & heard) >= need:
             found.add(ref)
     return found
 
 
-def _words(text: str) -> list[str]:
-    return [stem(word) for word in content_words(text)]
+def _words(text: str) -> set[str]:
+    return set(map(stem, content_words(text)))

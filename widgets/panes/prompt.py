@@ -78,7 +78,7 @@ class PromptPane(RecordPane):
     def _balance(self, choices: Mapping[str | None, str]) -> Iterator[Any]:
         """Yield the entries that hooks sent before, those that answers never used first, then by their cost."""
         rows = self._sheet.values()
-        self._said = f"{sum(one.tokens for one in rows):,} tokens spent"
+        self._said = f"{sum(one.values['tokens'] for one in rows):,} tokens spent"
         unused = [one for one in rows if one.unused(self._now)]
         for title, note, ones in (
             ("Not used in 30 days", "by answers; a rule may be kept in silence", unused),
@@ -88,9 +88,9 @@ class PromptPane(RecordPane):
                 yield Heading(title, note)
             for one in ones:
                 kind, choice = one.ref.partition("#")[0], choices.get(one.ref, "")
-                system, text = "files" if kind in FILE_KINDS else kind, f"- {one.ref} {one.line}"
-                block = PromptBlock(system, "", one.ref, one.title, one.words(self._now), text, choice=choice)
-                yield _record(block, one.tokens)
+                system, text = "files" if kind in FILE_KINDS else kind, f"- {one.ref} {one.values['line']}"
+                block = PromptBlock(system, "", one.ref, one.values["title"], one.words(), text, choice=choice)
+                yield _record(block, one.values["tokens"])
         if not rows:
             yield Note("Hooks sent nothing yet.")
 
@@ -127,10 +127,9 @@ class PromptPane(RecordPane):
         row = self._sheet.get(block.ref or "")
         if row is None:
             return {"before": "never sent by hooks"}
-        used = f"{row.used:%Y-%m-%d}" if row.used else "never" if row.answers else "unknown"
-        agents = ", ".join(f"{name} {count:,}" for name, count in row.agents.items())
-        before = {} if row.words(self._now) == block.reason else {"before": row.words(self._now)}
-        return {**before, "to": agents, "last sent": f"{row.last:%Y-%m-%d}", "last used": used}
+        agents = ", ".join(f"{name} {count:,}" for name, count in row.values["agents"].items())
+        before = {} if row.words() == block.reason else {"before": row.words()}
+        return {**before, "to": agents, "last sent": row.values["lastSent"][:10], "last used": row.used()}
 
     def links(self, item: Record) -> Sequence[Link]:
         """Link to the entry in its own pane, where it is edited."""

@@ -118,7 +118,7 @@ def _choose(
 
 def _sheet(context: Context) -> Result:
     """Return the balance sheet, the most expensive entries first."""
-    now, zone = context.now, context.workspace.zone
+    now = context.now
     choices, rows = read_choices(context.workspace.state), Sheet(context.workspace.state).rows().values()
 
     def lines(paint: Paint) -> Iterator[str]:
@@ -126,9 +126,8 @@ def _sheet(context: Context) -> Result:
             yield paint.notice("hooks do not count: memdeck prompt --count on")
         table = [("tokens", "sent", "cited", "words", "last sent", "last used", "", "")] if rows else []
         for one in rows:
-            used = f"{one.used.astimezone(zone):%Y-%m-%d}" if one.used else "never" if one.answers else "unknown"
-            counts = (f"{one.tokens:,}", f"{one.sent:,}", f"{one.cited:,}", f"{one.echoed:,}")
-            table.append((*counts, f"{one.last.astimezone(zone):%Y-%m-%d}", used, one.ref, one.title))
+            counts = (f"{one.values[key]:,}" for key in ("tokens", "sent", "cited", "takenUp"))
+            table.append((*counts, one.values["lastSent"][:10], one.used(), one.ref, one.values["title"]))
         unused = [at for at, one in enumerate(rows, 1) if one.unused(now)]
         yield from paint.columns(table, alerts=dict.fromkeys(unused, 5))
         if any(one.unused(now) for one in rows):

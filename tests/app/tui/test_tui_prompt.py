@@ -114,7 +114,7 @@ async def test_the_balance_sheet_of_what_hooks_sent(workspace: Workspace) -> Non
         pane = app.navigation.pane
         assert pane is not None
         item = pane.selected()[0].thing
-        assert item.reason.startswith("sent once, ")
+        assert item.reason.startswith("sent 1×, ")
         await press(pilot, "m")
         assert [one.ref for one in look(app).muted] == [item.ref]
         await press(pilot, "m", "b")
