@@ -9,7 +9,6 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from heapq import nsmallest
-from itertools import islice
 
 from memory.base.words import tokens
 from memory.errors import MemdeckError
@@ -30,7 +29,6 @@ CREATE TABLE file (
     room INTEGER NOT NULL,
     name TEXT NOT NULL,
     stamp TEXT NOT NULL DEFAULT '',
-    serial INTEGER NOT NULL DEFAULT 0,
     UNIQUE (room, name)
 );
 CREATE TABLE entry (
@@ -56,8 +54,6 @@ MOST = 100
 """Maximum entries with some of the words if there is no limit."""
 NEWEST = 16
 """How many of the newest entries with all words are weighed as well."""
-BATCH = 1000
-"""Entries that are written in one transaction."""
 _ARCHIVED = 0.9
 _PLACE = "FROM file WHERE room = ? AND name = CAST(? AS TEXT)"
 
@@ -79,7 +75,7 @@ class SearchIndex:
     # -- writing -------------------------------------------------------------------------------------------------------
 
     def stamps(self, room: int = 0) -> dict[str, str]:
-        """Return the stamps of the files as they were indexed; an empty stamp means that indexing did not finish."""
+        """Return the stamps of the files as they were indexed; an empty stamp is unknown."""
         return dict(self.connection.execute("SELECT name, stamp FROM file WHERE room = ?", (room,)))
 
     def update(
@@ -103,57 +99,37 @@ class SearchIndex:
             if source.stamp and stamps.get(source.file) == source.stamp:
                 continue
             try:
-                done = self._update_file(room, source, go_on)
+                self._update_file(room, source)
             except MemdeckError as error:
                 refused[source.file] = error
-                done = True
                 gone.add(source.file)
-            if not done:
-                return False
         for name in gone:
             self._drop(room, name)
         return True
 
-    def _update_file(self, room: int, source: FileRecords, go_on: Callable[[], bool]) -> bool:
-        """Bring the rows of a file up to date: entries whose content is the same keep theirs."""
+    def _update_file(self, room: int, source: FileRecords) -> None:
+        """Bring the rows of a file up to date in one transaction: entries whose content is the same keep theirs."""
         records = source.records()
-        db = self.connection
         place = (room, storable(source.file))
-        db.execute("INSERT OR IGNORE INTO file (room, name) VALUES (?, CAST(? AS TEXT))", place)
-        file, serial = db.execute(f"SELECT id, serial {_PLACE}", place).fetchone()
-        rows: dict[bytes, list[tuple[int, str | None, int]]] = {}
-        for number, mark, ref, line in db.execute("SELECT id, mark, ref, line FROM entry WHERE file = ?", (file,)):
-            rows.setdefault(mark, []).append((number, ref, line))
-        new, moved = [], []
-        for record in records:
-            mark = _mark_of(record)
-            known = rows.get(mark)
-            if not known:
-                new.append((record, mark))
-                continue
-            number, ref, line = known.pop()
-            if (ref, line) != (record.ref, record.line):
-                moved.append((record.ref, record.line, number))
-        old = [number for known in rows.values() for number, *_ in known]
-        waiting = iter(new)
-        while True:
-            some = list(islice(waiting, BATCH))
-            last = len(some) < BATCH
-            with Transaction(db):
-                (now,) = db.execute("SELECT serial FROM file WHERE id = ?", (file,)).fetchone() or (None,)
-                if now != serial:
-                    return False  # another process writes the same file: it completes it
-                self._take_out(old)
-                self._put_in(file, some)
-                db.executemany("UPDATE entry SET ref = ?, line = ? WHERE id = ?", moved)
-                serial += 1
-                values = (serial, source.stamp if last else "", file)
-                db.execute("UPDATE file SET serial = ?, stamp = ? WHERE id = ?", values)
-            old, moved = [], []
-            if last:
-                return True
-            if not go_on():
-                return False
+        with Transaction(self.connection) as db:
+            db.execute("INSERT OR IGNORE INTO file (room, name) VALUES (?, CAST(? AS TEXT))", place)
+            (file,) = db.execute(f"SELECT id {_PLACE}", place).fetchone()
+            rows: dict[bytes, list[tuple[int, str | None, int]]] = {}
+            for number, mark, ref, line in db.execute("SELECT id, mark, ref, line FROM entry WHERE file = ?", (file,)):
+                rows.setdefault(mark, []).append((number, ref, line))
+            new, moved = [], []
+            for record in records:
+                mark = _mark_of(record)
+                if not rows.get(mark):
+                    new.append((record, mark))
+                    continue
+                number, ref, line = rows[mark].pop()
+                if (ref, line) != (record.ref, record.line):
+                    moved.append((record.ref, record.line, number))
+            self._take_out([number for known in rows.values() for number, *_ in known])
+            self._put_in(file, new)
+            db.executemany("UPDATE entry SET ref = ?, line = ? WHERE id = ?", moved)
+            db.execute("UPDATE file SET stamp = ? WHERE id = ?", (source.stamp, file))
 
     def _put_in(self, file: int, some: Sequence[tuple[Record, bytes]]) -> None:
         (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM entry").fetchone()
