@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from memory.files import MEMORY_FILES
+from memory.files.config import Setting
 from memory.files.contacts.model import Contact
 from memory.files.journal.model import JournalEntry
 from memory.files.knowledge.model import KnowledgeItem
@@ -16,7 +18,7 @@ from memory.files.monitors import Monitor
 from memory.files.plain import unread_lines
 from memory.files.plans.model import Plan
 from memory.files.refs import identity_hex
-from memory.files.snapshot import Snapshot, kind_of
+from memory.files.snapshot import ARCHIVED, Snapshot
 from memory.files.tasks.model import Task
 from memory.registry import REGISTRY
 
@@ -104,45 +106,59 @@ def records_of_memory_files(snapshot: Snapshot, folder: Path) -> Iterator[FileRe
             continue
         # Taken before the file is read: if the file changes in between, the stamp is outdated and it is read again.
         stamp = f"{found.st_dev}.{found.st_ino}.{found.st_size}.{found.st_mtime_ns}.{found.st_ctime_ns}"
-        kind = name.removeprefix("archive/").removesuffix(".md")
-        kind = kind.partition("-")[0] if name.startswith("archive/") else kind
-        kind = "plans" if kind == "orchestration" else kind
-        if kind in FILE_KINDS:
-            yield FileRecords(name, stamp, lambda name=name, kind=kind: _of_file(snapshot, name, kind))  # type: ignore[misc]
-
-
-def _of_file(snapshot: Snapshot, name: str, kind: str) -> Sequence[Record]:
-    snapshot.document(name)  # raises here if it cannot be read
-    found: list[Record] = []
-    if name.startswith("archive/"):
-        for tasks in snapshot.archived_tasks() if kind == "tasks" else ():
-            if tasks.file == name:
-                found += map(task_record, tasks.tasks)
-        for journal in snapshot.archived_journals() if kind == "journal" else ():
-            if journal.file == name:
-                found += map(journal_record, journal.entries())
-    elif kind == "tasks":
-        found += map(task_record, snapshot.tasks.tasks)
-    elif kind == "journal":
-        found += map(journal_record, snapshot.journal.entries())
-    if kind not in ("tasks", "journal"):
-        return [record for record in records(snapshot, (kind,)) if record.file == name]
-    return [*found, *unread_records(snapshot, name, kind)]
+        if _kind(name) in FILE_KINDS:
+            yield FileRecords(name, stamp, partial(_of_file, snapshot, name))
 
 
 def records(snapshot: Snapshot, kinds: Collection[str] = FILE_KINDS) -> Iterator[Record]:
-    """Yield the records of some kinds, those of the archive after those of the files, then what nothing reads."""
+    """Yield the records of some kinds, those of the archive after those of the files."""
     for kind in FILE_KINDS:
-        if kind in kinds:
-            yield from _SOURCES[kind](snapshot)
-            for name in (*MEMORY_FILES, *snapshot.archive_names):
-                if (kind_of(name) or name.removesuffix(".md")) == kind:
-                    yield from unread_records(snapshot, name, kind)
+        for name in (*MEMORY_FILES, *reversed(snapshot.archive_names)):
+            if kind in kinds and _kind(name) == kind:
+                yield from _of_file(snapshot, name)
 
 
-def _tasks(snapshot: Snapshot) -> Iterator[Record]:
-    for tasks in (snapshot.tasks, *snapshot.archived_tasks()):
-        yield from map(task_record, tasks.tasks)
+def _kind(name: str) -> str:
+    """Return the kind of the records of a memory file or an archive."""
+    kind = name.removeprefix(ARCHIVED).removesuffix(".md")
+    kind = kind.partition("-")[0] if name.startswith(ARCHIVED) else kind
+    return "plans" if kind == "orchestration" else kind
+
+
+def _of_file(snapshot: Snapshot, name: str) -> list[Record]:
+    """Return the records of a file, and its lines that no entry, list or table takes, so that search finds them.
+
+    MemdeckError for a file that must not or cannot be read.
+    """
+    document, kind = snapshot.document(name), _kind(name)
+    unread = (
+        Record(kind, name, one.title[:200], f"{one.heading}\n{one.title}", UnreadText(one.line, one.title))
+        for one in unread_lines(name, document)
+    )
+    return [*_entries(snapshot, name, kind), *unread]
+
+
+def _entries(snapshot: Snapshot, name: str, kind: str) -> Iterator[Record]:
+    """Yield the records of the entries of a file."""
+    archived = name.startswith(ARCHIVED)
+    match kind:
+        case "tasks":
+            for tasks in snapshot.archived_tasks() if archived else (snapshot.tasks,):
+                yield from map(task_record, tasks.tasks if tasks.file == name else ())
+        case "journal":
+            for journal in snapshot.archived_journals() if archived else (snapshot.journal,):
+                yield from map(journal_record, journal.entries() if journal.file == name else ())
+        case "plans":
+            for plans in snapshot.archived_plans() if archived else (snapshot.plans,):
+                yield from map(plan_record, plans.plans if plans.file == name else ())
+        case "knowledge":
+            yield from map(knowledge_record, snapshot.knowledge.items)
+        case "contacts":
+            yield from map(contact_record, snapshot.contacts.all())
+        case "monitors":
+            yield from map(monitor_record, snapshot.monitors.monitors)
+        case "config":
+            yield from map(_setting_record, snapshot.config.settings)
 
 
 def task_record(task: Task) -> Record:
@@ -153,19 +169,10 @@ def task_record(task: Task) -> Record:
     return Record("tasks", task.file, task.title, text, task, max(days, default=""), tags)
 
 
-def _journal(snapshot: Snapshot) -> Iterator[Record]:
-    for journal in (snapshot.journal, *snapshot.archived_journals()):
-        yield from map(journal_record, journal.entries())
-
-
 def journal_record(entry: JournalEntry) -> Record:
     """Return the record of a journal entry; its date is searchable, too."""
     date = entry.date or ""
     return Record("journal", entry.file, entry.title, f"{date} {entry.entry.text}", entry, date)
-
-
-def _knowledge(snapshot: Snapshot) -> Iterator[Record]:
-    yield from map(knowledge_record, snapshot.knowledge.items)
 
 
 def knowledge_record(item: KnowledgeItem) -> Record:
@@ -175,19 +182,10 @@ def knowledge_record(item: KnowledgeItem) -> Record:
     return Record("knowledge", item.file, item.text, text, item, (item.date or "")[:10])
 
 
-def _contacts(snapshot: Snapshot) -> Iterator[Record]:
-    yield from map(contact_record, snapshot.contacts.all())
-
-
 def contact_record(item: Contact) -> Record:
     """Return the record of a channel, a route or a person."""
     title = getattr(item, "name", None) or getattr(item, "channel", None) or ""
     return Record("contacts", item.file, title, _values(item.json()), item)
-
-
-def _plans(snapshot: Snapshot) -> Iterator[Record]:
-    for plans in (snapshot.plans, *snapshot.archived_plans()):
-        yield from map(plan_record, plans.plans)
 
 
 def plan_record(plan: Plan) -> Record:
@@ -196,19 +194,14 @@ def plan_record(plan: Plan) -> Record:
     return Record("plans", plan.file, plan.title, text, plan, max(_DAY.findall(text), default=""))
 
 
-def _monitors(snapshot: Snapshot) -> Iterator[Record]:
-    yield from map(monitor_record, snapshot.monitors.monitors)
-
-
 def monitor_record(monitor: Monitor) -> Record:
     """Return the record of a monitor."""
     return Record("monitors", monitor.file, monitor.name, _values(monitor.json()), monitor)
 
 
-def _config(snapshot: Snapshot) -> Iterator[Record]:
-    for setting in snapshot.config.settings:
-        text = f"{setting.section or ''}\n{setting.key}: {setting.value} {setting.remark or ''}"
-        yield Record("config", "config.md", setting.key, text, setting)
+def _setting_record(one: Setting) -> Record:
+    text = f"{one.section or ''}\n{one.key}: {one.value} {one.remark or ''}"
+    return Record("config", "config.md", one.key, text, one)
 
 
 class UnreadText(NamedTuple):
@@ -216,12 +209,6 @@ class UnreadText(NamedTuple):
 
     line: int
     text: str
-
-
-def unread_records(snapshot: Snapshot, name: str, kind: str) -> Iterator[Record]:
-    """Yield the lines of a file that no entry, list or table takes, so that search finds them."""
-    for one in unread_lines(name, snapshot.document(name)):
-        yield Record(kind, name, one.title[:200], f"{one.heading}\n{one.title}", UnreadText(one.line, one.title))
 
 
 def _values(values: dict[str, Any]) -> str:
@@ -234,14 +221,3 @@ def _values(values: dict[str, Any]) -> str:
         else:
             found.append(f"{key}: {value}")
     return "\n".join(found)
-
-
-_SOURCES: dict[str, Callable[[Snapshot], Iterator[Record]]] = {
-    "tasks": _tasks,
-    "journal": _journal,
-    "knowledge": _knowledge,
-    "contacts": _contacts,
-    "plans": _plans,
-    "monitors": _monitors,
-    "config": _config,
-}

@@ -72,8 +72,8 @@ def behind_tasks(monkeypatch: pytest.MonkeyPatch, do: Callable[[], object]) -> N
     """Let something happen whenever tasks.md is read and the archive is not yet."""
     of_file = records._of_file
 
-    def read(snapshot: Any, name: str, kind: str) -> Any:
-        found = of_file(snapshot, name, kind)
+    def read(snapshot: Any, name: str) -> Any:
+        found = of_file(snapshot, name)
         if name == "tasks.md":
             do()
         return found
