@@ -11,7 +11,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -172,7 +172,7 @@ def _recover(intent: Intent, workspace: Path, stage: int) -> list[Displaced]:
         if complete := all(step.done for step in steps):
             _sync(steps, stage)
         else:
-            _go_back(steps)
+            go_back(steps)
             _sync(steps, stage)
         left = [one for step in steps for one in step.left()]
         if not complete and not any(step.done for step in steps):
@@ -205,17 +205,18 @@ def _take_back(steps: list[Step]) -> None:
         step.look()
 
 
-def _go_back(steps: list[Step]) -> None:
-    """Take files back, the last first; one that cannot be taken back ends it.
+def go_back(steps: Sequence[Step]) -> bool:
+    """Take files back, the last first, and return whether all are as before; one that cannot be taken back ends it.
 
     That one may have lost what the files before it gained: duplicated is better than lost.
     """
     for step in reversed(steps):
-        if step.here == step.before or step.blocked:
-            continue
-        _take_back([step])
-        if step.here != step.before:
-            return
+        step.look()
+        if step.here != step.before and not step.blocked:
+            _take_back([step])
+        if step.here != step.before and not step.blocked:
+            return False
+    return True
 
 
 def _make_folders(intent: Intent, steps: list[Step], workspace: Path) -> bool:

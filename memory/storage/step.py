@@ -83,10 +83,10 @@ class Step:
         self.saved: str | None = None
         self.displaced = ""
 
-    def enter(self, workspace: Path, made: list[str] | None = None) -> None:
-        """Open the folder of the file; with `made`, missing folders are made and added to it."""
+    def enter(self, workspace: Path) -> None:
+        """Open the folder of the file; FileNotFoundError where there is none."""
         if self.folder < 0:
-            self.folder = fsio.open_folder(self.parent.split("/") if self.parent else [], workspace, made)
+            self.folder = fsio.open_folder(self.parent.split("/") if self.parent else [], workspace)
 
     def look(self) -> None:
         """Compare the file in place and the staged files with the digests."""
@@ -110,7 +110,8 @@ class Step:
     @property
     def blocked(self) -> bool:
         """Whether another program changed the file before it could be put in its place."""
-        return self.here not in (self.before, self.after) and self.staged is not None and self.staged == self.after
+        waits = not self.displaced if self.after is None else self.staged == self.after
+        return waits and self.here not in (self.before, self.after)
 
     @property
     def done(self) -> bool:
@@ -218,7 +219,7 @@ def sweep(files: tuple[Displaced, ...], stage: int) -> tuple[Displaced, ...]:
 
 
 class FileStep(Step):
-    """The step of a running change; the calls come in the order check, prepare, apply, finish, and tidy at the end.
+    """The step of a running change; the calls come in the order check, prepare, apply, verify, finish.
 
     `like` is the path of a file that is moved: the created file gets its mode, attributes and time.
     """
@@ -234,7 +235,8 @@ class FileStep(Step):
         self._found: os.stat_result | None = None
         self._seen = ABSENT
         self._written = ABSENT
-        self._begun = self._visible = False
+        self.begun = False
+        """Whether the file may be in its place."""
 
     def check(self) -> bool:
         """Return whether the file on disk is the one that the caller started from; RefusedError if it may not be
@@ -294,16 +296,16 @@ class FileStep(Step):
             return self.file
         return self.file._replace(mode=self._found.st_mode & 0o777)
 
-    def apply(self, made: list[str]) -> None:
+    def apply(self) -> None:
         """Put the file in place; ConflictError when another program changed it since it was checked."""
         try:
-            self.enter(self._workspace, made)
+            self.enter(self._workspace)
             if not self._unchanged():
                 raise conflict([self.path], crossed=True)
-            self._begun = self._visible = True
+            self.begun = True
             self.put()
         except (FileExistsError, FileNotFoundError) as error:
-            self._begun = False  # The call did nothing: there is nothing to take back.
+            self.begun = False  # The call did nothing: there is nothing to take back.
             raise conflict([self.path], crossed=True) from error
         except OSError as error:
             raise write_failed(error, self.path) from error
@@ -323,16 +325,6 @@ class FileStep(Step):
         except FileNotFoundError:
             return not self._seen.exists
 
-    def put_back(self) -> bool:
-        """Undo `apply`, False where that failed; a file that another program put there meanwhile stays."""
-        try:
-            if self._begun and not self.take_back():
-                return False
-        except OSError:
-            return False
-        self._begun = False
-        return True
-
     def finish(self) -> Stored | None:
         """Return the file as it is now, None where that is not certain: then it is read again."""
         if self.file.after is None:
@@ -343,18 +335,6 @@ class FileStep(Step):
             return None
         # Renaming changes nothing but the ctime.
         return Stored(self.file.after, version) if version[:4] == self._written[:4] else None
-
-    def tidy(self) -> list[Displaced]:
-        """Close everything; return the files kept in the stage folder because programs may still write to them."""
-        try:
-            if self._visible:
-                return self.left()
-            fsio.remove(self.label, self.stage_folder)
-        except OSError:
-            return []  # A file that cannot be read is left to the next start.
-        finally:
-            self.close()
-        return []
 
     def close(self) -> None:
         """Close the folder and the file."""

@@ -17,7 +17,7 @@ from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_ro
 
 from . import fsio, safe_open
 from .changes import Change, FileChange, may_need_review, new_id, part_id
-from .journal import Intent
+from .journal import Intent, go_back
 from .own_folders import OpenFolder
 from .safe_open import Stored, parts_of
 from .step import HALF_DONE, Displaced, FileStep, conflict, half_done, sweep
@@ -331,14 +331,15 @@ class Transaction:
                     store.remember(step.file.path, step.finish())
                 if change.files:
                     self._log.done(recorded, store, self._regions)
-        except BaseException as error:
-            if isinstance(error, MemdeckError) and error.code == HALF_DONE:
-                for step in steps:
-                    step.close()  # The intent and the staged files stay: the next start tries again.
-                raise
             self._end(steps, durable=durable)
+        except BaseException as error:
+            # Half of a change stays as it is, with its intent and the staged files: the next start tries again.
+            if not (isinstance(error, MemdeckError) and error.code == HALF_DONE):
+                self._end(steps, durable=durable)
             raise
-        self._end(steps, durable=durable)
+        finally:
+            for step in steps:
+                step.close()
 
     def _recorded_change(self, change: Change, files: Sequence[FileChange]) -> Change:
         """Return a change for the log, which has paths relative to the workspace."""
@@ -346,9 +347,13 @@ class Transaction:
         return change._replace(files=tuple(shown))
 
     def _end(self, steps: list[FileStep], *, durable: bool) -> None:
-        """Close the steps, and write that no change is under way."""
+        """Clear the stage folder, and write that no change is under way."""
         for step in steps:
-            self._displaced += tuple(step.tidy())
+            with suppress(OSError):  # A file that cannot be read is left to the next start.
+                if step.begun:
+                    self._displaced += tuple(step.left())
+                else:
+                    fsio.remove(step.label, step.stage_folder)
         # The change is done or taken back: if that cannot be written, the next start finds it so.
         with suppress(MemdeckError):
             self._journal.end(self._displaced, durable=durable)
@@ -417,26 +422,24 @@ class Transaction:
 
     def _put_in_place(self, steps: list[FileStep], places: OpenFolder, folders: list[str]) -> None:
         """Replace the files and sync; when one fails, put back those before it."""
-        begun: list[FileStep] = []
         made: list[str] = []
         try:
             for path in folders:
                 os.close(fsio.open_folder(path.split("/"), self._store.workspace, made))
-            for step in steps:
-                if begun and _sync_between(begun[-1], step):
-                    self._sync([begun[-1].folder])
-                begun.append(step)
-                step.apply(made)
-            self._sync([step.folder for step in begun[-1:]] + [places.stage])
+            for step, following in zip(steps, (*steps[1:], None), strict=True):
+                step.apply()
+                if following is None or _sync_between(step, following):
+                    self._sync([step.folder])
+            self._sync([places.stage])
             for step in steps:
                 step.verify()
             self._look_at_held()
         except BaseException as error:
-            # Where one cannot be put back, those before it stay as well: they may hold what it lost.
-            while begun and begun[-1].put_back():
-                begun.pop()
-            if begun:
-                raise half_done([step.path for step in reversed(begun)], error) from error
+            begun, back = [step for step in steps if step.begun], False
+            with suppress(OSError):
+                back = go_back(begun)
+            if not back:
+                raise half_done([step.path for step in begun if step.here != step.before], error) from error
             fsio.remove_folders(made, self._store.workspace)
             raise
 

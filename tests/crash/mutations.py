@@ -151,7 +151,7 @@ def _forgetting_recovery() -> None:
 
 def _recovery_only_looks() -> None:
     _set(journal, "_go_on", _nothing)
-    _set(journal, "_go_back", _nothing)
+    _set(journal, "go_back", _nothing)
 
 
 def _crossing_counts_as_done() -> None:
@@ -284,14 +284,14 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
             _set(FileStep, "verify", _nothing),
         )[0],
     ),
-    "nothing put back": ("looking", lambda: _set(FileStep, "put_back", lambda _: True)),
+    "nothing put back": ("looking", lambda: _set(transaction, "go_back", lambda _: True)),
     "put back only half": ("looking", lambda: _set(Step, "take_back", lambda _: True)),
     "a new file covers another": ("foreign", _covering_create),
     "a removal unlinks": ("foreign", _unlinking),
     "recovery forgets": ("kill", _forgetting_recovery),
     "recovery never goes on": (
         "kill",
-        lambda: (_set(journal, "_go_on", _nothing), _set(journal, "_go_back", _nothing))[0],
+        _recovery_only_looks,
     ),
     "recovery believes what was displaced": ("foreign and kill", _crossing_counts_as_done),
     "recovery after clearing up": ("kill", _stage_first_cleared),

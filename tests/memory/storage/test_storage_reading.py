@@ -196,5 +196,5 @@ def test_reading_writes_nothing(store: Store, tmp_path: Path) -> None:
     """Neither lock nor state nor anything else appears by reading."""
     before = sorted(tmp_path.rglob("*"))
     store.read("memory/tasks.md")
-    store.state.read()
+    store.state.last_maintenance()
     assert sorted(tmp_path.rglob("*")) == before
