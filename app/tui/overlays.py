@@ -175,13 +175,10 @@ class Overlays(Part):
 
     def tell_of_keys(self) -> None:
         """Say everything that is wrong with the user's keys: the file once, then each line."""
-        from .keys.conflicts import all_problems
-
-        problems = all_problems(self.app.keymap, self.app.environ)
+        problems = self.app.keymap.problems
         if problems:
-            path = next((problem.file for problem in problems if problem.file), "")
             said = [f"line {one.line}: {one.message}" if one.line else one.message for one in problems]
-            self.app.say("\n".join(said), title=path or "keys", severity="warning", seconds=KEYS_SECONDS)
+            self.app.say("\n".join(said), title=problems[0].file, severity="warning", seconds=KEYS_SECONDS)
 
     def themes(self) -> None:
         """Choose the colours (theme): dark, light, high contrast and more."""

@@ -1,41 +1,33 @@
-"""`memdeck keys`: every key of the application with the user's settings, and possible problems."""
+"""`memdeck keys`: every key of the application with the user's settings."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from app.tui.keys.bindings import known_bindings
-from app.tui.keys.conflicts import all_problems
-from app.tui.keys.key_file import config_path, read_keymap
-from memory.operations import Context, option, shows, verb
-from memory.operations.result import PROBLEMS, Paint, Result, listing
+from app.tui.keys.key_file import read_keymap
+from memory.operations import Context, shows, verb
+from memory.operations.result import Paint, Result, listing
 from memory.storage.own_folders import config_home
 from widgets.chrome.keys import key_name
 
 if TYPE_CHECKING:
-    from app.tui.keys.keymap import Keymap, KeyProblem
+    from app.tui.keys.keymap import Keymap
 
 
 NO_KEY = "(none)"
 """The word for no key; `-` is a key."""
 
 
-@verb("keys", serves="machine", looks=shows, examples=("memdeck keys", "memdeck keys --check", "memdeck keys -o json"))
-@option("--check", is_flag=True, help="Only report problems with them; exit code 4 if there are any.")
-def keys(context: Context, check: bool) -> Result:
+@verb("keys", serves="machine", looks=shows, examples=("memdeck keys", "memdeck keys -o json"))
+def keys(context: Context) -> Result:
     """List every key of the application with its id, those of ~/.config/memdeck/keys.toml included.
 
     A changed key is marked; what has none is reached from the palette. See docs/keys.md for the file.
     """
     keymap = read_keymap(config_home(context.environ), context.root)
-    problems = all_problems(keymap, context.environ)
-    if check:
-        rows = ({"file": one.file or None, "line": one.line or None, "message": one.message} for one in problems)
-        code = PROBLEMS if problems else 0
-        return listing("problems", lambda: rows, lambda paint: _problem_lines(paint, keymap, problems), (), code)
-    notes = [f"warning: {problem}" for problem in problems]
+    notes = [f"warning: {problem}" for problem in keymap.problems]
     return listing("keys", lambda: _rows(keymap), lambda paint: _lines(paint, keymap), notes)
 
 
@@ -70,11 +62,3 @@ def _lines(paint: Paint, keymap: Keymap) -> Iterator[str]:
     if keymap.rebound:
         yield ""
         yield paint.line(f"* changed in {keymap.path}")
-
-
-def _problem_lines(paint: Paint, keymap: Keymap, problems: tuple[KeyProblem, ...]) -> Iterator[str]:
-    if not problems:
-        where = keymap.path or f"{config_path(os.environ)} is not there: all keys are memdeck's own"
-        yield paint.line(f"nothing is wrong with the keys; {where}")
-    for problem in problems:
-        yield paint.line(str(problem))

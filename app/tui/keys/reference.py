@@ -42,10 +42,7 @@ the file when it starts. What it cannot read it says with the line, and keeps it
 Most terminals write `Alt` with a key as they write `Esc` and that key. Where `Alt` with it means nothing, it is these
 two: who types fast on a busy machine loses no `Esc`.
 
-`memdeck keys --check`, `memdeck doctor` and the first moment in the application tell of keys that mean two things at
-once, that could not be typed any more, or that a terminal multiplexer keeps for itself: tmux `ctrl+b`, screen
-`ctrl+a`, zellij `ctrl+g` `p` `n` `o` `s` `t` `h` `q` `b` and some with `alt`, wezterm `ctrl+shift` with letters. Of
-memdeck's own keys none depends on those: where one would be taken there is a second.
+None of memdeck's own keys depends on those that tmux, screen, zellij and wezterm keep for themselves.
 """
 
 

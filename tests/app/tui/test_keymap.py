@@ -15,7 +15,6 @@ import app.tui
 import widgets
 from app.tui.app import MemdeckApp
 from app.tui.keys.bindings import PARTS, known_bindings, known_ids
-from app.tui.keys.conflicts import TAKEN, all_problems
 from app.tui.keys.help import CommandScreen, key_rows
 from app.tui.keys.jump import JumpScreen
 from app.tui.keys.key_file import parse_keymap, read_keymap
@@ -82,7 +81,7 @@ def test_what_is_wrong_is_told_with_its_line(text: str, line: int, words: str) -
 def test_any_bytes_are_read_without_an_error(data: bytes) -> None:
     """Whatever stands in the file, there is a keymap, and every problem has words."""
     keymap = parse_keymap(data, "keys.toml", known_ids())
-    assert all(problem.message for problem in all_problems(keymap, {}))
+    assert all(problem.message for problem in keymap.problems)
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
@@ -111,32 +110,20 @@ def test_every_binding_is_known_once() -> None:
     assert len(PARTS) > 5
 
 
+TAKEN = {
+    "tmux": {"ctrl+b"},
+    "screen": {"ctrl+a"},
+    "zellij": {f"ctrl+{letter}" for letter in "gpnosthqb"} | {f"alt+{letter}" for letter in "nfhjkliop"},
+    "wezterm": {f"ctrl+shift+{letter}" for letter in "cvntwprlufkzmhx"} | {"shift+pageup", "shift+pagedown"},
+}
+"""Keys that terminal multiplexers take by default."""
+
+
 def test_no_key_of_ours_is_a_prefix_of_a_multiplexer() -> None:
-    """Whatever runs around the terminal, each binding has a key that arrives, and nothing clashes by itself."""
+    """With each program around the terminal, each binding has a key that arrives."""
     for known in known_bindings():
         for taken in TAKEN.values():
             assert not known.keys or set(known.keys) - taken, known.id
-    everything = {"TMUX": "1", "STY": "1", "ZELLIJ": "0", "WEZTERM_PANE": "0"}
-    assert all_problems(Keymap(), everything) == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ('task.done = "s"', "s means task.done and task.start"),
-        ('task.done = "j"', "j means list.down and task.done"),
-        ('task.done = "ctrl+b"', "tmux takes ctrl+b for itself, and it has no other"),
-        ('task.done = ["d", "ctrl+a"]', "screen takes ctrl+a for itself"),
-        ('task.done = "ctrl+g"', "zellij takes ctrl+g"),
-        ('task.done = "ctrl+shift+space"', "wezterm takes ctrl+shift+space"),
-        ('task.done = "ctrl+i"', "send ctrl+i as Tab"),
-        ('form.save = "x"', "x could not be typed any more"),
-        ('palette.choose = "?"', "could not be typed any more"),
-    ],
-)
-def test_conflicts_are_told(text: str, words: str) -> None:
-    """Two meanings, prefixes, keys that a terminal cannot tell apart, and characters that are typed."""
-    assert any(words in str(problem) for problem in all_problems(parse(text), {}))
 
 
 def titles(workspace: Workspace, section: str) -> list[str]:

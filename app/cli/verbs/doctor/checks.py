@@ -16,7 +16,6 @@ from typing import Literal, NamedTuple
 
 from app.cli.session import at_terminal
 from app.hooks.sessions import failures
-from app.tui.keys.conflicts import all_problems, running
 from app.tui.keys.key_file import read_keymap
 from app.version import __version__
 from memory.base.programs import find_program
@@ -136,13 +135,11 @@ def _watcher(_root: Path | None) -> Found:
 
 
 def _keys(root: Path | None) -> Found:
-    """Check the keys that the user chose, and the keys that programs around this terminal take."""
+    """Check the file with the keys that the user chose."""
     keymap = read_keymap(config_home(os.environ), root)
-    # The default keys are covered by tests; checking them takes as long as all the rest.
-    problems = all_problems(keymap, os.environ) if keymap.path or running(os.environ) else ()
-    for problem in problems:
+    for problem in keymap.problems:
         yield "warning", str(problem), "docs/keys.md tells what can be written there"
-    if not problems:
+    if not keymap.problems:
         yield "ok", f"{len(keymap.rebound)} changed in {keymap.path}" if keymap.path else "memdeck's own"
 
 
