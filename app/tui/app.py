@@ -169,14 +169,14 @@ class MemdeckApp(Shell):
 
         self.push_screen(start_screen(self.setup.path), self._started)
 
-    def _started(self, choice: tuple[str, str] | None) -> None:
+    def _started(self, choice: str | None) -> None:
         """Create what was chosen on the start screen."""
         from .welcome import make
 
         if choice is None:
             self.exit(0)
             return
-        workspace = make(self, choice[1])
+        workspace = make(self, choice)
         if workspace is not None:
             self.workspace = workspace
             self.overlays.apply_theme()
@@ -189,7 +189,7 @@ class MemdeckApp(Shell):
     def _leave(self) -> None:
         """Save drafts and the state of the view, and stop watching."""
         self._keep_typed()
-        self.pane_state.keep(self.search_queries.history, self.outside_changes.seen)
+        self.pane_state.keep(self.outside_changes.seen)
         self.refresher.stop()
         self.search_queries.stop()
         self.schedule.leave()

@@ -204,7 +204,6 @@ class Navigation(Part):
         """Restore the position where the visible pane was left, when it shows contents for the first time."""
         if pane is not self.pane:
             return
-        pane.take_saved_views(self.app.pane_state.saved_views(pane.pane_id))
         view = self.app.pane_state.view_of(pane.pane_id)
         if view:
             pane.restore(view)

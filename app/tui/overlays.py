@@ -197,11 +197,11 @@ class Overlays(Part):
         def shown(name: str) -> None:
             self.app.theme = name
 
-        def answered(answer: tuple[str, str] | None) -> None:
-            self.app.theme = before if answer is None else answer[1]
+        def answered(answer: str | None) -> None:
+            self.app.theme = before if answer is None else answer
             if answer is not None:
-                self.app.pane_state.keep_theme(answer[1])
-                self.app.say(f"Colours: {theme_words(answer[1])}.")
+                self.app.pane_state.keep_theme(answer)
+                self.app.say(f"Colours: {theme_words(answer)}.")
 
         self.app.push_screen(Pick("Colours", options, looked=shown), answered)
 

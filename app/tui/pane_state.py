@@ -11,7 +11,6 @@ from typing import Any
 from memory.errors import MemdeckError
 from memory.storage import fsio
 from memory.storage.own_folders import StateFolder
-from widgets.pane.base import Pane
 
 from .shell import Part
 
@@ -80,11 +79,6 @@ class PaneState(Part):
         return self._read().get("zoom") is True
 
     @property
-    def searches(self) -> list[str]:
-        """The queries of the search screen, the newest first."""
-        return _list(self._read().get("searches"))
-
-    @property
     def told_drafts(self) -> set[str]:
         """The drafts that the user was told about, each as it was then."""
         return set(_list(self._read().get("drafts")))
@@ -98,23 +92,8 @@ class PaneState(Part):
         """Return position, filter and sort of a pane."""
         return _texts(_dict(self._read().get("panes")).get(pane_id))
 
-    # Views that users named
-
-    def saved_views(self, pane_id: str) -> dict[str, dict[str, str]]:
-        """Return the saved views of a pane by name, in the order in which they were saved."""
-        return {name: _texts(view) for name, view in _dict(_dict(self._read().get("views")).get(pane_id)).items()}
-
-    def keep_view(self, pane: Pane, name: str, view: Mapping[str, str] | None) -> None:
-        """Save a view of a pane under a name, also in place of another one; None forgets it."""
-        own = self.saved_views(pane.pane_id)
-        own.pop(name, None)
-        if view is not None:
-            own[name] = {key: value[:LONGEST] for key, value in view.items()}
-        self._write({**self._read(), "views": {**_dict(self._read().get("views")), pane.pane_id: own}})
-        pane.take_saved_views(own)
-
-    def keep(self, searched: Iterable[str], seen: int | None) -> None:
-        """Save the state to remember: the panes, the queries `searched` for, the newest change that was `seen`.
+    def keep(self, seen: int | None) -> None:
+        """Save the state to remember: the panes, and the newest change that was `seen`.
 
         Errors are ignored: the folder may be read-only.
         """
@@ -125,10 +104,9 @@ class PaneState(Part):
         for name, mounted in self.app.panes.mounted.items():
             if mounted.contents is not None and mounted.is_attached:
                 panes[name] = {key: value[:LONGEST] for key, value in mounted.view().items()}
-        searches = [one[:LONGEST] for one in searched]
         looked = self.app.clock().isoformat()
         zoomed = self.app.panes.zoomed is True
-        values = {"pane": pane.pane_id, "panes": panes, "searches": searches, "looked": looked, "zoom": zoomed}
+        values = {"pane": pane.pane_id, "panes": panes, "looked": looked, "zoom": zoomed}
         self._write({**self._read(), **values, **({} if seen is None else {"seen": seen})})
 
     def _write(self, values: Mapping[str, Any]) -> None:

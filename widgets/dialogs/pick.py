@@ -24,7 +24,7 @@ from .dialogs import DIALOG_CSS, Dialog
 class PickOption:
     """One option: `id` is returned, `key` is a character that chooses it at once, `marked` shows that it is current.
 
-    Options of one `group` follow a heading; a `removable` one can be taken away with x.
+    Options of one `group` follow a heading.
     """
 
     id: str
@@ -33,11 +33,10 @@ class PickOption:
     group: str = ""
     key: str = ""
     marked: bool = False
-    removable: bool = False
 
 
-class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
-    """Returns `("take", id)`, `("remove", id)`, or None when left; `looked` gets each id that the cursor is on."""
+class Pick(Dialog, ModalScreen[str | None]):
+    """Returns the id of an option, or None when left; `looked` gets each id that the cursor is on."""
 
     DEFAULT_CSS: ClassVar[str] = f"""
     Pick {{
@@ -54,7 +53,6 @@ class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", "choose", id="pick.take", tooltip="Choose the row under the cursor", priority=True),
-        Binding("x", "remove", "remove", id="pick.remove", tooltip="Remove the saved view"),
         Binding("escape,q", "leave", "cancel", id="pick.leave", tooltip="Change nothing"),
     ]
 
@@ -101,25 +99,16 @@ class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
         label = pad_line(line(option.label), self._column) if option.note else line(option.label)
         return line(Piece(f"{sign:1} ", "accent"), label, Piece(f"  {option.note}" if option.note else "", "muted"))
 
-    def _current(self) -> PickOption | None:
-        return None if self._list.cursor is None else self._options[str(self._list.cursor)]
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Only some options can be removed."""
-        option = self._current()
-        return action != "remove" or (option is not None and option.removable)
-
     def on_key(self, event: events.Key) -> None:
         """Choose an option by its own key."""
         if event.character in self._keys:
             event.stop()
             event.prevent_default()
-            self.dismiss(("take", self._keys[event.character]))
+            self.dismiss(self._keys[event.character])
 
     def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
         """Tell which option the cursor is on."""
         event.stop()
-        self.refresh_bindings()
         if self._looked is not None and event.key is not None and self.is_current:
             self._looked(str(event.key))
 
@@ -131,9 +120,4 @@ class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
     def action_take(self) -> None:
         """Choose the option under the cursor."""
         if self._list.cursor is not None:
-            self.dismiss(("take", str(self._list.cursor)))
-
-    def action_remove(self) -> None:
-        """Remove the option under the cursor."""
-        if self._list.cursor is not None:
-            self.dismiss(("remove", str(self._list.cursor)))
+            self.dismiss(str(self._list.cursor))

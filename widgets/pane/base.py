@@ -156,11 +156,6 @@ class PaneFilter(FilterBar):
         self._pane.set_filter(self.text)
 
 
-def fits_look(look: Mapping[str, str], kept: Mapping[str, str]) -> bool:
-    """Whether the current look matches a saved view."""
-    return all(look.get(key, "") == value for key, value in kept.items())
-
-
 class Pane(LateTimers, PaneWithEntry):
     """One pane of the application; see the module's docstring for how to write one.
 
@@ -229,7 +224,6 @@ class Pane(LateTimers, PaneWithEntry):
         self.zone: tzinfo = UTC
         self.contents: Contents | None = None
         self.arrangement = Arrangement(self)
-        self.saved_views: Mapping[str, Mapping[str, str]] = {}
         """The saved views by name, each as `look` returned it."""
         self._remark = ""
         self.moves = 0
@@ -388,21 +382,8 @@ class Pane(LateTimers, PaneWithEntry):
         return {"at": "" if item is None else self.ref(item), **self.look()}
 
     def look(self) -> dict[str, str]:
-        """The arrangement of the pane, as a saved view keeps it: filter and sort."""
+        """The arrangement of the pane: filter and sort."""
         return {"filter": self.filter, "sort": self.sort}
-
-    @property
-    def named(self) -> str:
-        """The name of the saved view that is shown now; empty: none matches."""
-        look = self.look() if self.saved_views else {}
-        usual = {"sort": self.sorts[0]}
-        return next((name for name, view in self.saved_views.items() if fits_look(look, {**usual, **view})), "")
-
-    def take_saved_views(self, views: Mapping[str, Mapping[str, str]]) -> None:
-        """Set the saved views; the title names the one that is shown."""
-        self.saved_views = views
-        if self.contents is not None:
-            self.say_title()
 
     def restore(self, view: Mapping[str, str]) -> None:
         """Restore what `view` returned; works before the first contents, too."""
@@ -526,8 +507,7 @@ class Pane(LateTimers, PaneWithEntry):
         if self.line_list.selected:
             usual = ""
             said = [f"{len(self.line_list.selected)} selected"]
-        kept = f"“{self.named}”" if self.named else ""
-        self.query_one(".pane--list-frame", Frame).say(self.title, *said, kept, *self.arranged(), usual)
+        self.query_one(".pane--list-frame", Frame).say(self.title, *said, *self.arranged(), usual)
 
     # What happens in it
 

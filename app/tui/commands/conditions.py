@@ -151,18 +151,6 @@ def action_of_pane(pane: Pane, tasks: Sequence[Task] | None = None) -> Task | No
     return tasks[0]
 
 
-def mentioned(pane: Pane, found: Sequence[Any] | None = None) -> Any | None:
-    """Return the task, plan or monitor under the cursor, which journal entries may mention, else None.
-
-    `found`: the selected tasks and monitors, if they are known.
-    """
-    if pane.pane_id == "plans":
-        return getattr(pane.current(), "thing", None)
-    if found is None:
-        found = [*tasks_of(pane), *monitors_of(pane)]
-    return found[0] if len(found) == 1 else None
-
-
 class Versioned(NamedTuple):
     """An entry whose history can be shown: by its ref, or (no ref) by the text of its line in a file."""
 
@@ -257,11 +245,6 @@ def _source(now: Situation) -> bool:
     if now.pane.unread_line() is not None:
         return True
     return now.item is not None and (now.pane_id == "waiting" or _offers(type(now.pane), "from_source"))
-
-
-def _mentioned(now: Situation) -> bool:
-    assert now.pane is not None
-    return mentioned(now.pane, [*now.tasks, *now.monitors]) is not None
 
 
 def _versions(now: Situation) -> bool:
@@ -359,10 +342,8 @@ FIELDS = Condition(
 )
 FILTERED = Condition(lambda now: now.pane is not None and now.pane.filter, "No filter yet: {list.filter|/} sets one.")
 SORTS = Condition(_sorts, "This list has one order only.")
-KEEPS = Condition(lambda now: now.pane is not None and len(now.pane.sorts) > 1, "This list has one order only.")
 BLOCKS = _pane("tasks")
 CALENDAR = _pane("tasks", "journal")
-MENTIONED = Condition(_mentioned, "The journal can mention tasks, plans and monitors.")
 VERSIONS = Condition(_versions, "This has no history of its own.")
 ARCHIVED = _pane("archive", "brief", "changes", holds=_archived, why="Not an archived entry.")
 CHANGE = _pane("changes", holds=ITEM.holds, why=ITEM.why)

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
 from memory.files.journal.edits import add_entry
 from memory.files.journal.heat import entries_by_day
 from memory.files.journal.model import Journal, JournalEntry
 from memory.files.knowledge.moves import move_knowledge
-from memory.files.links import journal_naming
 from memory.files.snapshot import Snapshot
-from memory.operations.result import short
 from widgets.calendar.year import YearScreen
 from widgets.dialogs.dialogs import Prompt
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.pane.base import Pane
-
-from .conditions import mentioned
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
@@ -70,35 +66,10 @@ def _archived(snapshot: Snapshot) -> Sequence[Journal]:
     return ()
 
 
-def mentions(app: MemdeckApp) -> None:
-    """List every journal entry that mentions the task, plan or monitor."""
-    pane, snapshot, _ = _shown(app)
-    item: Any = mentioned(pane)
-    count = len(list(journal_naming(snapshot, item.title)))
-    if not count:
-        return app.say(f"No entry of the journal mentions “{item.title[:60]}”.")
-    text = f"about:{short(item.ref)}"
-
-    def show() -> None:
-        journal = app.pane
-        if journal is None or journal.pane_id != "journal":
-            return None
-        journal.filter_bar.open(text, focus=False)
-        journal.set_filter(text)
-        held = "1 entry mentions" if count == 1 else f"{count} entries mention"
-        app.say(f"{held} “{item.title[:60]}”; Esc shows all entries.")
-        return app.refresh_keys()
-
-    app.navigation.open_pane("journal")
-    return app.navigation.once_shown(show)
-
-
-def capture(app: MemdeckApp, about: str = "") -> None:
+def capture(app: MemdeckApp) -> None:
     """Write one line into the journal, from any pane."""
 
     def hint(text: str) -> str:
-        if about:
-            return f"Task Note, about “{about[:60]}”"
         title, line = split_capture(text)
         if line:
             return f"title “{title}”, below it the line “{line}”"
@@ -106,12 +77,12 @@ def capture(app: MemdeckApp, about: str = "") -> None:
         return f"all of it is the title; {begins}" if title else f"a title; {begins}"
 
     def answered(text: str) -> None:
-        return _write(app, *(("Task Note", f'"{about}": {text.strip()}') if about else split_capture(text)))
+        return _write(app, *split_capture(text))
 
     return app.overlays.ask(
         Prompt(
-            "Journal, now" if not about else f"Journal, about {about[:200]}",
-            placeholder="what happened" if about else EXAMPLE,
+            "Journal, now",
+            placeholder=EXAMPLE,
             validate=lambda text: None if text.strip() else "write what happened, or leave with Esc",
             hint=hint,
         ),
@@ -137,8 +108,8 @@ def move_line(app: MemdeckApp) -> None:
     ]
     what = items[0].text[:200] if len(items) == 1 else f"{len(items)} lines"
 
-    def answered(answer: tuple[str, str]) -> None:
-        title, topic = places[int(answer[1])]
+    def answered(answer: str) -> None:
+        title, topic = places[int(answer)]
         if here == {(title, topic)}:
             return app.say(f"Already in {topic or title}.")
         refs, now = [item.ref for item in items], app.clock()

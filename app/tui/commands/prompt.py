@@ -58,7 +58,7 @@ def agent(app: MemdeckApp) -> None:
         for at, name in enumerate(names, 1):
             said = f"{own[name]} of its own" if name in own else titles.get(name, "")
             options.append(PickOption(name, name, said, key=str(at) if at < 10 else ""))
-        return app.overlays.ask(Pick("Whose prompt?", options), lambda answer: chosen(answer[1]))
+        return app.overlays.ask(Pick("Whose prompt?", options), chosen)
 
     def look() -> dict[str, int]:
         every = read_choices(workspace.state).every

@@ -127,8 +127,8 @@ def mute(app: MemdeckApp) -> None:
     ]
     who = monitors[0].name if len(monitors) == 1 else f"{len(monitors)} monitors"
 
-    def chosen(answer: tuple[str, str]) -> None:
-        return _mute(app, [one.name for one in monitors], who, ends[answer[1]])
+    def chosen(answer: str) -> None:
+        return _mute(app, [one.name for one in monitors], who, ends[answer])
 
     return app.overlays.ask(Pick(f"Mute {who}", options), chosen)
 

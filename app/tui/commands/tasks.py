@@ -31,7 +31,6 @@ from widgets.pane.removing import chain
 from widgets.panes.tasks.quick import quick_words
 
 from .conditions import tasks_of
-from .journal import capture
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
@@ -178,7 +177,7 @@ def quick(app: MemdeckApp) -> None:
         ]
         return app.overlays.ask(
             Pick(f"{len(lines)} lines were pasted", options, "\n".join(line[:200] for line in lines[:8])),
-            lambda answer: _add_quick(app, lines if answer[1] == "lines" else [" ".join(lines)]),
+            lambda answer: _add_quick(app, lines if answer == "lines" else [" ".join(lines)]),
         )
 
     return app.overlays.ask(
@@ -282,32 +281,6 @@ def _asking(app: MemdeckApp, verb: str, tasks: list[Task]) -> Otherwise:
         return ask_command(app, error, tasks[0].title, write)
 
     return otherwise
-
-
-def plan(app: MemdeckApp) -> None:
-    """Say which plan the task belongs to."""
-    pane = app.shown_pane
-    assert pane.snapshot is not None
-    tasks = _chosen(app)
-    now = tasks[0].orchestration_id if len(tasks) == 1 else None
-    plans = [plan for plan in pane.snapshot.plans.plans if plan.section == "active" and plan.plan_id]
-    if not plans:
-        return app.say("No active plan.")
-    options = [
-        PickOption(f"plan:{plan.plan_id}", plan.title, plan.plan_id or "", marked=plan.plan_id == now) for plan in plans
-    ]
-    options.append(PickOption("none:", "no plan", marked=now is None and len(tasks) == 1))
-
-    def answered(answer: tuple[str, str]) -> None:
-        return _set(app, "plan", tasks, "orchestrationId", answer[1].partition(":")[2])
-
-    return app.overlays.ask(Pick(_about("Belongs to", tasks), options), answered)
-
-
-def note(app: MemdeckApp) -> None:
-    """Write about the task into the journal."""
-    task = _chosen(app)[0]
-    return capture(app, about=task.title)
 
 
 # The board

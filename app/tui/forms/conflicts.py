@@ -232,4 +232,4 @@ def _choose(
     options.append(("d", "Discard it", "your text is lost", done))
     acts = {name: act for _, name, _, act in options}
     screen = Pick(head, [PickOption(name, name, note, key=key) for key, name, note, _ in options], words)
-    return app.overlays.ask(screen, lambda choice: acts[choice[1]](), left=left or copy)
+    return app.overlays.ask(screen, lambda choice: acts[choice](), left=left or copy)

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from app.tui.search.screen import SHOWN, SearchScreen
+from app.tui.search.screen import SHOWN
 from app.tui.shell import Destination, Part, ThreadReport
 from memory.errors import MemdeckError
 from memory.fleet import CentralFleet, EmbeddedFleet, Fleet
@@ -94,8 +94,6 @@ class AllWorkspaces(Part):
         super().__init__(app)
         self.source = FleetSource(app)
         self._busy = False
-        self._screen: SearchScreen | None = None
-        self._reading = 0
         self._found: list[tuple[str, Path]] = []
         self.destination: Destination | None = None
         """What to open after this application ended."""
@@ -195,31 +193,13 @@ class AllWorkspaces(Part):
 
     # Searching all workspaces
 
-    def search(self) -> None:
-        """Open the search screen over all workspaces; new content is indexed meanwhile."""
-        if self._screen is None:
-            self._screen = SearchScreen(
-                self._answer, lambda _: ("", self._reading > 0), place=self._place_of, over="in all workspaces"
-            )
-            self.app.push_screen(self._screen, self._chosen)
-            self._reading += 1
-            self.app.work(
-                lambda: self.source.fleet.keep_up(self.source.goes_on),
-                self._kept_up,
-                self._not_kept_up,
-                group="fleet-index",
-            )
+    def keep_up(self) -> bool:
+        """Index what is new in all workspaces; return whether that is complete."""
+        self.source.fleet.keep_up(self.source.goes_on)
+        return True
 
-    def _not_kept_up(self, error: MemdeckError) -> None:
-        self.app.say_error(error)
-        self._kept_up()
-
-    def _kept_up(self, _: None = None) -> None:
-        self._reading -= 1
-        if self._screen is not None:
-            self._screen.ask_again()
-
-    def _answer(self, text: str) -> SearchAnswer:
+    def answer(self, text: str) -> SearchAnswer:
+        """Answer a query over all workspaces."""
         now = self.app.clock()
         query = query_of(text, now, ())
 
@@ -235,13 +215,13 @@ class AllWorkspaces(Part):
         fitting = tuple(hit for hit in hits if hit.fits_all)
         return SearchAnswer(query, fitting, len(fitting), len(fitting) == SHOWN, partial=tuple(hits[len(fitting) :]))
 
-    def _place_of(self, entry: FoundEntry) -> str:
+    def place_of(self, entry: FoundEntry) -> str:
+        """Return the workspace of an entry that was found, with its host if there are several."""
         host, path = self._found[entry.room]
         return path.name if len({host for host, _ in self._found}) == 1 else f"{host}:{path.name}"
 
-    def _chosen(self, entry: FoundEntry | None) -> None:
-        self._screen = None
-        if entry is not None:
-            host, path = self._found[entry.room]
-            ref = entry.title if entry.kind == "config" else entry.ref
-            self.open_workspace(WorkspaceOverview(path, host), entry=(entry.file, ref or f"line:{entry.line}"))
+    def open_found(self, entry: FoundEntry) -> None:
+        """Open an entry that was found, in its workspace."""
+        host, path = self._found[entry.room]
+        ref = entry.title if entry.kind == "config" else entry.ref
+        self.open_workspace(WorkspaceOverview(path, host), entry=(entry.file, ref or f"line:{entry.line}"))

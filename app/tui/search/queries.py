@@ -20,9 +20,6 @@ from .screen import SHOWN, SearchScreen
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
 
-LONGEST_HISTORY = 20
-"""The most queries that are saved."""
-
 AGAIN_SECONDS = 0.5
 """Seconds between repeats of a query while the index grows."""
 
@@ -38,34 +35,27 @@ class SearchQueries(Part):
         self._updating = False
         self._again = False
         self._behind = False
-        self._history: list[str] | None = None
-
-    @property
-    def history(self) -> list[str]:
-        """Earlier queries, the newest first."""
-        if self._history is None:
-            self._history = list(self.app.pane_state.searches)
-        return self._history
+        self._everywhere = False
+        """Whether all workspaces are searched."""
 
     def open(self) -> None:
         """Search everything: all files and the archive."""
-        pane = self.app.pane
-        if pane is not None and pane.pane_id == FLEET:
-            self.app.fleet.search()
-            return
         if self._screen is not None:
             return
-        self._screen = SearchScreen(self._answer, self._told, self.history)
+        pane = self.app.pane
+        self._everywhere = pane is not None and pane.pane_id == FLEET
+        place, over = (self.app.fleet.place_of, "in all workspaces") if self._everywhere else (None, "in everything")
+        self._screen = SearchScreen(self._answer, self._told, place=place, over=over)
         self.app.push_screen(self._screen, self._chosen)
         self.keep_up()
 
     def _chosen(self, entry: FoundEntry | None) -> None:
         """Go to the entry that was chosen."""
-        screen, self._screen = self._screen, None
-        if screen is not None and screen.answer is not None and (entry is not None or screen.answer.every):
-            text = screen.answer.query.text.strip()
-            self._history = [text, *(one for one in self.history if one != text)][:LONGEST_HISTORY]
+        self._screen = None
         if entry is None:
+            return
+        if self._everywhere:
+            self.app.fleet.open_found(entry)
             return
         ref = entry.title if entry.kind == "config" else entry.ref
         pane = self.app.panes.mounted.get(pane_of(entry.file) or "")
@@ -77,6 +67,8 @@ class SearchQueries(Part):
     # Queries
 
     def _answer(self, text: str) -> SearchAnswer | None:
+        if self._everywhere:
+            return self.app.fleet.answer(text)
         searcher = self._ready()
         query = self._read(text)
         answer: SearchAnswer | None = searcher.ask(query, SHOWN)
@@ -120,6 +112,8 @@ class SearchQueries(Part):
         self.app.set_timer(AGAIN_SECONDS, self._ask_again)
 
     def _update(self) -> bool:
+        if self._everywhere:
+            return self.app.fleet.keep_up()
         worker = get_current_worker()
         return self._ready().update(lambda: not worker.is_cancelled and self.app.is_running)
 

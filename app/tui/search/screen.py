@@ -56,13 +56,6 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """A row with an earlier query."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Example:
     """A row with an example query."""
 
@@ -98,19 +91,17 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         Binding("enter", "choose", "open", id="search.choose", tooltip="Go to the entry in its pane", priority=True),
         Binding("escape", "leave", "back", id="search.leave", tooltip="Back to where you were"),
         *finder_bindings("search", "find"),
-        Binding("ctrl+r", "earlier", "earlier", id="search.earlier", tooltip="The query before this one"),
     ]
 
     def __init__(
         self,
         find: Callable[[str], SearchAnswer | None],
         told: Callable[[SearchAnswer], tuple[str, bool]],
-        history: Sequence[str] = (),
         *,
         place: Callable[[FoundEntry], str] | None = None,
         over: str = "in everything",
     ) -> None:
-        """`find` answers a query, in a thread; None: not yet. `history` are earlier queries, the newest first.
+        """`find` answers a query, in a thread; None: not yet.
 
         `told` returns what to say beside an answer, and whether more may come because files are still being read.
         `place` returns the words beside a hit (default: its kind), `over` names the searched places.
@@ -119,8 +110,6 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         self._place = place or _kind
         self._over = over
         self._find, self._told = find, told
-        self._history = tuple(history)
-        self._at = -1
         self._number = 0
         self._answered = 0
         self._waits = False
@@ -228,14 +217,12 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         note.set_class(bool(words), "-said")
 
     def _show_start(self) -> None:
-        """Show earlier queries, and examples."""
+        """Show examples."""
         self.answer = None
         self._hits = {}
         self._reading = False
-        rows: list[Hashable] = [Earlier(text) for text in self._history]
-        rows += [Example(text, words) for text, words in EXAMPLES]
-        self.listed.set_rows(rows)
-        self._say("recent searches" if self._history else "search syntax")
+        self.listed.set_rows([Example(text, words) for text, words in EXAMPLES])
+        self._say("search syntax")
 
     # The list
 
@@ -270,8 +257,6 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         self._look()
 
     def _draw(self, key: Hashable, width: int) -> Line:
-        if isinstance(key, Earlier):
-            return line(Piece(key.text))
         if isinstance(key, Example):
             return line(pad_line(line(Piece(key.text, "accent")), 18), Piece(key.words, "muted"))
         if isinstance(key, Continuation):
@@ -294,21 +279,10 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         self._waits = False
         super().action_page(pages)
 
-    def action_earlier(self) -> None:
-        """Put the next older query into the input; after the oldest one the input is empty, then the newest follows."""
-        if self._history:
-            self._at = -1 if self._at == len(self._history) - 1 else self._at + 1
-            self._put("" if self._at < 0 else self._history[self._at])
-
-    def _put(self, text: str) -> None:
-        editor = self.query_one(SafeInput)
-        editor.text = text
-        editor.cursor_position = len(editor.value)
-
     # The end
 
     def choose(self) -> None:
-        """Go to the entry under the cursor, or ask the earlier query; wait for the answer to the typed query."""
+        """Go to the entry under the cursor, or begin its example; wait for the answer to the typed query."""
         if self._answered < self._number or (self._reading and not self._hits):
             # Enter right after the last letter is meant for the current query, not for the previous hits. While files
             # are still being read, another Enter chooses from the hits so far.
@@ -317,10 +291,10 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         self._take(self.listed.cursor)
 
     def _take(self, cursor: Hashable | None) -> None:
-        if isinstance(cursor, Earlier):
-            self._put(cursor.text)
-        elif isinstance(cursor, Example):
-            self._put(cursor.text.split(":")[0] + ":" if ":" in cursor.text else "")
+        if isinstance(cursor, Example):
+            editor = self.query_one(SafeInput)
+            editor.text = cursor.text.split(":")[0] + ":" if ":" in cursor.text else ""
+            editor.cursor_position = len(editor.value)
         elif cursor in self._hits:
             self.dismiss(self._hits[cursor].entry)
 

@@ -109,21 +109,6 @@ def test_a_completed_card_is_not_started(workspace: Workspace) -> None:
     assert "Read" in text_of(workspace).partition("## In Progress")[0]
 
 
-def test_without_an_active_plan_there_is_none_to_belong_to(workspace: Workspace) -> None:
-    """No menu of nothing: it is said."""
-    done = tasks.plan(context_over(workspace, "tasks", "Deploy"))
-    assert done == ("say", ("No active plan.",), {})
-
-
-def test_a_note_about_a_task_goes_into_the_journal(workspace: Workspace) -> None:
-    """The entry names the task; where the journal is not open the cursor stays."""
-    context = context_over(workspace, "tasks", "Deploy")
-    step = answered(tasks.note(context), "waits for Alice")
-    written(context, step)
-    assert '"Deploy": waits for Alice' in text_of(workspace, "journal.md")
-    assert not step.options["follow"]
-
-
 def test_a_captured_line_is_split_at_the_colon(workspace: Workspace) -> None:
     """What stands behind a colon and a blank is the line below the title; in the journal the cursor follows."""
     context = context_over(workspace, "journal")
@@ -139,6 +124,6 @@ def test_pasted_lines_are_asked_about_once(workspace: Workspace, choice: str, ti
     """Several lines become a task each, in their order and as one change, or one task; none is dropped."""
     context = context_over(workspace, "tasks")
     question = answered(tasks.quick(context), "Buy milk\n\nCall Bob\n")
-    written(context, answered(question, ("take", choice)))
+    written(context, answered(question, choice))
     pending = text_of(workspace).partition("## In Progress")[0]
     assert [line[13:] for line in pending.splitlines() if line.startswith("### [NORMAL]")] == titles

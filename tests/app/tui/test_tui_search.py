@@ -120,29 +120,6 @@ async def test_enter_waits_for_what_is_still_being_read(
         assert app.navigation.pane.current().title == "Zebra seen"
 
 
-async def test_queries_are_remembered(workspace: Workspace) -> None:
-    """What led somewhere is offered the next time, also in another run; ctrl+r puts it into the line."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        for query in ("redis", "latency"):
-            await press(pilot, "ctrl+f")
-            await type_text(pilot, query)
-            await press(pilot, "enter")
-        assert app.search_queries.history == ["latency", "redis"]
-        app.exit(0)
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "ctrl+f")
-        assert "latency" in screen_text(app)
-        await press(pilot, "ctrl+r")
-        assert app.screen.text == "latency"
-        await press(pilot, "ctrl+r")
-        assert app.screen.text == "redis"
-        await press(pilot, "ctrl+r", "down", "enter")
-        assert app.screen.text == "redis"
-        assert found(app)
-
-
 async def test_content_never_drives_the_screen(tmp_path: Path) -> None:
     """Markup and control characters in what is found are shown as they are."""
     files = {"tasks.md": "## Pending\n### [HIGH] [/nope] \x1b[31mred zebra\n- notes: zebra \u202e[bold]x\n"}

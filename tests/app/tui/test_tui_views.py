@@ -86,7 +86,7 @@ async def test_every_view_fits_every_size(workspace: Workspace, size: tuple[int,
 
 
 async def test_grouping_is_offered_where_it_is_seen(workspace: Workspace) -> None:
-    """The board sorts and has its columns for groups; a calendar does neither, and keeps its views all the same."""
+    """The board sorts and has its columns for groups; a calendar does neither."""
     app = make_app(workspace, pane="tasks")
     async with running(app) as pilot:
         for key, seen, unseen in (("z", "GROUP BY", "Sort ─"), ("b", "", ""), ("z", "SORT BY", "GROUP BY")):
@@ -99,8 +99,6 @@ async def test_grouping_is_offered_where_it_is_seen(workspace: Workspace) -> Non
         assert len(app.screen_stack) == 1
         await press(pilot, "S")
         assert tasks_pane(app).sort == tasks_pane(app).sorts[0]
-        await press(pilot, "V")
-        assert "Save this view" in screen_text(app)
 
 
 async def test_grouping_and_sorting_by_menu(workspace: Workspace) -> None:
@@ -116,25 +114,6 @@ async def test_grouping_and_sorting_by_menu(workspace: Workspace) -> None:
         assert "grouped by priority" in screen_text(app)
         await press(pilot, "z", "escape")
         assert headings(app) == ["HIGH", "NORMAL", "LOW"]
-
-
-async def test_views_are_kept_under_a_name(workspace: Workspace) -> None:
-    """V keeps group, sort and filter under a name, opens them again, also after a restart, and takes them away."""
-    app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
-        await press(pilot, "z", "j", "j", "enter", "S", "j", "enter", "V", "enter")
-        await type_text(pilot, "by weight")
-        await press(pilot, "enter", "V", "G", "enter")
-        assert (tasks_pane(app).group, tasks_pane(app).sort) == ("section", "unsorted")
-    app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
-        await press(pilot, "V")
-        assert "by weight" in screen_text(app)
-        await press(pilot, "enter")
-        assert (tasks_pane(app).group, tasks_pane(app).sort) == ("priority", "urgency")
-        await press(pilot, "V", "x")
-        assert "by weight" not in screen_text(app)
-        assert app.pane_state.saved_views("tasks") == {}
 
 
 def _body(data: bytes) -> bytes:

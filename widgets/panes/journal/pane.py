@@ -9,9 +9,8 @@ from operator import attrgetter
 from typing import Any, ClassVar
 
 from memory.files.journal.edits import remove_entry, replace_entry_text
-from memory.files.journal.mentions import subject
 from memory.files.journal.model import JournalEntry, find_entry
-from memory.files.links import journal_naming, quoted
+from memory.files.links import quoted
 from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
@@ -47,10 +46,6 @@ class JournalPane(Pane):
     files: ClassVar[tuple[str, ...]] = ("journal.md",)
     empty: ClassVar[str] = "What agents and people did, day by day.\n\nPress {entry.add|a} to write the first entry."
     filter_fields: ClassVar[tuple[str, ...]] = ("date", "title", "time", "about")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._about: tuple[Snapshot | None, str, frozenset[tuple[int, int]] | None] = (None, "", None)
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
         """A heading per day, then its entries."""
@@ -103,17 +98,6 @@ class JournalPane(Pane):
     def field_text(self, item: JournalEntry, name: str) -> str:
         """The value of a field for `name:value`; `about` has the titles that the entry quotes."""
         return ", ".join(quoted(item.entry.text)) if name == "about" else super().field_text(item, name)
-
-    def field_fits(self, item: JournalEntry, name: str, value: str) -> bool | None:
-        """For `about:` with the digits of a ref: whether the entry mentions the title of the item with that ref."""
-        if name != "about" or self.snapshot is None:
-            return None
-        if self._about[:2] != (self.snapshot, value):
-            found = subject(self.snapshot, value)
-            places = None if found is None else frozenset(one.at for one in journal_naming(self.snapshot, found.title))
-            self._about = (self.snapshot, value, places)
-        places = self._about[2]
-        return None if places is None else item.at in places
 
     def adding(self, now: datetime) -> FormPlan | None:
         """The form of a new entry, at this moment unless another time is given."""
