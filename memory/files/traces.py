@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local
-from memory.document.match import units_of
+from memory.document.match import Unit, units_of
 from memory.document.nodes import bare
 
 from .refs import SHORT, RefTrace, tell_apart
@@ -16,12 +16,19 @@ from .snapshot import plain_title, ref_of
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from memory.document import Entry
     from memory.storage.changes import ChangeRecord
     from memory.storage.log.history import History
 
 MOST = 200
 """The most changes of entries of one identity that are read."""
+_DONE = {
+    "tasks.done": "completed",
+    "archive": "archived",
+    "maintain": "archived",
+    "prune": "archived",
+    "undo": "undone",
+}
+"""What operations do with an entry that they change or remove."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,117 +40,52 @@ class Trail:
     zone: Callable[[], tzinfo]
 
 
-@dataclass(slots=True)
-class _Step:
-    """What one change did to the entries of one identity; an entry that only moved is in `moved` alone."""
-
-    record: ChangeRecord
-    gone: list[Entry] = field(default_factory=list)
-    come: list[Entry] = field(default_factory=list)
-    moved: list[Entry] = field(default_factory=list)
-    renamed: dict[bytes, str] = field(default_factory=dict)
-
-    def settle(self) -> None:
-        """Move entries that were removed and added unchanged to `moved`."""
-        for entry in tuple(self.gone):
-            same = next((other for other in self.come if bare(other) == bare(entry)), None)
-            if same is not None:
-                self.gone.remove(entry)
-                self.come.remove(same)
-                self.moved.append(same)
-
-
 def trace(trail: Trail, kind: str, digits: str) -> RefTrace | None:
     """Return what happened to the entry of a ref (`kind`, `digits`), None where the log has nothing about it.
 
-    No choice is made between several entries: where a change touched more than one that the ref could mean, the result
-    has neither source nor ref.
+    The entry is followed from change to change. No choice is made between several: where a change touched more than one
+    that the ref could mean, the result has neither source nor ref.
     """
-    steps = list(_steps(trail, kind, digits[:SHORT]))
-    if steps and len(digits) <= SHORT:
-        entries = steps[-1].gone or steps[-1].moved
-        if len(entries) != 1 or steps[-1].come:
-            return None
-        return _said(trail, kind, steps[-1], entries[0])
-    for at, step in enumerate(steps):
-        for entry in (*step.gone, *step.moved):
-            if tell_apart(digits[:SHORT], [bare(entry)])[0].startswith(digits):
-                return _followed(trail, kind, entry, steps[at:])
-    return None
-
-
-def _followed(trail: Trail, kind: str, entry: Entry, steps: Sequence[_Step]) -> RefTrace:
-    """Follow an entry from the first change that touched it to the last one."""
-    found = _said(trail, kind, steps[0], entry)
-    source = bare(entry)
-    for step in steps:
-        touched = next((one for one in (*step.gone, *step.moved) if bare(one) == source), None)
-        if touched is None:
-            if found.gone and [bare(one) for one in step.come] == [source]:  # It was restored unchanged.
-                found = _said(trail, kind, step, step.come[0], source)
-        elif touched in step.moved:
-            found = _said(trail, kind, step, touched, source)
-        elif len(step.gone) > 1:
-            return _said(trail, kind, step, touched)._replace(gone=False)
-        else:
-            # The completed run of a recurring task is another entry.
-            come = step.come if len(step.come) < 2 else [one for one in step.come if not one.fields.get("completed")]
-            if len(come) > 1 or (step.come and not come):
-                return _said(trail, kind, step, touched)._replace(gone=False)
-            source = bare(come[0]) if come else source
-            found = _said(trail, kind, step, come[0] if come else touched, source if come else None)
-            if found.ref is not None:
-                return found
+    ref = f"{kind}#{digits[:SHORT]}"
+    found: RefTrace | None = None
+    for record in reversed(trail.history.list(MOST, entry=ref)):
+        touched, changed = [], 0
+        for name, unit in _units(trail, record):
+            if unit.before is None or ref_of(name, unit.section, unit.before) != ref:
+                continue
+            source = bare(unit.before)
+            changed += unit.after is None or bare(unit.after) != source
+            known = None if found is None else found.source
+            if known is not None:
+                same = source == known
+            else:
+                same = len(digits) <= SHORT or tell_apart(digits[:SHORT], [source])[0].startswith(digits)
+            if same:
+                touched.append((name, unit))
+        if touched:
+            found = _said(trail, kind, record, *touched[0], ref, one=changed < 2)
     return found
 
 
-def _steps(trail: Trail, kind: str, identity: str) -> Iterator[_Step]:
-    """Yield what each change did to the entries of an identity, oldest first."""
-    for record in reversed(trail.history.list(MOST, entry=f"{kind}#{identity}")):
-        step = _Step(record)
-        for file in record.files:
-            if file.kept is None:
-                continue
+def _units(trail: Trail, record: ChangeRecord) -> Iterator[tuple[str, Unit]]:
+    """Yield the entries that a change touched, each with the name of its file."""
+    for file in record.files:
+        if file.kept is not None:
             name = file.path.removeprefix(trail.folder)
-            for unit in units_of(trail.history.regions(record, file)):
-                old = None if unit.before is None else ref_of(name, unit.section, unit.before)
-                new = None if unit.after is None else ref_of(name, unit.new_section, unit.after)
-                was, is_ = _is(old, kind, identity), _is(new, kind, identity)
-                if was and unit.before is not None:
-                    step.gone.append(unit.before)
-                    if new is not None and not is_:
-                        step.renamed[bare(unit.before)] = new
-                if is_ and unit.after is not None:
-                    step.come.append(unit.after)
-        step.settle()
-        if step.gone or step.come or step.moved:
-            yield step
+            yield from ((name, unit) for unit in units_of(trail.history.regions(record, file)))
 
 
-def _is(ref: str | None, kind: str, identity: str) -> bool:
-    return ref is not None and ref.startswith(f"{kind}#{identity}")
-
-
-_DONE = {
-    "tasks.done": "completed",
-    "tasks.remove": "removed",
-    "journal.remove": "removed",
-    "monitors.remove": "removed",
-    "archive": "archived",
-    "maintain": "archived",
-    "prune": "archived",
-    "undo": "undone",
-}
-
-
-def _said(trail: Trail, kind: str, step: _Step, entry: Entry, source: bytes | None = None) -> RefTrace:
-    """Return what a change did to an entry: `source` is what is left of it, None where it was removed or renamed."""
-    record, ref = step.record, step.renamed.get(bare(entry))
-    gone = source is None and ref is None and not step.moved
+def _said(trail: Trail, kind: str, record: ChangeRecord, name: str, unit: Unit, ref: str, *, one: bool) -> RefTrace:
+    """Return what a change did to an entry, which is the only one that the ref could mean if `one` is true."""
+    assert unit.before is not None
+    after = None if unit.after is None else ref_of(name, unit.new_section, unit.after)
+    gone, renamed = after is None, after if after != ref else None
     done = _DONE.get(record.operation, "removed" if gone else "changed")
     by = "another program" if record.actor == "outside" else record.actor
-    words = "got another name, as it " if ref is not None else ""
-    said = f"{words}was {done} by {by} at {format_local(record.time, trail.zone())}"
+    words = f"{'got another name, as it ' if renamed else ''}was {done} by {by} at "
+    words += format_local(record.time, trail.zone())
     details = {"change": record.id, "time": record.time.isoformat().replace("+00:00", "Z"), "actor": record.actor}
     file = {"orchestration": "orchestration.md"}.get(kind, f"{kind}.md")
-    return RefTrace(said, plain_title(file, entry.title), source, ref, gone, details)
+    source = bare(unit.after) if one and unit.after is not None and renamed is None else None
+    title = plain_title(file, unit.before.title)
+    return RefTrace(words, title, source, renamed if one else None, gone and one, details)
