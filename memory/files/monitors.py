@@ -197,12 +197,12 @@ def read_monitors(file: str, document: Document) -> Monitors:
     return Monitors(file, document)
 
 
-_MONITORS: Lookup[Monitor] = Lookup(KIND, "monitor", lambda snapshot: snapshot.monitors.monitors)
+MONITORS: Lookup[Monitor] = Lookup(KIND, "monitor", lambda snapshot: snapshot.monitors.monitors)
 
 
 def find_monitor(snapshot: Snapshot, text: str) -> Monitor:
     """Return the monitor that a ref, its digits or a part of its name means; errors as `Lookup.find`."""
-    return _MONITORS.find(snapshot, text)
+    return MONITORS.find(snapshot, text)
 
 
 def add_monitor(snapshot: Snapshot, name: str, values: Mapping[str, str], *, now: datetime) -> Edit:

@@ -11,7 +11,15 @@ from memory.base.values import is_absent
 from memory.document import Entry
 from memory.errors import ConfigError, MemdeckError, UsageError
 from memory.files.edit import Edit
-from memory.files.monitors import FIELD_KEYS, Monitor, add_monitor, edit_monitor, find_monitor, remove_monitor
+from memory.files.monitors import (
+    FIELD_KEYS,
+    Monitor,
+    add_monitor,
+    edit_monitor,
+    find_monitor,
+    remove_monitor,
+    replace_monitor_text,
+)
 from memory.files.operations import Call, EntryGroup, given, pairs, something
 from memory.files.snapshot import Snapshot
 from memory.operations import Choice, Context, Group, Pairs, Ref, argument, option, under
@@ -304,10 +312,21 @@ def _fields() -> tuple[str, ...]:
 @_ref
 @option("--set", "changes", multiple=True, type=Pairs(), help="Set a field or the name; may be repeated.")
 @option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
-def edit(call: Call, ref: str, changes: Sequence[str] | Mapping[str, str] = (), unset: Sequence[str] = ()) -> Edit:
+@option("--text", metavar="TEXT", help="The whole text of the monitor in the file, instead of its fields.")
+def edit(
+    call: Call,
+    ref: str,
+    changes: Sequence[str] | Mapping[str, str] = (),
+    unset: Sequence[str] = (),
+    text: str | None = None,
+) -> Edit:
     """Change fields of a monitor; each changes its own line and no other."""
     values = pairs(changes)
-    something((values, unset))
+    something((values, unset, text is not None))
+    if text is not None:
+        if values or unset:
+            raise UsageError("usage.arguments", "--text replaces the whole monitor", "give either --text or fields")
+        return runnable(lambda look: replace_monitor_text(look, ref, text, now=call.now))(call.snapshot)
     if values.get("threshold"):
         _check_threshold(values["threshold"], values.get("type") or kind_of(find_monitor(call.snapshot, ref)))
     return runnable(lambda snapshot: edit_monitor(snapshot, ref, set=values, unset=unset, now=call.now))(call.snapshot)

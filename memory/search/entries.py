@@ -181,10 +181,12 @@ class EntryCall:
 class EntryKind(Protocol):
     """The entries of one kind; a method that cannot serve a request raises UsageError or RefusedError.
 
-    `compact` means that the fields contain everything, so that a list leaves the text out.
+    Where the fields contain everything (`compact`), a list leaves the text out.
     """
 
-    compact: bool
+    @property
+    def compact(self) -> bool:
+        """Whether the fields contain everything."""
 
     @property
     def filters(self) -> tuple[str, ...]:

@@ -158,7 +158,7 @@ def _entries(snapshot: Snapshot, name: str, kind: str) -> Iterator[Record]:
         case "monitors":
             yield from map(monitor_record, snapshot.monitors.monitors)
         case "config":
-            yield from map(_setting_record, snapshot.config.settings)
+            yield from map(setting_record, snapshot.config.settings)
 
 
 def task_record(task: Task) -> Record:
@@ -199,7 +199,8 @@ def monitor_record(monitor: Monitor) -> Record:
     return Record("monitors", monitor.file, monitor.name, _values(monitor.json()), monitor)
 
 
-def _setting_record(one: Setting) -> Record:
+def setting_record(one: Setting) -> Record:
+    """Return the record of a setting."""
     text = f"{one.section or ''}\n{one.key}: {one.value} {one.remark or ''}"
     return Record("config", "config.md", one.key, text, one)
 

@@ -211,7 +211,7 @@ def read_contacts(file: str, document: Document) -> Contacts:
     return Contacts(file, document)
 
 
-_CONTACTS: Lookup[Contact] = Lookup(KIND, "contact", lambda snapshot: snapshot.contacts.all())
+CONTACTS: Lookup[Contact] = Lookup(KIND, "contact", lambda snapshot: snapshot.contacts.all())
 
 
 def find_contact(snapshot: Snapshot, text: str) -> Contact:
@@ -222,7 +222,7 @@ def find_contact(snapshot: Snapshot, text: str) -> Contact:
     named = [one for one in snapshot.contacts.channels if channel_id(one.id) == channel_id(text)]
     if len(named) == 1 and channel_id(text):
         return named[0]
-    return _CONTACTS.find(snapshot, text)
+    return CONTACTS.find(snapshot, text)
 
 
 def channel_id(text: str) -> str:

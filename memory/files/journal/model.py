@@ -244,7 +244,7 @@ def identity_of(date: str | None, head: tuple[str | None, str]) -> str:
     return identity_hex(KIND, date or "", time or "", title)
 
 
-_ENTRIES: Lookup[JournalEntry] = Lookup(
+ENTRIES: Lookup[JournalEntry] = Lookup(
     KIND,
     "journal",
     lambda snapshot: snapshot.journal.entries(),
@@ -254,7 +254,7 @@ _ENTRIES: Lookup[JournalEntry] = Lookup(
 
 def find_entry(snapshot: Snapshot, text: str, *, archived: bool = False) -> JournalEntry:
     """Return the entry that a ref, its digits or a part of its title names; errors as `Lookup.find`."""
-    return _ENTRIES.find(snapshot, text, archived=archived)
+    return ENTRIES.find(snapshot, text, archived=archived)
 
 
 # -- the lines of an entry, written so that no line can become anything else ---------------------------------------

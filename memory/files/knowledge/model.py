@@ -151,7 +151,7 @@ def read_knowledge(file: str, document: Document) -> Knowledge:
     return Knowledge(file, document)
 
 
-_KNOWLEDGE: Lookup[KnowledgeItem] = Lookup(KIND, KIND, lambda snapshot: snapshot.knowledge.items)
+KNOWLEDGE: Lookup[KnowledgeItem] = Lookup(KIND, KIND, lambda snapshot: snapshot.knowledge.items)
 
 
 def find_knowledge(snapshot: Snapshot, text: str) -> KnowledgeItem:
@@ -159,7 +159,7 @@ def find_knowledge(snapshot: Snapshot, text: str) -> KnowledgeItem:
 
     Raises NotFoundError `knowledge.not_found`, AmbiguousError `knowledge.ambiguous`.
     """
-    return _KNOWLEDGE.find(snapshot, text)
+    return KNOWLEDGE.find(snapshot, text)
 
 
 def add_knowledge(

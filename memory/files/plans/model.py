@@ -169,7 +169,7 @@ def read_plans(file: str, document: Document) -> Plans:
     return Plans(file, document)
 
 
-_PLANS: Lookup[Plan] = Lookup(
+PLANS: Lookup[Plan] = Lookup(
     KIND,
     "plan",
     lambda snapshot: snapshot.plans.plans,
@@ -184,7 +184,7 @@ def find_plan(snapshot: Snapshot, text: str, *, archived: bool = False) -> Plan:
         found = [plan for plan in plans.plans if plan.plan_id == text.strip()]
         if len(found) == 1:
             return found[0]
-    return _PLANS.find(snapshot, text, archived=archived)
+    return PLANS.find(snapshot, text, archived=archived)
 
 
 def tasks_of_plan(entry: Entry) -> tuple[PlanTask, ...]:

@@ -350,7 +350,7 @@ def read_tasks(file: str, document: Document) -> TaskList:
     return TaskList(file, document)
 
 
-_TASKS: Lookup[Task] = Lookup(
+TASKS: Lookup[Task] = Lookup(
     KIND,
     "task",
     lambda snapshot: snapshot.tasks.tasks,
@@ -363,7 +363,7 @@ _TASKS: Lookup[Task] = Lookup(
 
 def find_task(snapshot: Snapshot, text: str, *, archived: bool = False) -> Task:
     """Return the task that a ref, its digits or a part of its title names; errors as `Lookup.find`."""
-    return _TASKS.find(snapshot, text, archived=archived)
+    return TASKS.find(snapshot, text, archived=archived)
 
 
 def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:
