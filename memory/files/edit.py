@@ -15,11 +15,10 @@ from memory.base.secrets import find_secrets, secret_lines
 from memory.base.values import CONFIG_NUMBERS, is_absent, join_remark, split_field
 from memory.document import Document, Entry, Section, parse
 from memory.document.lines import conflict_at, decode, split_lines
-from memory.document.merge.bodies import BodyClash
 from memory.errors import MemdeckError, RefusedError, UsageError
 
 from .dress import Schema, without_twins
-from .merging import edit_conflict, merge_changed_entry
+from .merging import merge_changed_entry
 from .templates import template_files
 
 if TYPE_CHECKING:
@@ -173,25 +172,6 @@ def with_changes(
     return entry
 
 
-def refuse_conflict(
-    title: str,
-    base: Entry,
-    entry: Entry,
-    ours: Mapping[str, str | None],
-    read: Callable[[Entry, str], str | None],
-    ref: str | None = None,
-) -> None:
-    """Raise ConflictError `document.conflict` where another writer changed a value of `ours` since `base`.
-
-    `read` returns the value of a key in an entry. `fields` of the details lists those that both sides changed,
-    `conflicts` the value of each side. A value that both set to the same is no conflict.
-    """
-    found = [BodyClash("field", key, read(base, key), mine, read(entry, key)) for key, mine in ours.items()]
-    both = [clash for clash in found if clash.theirs not in (clash.base, clash.ours)]
-    if both:
-        raise edit_conflict(title, both, ref)
-
-
 class EntryEdits(NamedTuple):
     """The edits of a file whose items are whole entries; `find` and `read` return items, `check` refuses a value."""
 
@@ -219,10 +199,9 @@ class EntryEdits(NamedTuple):
         """
         item = self.find(snapshot, ref)
         changes = {**(set or {}), **dict.fromkeys(unset, "")}
-        if base is not None and base.raw != item.entry.raw:
-            ours = {"title" if key in self.title.keys else key: one.strip() or None for key, one in changes.items()}
-            refuse_conflict(item.title, base, item.entry, ours, _reading)
-        entry = with_changes(item.entry, changes, self.schema, self.check, self.title)
+        entry = with_changes(base or item.entry, changes, self.schema, self.check, self.title)
+        if base is not None:
+            entry = merge_changed_entry(base, entry, item.entry, item.title)
         return self.replaced(snapshot, item, entry)
 
     def rewritten(
@@ -261,10 +240,6 @@ class EntryEdits(NamedTuple):
         return Edit(
             {self.file: document}, words, next(one.ref for one in self.read(self.file, document) if one.at == place)
         )
-
-
-def _reading(entry: Entry, key: str) -> str | None:
-    return entry.title if key == "title" else entry.fields.get(key)
 
 
 def one_line(code: str, what: str, value: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory.document.merge import Conflict, MergeResult, kind_of, merge, reading, source
+from memory.document.merge.bodies import BodyClash
 from memory.document.merge.merge_entry import merge_entry
 from memory.errors import ConflictError
 
@@ -16,7 +17,6 @@ from .refs import identity_hex
 
 if TYPE_CHECKING:
     from memory.document import Document, Entry
-    from memory.document.merge.bodies import BodyClash
 
 _SHOWN = 3
 
@@ -117,20 +117,17 @@ def open_entry(base: Entry, ours: Entry, theirs: Entry) -> OpenEntry:
     return OpenEntry(base, ours, theirs, tuple(found))
 
 
-def edit_conflict(title: str, clashes: Iterable[BodyClash], ref: str | None = None) -> ConflictError:
+def edit_conflict(title: str, clashes: Iterable[BodyClash]) -> ConflictError:
     """Return the error for parts of one entry that both sides changed.
 
-    `details` hold `fields` (each once), `conflicts` (each with entry, what, field, base, ours, theirs) and the `ref`
-    where one is given.
+    `details` hold `fields` (each once) and `conflicts` (each with entry, what, field, base, ours, theirs).
     """
     conflicts = [Conflict("", clash, entry=title) for clash in clashes]
     fields = list(dict.fromkeys(one.field for one in conflicts))
-    details = {"ref": ref} if ref is not None else {}
     return ConflictError(
         "document.conflict",
         f"somebody else changed {', '.join(fields)} of {title[:60]!r} meanwhile",
         "look at it and make the change again",
         fields=fields,
         conflicts=[one.json() for one in conflicts],
-        **details,
     )

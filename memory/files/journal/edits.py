@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 from memory.base.clock import BadMoment, format_local, read_moment
 from memory.document import Document, Entry, Section
 from memory.document.lines import split_lines
-from memory.document.merge.bodies import BodyClash, merge_bodies
 from memory.errors import UsageError
 from memory.files.dress import with_items
-from memory.files.edit import Edit, entry_of_text, refuse_conflict, started_document
-from memory.files.merging import edit_conflict
+from memory.files.edit import Edit, entry_of_text, started_document
+from memory.files.merging import merge_changed_entry
 from memory.files.refs import short
 
 from .model import (
@@ -87,16 +86,13 @@ def edit_entry(
     both changed the same. `now` is not used: the entry stays on its day.
     """
     entry = entry_to_edit(snapshot, ref)
-    old = entry.entry
-    if base is not None and base.raw != old.raw:
-        given = {"title": title, "time": time}
-        ours = {key: value.strip() or None for key, value in given.items() if value is not None}
-        refuse_conflict(entry.title, base, old, ours, _reading, entry.ref)
-    new = old
+    new = base or entry.entry
     if title is not None or time is not None:
-        new = new.with_title(_heading(entry, title, time))
+        new = new.with_title(_heading(new.title, title, time))
     if lines is not None:
-        new = new.with_body(_changed_body(new, lines) if base is None else _merged_body(new, lines, base))
+        new = new.with_body(_changed_body(new, lines))
+    if base is not None:
+        new = merge_changed_entry(base, new, entry.entry, entry.title)
     return _replaced(entry, new)
 
 
@@ -203,9 +199,9 @@ def _clock(text: str) -> str:
     return f"{int(found[1]):02}:{found[2]}" + (f":{found[3]}" if found[3] else "")
 
 
-def _heading(entry: JournalEntry, title: str | None, time: str | None) -> str:
-    """Return the heading with another title or time; the dash stays as it is written."""
-    old_time, old_title = entry.head
+def _heading(old: str, title: str | None, time: str | None) -> str:
+    """Return a heading with another title or time; the dash stays as it is written."""
+    old_time, old_title = split_heading(old)
     new_title = old_title if title is None else title.strip()
     if not new_title and title is not None:
         raise UsageError("journal.title", "a journal entry needs a title", "say in a few words what happened")
@@ -213,8 +209,7 @@ def _heading(entry: JournalEntry, title: str | None, time: str | None) -> str:
     if new_time is None:
         heading = new_title
     else:
-        heading_now = entry.entry.title
-        dash = _DASH.match(heading_now, len(old_time)) if old_time is not None else None
+        dash = _DASH.match(old, len(old_time)) if old_time is not None else None
         heading = f"{new_time}{dash[0] if dash and dash[0].strip() else ' — '}{new_title}"
     if split_heading(heading) != (new_time, new_title):
         raise _bad_title(new_title)
@@ -250,19 +245,6 @@ def _changed_body(entry: Entry, lines: Sequence[str]) -> str:
     changed = "".join(new + tail) if old else "".join([*(write_line(line, newline) for line in wanted), *tail])
     check_lines(changed, wanted)
     return changed
-
-
-def _merged_body(entry: Entry, lines: Sequence[str], base: Entry) -> str:
-    """Return the body with the lines that changed since `base` changed, and with what somebody else changed."""
-    merged = merge_bodies(base.body, _changed_body(base, lines), entry.body, entry.newline)
-    if merged.clashes:
-        clashes = [BodyClash("text", "lines", clash.base, clash.ours, clash.theirs) for clash in merged.clashes]
-        raise edit_conflict(entry.title, clashes)
-    return merged.text
-
-
-def _reading(entry: Entry, key: str) -> str | None:
-    return split_heading(entry.title)[key == "title"]
 
 
 def _replaced(entry: JournalEntry, new: Entry) -> Edit:

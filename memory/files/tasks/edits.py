@@ -20,11 +20,11 @@ from memory.files.edit import (
     Edit,
     check_field_value,
     entry_of_text,
-    refuse_conflict,
     started_document,
     with_named_section,
 )
 from memory.files.journal.edits import with_note
+from memory.files.merging import merge_changed_entry
 from memory.files.refs import short
 
 from .model import PRIORITIES, DueValue, Task, find_task, read_due, read_tasks, split_priority
@@ -114,14 +114,15 @@ def edit_task(
     zone = snapshot.zone
 
     def planned(task: Task) -> _Plan:
-        _refuse_conflict(task, base, changes, zone)
         values = dict(changes)
         finishes = section == "completed" and task.section != "completed"
         # The outcome belongs to what is completed, not to a recurring task that stays open.
         outcome = values.pop("outcome") if finishes and values.get("outcome") else None
-        entry = task.entry
+        entry = base or task.entry
         for key, value in values.items():
             entry = with_value(entry, key, value, zone)
+        if base is not None:
+            entry = merge_changed_entry(base, entry, task.entry, task.title)
         if section is None or (section == task.section and task.heading is None):
             return _Plan(entry, more=f", at {entry.fields.get('progress')}" if values.get("progress") else "")
         if section == "in-progress":
@@ -399,22 +400,6 @@ def _wanted_section(changes: dict[str, str | None]) -> SectionName | None:
     if name is None:
         raise UsageError("task.section", f"{text[:40]!r} is not a section", "use pending, in-progress or completed")
     return name
-
-
-def _refuse_conflict(task: Task, base: Entry | None, changes: Mapping[str, str | None], zone: tzinfo) -> None:
-    """Raise ConflictError where theirs (the file) and ours (the changes) both differ from base, and from each other."""
-    if base is not None and base.raw != task.entry.raw:
-        ours = {key: _reading(with_value(task.entry, key, value, zone), key) for key, value in changes.items()}
-        refuse_conflict(task.title, base, task.entry, ours, _reading, task.ref)
-
-
-def _reading(entry: Entry, key: str) -> str | None:
-    if key in ("title", "priority"):
-        return split_priority(entry.title)[key == "title"]
-    if key in ("due", "recurring"):
-        due = read_due(entry.fields.get("due"))
-        return due.date if key == "due" else due.recurring
-    return entry.fields.get(key)
 
 
 def _title(entry: Entry) -> str:

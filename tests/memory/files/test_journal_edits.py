@@ -194,7 +194,7 @@ def test_edits_of_both_sides_merge_or_conflict(start: Snapshot) -> None:
     assert (find_entry(done, "Heartbeat").time, find_entry(done, "Heartbeat").lines) == ("10:31", ("theirs",))
     with pytest.raises(ConflictError) as caught:
         journal_edits.edit_entry(theirs, "Heartbeat", lines=["ours"], base=base, now=NOW)
-    assert caught.value.details["fields"] == ["lines"]
+    assert caught.value.details["fields"] == ["text"]
     assert caught.value.details["conflicts"][0]["ours"] == "- ours"
     added = after(start, journal_edits.edit_entry(start, "Heartbeat", lines=[*read_lines_of(start), "theirs"], now=NOW))
     both = [*read_lines_of(start), "ours"]

@@ -61,7 +61,7 @@ def test_conflicts() -> None:
     done = after(theirs, edit_monitor(theirs, "Disk", {"threshold": "value > 80"}, base=base, now=NOW))
     assert (find_monitor(done, "Disk").last_status, find_monitor(done, "Disk").threshold) == ("down", "value > 80")
     with pytest.raises(ConflictError) as caught:
-        edit_monitor(theirs, "Disk", {"lastStatus": "healthy"}, base=base, now=NOW)
+        edit_monitor(theirs, "Disk", {"lastStatus": "full"}, base=base, now=NOW)
     assert caught.value.details["fields"] == ["lastStatus"]
     edit_monitor(theirs, "Disk", {"lastStatus": "down"}, base=base, now=NOW)
     mine = base.text.replace("lastStatus: healthy (72% used)", "lastStatus: full").replace("- type: command\n", "")

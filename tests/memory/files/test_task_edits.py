@@ -347,7 +347,7 @@ def test_edits_of_both_sides_merge_or_conflict(start: Snapshot) -> None:
         task_edits.edit_task(
             theirs, "Deploy", set={"assigned": "Carol", "notes": "x"}, unset=["due"], base=base, now=NOW
         )
-    assert (caught.value.code, caught.value.details["fields"]) == ("document.conflict", ["assigned", "due"])
+    assert (caught.value.code, caught.value.details["fields"]) == ("document.conflict", ["due", "assigned"])
 
 
 def test_an_edited_source_against_a_changed_entry(start: Snapshot) -> None:
