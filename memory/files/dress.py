@@ -8,7 +8,7 @@ touched by reading: `plain_body` returns the body in the plain form, which `memd
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple, TypeVar
 
@@ -342,12 +342,68 @@ def plain_bullets(body: str) -> Plain:
 
 def loose_lines(body: str, advice: str, *, tables: bool = False) -> Iterator[LineFinding]:
     """Yield the first line of each paragraph, and table unless those are read, that is in no list of a body."""
-    hidden = hidden_lines(body)
-    fresh = True
-    for number, (text, _) in enumerate(split_lines(body)):
-        blank = not text.strip()
-        if fresh and not blank and not hidden[number] and text[0] not in " \t":
-            item = regex(_LIST_ITEM).fullmatch(text) or (tables and "|" in text) or regex(_PLAIN_PROSE).fullmatch(text)
-            if not item:
-                yield unread(number, text, advice)
-        fresh = blank
+
+    def advise(text: str) -> str | None:
+        read = text[0] in " \t" or regex(_LIST_ITEM).fullmatch(text) or (tables and "|" in text)
+        return None if read or regex(_PLAIN_PROSE).fullmatch(text) else advice
+
+    return Lead(body).loose((), advise)
+
+
+_ANY_ITEM = r"(?:[-*+•‣]|[0-9]{1,3}[.)])[ \t\u00a0]+\S.*"
+
+
+class LeadItem(NamedTuple):
+    """An item in the text above the entries of a section: its first line, the one behind it, and how it begins."""
+
+    first: int
+    stop: int
+    begins: re.Match[str]
+
+
+class Lead:
+    """The text above the entries of a section, line by line."""
+
+    def __init__(self, text: str) -> None:
+        """Split the text; lines in code fences and HTML are hidden."""
+        self.lines = [line for line, _ in split_lines(text)]
+        self.hidden = hidden_lines(text)
+
+    def items(
+        self, begins: Callable[[str], re.Match[str] | None], belongs: Callable[[str, re.Match[str]], bool]
+    ) -> Iterator[LeadItem]:
+        """Yield the items: a line that begins one, and those below that belong to it; blank lines end none."""
+        number = 0
+        while number < len(self.lines):
+            found = None if self.hidden[number] else begins(self.lines[number])
+            stop = number + 1
+            if found is not None:
+                while stop < len(self.lines) and (
+                    self.hidden[stop] or not self.lines[stop].strip() or belongs(self.lines[stop], found)
+                ):
+                    stop += 1
+                while not self.lines[stop - 1].strip():
+                    stop -= 1
+                yield LeadItem(number, stop, found)
+            number = stop
+
+    def without(self, items: Iterable[LeadItem], newline: str) -> str:
+        """Return the text without some items."""
+        gone = {number for one in items for number in range(one.first, one.stop)}
+        return newline.join(line for number, line in enumerate(self.lines) if number not in gone)
+
+    def loose(self, items: Iterable[LeadItem], advise: Callable[[str], str | None]) -> Iterator[LineFinding]:
+        """Yield the first line of each paragraph, and each item of a list, outside of the items, that nothing reads.
+
+        `advise` returns what would help, None for a line that is prose.
+        """
+        taken = {number for one in items for number in range(one.first, one.stop)}
+        fresh = True
+        for number, text in enumerate(self.lines):
+            blank = not text.strip()
+            told = None
+            if fresh and not blank and not self.hidden[number] and number not in taken:
+                told = advise(text)
+                if told is not None:
+                    yield unread(number, text, told)
+            fresh = blank or number in taken or (told is not None and bool(regex(_ANY_ITEM).fullmatch(text)))

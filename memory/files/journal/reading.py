@@ -8,10 +8,10 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from memory.document.lines import encode, hidden_lines, split_lines
+from memory.document.lines import encode
 from memory.document.model import Document
 from memory.document.nodes import Entry, Section
-from memory.files.dress import LineFinding, read_as, regex, unread, visible_lines, with_items
+from memory.files.dress import Lead, LineFinding, read_as, regex, unread, visible_lines, with_items
 
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w-])", re.ASCII)
 _HEADING = re.compile(r"(\d{1,2}:\d{2}(?::\d{2})?)(?:[ \t]*(?:[—–-]+)[ \t]*|\Z)(.*)", re.ASCII | re.DOTALL)
@@ -137,42 +137,30 @@ def _dressed_day(title: str) -> str | None:
 
 def _items(lead: str, newline: str) -> tuple[str, list[tuple[int, Entry]], list[LineFinding]]:
     """Return the text below a day without its lists, the entries made of those with their lines, and what was found."""
-    lines = [text for text, _ in split_lines(lead)]
-    hidden = hidden_lines(lead)
-    rest: list[str] = []
+    text = Lead(lead)
+
+    def begins(line: str) -> re.Match[str] | None:
+        return regex(_ITEM).fullmatch(line) or regex(_DEEPER).fullmatch(line)
+
+    def belongs(line: str, first: re.Match[str]) -> bool:
+        return regex(_DEEPER).fullmatch(line) is None if first[0].startswith("#") else line[0] in " \t"
+
+    runs = list(text.items(begins, belongs))
     items: list[tuple[int, Entry]] = []
-    found: list[LineFinding] = []
-    number, fresh = 0, True
-    while number < len(lines):
-        text = lines[number]
-        item = None if hidden[number] else regex(_ITEM).fullmatch(text) or regex(_DEEPER).fullmatch(text)
-        if item is None:
-            if (
-                text.strip()
-                and fresh
-                and not hidden[number]
-                and not re.fullmatch(r"[-*_= \t]+|>.*|<.*|[*_(].*[*_)]", text)
-            ):
-                found.append(unread(number, text, "write an entry as `### HH:MM — title` with its lines below"))
-            fresh = not text.strip()
-            rest.append(text)
-            number += 1
-            continue
-        stop = number + 1
-        deeper = text.startswith("#")
-        while stop < len(lines) and (
-            hidden[stop]
-            or not lines[stop].strip()
-            or (not regex(_DEEPER).fullmatch(lines[stop]) if deeper else lines[stop][0] in " \t")
-        ):
-            stop += 1
-        below = lines[number + 1 : stop]
+    found = list(text.loose(runs, _loose))
+    for number, stop, first in runs:
+        below = text.lines[number + 1 : stop]
+        deeper = first[0].startswith("#")
         indent = 0 if deeper else min((len(one) - len(one.lstrip()) for one in below if one.strip()), default=0)
-        entry = _entry(plain_heading(item["title"].strip()), [one[indent:] for one in below], newline)
+        entry = _entry(plain_heading(first["title"].strip()), [one[indent:] for one in below], newline)
         items.append((number, entry))
-        found.append(read_as(number, text, f"### {entry.title}"))
-        number, fresh = stop, True
-    return newline.join(rest), items, found
+        found.append(read_as(number, first[0], f"### {entry.title}"))
+    return text.without(runs, newline), items, sorted(found)
+
+
+def _loose(text: str) -> str | None:
+    prose = re.fullmatch(r"[-*_= \t]+|>.*|<.*|[*_(].*[*_)]", text)
+    return None if prose else "write an entry as `### HH:MM — title` with its lines below"
 
 
 def _entry(heading: str, below: list[str], newline: str) -> Entry:

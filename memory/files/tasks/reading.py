@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from memory.document.lines import encode, hidden_lines, read_fields, split_lines
+from memory.document.lines import encode, read_fields, split_lines
 from memory.document.model import Document
 from memory.document.nodes import Entry, Section
 from memory.errors import UsageError
 from memory.files.dress import (
     READ,
+    Lead,
+    LeadItem,
     LineFinding,
     Schema,
     plain_body,
@@ -83,11 +85,19 @@ class PlainTask(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A task above the first entry of a section: its line in the section, the entry it is read as, a checked box."""
+    """A task above the first entry of a section: its line in the section, the entry it is read as, what was found in
+    it, and the mark in its box (None: it has none).
+    """
 
     line: int
     entry: Entry
-    checked: bool
+    findings: tuple[LineFinding, ...] = ()
+    box: str | None = None
+
+    @property
+    def checked(self) -> bool:
+        """Whether its box is checked."""
+        return bool(self.box and self.box.strip())
 
 
 class PlainTasks(NamedTuple):
@@ -199,10 +209,14 @@ def plain_section(section: Section) -> PlainTasks:
     if not lead.strip():
         return PlainTasks(name, title, (), tuple(findings))
     top = 1 if section.heading else 0
-    _, items, found = _checklist(lead, name, section.newline)
+    text = Lead(lead)
+    runs, items = _checklist(text, name, section.newline)
+    found = [*text.loose(runs, _loose)] if name is not None else []
+    for one in items:
+        found += _of_item(one, text.lines[one.line], name)
     if name is None and not findings and not items:
         found = _outside(lead, section)
-    findings += [one.moved(top) for one in found]
+    findings += [one.moved(top) for one in sorted(found)]
     return PlainTasks(name, title, tuple([one._replace(line=top + one.line) for one in items]), tuple(findings))
 
 
@@ -210,67 +224,35 @@ def _is_plain_name(name: str) -> bool:
     return name in ("pending", "in progress", "in-progress", "completed")
 
 
-def _checklist(
-    lead: str, name: SectionName | None, newline: str, chosen: Container[int] | None = None
-) -> tuple[str, list[Item], list[LineFinding]]:
-    """Return the text above the entries without its tasks, or those `chosen` by number, the tasks, and what was found.
+def _checklist(text: Lead, name: SectionName | None, newline: str) -> tuple[list[LeadItem], list[Item]]:
+    """Return the tasks in the text above the entries, with the lines that each takes.
 
     Under a heading that is no section of tasks the items of a checklist are tasks; all else is prose.
     """
-    lines = [text for text, _ in split_lines(lead)]
-    hidden = hidden_lines(lead)
-    rest: list[str] = []
-    items: list[Item] = []
-    found: list[LineFinding] = []
-    number = 0
-    fresh = name is not None  # no line of the paragraph or table here was told yet
-    while number < len(lines):
-        text = lines[number]
-        item = None if hidden[number] else regex(_ITEM).fullmatch(text)
-        deeper = None if hidden[number] or name is None else regex(_DEEPER).fullmatch(text)
-        if item is None and deeper is None:
-            told = None if hidden[number] or not text.strip() or not fresh else _loose(text)
-            if told is not None:
-                found.append(unread(number, text, told))
-            fresh = name is not None and (
-                not text.strip() or (bool(regex(_ANY_ITEM).fullmatch(text)) and told is not None)
-            )
-            rest.append(text)
-            number += 1
-            continue
-        stop = number + 1
-        while stop < len(lines) and (hidden[stop] or _belongs(lines[stop], item is not None)):
-            stop += 1
-        while not lines[stop - 1].strip():
-            stop -= 1
-        title = (item or deeper)["title"]  # type: ignore[index]
-        below = [line.strip(" \t") if item else line for line in lines[number + 1 : stop]]
-        plain, inner = _item_entry(title.strip(), below, newline)
-        mark = "" if item is None else item["mark"].strip()
-        if chosen is not None and len(items) not in chosen:
-            rest += lines[number:stop]
-        items.append(Item(number, plain, bool(mark)))
-        if name is not None:
-            found.append(read_as(number, text, f"### {plain.title}"))
-            state = None if item is None else _box_finding(number, text, mark, name)
-            found += [] if state is None else [state]
-        found += [one.moved(number) for one in inner if one.line or one.code != READ]
-        number = stop
-        fresh = name is not None
-    return newline.join(rest), items, found
+
+    def begins(line: str) -> re.Match[str] | None:
+        return regex(_ITEM).fullmatch(line) or (regex(_DEEPER).fullmatch(line) if name is not None else None)
+
+    def belongs(line: str, first: re.Match[str]) -> bool:
+        return line[0] in " \t" if "mark" in first.groupdict() else begins(line) is None
+
+    runs = list(text.items(begins, belongs))
+    items = []
+    for first, stop, found in runs:
+        box = found.groupdict().get("mark")
+        below = [line.strip(" \t") if box is not None else line for line in text.lines[first + 1 : stop]]
+        raw = newline.join([f"### {found['title'].strip()}", *below]) + newline
+        items.append(Item(first, *plain_task(Entry(encode(raw))), box))
+    return runs, items
 
 
-def _belongs(text: str, to_item: bool) -> bool:
-    """Return whether a line is part of the task above it: an item of a checklist, or a deeper heading."""
-    if not text.strip():
-        return True
-    return text[0] in " \t" if to_item else not (regex(_ITEM).fullmatch(text) or regex(_DEEPER).fullmatch(text))
-
-
-def _item_entry(title: str, below: list[str], newline: str) -> tuple[Entry, tuple[LineFinding, ...]]:
-    raw = newline.join([f"### {title}", *below]) + newline
-    plain = plain_task(Entry(encode(raw)))
-    return plain.entry, plain.findings
+def _of_item(item: Item, text: str, name: SectionName | None) -> Iterator[LineFinding]:
+    """Yield what was found in an item: how it is read, a box that contradicts its section, its fields."""
+    if name is not None:
+        yield read_as(item.line, text, f"### {item.entry.title}")
+        state = None if item.box is None else _box_finding(item.line, text, item.box, name)
+        yield from () if state is None else (state,)
+    yield from (one.moved(item.line) for one in item.findings if one.line or one.code != READ)
 
 
 def _loose(text: str) -> str | None:
@@ -310,13 +292,14 @@ def with_items_as_entries(document: Document, index: int, chosen: Sequence[int] 
     Under a heading that is no section of tasks a checked one keeps its box: nothing else says that it is done.
     """
     section = document.section(index)
-    name = section_name(section)
-    rest, items, _ = _checklist(section.body, name, section.newline, chosen)
+    name, text = section_name(section), Lead(section.body)
+    runs, items = _checklist(text, name, section.newline)
+    numbers = range(len(items)) if chosen is None else chosen
     entries = [
         one.entry.with_title(f"[x] {one.entry.title}") if one.checked and name is None else one.entry
-        for number, one in enumerate(items)
-        if chosen is None or number in chosen
+        for one in (items[number] for number in numbers)
     ]
+    rest = text.without([runs[number] for number in numbers], section.newline)
     return with_items(document, index, rest, entries)
 
 
