@@ -33,9 +33,9 @@ def problems_of(reading: FactsOfFile, mark: bytes | None) -> list[Problem]:
             found.append(Problem("error", SHOWN, fact.line + 1, "fact.twice", text))
         found += _of_fact(fact)
     if len(reading.facts) <= _MOST_ALIKE:
-        for pair in alike(reading.ranked):
-            text = f"{pair.fact.id} says nearly the same as {pair.other.id}"
-            found.append(Problem("note", SHOWN, pair.fact.line + 1, "fact.alike", text))
+        for fact, other in alike(reading.ranked).items():
+            text = f"{fact.id} says nearly the same as {other.id}"
+            found.append(Problem("note", SHOWN, fact.line + 1, "fact.alike", text))
     if mark is not None and read_mark(mark) < reading.highest:
         text = f"it is below m-{reading.highest}; the next change of memdeck raises it"
         found.append(Problem("warning", f"{FOLDER}/{MARK}", 1, "fact.mark", text))

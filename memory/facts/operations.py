@@ -14,11 +14,8 @@ from .inject import Injection
 from .model import Fact, RefusedFact, found
 from .store import FactStore
 from .system import Facts
-from .words import like
 
 REFUSED = 1
-_MOST_COMPARED = 5000
-_BAR = 24
 
 facts = Group("facts", "Store, search, delete and inject facts: short notes for the prompts of agents.")
 
@@ -48,27 +45,13 @@ def store(context: Context, text: str, tags: tuple[str, ...], scope: str) -> Res
 
     When there are as many as max_total in .aegis/agent.json (500), the oldest go; they stay in the change log.
     """
-    kept = _store(context)
-    before = kept.read().facts
-    answer = kept.store(text, tags=tags, scope=scope, actor=context.actor, now=context.now)
+    answer = _store(context).store(text, tags=tags, scope=scope, actor=context.actor, now=context.now)
     if isinstance(answer, RefusedFact):
         return _refused(context, answer)
     context.made = f"stored {answer.id}"
     context.warn()
-
-    def lines(paint: Paint) -> Iterator[str]:
-        yield f"stored {answer.id}"
-        yield from _let_go(paint, answer.pruned)
-        near = like(text, before) if len(before) <= _MOST_COMPARED else None
-        if near is not None:
-            yield paint.line(f"nearly the same: {near.id}  {near.title}")
-
-    return Result(answer.json, lines)
-
-
-def _let_go(paint: Paint, pruned: Sequence[str]) -> Iterator[str]:
-    if pruned:
-        yield paint.line(f"let go, to make room: {', '.join(pruned[:20])}")
+    pruned = [f"let go, to make room: {', '.join(answer.pruned[:20])}"] if answer.pruned else []
+    return said(answer.json(), context.made, *pruned)
 
 
 def _refused(context: Context, answer: RefusedFact) -> Result:
@@ -170,10 +153,8 @@ def _explained(paint: Paint, found: Injection) -> Iterator[str]:
         "recent_only": "the newest, for any message",
     }
     yield paint.line(words[found.reason])
-    yield _gauge("characters", found.characters, limits.max_inject_chars)
-    yield _gauge("facts", len(found.facts), found.most)
-    if found.most < limits.max_inject_count:
-        yield f"{'':<10}  without a match; with one up to {limits.max_inject_count}"
+    used = f"{found.characters:,} of {limits.max_inject_chars:,} characters"
+    yield f"{used}, {len(found.facts):,} of {found.most:,} facts"
     rows = []
     for one in found.candidates:
         score = f"{len(one.words)} + {one.bonus:.4f}" if one.words else "-"
@@ -182,11 +163,6 @@ def _explained(paint: Paint, found: Injection) -> Iterator[str]:
     if rows:
         yield ""
         yield from paint.columns([("", "id", "score", "chars so far", "words", "text"), *rows])
-
-
-def _gauge(name: str, used: int, most: int) -> str:
-    full = min(_BAR, round(_BAR * used / most)) if most else 0
-    return f"{name:<10}  [{'#' * full}{'.' * (_BAR - full)}]  {used:,} of {most:,}"
 
 
 @under(facts, "check", serves="look", examples=("memdeck facts check", "memdeck facts check -o json"))

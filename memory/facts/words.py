@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 from memory.base import words
-from memory.base.words import overlap, tokens
 
 from .model import Fact
 
@@ -45,29 +43,13 @@ def long_words(text: str) -> list[str]:
 
 ALIKE = 0.8
 """The share of all words of two facts that both must have to be alike."""
-_FEWEST = 3
 
 
-class Pair(NamedTuple):
-    """A fact, an earlier one that is like it, and their likeness: shared words divided by all words of both."""
-
-    fact: Fact
-    other: Fact
-    likeness: float
-
-
-def alike(facts: Sequence[Fact], least: float = ALIKE) -> list[Pair]:
-    """Return each fact that is like an earlier one, paired with the most similar of those; of equal ones the first."""
-    best: dict[int, Pair] = {}
-    for later, earlier, shared, union in words.alike([words.tokens(fact.text) for fact in facts], least):
-        pair = Pair(facts[later], facts[earlier], shared / union)
-        if later not in best or pair.likeness > best[later].likeness:
-            best[later] = pair
-    return list(best.values())
-
-
-def like(text: str, facts: Sequence[Fact]) -> Fact | None:
-    """Return the fact that is most like a text, the first of equal ones; None where none is alike."""
-    least = ALIKE if len(set(tokens(text))) >= _FEWEST else 1.0
-    likeness, place = max(((overlap(text, fact.text), -at) for at, fact in enumerate(facts)), default=(0.0, 0))
-    return facts[-place] if likeness >= least else None
+def alike(facts: Sequence[Fact]) -> Mapping[Fact, Fact]:
+    """Return each fact that is like an earlier one, with the most similar of those; of equal ones the first."""
+    best: dict[Fact, tuple[float, Fact]] = {}
+    for later, earlier, shared, union in words.alike([words.tokens(fact.text) for fact in facts], ALIKE):
+        likeness = shared / union
+        if likeness > best.get(facts[later], (0.0, None))[0]:
+            best[facts[later]] = (likeness, facts[earlier])
+    return {fact: other for fact, (_, other) in best.items()}

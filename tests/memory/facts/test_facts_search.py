@@ -6,15 +6,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from memory.base.words import overlap, tokens
 from memory.facts import FactStore
 from memory.facts.model import found
-from memory.facts.reading import read_facts
-from memory.facts.words import ALIKE, alike, like
-from tests.memory.facts.conftest import line
+from memory.facts.words import alike
 
 Add = Callable[..., dict[str, Any]]
 
@@ -62,30 +56,8 @@ def test_the_answer_for_programs(store: FactStore, add: Add) -> None:
     assert found(store.search("nothing")) == {"count": 0, "memories": []}
 
 
-@given(st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8).map(" ".join), max_size=15))
-def test_nearly_the_same_is_found(texts: list[str]) -> None:
-    """Every fact that shares enough of its words with an earlier one, or all of few, is told with the most like."""
-    facts = read_facts(b"".join(line(f"m-{number}", text) for number, text in enumerate(texts))).ranked
-
-    expected = []
-    for number, fact in enumerate(facts):
-        mine = tokens(fact.text)
-        near = [
-            other
-            for other in facts[:number]
-            if (overlap(fact.text, other.text) >= ALIKE if len(set(mine)) >= 3 else tokens(other.text) == mine)
-        ]
-        if near:
-            other = max(near, key=lambda one: overlap(fact.text, one.text))
-            expected.append((fact.id, other.id, overlap(fact.text, other.text)))
-    assert [(pair.fact.id, pair.other.id, pair.likeness) for pair in alike(facts)] == expected
-
-
-def test_a_new_text_that_is_nearly_there(store: FactStore, add: Add) -> None:
+def test_what_is_nearly_there_is_found(store: FactStore, add: Add) -> None:
     """Case, order and signs do not make a text another one; other words do."""
-    add("DB is PostgreSQL on port 5432")
-    facts = store.read().facts
-    near = like("on port 5432: postgresql is DB!", facts)
-    assert near is not None
-    assert near.id == "m-1"
-    assert like("DB is MySQL on host 3306", facts) is None
+    for text in ("DB is PostgreSQL on port 5432", "on port 5432: postgresql is DB!", "DB is MySQL on host 3306"):
+        add(text)
+    assert [(one.id, other.id) for one, other in alike(store.read().ranked).items()] == [("m-2", "m-1")]
