@@ -68,7 +68,7 @@ def test_words_for_people(memdeck: Memdeck) -> None:
     assert (answer.code, answer.out) == (1, "")
     assert "facts.refused: text appears to contain a secret" in answer.err
     assert "hunter2" not in answer.err
-    assert "m-2" in memdeck("facts", "list").out
+    assert "m-1" in memdeck("facts", "list").out
     assert memdeck("facts", "delete", "m-2").out == "deleted m-2: db is postgresql, on port 5432\n"
 
 
