@@ -69,7 +69,7 @@ def test_words_for_people(memdeck: Memdeck) -> None:
     assert "facts.refused: text appears to contain a secret" in answer.err
     assert "hunter2" not in answer.err
     assert "m-1" in memdeck("facts", "list").out
-    assert memdeck("facts", "delete", "m-2").out == "deleted m-2: db is postgresql, on port 5432\n"
+    assert memdeck("facts", "delete", "m-1").out == "deleted m-1: DB is PostgreSQL on port 5432\n"
 
 
 def test_inject_prints_the_block_and_nothing_else(memdeck: Memdeck) -> None:
