@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 MEMORY = "memory"
 """The kind of an entry for which memdeck chooses one."""
 USES = {
-    "tasks": "work to do, with due, assigned, notes; told when due or running",
+    "tasks": "work, with due, assigned, notes; told when due or running",
     "journal": "what was done; the newest told",
-    "preferences": "how people want things, standing rules; told",
+    "preferences": "standing rules, how people want things; told",
     "decisions": "with fields.reason; told",
-    "gotchas": "traps, with how to get around them; told",
+    "gotchas": "traps and the way around them; told",
     "next-steps": "of the repository; told",
     "knowledge": "other facts; found by search",
     "facts": "short notes; found by search",
     "contacts": "people, channels; found by search",
-    "plans": "several tasks in order; told while running",
-    "monitors": "checks that run by themselves; told when failing",
+    "plans": "tasks in order; told while running",
+    "monitors": "checks; told when failing",
     "config": "settings; found by search",
     "state": "project state; told",
     "typed": "an agent's own notes; core ones told",
-    "curated": "memories behind a controller, read here; told",
+    "curated": "controlled memories, only read here; told",
     MEMORY: "memdeck chooses and says which",
 }
 """The kinds that agents name, each with its use, and whether it is told when a session begins or found by search."""
