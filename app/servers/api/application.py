@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
@@ -142,18 +142,9 @@ class Api:
 
     async def _listen(self, request: Request) -> Response:
         since = request.headers.get("last-event-id") or request.query_params.get("since")
-        loop = asyncio.get_running_loop()
-        stream = await loop.run_in_executor(self._worker, self._events.open, loop, since)
-
-        async def read() -> AsyncIterator[bytes]:
-            try:
-                async for data in stream.read():
-                    yield data
-            finally:
-                await asyncio.shield(loop.run_in_executor(None, self._events.leave, stream))
-
+        found = self._events.stream(since, partial(asyncio.get_running_loop().run_in_executor, self._worker))
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(read(), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(found, media_type="text/event-stream", headers=headers)
 
     # -- calls --------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,127 +14,76 @@ from memory.history.changes import row
 
 if TYPE_CHECKING:
     from memory.storage.changes import ChangeRecord
-    from memory.storage.watch import Watcher
     from memory.workspace import Workspace
 
 MOST = 16
 """The most streams at one time."""
 BEHIND = 200
-"""The most changes that a client gets when it reconnects, and that wait for a slow one."""
-HEARTBEAT = 15.0
-"""Seconds after which a stream without news sends a sign of life."""
+"""The most changes that a client gets at once; it is told of a gap where there were more."""
+PAUSE = 1.0
+"""Seconds between two looks for changes."""
+HEARTBEAT = 15
+"""Looks without a change after which a stream sends a sign of life."""
 
 
 class ChangeEvents:
-    """Sends changes to streams; the files are watched only while there is a stream."""
+    """Sends changes to streams; the files are looked at only while there is a stream."""
 
     def __init__(self, workspace: Workspace, clock: Callable[[], datetime], busy: threading.Lock) -> None:
         """There are no streams yet."""
-        self._workspace = workspace
-        self._clock = clock
-        self._busy = busy
-        self._streams: set[_Stream] = set()
-        self._watcher: Watcher | None = None
-        self._last = 0
-        self._mutex = threading.Lock()
+        self._workspace, self._clock, self._busy = workspace, clock, busy
+        self._open = 0
         self._closed = False
-
-    def open(self, loop: asyncio.AbstractEventLoop, since: str | None) -> _Stream:
-        """Return a new stream, which begins after the change `since`, or with the next one; MemdeckError.
-
-        It reads files: call it in a thread.
-        """
-        with self._mutex:
-            if self._closed or len(self._streams) >= MOST:
-                raise BusyError("http.busy", f"{MOST} streams are open", "close one")
-            newest = self._newest()
-            if self._watcher is None:
-                self._last = newest[0].seq if newest else 0
-                self._watcher = self._workspace.watcher(self._look)
-                self._watcher.start()
-            stream = _Stream(loop)
-            if since is not None:
-                missed = [record for record in newest if record.seq <= self._last]
-                known = next((index for index, record in enumerate(missed) if record.id == since), None)
-                if known is None:
-                    stream.put("gap", None, {"since": since[:80]})
-                for record in reversed(missed[: known or 0]):
-                    stream.put("change", record.id, row(record))
-            self._streams.add(stream)
-            return stream
-
-    def leave(self, stream: _Stream) -> None:
-        """Remove a stream; after the last one, nothing is watched any more."""
-        with self._mutex:
-            self._streams.discard(stream)
-            watcher = None if self._streams else self._watcher
-            if watcher is not None:
-                self._watcher = None
-        if watcher is not None:
-            watcher.stop()
 
     def close(self) -> None:
         """End all streams."""
-        with self._mutex:
-            self._closed = True
-            for stream in self._streams:
-                stream.end()
+        self._closed = True
+
+    def stream(self, since: str | None, run: Callable[..., Any]) -> AsyncIterator[bytes]:
+        """Return the events after the change `since`, or from the next one on; BusyError `http.busy`.
+
+        `run` is what runs a function that reads files, and waits for its result.
+        """
+        if self._closed or self._open >= MOST:
+            raise BusyError("http.busy", f"{MOST} streams are open", "close one")
+        return self._events(since, run)
+
+    async def _events(self, since: str | None, run: Callable[..., Any]) -> AsyncIterator[bytes]:
+        self._open += 1
+        try:
+            newest = await run(self._newest)
+            last = newest[0].seq if newest else 0
+            yield b": memdeck\n\n"
+            if since is not None:
+                known = next((record.seq for record in newest if record.id == since), None)
+                if known is None:
+                    yield _event("gap", {"since": since[:80]})
+                last = last if known is None else known
+            quiet = 0
+            while not self._closed:
+                newest = await run(self._newest)
+                new = [record for record in reversed(newest) if record.seq > last]
+                if len(new) == BEHIND:
+                    yield _event("gap", {})
+                for record in new:
+                    yield _event("change", row(record), record.id)
+                last, quiet = (new[-1].seq, 0) if new else (last, quiet + 1)
+                if quiet == HEARTBEAT:
+                    quiet = 0
+                    yield b":\n\n"
+                await asyncio.sleep(PAUSE)
+        finally:
+            self._open -= 1
 
     def _newest(self) -> tuple[ChangeRecord, ...]:
-        with self._busy:
-            self._workspace.notice(self._clock())
-            return self._workspace.store.history.list(limit=BEHIND)
-
-    def _look(self, _names: frozenset[str]) -> None:
         try:
-            newest = self._newest()
+            with self._busy:
+                self._workspace.notice(self._clock())
+                return self._workspace.store.history.list(limit=BEHIND)
         except MemdeckError:
-            return
-        with self._mutex:
-            new = [record for record in reversed(newest) if record.seq > self._last]
-            if not new:
-                return
-            if len(new) == BEHIND:
-                for stream in self._streams:
-                    stream.put("gap", None, {})
-            self._last = new[-1].seq
-            for record in new:
-                for stream in self._streams:
-                    stream.put("change", record.id, row(record))
+            return ()
 
 
-class _Stream:
-    """The events for one client, in order."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
-
-    def put(self, event: str, name: str | None, data: dict[str, Any]) -> None:
-        """Add an event, from any thread; a client that does not read is dropped."""
-        lines = [f"event: {event}"] + ([f"id: {name}"] if name is not None else []) + [f"data: {json.dumps(data)}"]
-        self._send("\n".join(lines).encode() + b"\n\n")
-
-    def end(self) -> None:
-        """End the stream, from any thread."""
-        self._send(None)
-
-    def _send(self, data: bytes | None) -> None:
-        def add() -> None:
-            self._queue.put_nowait(None if self._queue.qsize() > 2 * BEHIND else data)
-
-        with suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(add)
-
-    async def read(self) -> AsyncIterator[bytes]:
-        """Yield the events to send, until the stream ends."""
-        yield b": memdeck\n\n"
-        while True:
-            try:
-                data = await asyncio.wait_for(self._queue.get(), HEARTBEAT)
-            except TimeoutError:
-                yield b":\n\n"
-                continue
-            if data is None:
-                return
-            yield data
+def _event(kind: str, data: dict[str, Any], name: str | None = None) -> bytes:
+    lines = [f"event: {kind}"] + ([f"id: {name}"] if name is not None else []) + [f"data: {json.dumps(data)}"]
+    return "\n".join(lines).encode() + b"\n\n"

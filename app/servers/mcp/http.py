@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from app.servers.life import Life
 
     from .calls import Calls
-    from .watched import WatchedResources
 
 PATH = "/mcp"
 LONGEST = 4 * 1024 * 1024
 """The most bytes of one message."""
 
 
-def serve_http(calls: Calls, watched: WatchedResources, life: Life, port: int, say: Callable[[str, str], None]) -> None:
+def serve_http(calls: Calls, life: Life, port: int, say: Callable[[str, str], None]) -> None:
     """Serve clients until a signal ends it; `say` gets the address and the token."""
     listening, host = open_port(port, "mcp.port")
     token = secrets.token_urlsafe(32)
@@ -34,7 +33,7 @@ def serve_http(calls: Calls, watched: WatchedResources, life: Life, port: int, s
         allowed_hosts=hosts_of(host),
         allowed_origins=[f"http://{one}" for one in hosts_of(host)],
     )
-    app = make_server(calls, watched).streamable_http_app(streamable_http_path=PATH, transport_security=security)
+    app = make_server(calls).streamable_http_app(streamable_http_path=PATH, transport_security=security)
     logging.disable(logging.CRITICAL)  # Errors in requests of strangers are not reported on the terminal.
     guard = LoopbackGuard(Bounds(app, LONGEST), host, token, "memdeck mcp --http")
     say(f"http://{host}{PATH}", token)

@@ -19,28 +19,27 @@ if TYPE_CHECKING:
     from app.servers.life import Life
 
     from .calls import Calls
-    from .watched import WatchedResources
 
 LAST = 6.0
 """Seconds in which requests that came before the end of the input are still answered."""
 
 
-def serve_stdio(calls: Calls, watched: WatchedResources, life: Life) -> None:
+def serve_stdio(calls: Calls, life: Life) -> None:
     """Serve one client on stdin and stdout until it leaves; this ends the process."""
     # Errors in messages of a client are answered, not logged.
     logging.disable(logging.CRITICAL)
     life.watch(parent=True)
     threading.Thread(target=calls.warm, name="memdeck-warm", daemon=True).start()
-    asyncio.run(_serve(calls, watched, life))
+    asyncio.run(_serve(calls, life))
     life.end()
 
 
-async def _serve(calls: Calls, watched: WatchedResources, life: Life) -> None:
+async def _serve(calls: Calls, life: Life) -> None:
     """Run the SDK's server over its own streams, with two things that it leaves out.
 
     A line that is no message gets an answer, and the end of the input waits for the answers to what came before it.
     """
-    server = make_server(calls, watched)
+    server = make_server(calls)
     to_server, incoming = create_context_streams[SessionMessage | Exception](0)
     outgoing, from_server = create_context_streams[SessionMessage](0)
     waiting: set[str | int | None] = set()
@@ -54,7 +53,7 @@ async def _serve(calls: Calls, watched: WatchedResources, life: Life) -> None:
                     fault = types.ErrorData(code=types.PARSE_ERROR, message="this line is no message of the protocol")
                     await answers.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=fault)))
                     continue
-                if isinstance(one.message, types.JSONRPCRequest) and one.message.method != "subscriptions/listen":
+                if isinstance(one.message, types.JSONRPCRequest):
                     waiting.add(one.message.id)
                 await to_server.send(one)
             # A client that takes no answers does not keep the process alive.

@@ -8,7 +8,6 @@ from typing import Any
 from app.cli.session import Session
 from app.servers.life import Life
 from app.servers.mcp.calls import Calls
-from app.servers.mcp.watched import WatchedResources
 from memory.errors import UsageError
 from memory.operations import Choice, Whole, option, verb
 
@@ -51,7 +50,6 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
             raise
     life = Life()
     calls = _calls(session, toolset, actor=session.named_actor or None, read_only=read_only, busy=life.busy)
-    watched = WatchedResources(calls)
     try:
         if http:
             from app.servers.mcp.http import serve_http
@@ -65,11 +63,11 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
                 )
                 session.writer.flush()
 
-            serve_http(calls, watched, life, port or 0, say)
+            serve_http(calls, life, port or 0, say)
         else:
             from app.servers.mcp.stdio import serve_stdio
 
-            serve_stdio(calls, watched, life)
+            serve_stdio(calls, life)
     except ImportError as error:
         raise _missing(str(error.name)) from error
 

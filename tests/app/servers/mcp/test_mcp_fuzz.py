@@ -115,9 +115,7 @@ def _step(server: Server, rng: random.Random, number: int) -> None:
             assert answer["result"].get("isError", False) == ("error" in told)
             assert "error" not in told or (told["error"]["code"] != "internal" and told["error"]["message"]), told
     elif kind == 8:
-        method = rng.choice(
-            ("nothing", "resources/read", "prompts/get", "resources/subscribe", "completion/complete", "tools/list")
-        )
+        method = rng.choice(("nothing", "resources/read", "prompts/get", "completion/complete", "tools/list"))
         params = rng.choice(({}, {"uri": rng.choice(ODD)}, {"name": rng.choice(ODD)}, {"cursor": rng.choice(ODD)}))
         server.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         answer = server.answer()

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app.servers.mcp.calls import Calls
-from app.servers.mcp.watched import MOST, WatchedResources
-from memory.errors import BusyError
-from memory.workspace import Workspace
-from tests.desks import NOW, make_workspace
+from tests.desks import make_workspace
 from tests.examples import examples
 from tests.patience import PATIENCE, within
 
@@ -184,74 +180,6 @@ def test_resources_and_prompts(tmp_path: Path) -> None:
         ]
         assert "Using Redis" in message["content"]["text"]
         assert "journal" in server.ask("prompts/get", name="session-end")["result"]["messages"][0]["content"]["text"]
-
-
-def test_a_subscriber_hears_of_changes(tmp_path: Path) -> None:
-    """Who subscribed to a file and a ref is told when a person changes the entry, and of nothing else."""
-    root = make_workspace(tmp_path)
-    with serving(root) as server:
-        server.hello()
-        report, other = (
-            server.call("read", kind="tasks", filter={"match": one})["entries"][0]["ref"] for one in ("report", "v2.1")
-        )
-        uris = [
-            "memdeck://brief",
-            "memdeck://file/.aiter/memory/tasks.md",
-            f"memdeck://entry/{report.replace('#', '/')}",
-            f"memdeck://entry/{other.replace('#', '/')}",
-            "memdeck://file/.aiter/memory/journal.md",
-            "memdeck://file/.aiter/memory/knowledge.md",
-        ]
-        # The same file by another spelling is told under that.
-        uris.insert(3, "memdeck://file/.aiter/memory/%74asks.md")
-        for uri in uris:
-            assert "result" in server.ask("resources/subscribe", uri=uri)
-        assert "result" in server.ask("resources/unsubscribe", uri=uris[-1])
-        memdeck(root, "tasks", "edit", report, "--set", "notes=new")
-        heard: list[str] = []
-        while len(set(heard)) < 3:
-            message = server.answer()
-            assert message["method"] == "notifications/resources/updated"
-            heard.append(message["params"]["uri"])
-        assert set(heard) == set(uris[1:4])
-
-
-def test_subscriptions_are_bounded_and_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often a client comes and goes it is told of what it asked for last; one too many is an error."""
-    most = examples(MOST, 50)
-    monkeypatch.setattr("app.servers.mcp.watched.MOST", most)
-    with Workspace.open(make_workspace(tmp_path), state_home=tmp_path / "records") as workspace:
-        watched = WatchedResources(Calls(lambda: workspace, lambda: NOW))
-        uris = [f"memdeck://entry/tasks/{number:07x}" for number in range(most)]
-        for _ in range(3):
-            watched.add(uris, print)
-            watched.remove(uris)
-        watched.add([*uris, uris[0]], print)
-        with pytest.raises(BusyError, match="at most"):
-            watched.add(["memdeck://brief"], print)
-        watched.remove(uris[:1])
-        with pytest.raises(BusyError, match="at most"):
-            watched.add(["memdeck://brief"], print)
-        watched.remove(uris[:1])
-        watched.add(["memdeck://brief"], print)
-        watched.remove([*uris, "memdeck://brief"])
-
-
-async def test_a_listener_of_the_new_era_hears_of_changes(tmp_path: Path) -> None:
-    """The SDK's client listens for updates of a resource over the newer protocol and gets one."""
-    root = make_workspace(tmp_path)
-
-    async def session() -> None:
-        async with _client(root, "auto") as client:
-            uri = "memdeck://file/.aiter/memory/tasks.md"
-            async with client.listen(resource_subscriptions=[uri]) as events:
-                memdeck(root, "tasks", "add", "Something new")
-                async for event in events:
-                    assert event.uri == uri
-                    break
-
-    async with within():
-        await session()
 
 
 def test_two_servers_at_once_lose_nothing(tmp_path: Path) -> None:
