@@ -45,7 +45,7 @@ def application(runs: Runs, database: str | None, actor: str) -> FastAPI:
         if "database" in given:
             raise UsageError("api.argument", "the catalogue is named when the server starts", "leave it out")
         run = looking() if operation.name in LOOKS else runs
-        work = partial(run.verb, operation, {**given, "database": database}, caller)
+        work = partial(run.call, operation, {**given, "database": database}, caller)
         return response_of(await asyncio.to_thread(work))
 
     for name in (*LOOKS, *(() if runs.read_only else JOBS)):

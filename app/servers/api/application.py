@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,22 +14,14 @@ from fastapi.responses import Response, StreamingResponse
 from starlette.exceptions import HTTPException
 
 from app.version import __version__
+from memory.curated.system import CuratedMemory
 from memory.errors import BusyError, MemdeckError, NotFoundError, UsageError
 from memory.operations import Operation, allow
 
-from .openapi import described, operation_of, tool_of, verb_of
+from .openapi import described, route_of, tool_of
 from .requests import Json, actor_of, body_of, query_of
-from .routes import (
-    WORKSPACE,
-    CuratedRoute,
-    curated_routes,
-    looks,
-    method_of,
-    operations,
-    path_of,
-    take_workspace,
-)
-from .runs import Caller, CallResult, Runs, ServedSession, encoded, failed
+from .routes import WORKSPACE, Route, method_of, operations, path_of, routes
+from .runs import Caller, CallResult, Runs, encoded, failed
 
 if TYPE_CHECKING:
     from app.servers.mcp.calls import Calls
@@ -55,9 +46,6 @@ class Api:
         # One thread for all calls: databases that are open in the workspace belong to it.
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="memdeck-api")
         self._waiting = 0
-        self._workspace: tuple[str, ...] | None = None
-        self.verbs = tuple(operations())
-        self.curated = curated_routes()
         self.application = self._make()
 
     def _make(self) -> FastAPI:
@@ -81,15 +69,11 @@ class Api:
         add("GET", "/api/openapi.json", self._openapi, None)
         add("GET", "/api/v1", self._index, {"summary": "List the served verbs.", "tags": ["verbs"]})
         add("GET", "/api/v1/events", self._listen, {"summary": "Changes, as server-sent events.", "tags": ["events"]})
-        for one in self.verbs:
-            endpoint = partial(self._verb, one)
-            if one.offered:
-                add(method_of(one), path_of(one), endpoint, verb_of(one))
-            else:
-                add("GET", path_of(one), endpoint, None)
-                add("POST", path_of(one), endpoint, None)
-        for curated in self.curated:
-            add(curated.method, curated.path, partial(self._operation, curated), operation_of(curated))
+        for route in routes():
+            add(route.method, route.path, partial(self._call, route), route_of(route))
+        for one in operations():
+            for method in ("GET", "POST") if not one.offered else ():
+                add(method, path_of(one), partial(self._refuse, one), None)
         add("GET", "/api/tools", self._tools, {"summary": "List the tools.", "tags": ["tools"]})
         for tool in self._calls.offered:
             add("POST", f"/api/tools/{tool.name}", partial(self._tool, tool.name), tool_of(tool))
@@ -103,40 +87,47 @@ class Api:
 
     async def _index(self, _request: Request) -> Response:
         rows = [
-            {"path": path_of(one), "method": method_of(one), "does": one.sentence} for one in self.verbs if one.offered
+            {"path": path_of(one), "method": method_of(one), "does": one.sentence}
+            for one in operations()
+            if one.offered
         ]
         return _json(encoded({"verbs": rows}))
 
     async def _tools(self, _request: Request) -> Response:
         return _json(encoded({"tools": [tool.json() for tool in self._calls.offered]}))
 
-    async def _verb(self, operation: Operation, request: Request) -> Response:
-        caller = self._caller(request)
-        allow(operation, self._runs.caller(caller), {})
-        if looks(operation):
-            values = query_of(request.query_params.multi_items())
-        else:
-            _no_query(request)
-            values = await body_of_request(request)
-        return await self._run(partial(self._runs.verb, operation, values, caller))
+    async def _refuse(self, operation: Operation, request: Request) -> Response:
+        allow(operation, self._runs.caller(self._caller(request)), {})
+        raise AssertionError("an operation that is not offered is refused")
 
-    async def _operation(self, route: CuratedRoute, request: Request) -> Response:
-        given = query_of(request.query_params.multi_items())
-        if route.method not in ("GET", "HEAD"):
-            given |= await body_of_request(request)
-        values = route.values(request.path_params, given)
+    async def _call(self, route: Route, request: Request) -> Response:
         caller = self._caller(request)
+        allow(route.operation, self._runs.caller(caller), {})
+        given = query_of(request.query_params.multi_items()) if route.in_query else await _body_alone(request)
+        values = route.values(request.path_params, given)
 
         def run() -> CallResult:
-            if values.keys() & WORKSPACE:
-                take_workspace(values, self._names(caller), route.operation)
-            return self._runs.curated(route.operation, values, caller)
+            self._take_workspace(values, route)
+            return self._runs.call(route.operation, values, caller, route.read)
 
         return await self._run(run)
 
+    def _take_workspace(self, values: Json, route: Route) -> None:
+        """Remove the workspace, which must be the one that is served, from the inputs; NotFoundError."""
+        if not route.keys and not route.path.startswith("/api/memory"):
+            return
+        for name in WORKSPACE:
+            asked = values.pop(name, None) if name not in route.inputs else None
+            if asked not in (None, str(self._runs.workspace.root), self._workspace_id()):
+                words = f"{str(asked)[:80]!r} is not the workspace that is served here"
+                raise NotFoundError("workspace.not_found", words, "leave it out")
+
+    def _workspace_id(self) -> str:
+        system = self._runs.workspace.system("curated")
+        return system.curated.workspace_id() if isinstance(system, CuratedMemory) else ""
+
     async def _tool(self, name: str, request: Request) -> Response:
-        _no_query(request)
-        values, caller = await body_of_request(request), self._caller(request)
+        values, caller = await _body_alone(request), self._caller(request)
         work = partial(self._calls.done, name, values, caller.actor)
         return await self._run(partial(self._runs.plain, work, caller))
 
@@ -164,18 +155,6 @@ class Api:
         finally:
             self._waiting -= 1
 
-    def _names(self, caller: Caller) -> tuple[str, ...]:
-        """Return the names of the served workspace: its id and its folder."""
-        if self._workspace is None:
-            from memory.curated.operations.operation import opened
-
-            with closing(ServedSession(self._runs.workspace, caller, self._runs.clock())) as session:
-                found = opened(session).workspace_id()
-            if not found:
-                return (str(self._runs.workspace.root),)
-            self._workspace = (found, str(self._runs.workspace.root))
-        return self._workspace
-
 
 def answer_errors(application: FastAPI) -> None:
     """Make an application answer every error in the form of the command line."""
@@ -189,9 +168,11 @@ async def body_of_request(request: Request) -> Json:
     return body_of(await request.body(), request.headers.get("content-type", ""))
 
 
-def _no_query(request: Request) -> None:
+async def _body_alone(request: Request) -> Json:
+    """Return the arguments in the body of a request that must not have a query."""
     if request.url.query:
         raise UsageError("api.argument", "the arguments of a change belong in the body", "send them as JSON")
+    return await body_of_request(request)
 
 
 def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

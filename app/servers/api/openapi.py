@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from memory.operations import Operation
-
 from .requests import ACTOR_HEADER
-from .routes import OF_LOOKS, CuratedRoute, looks
+from .routes import OF_LOOKS, Route, looks
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -40,26 +38,18 @@ _ACTOR: Json = {
 }
 
 
-def verb_of(operation: Operation) -> Json:
-    """Return the description of an operation."""
-    inputs = {one.sent_as: one.schema() for one in operation.sent}
-    required = [one.sent_as for one in operation.sent if one.required]
-    if looks(operation):
-        inputs |= OF_LOOKS
-    return _described(operation.sentence, operation.does.split()[0], inputs, required, in_query=looks(operation))
-
-
-def operation_of(route: CuratedRoute) -> Json:
-    """Return the description of an operation on curated memory."""
-    inputs = {one.name: one.schema() for one in route.inputs}
-    required = [one.name for one in route.inputs if one.required]
-    in_query = route.method in ("GET", "DELETE")
-    found = _described(route.operation.sentence, "memory", inputs, required, in_query=in_query)
-    schemas = {one.name: one.schema() for one in route.operation.parameters}
-    found["parameters"] = [
-        {"name": name, "in": "path", "required": True, "schema": schemas.get(key, {"type": "string"})}
+def route_of(route: Route) -> Json:
+    """Return the description of a route."""
+    inputs = {name: one for name, one in route.inputs.items() if name not in route.keys.values()}
+    schemas = {name: one.schema() for name, one in inputs.items()} | (OF_LOOKS if looks(route.operation) else {})
+    required = [name for name, one in inputs.items() if one.required]
+    tag = "memory" if route.path.startswith("/api/memory") else route.operation.does.split()[0]
+    found = _described(route.operation.sentence, tag, schemas, required, in_query=route.in_query)
+    found["parameters"][:0] = [
+        {"name": name, "in": "path", "required": True,
+         "schema": route.inputs[key].schema() if key in route.inputs else {"type": "string"}}
         for name, key in route.keys.items()
-    ] + found.get("parameters", [])
+    ]  # fmt: skip
     return found
 
 

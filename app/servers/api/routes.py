@@ -6,14 +6,14 @@ The path of an operation is its words; those on curated memory have paths of the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
 from app.cli.verbs import VERBS
 from memory.curated.operations.registry import OPERATIONS, CuratedOperation
-from memory.errors import NotFoundError, UsageError
+from memory.errors import UsageError
 from memory.operations import Group, Operation, Parameter
 
 Json = dict[str, Any]
@@ -71,62 +71,59 @@ def method_of(operation: Operation) -> str:
     return "GET" if looks(operation) else "POST"
 
 
-class CuratedRoute(NamedTuple):
-    """One operation with its path; `keys` maps each name in the path to an input."""
+class Route(NamedTuple):
+    """One operation with its method and path.
 
-    operation: CuratedOperation
+    `inputs` are the parameters by the names that a request gives them, `keys` maps each name in the path to an input,
+    and `read` returns the values of the operation for those of a request.
+    """
+
+    operation: Operation
     method: str
     path: str
+    inputs: Mapping[str, Parameter]
     keys: Mapping[str, str]
+    read: Callable[[Json], Json]
 
     @property
-    def inputs(self) -> tuple[Parameter, ...]:
-        """The parameters that are not in the path."""
-        return tuple(one for one in self.operation.parameters if one.name not in self.keys.values())
+    def in_query(self) -> bool:
+        """Whether the inputs are part of the query rather than of the body."""
+        return self.method in ("GET", "DELETE")
 
     def values(self, path: Mapping[str, str], given: Mapping[str, Any]) -> Json:
-        """Return the inputs of a request."""
+        """Return the inputs of a request, by their names."""
         found: Json = {}
         for name, value in given.items():
             if name in self.keys.values() and name not in WORKSPACE:
                 raise UsageError("memory.validation", f"{name} belongs in the path", field=name)
             found[name] = _flat(value) if name in ("from", "to") else value
-        for name, text in path.items():
-            found[self.keys.get(name, name)] = text
-        return found
+        return found | {self.keys.get(name, name): text for name, text in path.items()}
 
 
-def curated_routes() -> tuple[CuratedRoute, ...]:
-    """Return all operations; paths with a variable come after paths with a fixed word in its place."""
-    found = [_route(operation) for operation in OPERATIONS if operation.route]
+def routes() -> tuple[Route, ...]:
+    """Return all operations that are served: at the path of their words, and those on curated memory at their own.
+
+    Paths with a variable come after paths with a fixed word in its place.
+    """
+    found = [
+        Route(one, method_of(one), path_of(one), {part.sent_as: part for part in one.sent}, {}, one.read)
+        for one in operations()
+        if one.offered
+    ]
+    found += map(_curated_route, OPERATIONS)
     return tuple(sorted(found, key=lambda one: [part.startswith("{") for part in one.path.split("/")]))
 
 
-def take_workspace(values: Json, known: Sequence[str], operation: CuratedOperation) -> None:
-    """Remove the workspace, which must be the one that is served, from the inputs; NotFoundError."""
-    inputs = {one.name for one in operation.parameters}
-    for name in WORKSPACE:
-        if name in values and name not in inputs:
-            asked = values.pop(name)
-            if asked is not None and asked not in known:
-                words = f"{str(asked)[:80]!r} is not the workspace that is served here"
-                raise NotFoundError("workspace.not_found", words, "leave it out")
-
-
-def _route(operation: CuratedOperation) -> CuratedRoute:
+def _curated_route(operation: CuratedOperation) -> Route:
     method, _, path = operation.route.partition(" ")
-    names = {one.name for one in operation.parameters}
+    inputs = {one.name: one for one in operation.parameters}
     left = [one.name for one in operation.parameters if not one.words]
     keys: dict[str, str] = {}
     for name in _NAME.findall(path):
         last = name.rpartition("_")[2]
-        if name in names or name in WORKSPACE:
-            keys[name] = name
-        elif last in names:
-            keys[name] = last
-        else:
-            keys[name] = next(one for one in left if one not in keys.values())
-    return CuratedRoute(operation, method, path, keys)
+        named = name if name in inputs or name in WORKSPACE else last if last in inputs else None
+        keys[name] = named or next(one for one in left if one not in keys.values())
+    return Route(operation, method, path, inputs, keys, operation.taken)
 
 
 def _flat(value: Any) -> Any:

@@ -30,7 +30,6 @@ from memory.operations import Operation
 from .routes import OF_LOOKS, looks, over_http
 
 if TYPE_CHECKING:
-    from memory.curated.operations.registry import CuratedOperation
     from memory.workspace import Workspace
 
 
@@ -182,24 +181,26 @@ class Runs:
         """Return who calls, for the rule of who may do what."""
         return OperationCaller(caller.actor, surface="api", read_only=self.read_only)
 
-    def verb(self, operation: Operation, values: Mapping[str, Any], caller: Caller) -> CallResult:
-        """Run an operation and return the answer of the command line."""
+    def call(
+        self,
+        operation: Operation,
+        values: Mapping[str, Any],
+        caller: Caller,
+        read: Callable[[Json], Json] | None = None,
+    ) -> CallResult:
+        """Run an operation and return the answer of the command line; `read` reads the values of the request."""
         given = dict(values)
         asked = {name: given.pop(name, None) for name in OF_LOOKS} if looks(operation) else {}
 
         def run(session: ServedSession) -> int:
             if asked.get("actor") is not None:
                 session.actor_option = str(asked["actor"])[:80]
-            found = session.run(operation, operation.read(given))
+            found = session.run(operation, (read or operation.read)(given))
             if asked.get("rows") is not None or asked.get("cursor") is not None:
                 session.page(asked.get("rows"), asked.get("cursor"))
             return found if isinstance(found, int) else 0
 
         return self._run(run, caller)
-
-    def curated(self, operation: CuratedOperation, values: Mapping[str, Any], caller: Caller) -> CallResult:
-        """Run an operation on curated memory, whose values have the names of its parameters."""
-        return self._run(lambda session: int(session.run(operation, operation.taken(values))), caller)
 
     def plain(self, work: Callable[[], Json], caller: Caller) -> CallResult:
         """Run something else and return its result."""

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from app.cli.verbs import _OWN
-from app.servers.api.routes import curated_routes, method_of, operations, path_of
+from app.servers.api.routes import method_of, operations, path_of, routes
 from app.servers.mcp.curated_tools import PROPOSE
 from memory.curated.operations.registry import OPERATIONS
 from memory.operations import Operation
@@ -333,7 +333,8 @@ def test_verbs_answer_alike(places: Places) -> None:
 def test_operations_on_curated_memory_answer_alike(places: Places) -> None:
     """Each operation of the registry has one answer at the prompt, the port, the socket and as a tool."""
     known = {one.words: one for one in OPERATIONS}
-    paths = {one.operation.words: one for one in curated_routes()}
+    own = [one for one in routes() if one.path.startswith(("/api/memory", "/api/workspaces"))]
+    paths = {one.operation.does.removeprefix("curated "): one for one in own}
     places.tool.hello()
     places.admin.hello()
     for name, values in CURATED:
