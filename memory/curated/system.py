@@ -10,12 +10,19 @@ from typing import Any, NamedTuple
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
-from memory.curated.files.listing import IndexLine, line_of, suspicious_passages
+from memory.curated.files.listing import (
+    IndexLine,
+    digest,
+    hand_written,
+    line_of,
+    strangers,
+    suspicious_passages,
+)
 from memory.curated.models import model_asks, models_of
 from memory.curated.places import FILE, FOLDER, CuratedReading, agent_root, agents_in, person_store, workspace_root
 from memory.errors import MemdeckError, RefusedError
 from memory.maintenance import Report
-from memory.search.records import FileRecords, Record, derived_ref
+from memory.search.records import FileRecords, Record, UnreadText, derived_ref
 from memory.storage import Change, FileChange
 from memory.system import Advice, Contribution, System
 from memory.systems.suspects import gate_of
@@ -159,6 +166,12 @@ class CuratedMemory(System):
             for one in look.invalid:
                 path = f"{FOLDER}/{one.root.folder}/{one.filename}"
                 found.append(Problem("error", path, one.line, one.code, one.reason))
+            for root in self._roots():
+                top, words = f"{FOLDER}/{root.folder}", "is no memory: nothing reads it"
+                found += (Problem("warning", f"{top}/{name}", 0, "memory.file.unread", f"{name} {words}")
+                          for name in strangers(self._files, root))  # fmt: skip
+                found += (Problem("warning", f"{top}/{INDEX}", line + 1, "line.unread", f"{file} is not there")
+                          for line, _, file in self._hand_written(root) if file)  # fmt: skip
             for copy in self.curated.sides["workspace"].claim.copies:
                 words = f"{copy} has the same workspace_id: one of the two is a copy and needs an id of its own"
                 found.append(Problem("warning", shown, 1, "memory.workspace.copied", words))
@@ -192,6 +205,19 @@ class CuratedMemory(System):
         """Yield the memories, the deepest scope first; files that are no memory go to `refused`."""
         if kinds is None or self.name in kinds:
             yield from map(_record, self._read(refused))
+            for root in self._roots():
+                yield from self._index_records(root)
+
+    def _hand_written(self, root: Root) -> Iterator[tuple[int, str, str]]:
+        """Yield the lines of an index that people wrote; see `hand_written`."""
+        text = self._files.read(f"{root.folder}/{INDEX}").data.decode("utf-8", "replace")
+        return hand_written(text, {one.filename for one in self.look().memories if one.root == root})
+
+    def _index_records(self, root: Root) -> Iterator[Record]:
+        """Yield the lines of an index that people wrote, so that search finds them."""
+        path = f"{FOLDER}/{root.folder}/{INDEX}"
+        for number, text, _ in self._hand_written(root):
+            yield Record(self.name, path, text[:200], text, UnreadText(number, text))
 
     def also_told(self) -> Iterator[Record]:
         """Yield the person's own memories, and what looks suspicious in the indexes and is no line of a memory."""
@@ -210,6 +236,10 @@ class CuratedMemory(System):
         """Yield the record of each memory."""
         for made, one in ((_record(one), one) for one in self._read(refused)):
             yield FileRecords(made.file, f"{one.hash}-{made.date}", lambda made=made: [made])  # type: ignore[misc]
+        for root in self._roots():
+            lines = list(self._index_records(root))
+            mark = digest("\n".join(one.text for one in lines).encode("utf-8", "replace"))
+            yield FileRecords(f"{FOLDER}/{root.folder}/{INDEX}", mark, lambda lines=lines: lines)  # type: ignore[misc]
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the memories of the workspace and its agents, and the files that are no memory."""

@@ -339,3 +339,18 @@ def test_an_edit_by_hand_makes_a_memory_new(workspace: Place) -> None:
     assert old()
     path.write_bytes(path.read_bytes().replace(b"nine", b"ten"))
     assert not old()
+
+
+def test_what_nothing_reads_is_told(memory: Place) -> None:
+    """A file that is no memory and a line that links to none are warnings; lines of a person are found by search."""
+    memory.write(f"{MEMORY}/notes.txt", "buy rope\n")
+    memory.write(f"{MEMORY}/drafts/project_later.md", "later\n")
+    index = memory.read(f"{MEMORY}/MEMORY.md").decode()
+    memory.write(f"{MEMORY}/MEMORY.md", f"{index}- [Gone](project_gone.md) — it was here\nThe winch is in the shed.\n")
+    found = memory("check", "-o", "json").data["problems"]
+    told = {(one["file"].rpartition("/")[2], one["code"]) for one in found if ".agh" in one["file"]}
+    assert told == {
+        ("notes.txt", "memory.file.unread"), ("drafts", "memory.file.unread"), ("MEMORY.md", "line.unread")
+    }  # fmt: skip
+    (winch,) = memory.json("search", "winch shed")["results"]
+    assert (winch["file"].rpartition("/")[2], winch["title"]) == ("MEMORY.md", "The winch is in the shed.")

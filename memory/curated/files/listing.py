@@ -52,6 +52,32 @@ def suspicious_passages(text: str, own: Collection[str]) -> list[tuple[int, str]
     return [*bad, (0, left)] if why_not(INDEX_KIND, INDEX, left) else bad
 
 
+def hand_written(text: str, there: Collection[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield the lines of an index that are not of the memories `there`, with their numbers (from 0).
+
+    The last value is the file that such a line links to as if it were a memory, empty for another one.
+    """
+    for number, line in enumerate(text.splitlines()):
+        found = _OURS.fullmatch(line)
+        if line.strip() and (found is None or found["file"] not in there):
+            yield number, line.strip(), "" if found is None else found["file"]
+
+
+def strangers(store: Store, root: Root) -> list[str]:
+    """Return the names in a folder of memories that nothing reads: other files than memories, and folders."""
+    try:
+        names = sorted(os.listdir(store.root / root.folder))
+    except OSError:
+        return []
+    return [
+        name
+        for name in names
+        if name[0] not in "._"
+        and name != INDEX
+        and (not is_memory_name(name) or os.path.isdir(store.root / root.folder / name))
+    ]
+
+
 def rendered(data: bytes, lines: Iterable[IndexLine], gone: Sequence[str] = ()) -> bytes:
     """Return the index with these lines at the top, and below them all lines of `data` that memdeck did not write.
 
