@@ -71,7 +71,7 @@ def run(
         raise RefusedError(
             "app.person_only",
             f"an agent of {client} started this, and the application belongs to the person",
-            "use the verbs, such as memdeck status and memdeck screen",
+            "use the verbs, such as memdeck status and memdeck tasks list",
         )
     workspace: Workspace | None
     try:

@@ -19,7 +19,6 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
         "serve": ("servers.serve:serve", "Open a workspace in a browser of this machine."),
         "demo": ("opening:demo", "Make a lively sample workspace and open it."),
         "status": ("memory.systems.operations:status", "Show a summary: due, overdue, monitors, problems."),
-        "screen": ("screen:screen", "Print what a pane of the application shows, as text."),
         "search": ("memory.search.operations:search", "Find words in all memory files and the archive."),
         "archive": ("memory.maintenance.operations:archive", "Move tasks completed a while ago to the archive."),
         "prune": ("memory.maintenance.operations:prune", "Move old journal entries to the archive."),
@@ -93,7 +92,7 @@ def load(place: str) -> Operation | Group:
 PARTS: dict[str, tuple[str, ...]] = {
     "Begin": ("init", "demo", "serve"),
     "Agents": ("connect", "disconnect", "mcp", "api", "prompt", "hook"),
-    "Look": ("status", "search", "screen"),
+    "Look": ("status", "search"),
     "Memory": tuple(_OF_SYSTEMS),
     "Upkeep": ("archive", "prune", "restore", "convert", "notify"),
     "History and consent": ("changes", "undo", "redo", "review", "trust"),
