@@ -42,8 +42,11 @@ class Place:
 
     def run(self, *words: str, code: int = 0) -> str:
         """Run memdeck in the workspace and return stdout; it must end with `code`."""
+        return self._start("app.main", *words, "--now", NOW, code=code)
+
+    def _start(self, *words: str, code: int = 0) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", "app.main", *words, "--now", NOW],
+            [sys.executable, "-m", *words],
             cwd=self.root,
             env=self.environ,
             capture_output=True,
@@ -52,6 +55,10 @@ class Place:
         )
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout
+
+    def picture(self, pane: str) -> str:
+        """Return what a pane of the application shows."""
+        return self._start("tests.extension.picture", pane, NOW)
 
     def data(self, *words: str, code: int = 0) -> Any:
         """Run memdeck and return its JSON."""
@@ -128,10 +135,10 @@ def test_another_program_writes_a_note(place: Place) -> None:
 def test_the_application_shows_it(place: Place) -> None:
     """Its pane, the sidebar and Brief show the notes."""
     place.run("notes", "add", "shopping", "Milk and bread")
-    pane = place.run("screen", "notes")
+    pane = place.picture("notes")
     assert re.search(r"▌\s+Notes\s+1", pane)
     assert "shopping         Milk and bread" in pane
-    brief = place.run("screen", "brief")
+    brief = place.picture("brief")
     assert "1 notes" in brief
     assert "1 of 500 facts" in brief
 
@@ -160,7 +167,7 @@ def test_a_hook_that_raises(place: Place, tmp_path: Path) -> None:
     assert any(one["name"] == "notes" and one["message"] == problems[0]["message"] for one in findings)
     assert place.data("status")["systems"]["facts"]["counts"]["facts"] == 1
     assert any(rule["rule"] == "prune-facts" for rule in place.data("--maintain")["rules"])
-    assert "Milk is kept cold" in place.run("screen", "facts")
+    assert "Milk is kept cold" in place.picture("facts")
 
 
 def test_a_package_that_does_not_load(place: Place, tmp_path: Path) -> None:
@@ -181,7 +188,7 @@ def test_modules_that_do_not_load(place: Place, tmp_path: Path) -> None:
     (problem,) = place.data("check", code=4)["problems"]
     assert (problem["file"], problem["code"]) == (".notes", "system.failed")
     assert "facts#m-1" in {one["ref"] for one in place.data("search", "milk")["results"]}
-    assert "1 of 500 facts" in place.run("screen", "brief")
+    assert "1 of 500 facts" in place.picture("brief")
 
 
 def test_a_repository_brings_no_code(place: Place, toy: Path) -> None:

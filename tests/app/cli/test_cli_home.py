@@ -54,14 +54,13 @@ def started(home: Path) -> Run:
 
 
 def test_everything_changes_in_the_home_folder(home: Path, started: Run) -> None:
-    """Tasks, undo, facts, maintenance, typed operations and pictures work, and the records are private."""
+    """Tasks, undo, facts, maintenance, typed operations work, and the records are private."""
     for words in (
         ("init",),
         ("tasks", "add", "Water the plants"),
         ("facts", "store", "The plants like water"),
         ("undo",),
         ("--maintain", "--no-exec"),
-        ("screen", "tasks"),
     ):
         done = started(*words)
         assert (done.returncode, done.stderr) == (0, ""), (words, done.stderr)
