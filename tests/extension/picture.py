@@ -8,10 +8,10 @@ import sys
 from contextlib import suppress
 from datetime import datetime
 
-from app.tui.shell import Setup
 from textual.worker import WorkerCancelled
 
 from app.tui.app import MemdeckApp
+from app.tui.shell import Setup
 from memory.storage.own_folders import home, state_home
 from memory.workspace import Workspace
 from tests.patience import PATIENCE
