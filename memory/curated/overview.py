@@ -1,14 +1,18 @@
-"""A complete view of curated memory at one moment: memories and decisions."""
+"""A complete view of curated memory at one moment: memories, decisions, dreams, failures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
+from memory.base.clock import format_utc
 from memory.errors import MemdeckError
 
 from .curated import Curated
+from .dreaming import dream
+from .extract.inbox import LARGEST, waiting
+from .extract.turns import list_failures
 from .index.records import UNAVAILABLE
 from .model import Invalid, Json, Memory, OperationCall
 from .operations.memories import summaries
@@ -37,6 +41,10 @@ class CuratedOverview:
     invalid: tuple[Invalid, ...] = ()
     health: Json = field(default_factory=dict)
     decisions: tuple[Json, ...] = ()
+    gates: tuple[Json, ...] = ()
+    dreams: tuple[Json, ...] = ()
+    inbox: tuple[Json, ...] = ()
+    failures: tuple[Json, ...] = ()
     error: MemdeckError | None = None
 
 
@@ -55,6 +63,10 @@ def overview(curated: Curated, now: datetime) -> CuratedOverview:
             tuple(curated.invalid(roots)),
             health(curated, {}, call),
             _decisions(curated, call),
+            tuple(dream.status(curated, {}, call)["scopes"]),
+            tuple(dream.dreams(curated, {}, call)["dreams"]),
+            tuple(_inbox(curated)),
+            tuple(list_failures(curated, {}, call)["failures"]),
         )
     except MemdeckError as error:
         return CuratedOverview(error=error)
@@ -80,3 +92,27 @@ def _shadows(curated: Curated) -> tuple[Shadow, ...]:
             if reader is None or (winner.root.agent and key not in everywhere):
                 found.append(Shadow(seen[key], winner, reader))
     return tuple(found)
+
+
+def _inbox(curated: Curated) -> list[Json]:
+    """Return the files that wait in the inboxes: how many candidates each has, and since when."""
+    found: list[Json] = []
+    for one in waiting(curated):
+        try:
+            with open(one.side.store.root / one.path, "rb") as file:
+                lines = file.read(LARGEST).split(b"\n")
+        except OSError:
+            continue
+        count = sum(1 for line in lines if line.strip())
+        at = _put_at(one.name) or format_utc(datetime.fromtimestamp(one.mtime_ns / 1e9, UTC))
+        found.append({"session": one.session, "file": one.name, "candidates": count, "size": one.size, "at": at,
+                      "scope": one.side.name})  # fmt: skip
+    return found
+
+
+def _put_at(name: str) -> str | None:
+    """Return the time at the beginning of an inbox file's name."""
+    try:
+        return format_utc(datetime.strptime(name.partition("-")[0], "%Y%m%dT%H%M%S.%fZ").replace(tzinfo=UTC))
+    except ValueError:
+        return None

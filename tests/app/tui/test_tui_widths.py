@@ -28,7 +28,7 @@ async def test_wide_terminals_show_who_and_tags_behind_whole_titles(tmp_path: Pa
         assert pane is not None
         region = pane.line_list.region
         lines = [line[region.x : region.right] for line in screen_text(app).splitlines()]
-        rows = [line for line in lines if " LOW " in line]
+        rows = [line for line in lines if line[1:].startswith(" LOW ")]
         assert len(rows) == 3
         for number, row in enumerate(rows, 1):
             assert (f"@person{number}  #one #two" in row) is more

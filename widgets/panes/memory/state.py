@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.state.files.json_text import canonical
 from memory.state.files.model import KEYS
-from memory.state.status import StateLook, Status
+from memory.state.status import StateLook, Status, diff_of
 from memory.state.system import ProjectState
 from memory.systems.acts import act
 from memory.workspace import Outcome
@@ -164,10 +164,21 @@ class StatePane(RecordPane):
         if part == "status":
             return {"": item.words} if thing is None else self._standing(thing)
         if part == "checkpoints":
-            return {"id": thing.id, "at": thing.created, "after": item.values["before"]}
+            return {"id": thing.id, "at": thing.created, f"since {item.values['before']}": self._changed_by(item)}
         if isinstance(thing, list):
             return {"": "\n".join(f"- {one.get('title') or one.get('label')}" for one in thing) or "None yet."}
         return {key: value for key, value in thing.items() if key != "title"}
+
+    def _changed_by(self, item: Record) -> Any:
+        """Return the lines that differ between a checkpoint and the one before, by section; why they are unknown."""
+        look, before = self._look(), item.values["before"]
+        if look is None or before == item.thing.id or item.thing.why:
+            return ()
+        try:
+            parts = [one for one in diff_of(look.memory, before, item.thing.id) if one.changed]
+        except MemdeckError as error:
+            return error.message
+        return [text for one in parts for text in (f"{TITLES.get(one.section, one.section)}:", *one.lines[2:])]
 
     def _standing(self, status: Status) -> Json:
         state, work = status.state, status.work
