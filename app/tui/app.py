@@ -167,10 +167,10 @@ class MemdeckApp(Shell):
             return
         from .welcome import start_screen
 
-        self.push_screen(start_screen(self.setup.path), self._started)
+        self.push_screen(start_screen(self.setup.path, self.environ), self._started)
 
     def _started(self, choice: str | None) -> None:
-        """Create what was chosen on the start screen."""
+        """Create or open what was chosen on the start screen."""
         from .welcome import make
 
         if choice is None:

@@ -1,11 +1,14 @@
-"""The first start in a folder without memory: create it here, open a demo, or leave."""
+"""The start in a folder without memory: create it here, open a demo or another workspace, or leave."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from contextlib import suppress
 
 from memory.errors import MemdeckError
-from memory.storage.own_folders import home, state_home
+from memory.storage.own_folders import home, short_path, state_home
+from memory.storage.private.workspaces import WorkspaceList
 from memory.workspace import Workspace
 from widgets.dialogs.pick import Pick, PickOption
 
@@ -14,23 +17,32 @@ from .shell import Shell
 CREATE, DEMO = "create", "demo"
 
 
-def start_screen(path: str) -> Pick:
-    """Return the question what to do in a folder without memory: create it, open a demo, or leave."""
+MOST = 12
+"""How many workspaces of the user are offered."""
+
+
+def start_screen(path: str, environ: Mapping[str, str]) -> Pick:
+    """Return the question what to do in a folder without memory; the user's workspaces can be opened from here."""
     options = [
         PickOption(CREATE, "Create it here", "seven files in .aiter/memory", key="c"),
         PickOption(DEMO, "Look at a demo", "a sample in a temporary folder", key="d"),
     ]
+    with suppress(MemdeckError):
+        for name in WorkspaceList(state_home(environ)).names()[:MOST]:
+            where, title = os.path.split(name)
+            options.append(PickOption(name, title, short_path(where, environ), group="YOUR WORKSPACES"))
     words = f"There is no .aiter/memory in {os.path.abspath(path)} or above it."
     return Pick("No memory here yet", options, words)
 
 
 def make(app: Shell, choice: str) -> Workspace | None:
-    """Create the workspace that was chosen. Return None, with a message, if that fails."""
-    now = app.clock()
+    """Create or open the workspace that was chosen. Return None, with a message, if that fails."""
+    now, state, own = app.clock(), state_home(app.environ), home(app.environ)
     try:
         if choice == CREATE:
-            state, own = state_home(app.environ), home(app.environ)
             return Workspace.init(app.setup.path, now, actor="human", state_home=state, home=own)[0]
+        if choice != DEMO:
+            return Workspace.open(choice, state_home=state, home=own)
         from app.demo.workspace import make_demo
 
         return make_demo(None, now, app.environ, actor="human")[0]

@@ -15,9 +15,10 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.timer import Timer
 
+from memory.base.safe_text import cell_width
 from widgets.chrome.keys import GoPrefix, go_binding
 from widgets.text.drawing import Drawing, LateTimers, Scrolling
-from widgets.text.styled_text import Line, Piece, line
+from widgets.text.styled_text import Line, Piece, line, pad_line
 
 from .rows import Continuation, Heading, Note, Selecting, extent, find, is_item, item_from, nearest, owner_of
 
@@ -430,7 +431,9 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
 
     def _draw_row(self, key: Hashable, width: int, states: tuple[str, ...]) -> Strip:
         if isinstance(key, Heading):
-            return self.draw(line(" ", Piece(key.title, "heading"), "  ", Piece(key.note, "muted")), width)
+            title = line(" ", Piece(key.title, "heading"), "  " if key.title else "", Piece(key.note, "muted"))
+            room = width - cell_width(key.right) - MARGIN
+            return self.draw(line(pad_line(title, room), Piece(key.right, "muted")) if key.right else title, width)
         if isinstance(key, Note):
             return self.draw(line("  ", Piece(key.text, "muted")), width)
         content = self.render_row(key, max(0, width - GUTTER - MARGIN))

@@ -18,10 +18,14 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A row that names the rows below it, with a muted note such as a count; equal headings are one key."""
+    """A row that names the rows below it, with a muted note such as a count; equal headings are one key.
+
+    `right` names the column of numbers or times at the right end.
+    """
 
     title: str
     note: str = ""
+    right: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from widgets.list.rows import Continuation, Heading, Note
@@ -196,4 +196,4 @@ def fitted(heading: Heading, fitting: int) -> Heading:
     number, gap, rest = heading.note.partition("  ")
     if not number.isdigit() or not 0 < fitting < int(number):
         return heading
-    return Heading(heading.title, f"{fitting} of {number}{gap}{rest}")
+    return replace(heading, note=f"{fitting} of {number}{gap}{rest}")

@@ -14,7 +14,7 @@ from memory.files.snapshot import Snapshot
 from memory.fleet.model import WorkspaceOverview
 from memory.typed.sizes import bytes_text
 from widgets.list.line_list import LineList
-from widgets.list.rows import Note
+from widgets.list.rows import Heading, Note
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Piece
 
@@ -72,6 +72,8 @@ class FleetPane(RecordPane):
         if left := sum(not one.looked for one in found):
             self._said = f"{left:,} not read yet"
         hosts = any(one.age is not None for one in found) or len({one.host for one in found}) > 1
+        if found:
+            yield Heading("", right="maintained")
         for one in found:
             yield _record(one, here=self.source is not None and self.source.is_open(one), hosts=hosts, now=now)
 

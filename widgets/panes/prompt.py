@@ -72,7 +72,7 @@ class PromptPane(RecordPane):
             ("Suspicious", "not sent until you approve it", prompt.suspicious),
         ):
             if blocks:
-                yield Heading(title, note)
+                yield Heading(title, note, "tokens")
                 yield from map(_record, blocks)
 
     def _balance(self, choices: Mapping[str | None, str]) -> Iterator[Any]:
@@ -85,7 +85,7 @@ class PromptPane(RecordPane):
             ("Sent before", "by tokens spent", [one for one in rows if one not in unused]),
         ):
             if ones:
-                yield Heading(title, note)
+                yield Heading(title, note, "tokens")
             for one in ones:
                 kind, choice = one.ref.partition("#")[0], choices.get(one.ref, "")
                 system, text = "files" if kind in FILE_KINDS else kind, f"- {one.ref} {one.values['line']}"

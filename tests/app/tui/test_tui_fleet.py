@@ -158,3 +158,15 @@ def test_look(here: Workspace, snap_compare: Callable[..., bool]) -> None:
         await rest(pilot.app, pilot)
 
     assert snap_compare(app, terminal_size=WIDE, run_before=before)
+
+
+async def test_a_start_without_memory_offers_the_workspaces(shops: list[Workspace], tmp_path: Path) -> None:
+    """In a folder without memory a listed workspace is opened from the first question."""
+    environ = {"XDG_STATE_HOME": str(tmp_path / "state"), "HOME": str(tmp_path)}
+    app = make_app(None, path=str(tmp_path / "new"), environ=environ)
+    async with running(app) as pilot:
+        assert "bakery" in screen_text(app)
+        await press(pilot, "j", "j", "j", "enter")
+        assert app.workspace is not None
+        assert app.workspace.root == shops[1].root
+        assert "Renew bakery" in screen_text(app)

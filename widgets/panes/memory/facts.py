@@ -27,7 +27,6 @@ class FactsPane(RecordPane):
     title: ClassVar[str] = "Facts"
     files: ClassVar[tuple[str, ...]] = (".aegis/memory/memories.jsonl",)
     purpose: ClassVar[str] = "Told to agents when they fit; the oldest go first."
-    lead_cells: ClassVar[int] = 5
     empty: ClassVar[str] = (
         "Short notes that agents keep for their prompts: what a person prefers, how the project is set up.\n\n"
         "Press {entry.add|a} to store the first fact. An agent stores one with `memdeck facts store`."
@@ -44,9 +43,7 @@ class FactsPane(RecordPane):
             ref = fact.ref if first is None or first.line == fact.line else f"{fact.ref}:{fact.line + 1}"
             tags = ", ".join(fact.tags)
             values = {"tags": tags, "tag": tags, "scope": fact.scope, "id": fact.id, "fact_id": fact.id}
-            yield Record(
-                ref, fact.title, fact.id, tags, fact.ts, values=values, words=fact.text, mark=fact[:5], thing=fact
-            )
+            yield Record(ref, fact.title, "", tags, fact.ts, values=values, words=fact.text, mark=fact[:5], thing=fact)
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """Return how many facts there are and may be, and how many lines are not facts."""

@@ -54,7 +54,7 @@ class TypedPane(RecordPane):
             for kind in TYPES:
                 files = status.found.of(kind)
                 if files:
-                    yield Heading(f"{name}: {kind}", f"{len(files):,}, {KEPT[kind]}")
+                    yield Heading(f"{name}: {kind}", f"{len(files):,}, {KEPT[kind]}", "age")
                     yield from (_record(status, file, file.path in taken) for file in files)
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:
