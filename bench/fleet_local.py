@@ -22,7 +22,7 @@ from typing import Any
 from bench.fleet_hosts import QUERIES
 from bench.places import NOW
 from bench.workspaces import size_of, write_workspace
-from memory.fleet import EmbeddedFleet
+from memory.fleet.embedded import EmbeddedFleet
 from memory.fleet.local import LocalWorkspaces
 
 ROUNDS = 5

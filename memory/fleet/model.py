@@ -11,6 +11,7 @@ from typing import Any
 from memory.base.clock import format_utc
 from memory.search.hits import FoundEntry
 
+_COUNTS = ("overdue", "failing", "stale", "waiting", "problems", "size")
 Progress = Callable[[int, int], None]
 """Called with the number of workspaces that are done, and of all."""
 
@@ -60,14 +61,13 @@ class WorkspaceOverview:
     def read(cls, path: Path, host: str, found: Mapping[str, Any]) -> WorkspaceOverview:
         """Return a status that was stored as `json`; missing fields have their defaults."""
         last = found.get("last_maintenance")
-        counts = {name: found.get(name, 0) for name in ("overdue", "failing", "stale", "waiting", "problems", "size")}
         return cls(
             path,
             host,
             tuple(found.get("systems", ())),
             last_maintenance=None if last is None else datetime.fromisoformat(last),
             error=found.get("error"),
-            **counts,
+            **{name: found.get(name, 0) for name in _COUNTS},
         )
 
     def json(self) -> dict[str, Any]:
@@ -77,14 +77,9 @@ class WorkspaceOverview:
             "path": str(self.path),
             "host": self.host,
             "systems": list(self.systems),
-            "overdue": self.overdue,
             "alerts": self.alerts,
-            "failing": self.failing,
-            "stale": self.stale,
-            "waiting": self.waiting,
-            "problems": self.problems,
+            **{name: getattr(self, name) for name in _COUNTS},
             "last_maintenance": None if last is None else format_utc(last),
-            "size": self.size,
             "error": None if self.error is None else dict(self.error),
             "age": self.age,
             "silent": self.silent,

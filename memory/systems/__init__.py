@@ -130,7 +130,7 @@ def approvals_of(workspace: Workspace, trust: Trust | None, environ: Mapping[str
         return []
     entrust(workspace, trust, environ)
     asks = [(system.name, ask) for system in workspace.systems() for ask in system.wants()]
-    decided = trust.decide_all(ask for _, ask in asks)
+    decided = [trust.decide(ask) for _, ask in asks]
     return [Approval(system, ask, decision) for (system, ask), decision in zip(asks, decided, strict=True)]
 
 

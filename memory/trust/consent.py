@@ -118,10 +118,6 @@ class Trust:
             return ConsentDecision(False, "refused", "", None, f"approvals cannot be relied on: {why}")
         return self._judge(book, ask, pinned, place)
 
-    def decide_all(self, asks: Iterable[Ask]) -> list[ConsentDecision]:
-        """Return `decide` of each, for lists and counts; before a run, call `decide`."""
-        return [self.decide(ask) for ask in asks]
-
     def _judge(self, book: Book, ask: Ask, pinned: Pinned, place: ConsentPlace) -> ConsentDecision:
         found = identity_of(ask, pinned.scripts, place)
         same = next((one for one in book.records if one.id == found), None)
@@ -147,12 +143,8 @@ class Trust:
         """Return why an address needs its own approval even in an approved workspace, "" if it does not."""
         if ask.kind.casefold() not in HTTP:
             return f"{ask.kind} checks connect to any address they name"
-        return self.closed_url_reason(ask.text)
-
-    def closed_url_reason(self, url: str) -> str:
-        """Return the same for any URL, such as the target of a redirect."""
-        closed = closed_reason(url)
-        return "" if closed and self.may_reach(url) else closed
+        closed = closed_reason(ask.text)
+        return "" if closed and self.may_reach(ask.text) else closed
 
     def may_reach(self, url: str) -> bool:
         """Return whether the person's own configuration permits requests to the host of an http address."""
@@ -196,40 +188,29 @@ class Trust:
 
     # -- deciding ---------------------------------------------------------------------------------------------------
 
-    def approve(
-        self, what: str | Ask, *, who: str, now: datetime, asks: Iterable[Ask] = (), shown: str | None = None
-    ) -> ConsentRecord:
-        """Approve an ask as it is now, or the one of `asks` with an id (or its beginning).
+    def approve(self, ask: Ask, *, who: str, now: datetime, shown: str | None = None) -> ConsentRecord:
+        """Approve an ask as it is now.
 
         `shown` is the id of what the person saw; ConflictError `trust.changed` if the ask or a file that it names has
-        changed since. RefusedError `trust.refused` if it cannot be approved, NotFoundError `trust.not_found`,
-        AmbiguousError `trust.ambiguous`, errors of the state folder.
+        changed since. RefusedError `trust.refused` if it cannot be approved, errors of the state folder.
         """
-        return self._settle("approved", what, who, now, asks, shown)
+        return self._settle("approved", ask, who, now, shown)
 
-    def deny(
-        self, what: str | Ask, *, who: str, now: datetime, asks: Iterable[Ask] = (), shown: str | None = None
-    ) -> ConsentRecord:
+    def deny(self, ask: Ask, *, who: str, now: datetime, shown: str | None = None) -> ConsentRecord:
         """Deny an ask, so that no one is asked about it again; raises as `approve`."""
-        return self._settle("denied", what, who, now, asks, shown)
+        return self._settle("denied", ask, who, now, shown)
 
-    def revoke(self, what: str | Ask, *, who: str, now: datetime) -> tuple[ConsentRecord, ...]:
-        """Revoke a decision by its id, or all about an ask; raises NotFoundError `trust.not_found`."""
+    def revoke(self, text: str, *, who: str, now: datetime) -> ConsentRecord:
+        """Revoke a decision by its id; raises as `find`."""
         gone: list[ConsentRecord] = []
 
         def change(book: Book) -> Book:
-            if isinstance(what, Ask):
-                gone[:] = [one for one in book.records if one.ask.slot == what.slot]
-            else:
-                gone[:] = [_one(what, book.records, lambda record: record.id)]
-            if not gone:
-                raise NotFoundError("trust.not_found", "nothing was decided about it", "`memdeck trust list` shows all")
-            return book.without(record.id for record in gone)
+            gone[:] = [_one(text, book.records, lambda record: record.id)]
+            return replace(book, records=tuple(one for one in book.records if one.id != gone[0].id))
 
         self._update(change, now)
-        for record in gone:
-            self._say(f"revoked: {_about(record.ask)}", who, now)
-        return tuple(gone)
+        self._say(f"revoked: {_about(gone[0].ask)}", who, now)
+        return gone[0]
 
     def approve_workspace(self, who: str, now: datetime) -> None:
         """Approve outgoing checks of any public http and https addresses."""
@@ -243,14 +224,15 @@ class Trust:
         self._say("revoked the approval of the workspace for outgoing checks", who, now)
 
     def find(self, asks: Iterable[Ask], text: str) -> tuple[Ask, ConsentDecision]:
-        """Return the ask with an id, given in full or as at least four digits of its beginning; raises as `approve`."""
+        """Return the ask with an id, given in full or as at least four digits of its beginning.
+
+        NotFoundError `trust.not_found`, AmbiguousError `trust.ambiguous`.
+        """
         return _one(text, [(ask, self.decide(ask)) for ask in asks], lambda pair: pair[1].id)
 
-    def _settle(
-        self, verdict: Verdict, what: str | Ask, who: str, now: datetime, asks: Iterable[Ask], shown: str | None
-    ) -> ConsentRecord:
+    def _settle(self, verdict: Verdict, ask: Ask, who: str, now: datetime, shown: str | None) -> ConsentRecord:
         self._file.read()  # raises if nothing can be stored
-        ask, decision = (what, self.decide(what)) if isinstance(what, Ask) else self.find(asks, what)
+        decision = self.decide(ask)
         if not decision.id:
             raise RefusedError("trust.refused", f"{_about(ask)}: {decision.why}", "mend it in the file first")
         if shown is not None and decision.id != shown:

@@ -42,7 +42,7 @@ def list_trust(context: Context, blocked: bool) -> Result:
     decided = approvals_of(context.workspace, kept, context.environ)
     waiting = len(waiting_in(decided))
     texts = asks_to_tell(context.workspace)
-    both = [*((ask, decision) for _, ask, decision in decided), *zip(texts, kept.decide_all(texts), strict=True)]
+    both = [*((ask, decision) for _, ask, decision in decided), *((ask, kept.decide(ask)) for ask in texts)]
     rows = [
         {**blocked_json(ask, decision), "record": decision.id}
         for ask, decision in both
@@ -137,8 +137,8 @@ def one_of(ask_id: str | None, whole: bool) -> None:
 def deny(context: Context, ask_id: str) -> Result:
     """Deny one command for good, as long as it stays as it is."""
     kept = decisions(context)
-    record = kept.deny(ask_id, who=context.actor, now=context.now, asks=asks_of(context, kept))
-    return _said(context, "denied", [record])
+    ask, _ = kept.find(asks_of(context, kept), ask_id)
+    return _said(context, "denied", kept.deny(ask, who=context.actor, now=context.now))
 
 
 @under(
@@ -154,12 +154,11 @@ def revoke(context: Context, ask_id: str | None, whole: bool) -> Result:
         kept.revoke_workspace(context.actor, context.now)
         context.warn()
         return said({"workspace": _opening(kept)}, "revoked for outgoing checks")
-    return _said(context, "revoked", list(kept.revoke(ask_id or "", who=context.actor, now=context.now)))
+    return _said(context, "revoked", kept.revoke(ask_id or "", who=context.actor, now=context.now))
 
 
-def _said(context: Context, done: str, records: list[ConsentRecord]) -> Result:
+def _said(context: Context, done: str, one: ConsentRecord) -> Result:
     context.warn()
-    return said(
-        {done: [{"id": one.id[:SHORT], "role": one.ask.role, "name": one.ask.name} for one in records]},
-        *(f"{done} {one.id[:SHORT]}  {one.ask.role} of {one.ask.name}" for one in records),
-    )
+    short_id, ask = one.id[:SHORT], one.ask
+    document = {done: [{"id": short_id, "role": ask.role, "name": ask.name}]}
+    return said(document, f"{done} {short_id}  {ask.role} of {ask.name}")

@@ -114,11 +114,6 @@ class Book:
         ]
         return replace(self, records=(*kept, record))
 
-    def without(self, ids: Iterable[str]) -> Book:
-        """Return the book without some records."""
-        gone = frozenset(ids)
-        return replace(self, records=tuple(one for one in self.records if one.id not in gone))
-
 
 class DamagedRecords(ValueError):
     """The bytes are not a book of this version."""

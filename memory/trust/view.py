@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -15,6 +15,7 @@ from memory.base.scan import rejected_in
 
 from .addresses import closed_reason
 from .asks import LONGEST, TOLD, Ask
+from .consent import Trust
 from .pins import PRIVATE
 from .records import ConsentDecision
 from .suspicion import hidden_in, revealed, unusual_in
@@ -148,17 +149,18 @@ def _reach(ask: Ask, decision: ConsentDecision) -> Iterator[str]:
         yield f"reads, not covered: {visible(', '.join(decision.pinned.reads))}"
 
 
-def workspace_view(covered: Sequence[Ask], workspace: Path) -> ConsentView:
-    """Return the view before a workspace is approved for outgoing checks; `covered` are its present asks."""
+def workspace_view(trust: Trust, asks: Iterable[Ask]) -> ConsentView:
+    """Return the view before a workspace is approved for outgoing checks; `asks` are its present ones."""
+    covered = [ask for ask in asks if ask.role == "url" and not ask.ambiguous and not trust.closed_reason(ask)]
     lines = tuple(f"{visible(ask.name)}: {revealed(ask.text)}" for ask in covered)
     return ConsentView(
         "",
         "Let monitors of this workspace connect to public addresses?",
         lines or ("none of its monitors does now",),
-        (("folder", visible(str(workspace))), ("covers", "http and https to public addresses, and no others")),
+        (("folder", visible(str(trust.workspace))), ("covers", "http and https to public addresses, and no others")),
         (
             "covers every such address that the files name later, too: anyone who can write them chooses where to",
-            "addresses of this machine and its network still need an approval of their own",
+            "leaves out addresses of this machine and its network: each needs an approval of its own",
         ),
         (),
         (),

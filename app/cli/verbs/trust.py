@@ -9,14 +9,13 @@ from contextlib import suppress
 
 from app.cli.printing import tell
 from app.cli.session import Session
-from memory.base.safe_text import visible
 from memory.errors import ConflictError, MemdeckError, RefusedError, UsageError
 from memory.operations import argument, option, under
 from memory.systems import asks_of_all
 from memory.trust.consent import Ask, Trust
 from memory.trust.operations import TOLD, all_checks, asks_of, decisions, trust
 from memory.trust.records import ConsentDecision
-from memory.trust.view import ConsentView, view_of
+from memory.trust.view import ConsentView, view_of, workspace_view
 
 YES = "yes"
 
@@ -53,27 +52,14 @@ def approve(session: Session, ask_ids: tuple[str, ...], everything: bool, whole:
         return
     asks = asks_of(session, kept)
     if everything:
-        pairs = zip(asks, kept.decide_all(asks), strict=True)
-        _decide(session, kept, [pair for pair in pairs if pair[1].waits and pair[0].role != TOLD])
+        pairs = [(ask, kept.decide(ask)) for ask in asks if ask.role != TOLD]
+        _decide(session, kept, [pair for pair in pairs if pair[1].waits])
     else:
         _decide(session, kept, [kept.find(asks, text) for text in dict.fromkeys(ask_ids)])
 
 
 def _approve_workspace(session: Session, kept: Trust) -> None:
-    covered = [
-        ask
-        for ask in asks_of_all(session.workspace)
-        if ask.role == "url" and not ask.ambiguous and not kept.closed_reason(ask)
-    ]
-
-    lines = (
-        f"Let monitors of {visible(str(kept.workspace))} connect to public http and https addresses?",
-        "",
-        *session.paint.columns([(ask.name, ask.text) for ask in covered]),
-        "" if covered else "  none of its monitors does now",
-        "That covers every such address that these files name later, too: anyone who can write them can choose",
-        "where this machine connects to. Addresses of this machine and its network still need one of their own.",
-    )
+    lines = list(consent_lines(session, workspace_view(kept, asks_of_all(session.workspace))))
     if not _ask(session, lines):
         _say_no(session)
         return

@@ -182,8 +182,7 @@ class ConsentPart(Part):
             trust, workspace = self._trust(), self.workspace
             if trust.opening() is not None:
                 return None
-            asks = [ask for ask in asks_of_all(workspace) if ask.role == "url" and not ask.ambiguous]
-            return workspace_view([ask for ask in asks if not trust.closed_reason(ask)], workspace.root)
+            return workspace_view(trust, asks_of_all(workspace))
 
         self._run(work, self._ask_workspace)
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from app.tui.search.screen import SHOWN
 from app.tui.shell import Destination, Part, ThreadReport
 from memory.errors import MemdeckError
-from memory.fleet import CentralFleet, EmbeddedFleet, Fleet
+from memory.fleet.catalogue.central import CentralFleet
+from memory.fleet.embedded import EmbeddedFleet
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, query_of
 from memory.fleet.model import FleetHit, WorkspaceOverview
 from memory.search.hits import FoundEntry, Hit, SearchAnswer, marks_of_terms
@@ -35,13 +36,13 @@ class FleetSource(Part):
     def __init__(self, app: MemdeckApp) -> None:
         """Nothing is opened yet."""
         super().__init__(app)
-        self._made: Fleet | None = None
+        self._made: EmbeddedFleet | CentralFleet | None = None
         self._mutex = threading.Lock()
         self.stopped = threading.Event()
         """Set when nothing more is to be read."""
 
     @property
-    def fleet(self) -> Fleet:
+    def fleet(self) -> EmbeddedFleet | CentralFleet:
         """The fleet of the database that the environment names, else the fleet of this machine."""
         environ, workspace = self.app.environ, self.app.workspace
         assert workspace is not None

@@ -35,6 +35,7 @@ _ANSWERS = """
 SELECT j.id, j.finished IS NOT NULL, j.outcome, extract(epoch FROM now() - h.seen)
 FROM job j JOIN host h ON h.id = j.host WHERE j.id = ANY (%s)
 """
+_DELETED = {"error": {"code": "fleet.job_failed", "message": "the job was deleted"}}
 _REVERTS = """
 SELECT j.id, h.name, w.path, j.arguments->>'change', j.asked_by, j.approved_by, j.outcome
 FROM job j JOIN workspace w ON w.id = j.workspace JOIN host h ON h.id = j.host
@@ -219,36 +220,24 @@ class CentralFleet:
         asked = [row for row in rows if not row.silent]
         with self._connected() as database:
             numbers = ask(database, verb, [(row.host_id, row.id) for row in asked], arguments)
-        jobs = dict(zip((row.id for row in asked), numbers, strict=True))
+        jobs = {row.id: (number, row) for number, row in zip(numbers, asked, strict=True)}
         done: dict[int, Mapping[str, Any]] = {}
-        for at, row in enumerate(rows, 1):
-            job = jobs.get(row.id)
-            outcome = (
-                {"error": _away(row.host, row.age)} if job is None else dict(self._outcome(row, job, numbers, done))
-            )
+        while waiting := [number for number in numbers if number not in done]:
+            with self._connected() as database:
+                found = {number: rest for number, *rest in database.execute(_ANSWERS, (waiting,)).fetchall()}
+            for number, row in jobs.values():
+                ended, outcome, age = found.get(number, (True, _DELETED, 0))
+                if number not in done and (ended or _is_silent(_whole(age))):
+                    done[number] = outcome if ended else {"error": _away(row.host, _whole(age))}
+            if progress is not None:
+                progress(len(done), len(numbers))
+            if len(done) < len(numbers):
+                self._pause(_AGAIN_SECONDS)
+        for row in rows:
+            number, _ = jobs.get(row.id, (0, row))
+            outcome = dict(done.get(number) or {"error": _away(row.host, row.age)})
             wrong = outcome.pop("error", None)
             yield WorkResult(row.path, row.host, None if wrong else outcome, wrong)
-            if progress is not None:
-                progress(at, len(rows))
-
-    def _outcome(
-        self, row: _Row, job: int, jobs: Sequence[int], done: dict[int, Mapping[str, Any]]
-    ) -> Mapping[str, Any]:
-        """Wait for the answer of a job; `done` are the answers that are known."""
-        while job not in done:
-            with self._connected() as database:
-                found = database.execute(_ANSWERS, ([one for one in jobs if one not in done],)).fetchall()
-            done |= {number: outcome for number, ended, outcome, _ in found if ended}
-            ages = {number: _whole(age) for number, _, _, age in found}
-            if job in done:
-                break
-            if job not in ages:
-                done[job] = {"error": {"code": "fleet.job_failed", "message": f"job {job} was deleted"}}
-            elif _is_silent(ages[job]):
-                done[job] = {"error": _away(row.host, ages[job])}
-            else:
-                self._pause(_AGAIN_SECONDS)
-        return done[job]
 
 
 def _whole(age: Any) -> int | None:

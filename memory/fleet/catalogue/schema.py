@@ -74,19 +74,14 @@ def _initialise(
 
 
 def _held(connection: Database) -> tuple[int, list[tuple[str, str | None]]]:
-    """Return the version of the catalogue (0: none, or one from before versions), and its hosts with their logins."""
-    tables = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = %s"
-    columns = set(connection.execute(tables, (SCHEMA,)).fetchall())
-    known = (
-        connection.execute("SELECT name, role FROM host ORDER BY id").fetchall() if ("host", "role") in columns else []
-    )
-    row = (
-        connection.execute("SELECT version FROM catalogue").fetchone() if ("catalogue", "version") in columns else None
-    )
+    """Return the version of the catalogue (0: there is none), and its hosts with their logins."""
+    if connection.execute("SELECT to_regclass('catalogue')").fetchone() == (None,):
+        return 0, []
+    row = connection.execute("SELECT version FROM catalogue").fetchone()
     version = 0 if row is None else int(row[0])
     if version > VERSION:
         raise UsageError("fleet.newer", "the catalogue was made by a newer memdeck", "bring memdeck up to date")
-    return version, known
+    return version, connection.execute("SELECT name, role FROM host ORDER BY id").fetchall()
 
 
 def _hosts(connection: Database, hosts: Mapping[str, str]) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
 from memory.base.words import tokens
 from memory.search.hits import body_of
@@ -13,32 +12,16 @@ _LONGEST_WORD = 400
 _MOST_WORDS = 20_000
 _MOST_PLACES = 16_383
 _MOST_OF_ONE = 250
-_SHORT = 240
-"""An entry with up to this many words is within all limits on repetitions and positions."""
 _APART = 2  # Keeps a phrase from matching across title and text.
-_HEAD = tuple(f"':{number}A '" for number in range(1, _SHORT + 1))
-_BODY = tuple(f"':{number} '" for number in range(_SHORT + 1))
 
 
 def vector_of(title: str, text: str) -> str:
     """Return the words of an entry with their positions, those of the title weighted; of a very long entry the first
-    words.
+    words, within the limits of PostgreSQL.
 
-    Words contain neither quotes nor backslashes, see `memory.base.words`; PostgreSQL merges the positions of a
-    word that is listed several times.
+    Words contain neither quotes nor backslashes, see `memory.base.words`.
     """
-    head, body = tokens(title), tokens(body_of(title, text))
-    behind = len(head) + _APART
-    # Folding may turn a letter into many, so the length of the words is checked and not that of the text.
-    if behind + len(body) <= _SHORT and max(map(len, chain(head, body)), default=0) <= _LONGEST_WORD:
-        placed = chain(zip(head, _HEAD, strict=False), zip(body, _BODY[behind:], strict=False))
-        # Each word except the last is followed by the quote of the next one.
-        return f"'{''.join(chain.from_iterable(placed))}"[:-2]
-    return _vector_of_long(head[:_MOST_WORDS], body[:_MOST_WORDS])
-
-
-def _vector_of_long(head: Sequence[str], body: Sequence[str]) -> str:
-    """Return the same, for words that may be over the limits of PostgreSQL."""
+    head, body = tokens(title)[:_MOST_WORDS], tokens(body_of(title, text))[:_MOST_WORDS]
     places: dict[str, list[str]] = {}
     for number, word in enumerate(head, 1):
         places.setdefault(word[:_LONGEST_WORD], []).append(f"{min(number, _MOST_PLACES)}A")

@@ -13,7 +13,7 @@ import pytest
 
 from app.demo.siblings import add_beside
 from app.demo.workspace import demo_files
-from memory.fleet import EmbeddedFleet
+from memory.fleet.embedded import EmbeddedFleet
 from memory.fleet.local import LocalWorkspaces
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, screen_text, settle

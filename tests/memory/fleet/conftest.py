@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.fleet import EmbeddedFleet
+from memory.fleet.embedded import EmbeddedFleet
 from memory.fleet.local import LocalWorkspaces
 from tests.memory.fleet.fleets import Fleets, catalogue_of, make_workspace
 from tests.postgres import cluster, database

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory.fleet import EmbeddedFleet, Fleet
 from memory.fleet.agent import AgentSettings, HostAgent
 from memory.fleet.catalogue.central import CentralFleet
+from memory.fleet.embedded import EmbeddedFleet
 from memory.fleet.local import LocalWorkspaces
 from memory.workspace import Workspace
 from tests.patience import join, until
@@ -93,7 +93,11 @@ class Fleets:
     """A fleet of one implementation, and what a test does to its workspaces."""
 
     def __init__(
-        self, fleet: Fleet, wanted: dict[Path, str], listing: EmbeddedFleet, agent: RunningAgent | None
+        self,
+        fleet: EmbeddedFleet | CentralFleet,
+        wanted: dict[Path, str],
+        listing: EmbeddedFleet,
+        agent: RunningAgent | None,
     ) -> None:
         """`wanted` are the workspaces that the agent publishes."""
         self.fleet = fleet
@@ -119,6 +123,8 @@ class Fleets:
             self._agent.settle()
 
 
-def catalogue_of(url: str, state_home: Path, wanted: dict[Path, str], host: str = "here") -> tuple[Fleet, RunningAgent]:
+def catalogue_of(
+    url: str, state_home: Path, wanted: dict[Path, str], host: str = "here"
+) -> tuple[CentralFleet, RunningAgent]:
     """Return the fleet of a catalogue with one running agent."""
     return CentralFleet(url), RunningAgent(url, host, state_home, lambda: dict(wanted))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import MemdeckError, UsageError
-from memory.fleet import EmbeddedFleet
+from memory.fleet.embedded import EmbeddedFleet
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
 from memory.storage.private.workspaces import WorkspaceList
 from tests.memory.fleet.fleets import NOW, make_workspace

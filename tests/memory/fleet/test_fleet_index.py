@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memory.fleet import EmbeddedFleet
+from memory.fleet.embedded import EmbeddedFleet
 from memory.fleet.model import FleetHit
 from memory.workspace import Workspace
 from tests.memory.fleet.fleets import NOW

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory.trust.addresses import closed_reason
-from memory.trust.consent import Trust, TrustSettings, is_open_address, read_settings
+from memory.trust.consent import Ask, Trust, TrustSettings, is_open_address, read_settings
 
 OPEN = [
     "https://api.example.com/health",
@@ -193,11 +193,15 @@ def test_settings_come_from_the_person_only(tmp_path: Path) -> None:
     settings = read_settings(home, root)
     assert settings == TrustSettings(frozenset({"localhost", "10.1.2.3", "::1"}))
     trust = Trust(tmp_path / "state", root, settings)
-    assert trust.closed_url_reason("http://localhost:8080/health") == ""
-    assert trust.closed_url_reason("http://[::1]/") == ""
-    assert trust.closed_url_reason("http://10.1.2.4/")
-    assert trust.closed_url_reason("ftp://localhost/")
-    assert trust.closed_url_reason("http://evil@localhost/")
+
+    def reason(url: str) -> str:
+        return trust.closed_reason(Ask("url", "http", url, "Web", "monitors.md", 0))
+
+    assert reason("http://localhost:8080/health") == ""
+    assert reason("http://[::1]/") == ""
+    assert reason("http://10.1.2.4/")
+    assert reason("ftp://localhost/")
+    assert reason("http://evil@localhost/")
 
 
 @pytest.mark.parametrize(

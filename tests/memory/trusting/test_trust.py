@@ -187,7 +187,7 @@ def test_ids(place: Place) -> None:
     ask = place.ask("Disk")
     found, decision = place.trust.find(place.asks(), place.trust.decide(ask).short_id)
     assert found == ask
-    place.trust.approve(decision.id[:12], who="human", now=NOW, asks=place.asks())
+    place.trust.approve(place.trust.find(place.asks(), decision.id[:12])[0], who="human", now=NOW)
     assert place.trust.decide(ask).allowed
     for text in ("", "abc", "zzzzzz"):
         with pytest.raises(NotFoundError):
@@ -229,12 +229,12 @@ def test_denied_revoked_and_approved_again(place: Place) -> None:
     assert not place.trust.decide(url).single
     place.trust.deny(url, who="human", now=NOW)
     assert place.trust.decide(url).state == "denied"
-    place.trust.revoke(url, who="human", now=NOW)
+    place.trust.revoke(place.trust.decide(url).id, who="human", now=NOW)
     assert place.trust.decide(url).allowed
     place.trust.revoke_workspace("human", NOW)
     assert place.trust.decide(url).state == "pending"
     with pytest.raises(NotFoundError):
-        place.trust.revoke(url, who="human", now=NOW)
+        place.trust.revoke(place.trust.decide(url).id, who="human", now=NOW)
 
 
 def test_the_workspace_covers_public_addresses_only(place: Place) -> None:
@@ -248,7 +248,7 @@ def test_the_workspace_covers_public_addresses_only(place: Place) -> None:
         assert "needs an approval of its own" in decision.why
         place.trust.approve(ask, who="human", now=NOW)
         assert place.trust.decide(ask).single
-        place.trust.revoke(ask, who="human", now=NOW)
+        place.trust.revoke(place.trust.decide(ask).id, who="human", now=NOW)
 
 
 def test_decisions_are_noted(place: Place) -> None:
@@ -258,7 +258,7 @@ def test_decisions_are_noted(place: Place) -> None:
     ask = place.ask("Disk")
     trust.approve(ask, who="human", now=NOW)
     trust.deny(ask, who="cli", now=NOW)
-    trust.revoke(ask, who="cli", now=NOW)
+    trust.revoke(trust.decide(ask).id, who="cli", now=NOW)
     trust.approve_workspace("human", NOW)
     trust.revoke_workspace("human", NOW)
     assert said == [
