@@ -36,7 +36,7 @@ from .run.report import Watch
 from .run.run import ACTOR, WatchServices, keep_watch
 from .run.schedule import overdue
 from .settings import kind_of
-from .thresholds.threshold import parse_threshold
+from .thresholds.threshold import DEFAULTS, parse_threshold
 
 WAIT = 10.0
 """Seconds that a check asked for by name waits while another process runs the monitors."""
@@ -253,13 +253,7 @@ def _check_threshold(text: str | None, kind: str | None) -> None:
     ),
 )
 @argument("name")
-@option(
-    "--type",
-    "kind",
-    type=Choice(("http", "command", "tcp", "file", "heartbeat")),
-    required=True,
-    help="What it looks at.",
-)
+@option("--type", type=Choice(tuple(DEFAULTS)), required=True, help="What it looks at.")
 @option("--url", metavar="URL", help="The address that an http monitor fetches.")
 @option("--command", metavar="C", help="The command of a command monitor; kept as text.")
 @option(
@@ -267,33 +261,12 @@ def _check_threshold(text: str | None, kind: str | None) -> None:
 )
 @option("--interval", metavar="CRON", help="How often: five cron fields, such as '*/5 * * * *'.")
 @option("--threshold", metavar="T", help="When it alerts: 'status != 200', 'exit code != 0', 'value > 90'.")
-@option("--priority", "alert_priority", metavar="P", help="Priority of its alerts: high, normal or low.")
-@option("--remediate", metavar="C", help="The command that may mend it (autoRemediate); kept as text.")
+@option("--priority", "alertPriority", metavar="P", help="Priority of its alerts: high, normal or low.")
+@option("--remediate", "autoRemediate", metavar="C", help="The command that may mend it (autoRemediate); kept as text.")
 @option("--set", "changes", multiple=True, type=Pairs(), help="Any other field; may be repeated.")
-def add(
-    call: Call,
-    name: str,
-    kind: str | None = None,
-    url: str | None = None,
-    command: str | None = None,
-    folder: str | None = None,
-    interval: str | None = None,
-    threshold: str | None = None,
-    alert_priority: str | None = None,
-    remediate: str | None = None,
-    changes: Sequence[str] | Mapping[str, str] = (),
-) -> Edit:
+def add(call: Call, name: str, changes: Sequence[str] | Mapping[str, str] = (), **fields: str | None) -> Edit:
     """Add a monitor; its command does not run until a person approves it."""
-    values = given(
-        type=kind,
-        url=url,
-        command=command,
-        folder=folder,
-        interval=interval,
-        threshold=threshold,
-        alertPriority=alert_priority,
-        autoRemediate=remediate,
-    ) | pairs(changes)
+    values = given(**fields) | pairs(changes)
     _check_threshold(values.get("threshold"), values.get("type"))
     return runnable(lambda snapshot: add_monitor(snapshot, name, values, now=call.now))(call.snapshot)
 
