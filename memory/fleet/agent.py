@@ -7,6 +7,7 @@ on the host continues as before; the agent retries and catches up.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from memory.errors import BusyError, ConflictError, UsageError
+from memory.errors import BusyError, ConflictError, MemdeckError, UsageError
 from memory.monitoring.run.schedule import LONGEST
 from memory.systems.at_rest import FileStamp, file_stamp
 from memory.workspace import MEMORY_FOLDER
@@ -70,12 +71,11 @@ class HostAgent:
         self._clock = clock
         self._tell = tell
         self._stopping = threading.Event()
-        self._ready = threading.Event()
+        self._began = False
         self._host = 0
         self._failures = 0
         self._whole = monotonic()
         self._unread = 0
-        self._failed: list[BaseException] = []
         self._ahead: dict[Path, tuple[datetime | None, tuple[FileStamp, ...]]] = {}
         self.published = 0
         """Entries that were sent."""
@@ -97,54 +97,56 @@ class HostAgent:
             with connect(self._settings.url) as database, told():
                 publisher = self._claim(database)
                 self._round(database, publisher, whole=True)
-                if self._do_jobs(database):
-                    self._round(database, publisher, whole=True)
+                while self._do_job(database):
+                    pass
+                self._round(database, publisher, whole=True)
             return
-        works = (self._publish, self._take_jobs, self._keep_schedules)
-        threads = [threading.Thread(target=self._lasting, args=(work,), name=work.__name__) for work in works]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        if self._failed:
-            raise self._failed[0]
-
-    def _lasting(self, work: Callable[[], None]) -> None:
-        """Do a work until `stop`; try again what fails because the database is away, and give up for anything else."""
+        schedules = threading.Thread(target=self._keep_schedules, name="schedules")
+        schedules.start()
         pause = 1.0
-        while not self._stopping.is_set():
-            start = monotonic()
-            try:
-                work()
-            except BaseException as error:
-                if not self._is_passing(error):
-                    self._failed.append(error)
-                    self._stopping.set()
-                    return
-                self._failures += 1
-                self._tell(f"{error}; trying again")
-            pause = 1.0 if monotonic() - start > _LONGEST_PAUSE else min(pause * 2, _LONGEST_PAUSE)
-            self._stopping.wait(pause / 2)
-
-    def _is_passing(self, error: BaseException) -> bool:
-        if isinstance(error, BusyError):
-            return True
-        return self._ready.is_set() and (isinstance(error, ConflictError) or getattr(error, "code", "") in _AGAIN)
-
-    # -- publishing -------------------------------------------------------------------------------------------
-
-    def _publish(self) -> None:
-        with connect(self._settings.url) as database, told():
-            publisher = self._claim(database)
-            if not self._ready.is_set():
-                self._tell(f"agent of {self._local.host}")
-            self._ready.set()
+        try:
             while not self._stopping.is_set():
                 start = monotonic()
-                if not self._round(database, publisher):
-                    # A long round must not delay the discovery of changes made during it.
-                    each = self._settings.each_seconds
-                    self._stopping.wait(max(each / 2, each - (monotonic() - start)))
+                try:
+                    self._serve()
+                except MemdeckError as error:
+                    if not self._is_passing(error):
+                        raise
+                    self._failures += 1
+                    self._tell(f"{error}; trying again")
+                pause = 1.0 if monotonic() - start > _LONGEST_PAUSE else min(pause * 2, _LONGEST_PAUSE)
+                self._stopping.wait(pause / 2)
+        finally:
+            self.stop()
+            schedules.join()
+
+    def _is_passing(self, error: MemdeckError) -> bool:
+        """Return whether an error goes away by itself: the database is away, or its catalogue is being made anew."""
+        return isinstance(error, BusyError) or (
+            self._began and (isinstance(error, ConflictError) or error.code in _AGAIN)
+        )
+
+    def _serve(self) -> None:
+        """Publish changes and do jobs over one connection, until `stop`."""
+        with connect(self._settings.url) as database, told():
+            publisher = self._claim(database)
+            if not self._began:
+                self._tell(f"agent of {self._local.host}")
+            self._began = True
+            published = cleared = -math.inf
+            while not self._stopping.is_set():
+                if monotonic() - cleared >= CLEAR_SECONDS:
+                    cleared = monotonic()
+                    if gone := clear(database, self._host, self._settings.keep_days):
+                        self._tell(f"cleared {gone:,} finished jobs")
+                left = 0
+                if monotonic() - published >= self._settings.each_seconds:
+                    left = self._round(database, publisher)
+                    published = -math.inf if left else monotonic()
+                if not self._do_job(database) and not left:
+                    self._stopping.wait(min(JOB_SECONDS, self._settings.each_seconds))
+
+    # -- publishing -------------------------------------------------------------------------------------------
 
     def _round(self, database: Database, publisher: Publisher, *, whole: bool = False) -> int:
         """Publish, and return how many workspaces were not read since the start."""
@@ -220,36 +222,23 @@ class HostAgent:
         assert row is not None
         return row
 
-    # -- jobs -------------------------------------------------------------------------------------------------
-
-    def _take_jobs(self) -> None:
-        while not self._ready.wait(0.2):
-            if self._stopping.is_set():
-                return
-        with connect(self._settings.url) as database, told():
-            cleared = -CLEAR_SECONDS
-            while not self._stopping.is_set():
-                if monotonic() - cleared >= CLEAR_SECONDS:
-                    cleared = monotonic()
-                    if gone := clear(database, self._host, self._settings.keep_days):
-                        self._tell(f"cleared {gone:,} finished jobs")
-                self._do_jobs(database)
-                self._stopping.wait(JOB_SECONDS)
-
-    def _do_jobs(self, database: Database) -> int:
-        """Do the jobs that wait, and return how many."""
-        done = 0
-        while not self._stopping.is_set() and (job := next_job(database, self._host)) is not None:
+    def _do_job(self, database: Database) -> bool:
+        """Do the oldest job that waits; return whether there was one."""
+        job = None if self._stopping.is_set() else next_job(database, self._host)
+        if job is not None:
             perform(database, self._local, job, self._settings.wanted().get(job.path))
             self._beat(database)
-            done += 1
-        return done
+        return job is not None
 
     # -- due work ---------------------------------------------------------------------------------------------
 
     def _keep_schedules(self) -> None:
         while not self._stopping.is_set():
-            self._keep()
+            try:
+                self._keep()
+            except MemdeckError as error:
+                self._failures += 1
+                self._tell(str(error))
             self._stopping.wait(self._settings.each_seconds)
 
     def _keep(self) -> None:
