@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,9 +33,9 @@ SETTINGS = frozenset(
     ("method", "follow", "expect", "certificate", "unit", "host", "port", "path", "entry", "olderthan")
 )
 """The fields of a check, in small letters, that say what it measures and when that is bad, beyond those of any ask."""
+_TIMING = ("threshold", "interval", "timeout", "environment")
 _SAME_NAME = "another entry has the same name"
 _OPEN = ("pending", "in-progress")
-_APART = frozenset({"autoremediate", "threshold", "interval", "timeout", "environment", "folder"})
 LONGEST = 8192
 """The most characters of a command or address: no person reads more. A script in its own file is pinned as well."""
 
@@ -47,14 +46,12 @@ class Ask:
 
     `role` is check, remediate, action (of a task), url, folders (of an agent, to be pruned) or told (a text for
     agents); `kind` the monitor's type as written, `command` for what runs in a shell. `text` is the command or
-    address: text of the file's bytes, decoded with `surrogateescape`. `threshold`, `interval`, `timeout` are whole
-    values with their remarks; `environment` the names of variables that a command gets, `environment_text` how they
-    are written. `folder` is where a command runs: a path in the workspace, or `PRIVATE`; empty if nothing runs. `line`
-    (from 0) is for messages only. `fires` is, for a remediation, the check that triggers it; `settings` are further
-    fields that decide its action, a line each: for a check those of `SETTINGS`, for a remediation all but the
-    measured ones. `ambiguous` is why it cannot be approved in its present form; `usual` why it needs no approval as
-    long as nothing else was approved in its slot. `shown` is the text behind a hash, for the person who decides.
-    `usual` and `shown` are no part of an approval.
+    address: text of the file's bytes, decoded with `surrogateescape`. `details` is what else decides its action, name
+    and whole value, sorted: of a check the timing and the fields of `SETTINGS`, of a remediation all fields but the
+    measured ones, and the check that triggers it. `folder` is where a command runs: a path in the workspace, or
+    `PRIVATE`; empty if nothing runs. `line` (from 0) is for messages only. `ambiguous` is why it cannot be approved in
+    its present form; `usual` why it needs no approval as long as nothing else was approved in its slot. `shown` is the
+    text behind a hash, for the person who decides. `usual` and `shown` are no part of an approval.
     """
 
     role: str
@@ -63,17 +60,20 @@ class Ask:
     name: str
     file: str
     line: int
-    threshold: str = ""
-    interval: str = ""
-    timeout: str = ""
-    environment: tuple[str, ...] = ()
-    fires: str = ""
-    ambiguous: str = ""
-    environment_text: str = ""
-    settings: str = ""
+    details: tuple[tuple[str, str], ...] = ()
     folder: str = ""
+    ambiguous: str = ""
     usual: str = field(default="", compare=False)
     shown: str = field(default="", compare=False, repr=False)
+
+    def detail(self, name: str) -> str:
+        """Return one of the details, "" if it has none of this name."""
+        return next((value for key, value in self.details if key.casefold() == name), "")
+
+    @property
+    def environment(self) -> tuple[str, ...]:
+        """The names of the variables that a command gets in addition to those of every command."""
+        return tuple(name.strip() for name in self.detail("environment").split(",") if name.strip())
 
     @property
     def runs(self) -> bool:
@@ -83,8 +83,7 @@ class Ask:
     @property
     def redirects(self) -> str:
         """Where an approval lets redirects of an address lead besides public addresses; "" if none is followed."""
-        found = re.search(r'^follow: "(.*)"$', self.settings, re.MULTILINE | re.IGNORECASE)
-        said = found[1].strip().casefold() if found and self.kind.casefold() in HTTP else ""
+        said = self.detail("follow").strip().casefold() if self.kind.casefold() in HTTP else ""
         if is_absent(said) or said in ("no", "false", "off", "0"):
             return ""
         return "any address" if said == ANYWHERE else "the same host"
@@ -158,62 +157,46 @@ def command_ask(
     `names` are those of all commands of its role, which must be distinguishable. `line` counts from 0, `environment`
     are the variables that the command gets in addition to those of every command, `folder` is where it runs.
     """
+    details = {"environment": ", ".join(environment), "timeout": timeout}
     same = sum(alike(one) == alike(name) for one in names) > 1 and len(text) <= LONGEST
-    why = (
-        _SAME_NAME
-        if same
-        else _hidden(text, {"its name": name, "timeout": timeout, "environment": " ".join(environment)})
-    )
-    return Ask(
-        role,
-        "command",
-        text,
-        name,
-        file,
-        line,
-        timeout=timeout,
-        environment=environment,
-        ambiguous=why,
-        environment_text=", ".join(environment),
-        folder=folder,
-    )
+    why = _SAME_NAME if same else _hidden(text, {"its name": name, **details})
+    return Ask(role, "command", text, name, file, line, _given(details), folder, why)
+
+
+def _given(details: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, value) for name, value in details.items() if value))
 
 
 def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
     fields = monitor.entry.fields
     kind, text = _checked(monitor)
-    timing = {
-        "threshold": fields.get("threshold") or "",
-        "interval": fields.get("interval") or "",
-        "timeout": fields.get("timeout") or "",
-    }
-    written = fields.get("environment") or ""
     folder = folder_of(monitor)
-    environment = tuple(name.strip() for name in written.split(",") if name.strip())
     why = (_SAME_NAME if monitor.name in twins else "") or _same_keys(monitor.entry)
     if monitor.type is None and monitor.command is not None and monitor.url is not None:
         why = why or "it has no type, and both a command and a url"
     if text is not None:
         why = why or _unusable(kind, text)
-    seen = {"its name": monitor.name, **timing, "environment": written, "type": kind, "folder": folder}
+    timing = {name: fields.get(name) or "" for name in _TIMING}
 
-    def ask(role: str, kind: str, text: str, line: int, fires: str = "") -> Ask:
-        settings = _settings(monitor.entry, whole=role == "remediate")
-        reason = why or _hidden(text, {**seen, "fires": fires, "a field": settings})
+    def ask(role: str, kind: str, text: str, key: str, details: Mapping[str, str]) -> Ask:
+        seen = {"its name": monitor.name, "type": kind, "folder": folder, **details, "a field": "\n".join(details)}
+        where = folder if kind.casefold() == "command" else ""
+        line = field_line(monitor.entry, key, monitor.line)
         return Ask(
-            role, kind, text, monitor.name, monitor.file, line, **timing,
-            environment=environment, fires=fires, ambiguous=reason, environment_text=written,
-            settings=settings, folder=folder if kind.casefold() == "command" else "",
-        )  # fmt: skip
+            role, kind, text, monitor.name, monitor.file, line, _given(details), where, why or _hidden(text, seen)
+        )
 
     if text is not None:
         connects = kind.casefold() in CONNECTS
         key = "url" if connects else "path" if kind.casefold() == "file" else "command"
-        yield ask("url" if connects else "check", kind, text, field_line(monitor.entry, key, monitor.line))
+        own = {name: value for name, value in fields.items() if name.casefold() in SETTINGS}
+        yield ask("url" if connects else "check", kind, text, key, timing | own)
     remedy = monitor.auto_remediate
     if remedy is not None:
+        apart = MEASURED | {"autoremediate", "folder", *_TIMING}
+        own = {name: value for name, value in fields.items() if name.casefold() not in apart}
         fires = f"{_quoted(kind)} {_quoted(text or '')} when {_quoted(timing['threshold'])}"
-        yield ask("remediate", "command", remedy, field_line(monitor.entry, "autoRemediate", monitor.line), fires)
+        yield ask("remediate", "command", remedy, "autoRemediate", {**timing, **own, "fired by": fires})
 
 
 def folder_of(monitor: Monitor) -> str:
@@ -272,17 +255,7 @@ def _of_task(entry: Entry) -> Ask | None:
         return None
     title = entry.memo(Head).title
     why = _same_keys(entry) or _hidden(action, {"its title": title})
-    return Ask("action", "command", action, title, TASKS, 0, ambiguous=why, folder=".")
-
-
-def _settings(entry: Entry, *, whole: bool) -> str:
-    """Return the fields that decide what an ask does, each as `key: "value"`, sorted, not in file order."""
-
-    def decides(name: str) -> bool:
-        return name not in MEASURED | _APART if whole else name in SETTINGS
-
-    found = (f"{key}: {_quoted(value)}" for key, value in entry.fields.items() if decides(key.casefold()))
-    return "\n".join(sorted(found))
+    return Ask("action", "command", action, title, TASKS, 0, folder=".", ambiguous=why)
 
 
 def _quoted(text: str) -> str:

@@ -14,15 +14,7 @@ from typing import Any, Literal
 from .asks import Ask
 from .pins import NOTHING, Pinned, Script
 
-VERSION = 3
-_COMPARED = ("kind", "text", "threshold", "interval", "timeout", "environment_text", "fires", "settings", "folder")
-_PART_WORDS = {
-    "kind": "type",
-    "text": "command",
-    "environment_text": "environment",
-    "fires": "check that fires it",
-    "settings": "fields",
-}
+VERSION = 4
 Verdict = Literal["approved", "denied"]
 NOT_OPEN = "the workspace is not approved for outgoing checks"
 NOT_YET = "not approved yet"
@@ -125,9 +117,7 @@ def identity_of(ask: Ask, scripts: Iterable[Script], place: ConsentPlace) -> str
         [
             "memdeck consent",
             VERSION,
-            *(ask.role, ask.kind, ask.text, ask.threshold, ask.interval, ask.timeout),
-            *(list(ask.environment), ask.environment_text, ask.name, ask.file, ask.fires, ask.settings, ask.folder),
-            *(place.path, place.inode),
+            *(ask.role, ask.kind, ask.text, ask.name, ask.file, ask.folder, ask.details, place.path, place.inode),
             [[script.path, script.hash] for script in scripts],
         ]
     )
@@ -135,7 +125,9 @@ def identity_of(ask: Ask, scripts: Iterable[Script], place: ConsentPlace) -> str
 
 def difference(old: ConsentRecord, ask: Ask, scripts: tuple[Script, ...], place: ConsentPlace) -> str:
     """Return in a few words what differs from what was approved."""
-    found = [_PART_WORDS.get(part, part) for part in _COMPARED if getattr(old.ask, part) != getattr(ask, part)]
+    parts = {"type": "kind", "command": "text", "folder": "folder"}
+    found = [name for name, part in parts.items() if getattr(old.ask, part) != getattr(ask, part)]
+    found += sorted({name for name, _ in set(old.ask.details) ^ set(ask.details)})
     if old.scripts != scripts:
         before, after = ({(one.path, one.hash) for one in some} for some in (old.scripts, scripts))
         found += [f"file {path}" for path in sorted({path for path, _ in before ^ after})[:3]]
@@ -196,7 +188,7 @@ def _record_json(record: ConsentRecord) -> dict[str, Any]:
 
 def _read_record(value: Mapping[str, Any]) -> ConsentRecord:
     given = value["ask"]
-    ask = Ask(**{**given, "environment": tuple(given["environment"])})
+    ask = Ask(**{**given, "details": tuple((name, value) for name, value in given["details"])})
     scripts = tuple(Script(path, found) for path, found in value["scripts"])
     place = _read_place(value)
     if value["id"] != identity_of(ask, scripts, place):

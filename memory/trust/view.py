@@ -35,17 +35,7 @@ _FOLDERS = (
     "deletes files there that are older than 90 days (procedural) or 7 days (episodic), at each prune",
     "the Aidefile came with the folder: check that they contain only memory",
 )
-_COMPARED = (
-    ("kind", "type"),
-    ("text", "text"),
-    ("threshold", "alert when"),
-    ("interval", "runs"),
-    ("timeout", "timeout"),
-    ("environment_text", "environment"),
-    ("fires", "fired by"),
-    ("settings", "its fields"),
-    ("folder", "in folder"),
-)
+_LABELS = {"threshold": "alert when", "interval": "runs"}
 
 _INTERPRETERS = (
     "sh bash dash zsh ksh mksh ash fish csh tcsh busybox python python2 python3 perl ruby node nodejs deno bun php lua"
@@ -182,14 +172,9 @@ def _facts(ask: Ask, workspace: Path, *, files: bool) -> tuple[tuple[str, str], 
     found = [
         ("from", f"{ask.file}, line {ask.line + 1}"),
         ("type", ask.kind),
-        ("fired by", ask.fires),
-        ("runs", ask.interval if ask.role in ("check", "url") else ""),
-        ("alert when", ask.threshold if ask.role in ("check", "url") else ""),
+        *((_LABELS.get(name, name), value) for name, value in ask.details),
         ("when", "only by your own key, each time" if ask.role == "action" else ""),
-        ("timeout", ask.timeout),
         ("redirects", f"followed to public addresses and {ask.redirects}" if ask.redirects else ""),
-        ("its fields", ask.settings.replace("\n", ", ")),
-        ("environment", ask.environment_text),
         ("in folder", _where(ask, workspace)),
         ("approval ends", ends if ask.runs or ask.role == TOLD else ""),
     ]
@@ -221,14 +206,20 @@ def _diff(ask: Ask, decision: ConsentDecision) -> tuple[DiffLine, ...]:
     old = decision.before
     if old is None:
         return ()
-    lines: list[DiffLine] = []
-    for part, label in _COMPARED:
-        before, after = getattr(old, part), getattr(ask, part)
-        if before != after:
-            if part == "folder":
-                before, after = ({"": "the workspace", PRIVATE: _ALONE}.get(one, one) for one in (before, after))
-            lines += [DiffLine(" ", f"{label}:"), *_lines_of(before, after)]
-    return tuple(lines)
+    places = [{"": "the workspace", PRIVATE: _ALONE}.get(one.folder, one.folder) for one in (old, ask)]
+    before, after = dict(old.details), dict(ask.details)
+    compared = [
+        ("type", old.kind, ask.kind),
+        ("text", old.text, ask.text),
+        *((_LABELS.get(one, one), before.get(one, ""), after.get(one, "")) for one in sorted(before | after)),
+        ("in folder", *places),
+    ]
+    return tuple(
+        line
+        for label, then, now in compared
+        if then != now
+        for line in (DiffLine(" ", f"{label}:"), *_lines_of(then, now))
+    )
 
 
 def _lines_of(before: str, after: str) -> list[DiffLine]:

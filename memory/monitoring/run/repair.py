@@ -112,7 +112,7 @@ def repair(run: Run, one: WatchedMonitor, ask: Ask, state: AlertState, around: A
             state=around.state,
             environ=around.environ,
             names=ask.environment,
-            timeout=min(read_duration(split_remark(ask.timeout)[0]) or USUAL, LONGEST),
+            timeout=min(read_duration(split_remark(ask.detail("timeout"))[0]) or USUAL, LONGEST),
             cancel=around.cancel,
         )
     except MemdeckError as error:

@@ -189,7 +189,7 @@ def test_a_model_of_the_settings_asks_the_person_first(den: Den, part: str) -> N
     key = "timeout" if part == "dream" else "deadline"
     den.settings(f'[memory.{part}]\ncommand = "/bin/true"\n{key} = "7s"\n')
     (one,) = model_asks(den.open().settings).values()
-    assert one.timeout == "7s"
+    assert one.detail("timeout") == "7s"
     den.settings(f'[memory.{part}]\nenabled = false\ncommand = "/bin/true"\n')
     assert model_asks(den.open().settings) == {}
 
