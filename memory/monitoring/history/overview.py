@@ -79,6 +79,7 @@ class MonitorStanding:
         summary = self.broken or self.blocked or (f"was {self.before}" if self.stale else alert.summary)
         return {
             "state": self.state,
+            "healthy": self.monitor.healthy if self.state in ("unknown", "skipped") else self.state == "healthy",
             "summary": summary or None,
             "checked": None if self.checked is None else format_utc(self.checked),
             "since": None if alert.since is None else format_utc(alert.since),

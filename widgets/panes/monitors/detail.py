@@ -100,7 +100,7 @@ def _state(
         return
     if alert.known and alert.since is not None:
         words = "alert since" if alert.alerting else f"{(alert.state or word.text)[:8]} since"
-        if alert.alerting or not standing.blocked:
+        if alert.alerting or not (standing.blocked or standing.stale):
             yield Labelled(words, _dated(alert.since, now, zone))
     if alert.alerting:
         told = {"yes": "a message was sent", "held": "the message waits"}.get(alert.told, "no message was sent yet")

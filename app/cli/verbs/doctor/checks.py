@@ -276,9 +276,10 @@ def _trust(workspace: Workspace, _now: datetime) -> Found:
         return
     found = approvals_of(workspace, kept, os.environ)
     states = Counter(one.decision.state for one in found)
-    counts = {"wait for an approval": len(waiting_in(found)), "denied": states["denied"], "refused": states["refused"]}
+    counts = {"allowed": sum(one.decision.allowed for one in found), "needing approval": len(waiting_in(found))}
+    counts |= {"denied": states["denied"], "refused": states["refused"]}
     said = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
-    yield "ok", f"{len(found)} commands, addresses and folders to approve" + (f": {said}" if said else "")
+    yield "ok", f"commands, addresses and folders: {said or 'none'}"
     if doubtful := sum(not one.approved for one in suspects_of(workspace)):
         look, them = ("looks", "it") if doubtful == 1 else ("look", "them")
         text = f"{plural(doubtful, 'text')} {look} suspicious, so agents are not told of {them}"
