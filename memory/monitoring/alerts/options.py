@@ -5,9 +5,9 @@ An invalid value is treated as missing, and is reported with its file and line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta, tzinfo
 
 from memory.base.problems import Problem
 from memory.base.values import is_absent, split_remark
@@ -15,9 +15,10 @@ from memory.document.nodes import field_line
 from memory.errors import UsageError
 from memory.files.monitors import PRIORITIES, Monitor
 from memory.monitoring.thresholds.units import read_duration
+from memory.monitoring.words import plain
 
 from .state import AlertSettings
-from .windows import Window, parse_windows
+from .windows import Window, ends_at, parse_windows
 
 _MOST = 1000
 _LONGEST = timedelta(days=366)
@@ -80,14 +81,23 @@ def read_span(text: str) -> timedelta | None:
     return None if seconds is None or seconds > _LONGEST.total_seconds() else timedelta(seconds=seconds)
 
 
-def ancestors(name: str, parents: Mapping[str, Sequence[str]]) -> Iterable[str]:
-    """Yield the monitors that one depends on, directly or indirectly, each once; cycles end."""
+def silenced(
+    name: str, options: Mapping[str, AlertOptions], alerting: Callable[[str], bool], now: datetime, zone: tzinfo
+) -> str:
+    """Return why no message about a monitor is sent now, apart from a mute: its window, or an alert of a monitor on
+    which it depends, directly or indirectly; "" if one is sent.
+    """
+    end = ends_at(options[name].maintenance, now, zone)
+    if end is not None:
+        return f"maintenance window until {end.astimezone(zone):%H:%M}"
     seen = {name}
-    waiting = list(parents.get(name, ()))
+    waiting = [*options[name].depends_on]
     while waiting:
         parent = waiting.pop(0)
-        if parent in seen:
+        if parent in seen or parent not in options:
             continue
+        if alerting(parent):
+            return f"{plain(parent, 60)} is down"
         seen.add(parent)
-        yield parent
-        waiting += parents.get(parent, ())
+        waiting += options[parent].depends_on
+    return ""

@@ -10,15 +10,12 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from memory.base.safe_text import visible
 from memory.errors import RefusedError
 from memory.files.monitors import FILE as MONITORS
 from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
-from memory.monitoring.alerts.options import AlertOptions, ancestors, read_options
-from memory.monitoring.alerts.state import AlertState
-from memory.monitoring.alerts.windows import ends_at
+from memory.monitoring.alerts.options import read_options, silenced
 from memory.monitoring.run.ledger import key_of, ledger_of
 from memory.trust.consent import Ask, ConsentDecision, Trust, monitor_asks
 from memory.workspace import Workspace
@@ -96,7 +93,7 @@ def pictures(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Tru
         except RefusedError:
             hours, days, took, sums, since = {}, {}, {}, {}, {}
     options = {monitor.name: read_options(monitor) for monitor in monitors}
-    alerts = {one.monitor.name: one.alert for one in found}
+    alerting = {one.monitor.name for one in found if one.alert.alerting}
     remedies = _remedies(snapshot, trust)
     pictured = {}
     for one in found:
@@ -106,7 +103,7 @@ def pictures(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Tru
             hours.get(key, ()),
             days.get(key, ()),
             took.get(key, ()),
-            _silenced(one.monitor, options, alerts, now, snapshot),
+            silenced(one.monitor.name, options, alerting.__contains__, now, snapshot.zone),
             remedies.get(one.monitor.name, ""),
             {span: checks for span, (checks, _) in sums.get(key, {}).items()},
             since.get(key) if one.blocked else None,
@@ -164,21 +161,3 @@ def _remedies(snapshot: Snapshot, trust: Trust | None) -> dict[str, str]:
             waits = decision.waits
             found[ask.name] = "approved" if decision.allowed else f"waits: {decision.why}" if waits else decision.why
     return found
-
-
-def _silenced(
-    monitor: Monitor,
-    options: Mapping[str, AlertOptions],
-    alerts: Mapping[str, AlertState],
-    now: datetime,
-    snapshot: Snapshot,
-) -> str:
-    """Return why no message of a monitor's alert would be sent, apart from a mute."""
-    end = ends_at(options[monitor.name].maintenance, now, snapshot.zone)
-    if end is not None:
-        return f"maintenance window until {end.astimezone(snapshot.zone):%H:%M}"
-    parents = {name: one.depends_on for name, one in options.items()}
-    down = next((name for name in ancestors(monitor.name, parents) if name in alerts and alerts[name].alerting), None)
-    if down is not None:
-        return f"{visible(down)[:60]} is down, on which it depends"
-    return ""

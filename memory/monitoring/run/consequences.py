@@ -17,9 +17,8 @@ from memory.files.snapshot import Snapshot
 from memory.monitoring import words
 from memory.monitoring.alerts.channels import AlertRoute, read_route
 from memory.monitoring.alerts.deliver import Messenger
-from memory.monitoring.alerts.options import ancestors, read_options
+from memory.monitoring.alerts.options import read_options, silenced
 from memory.monitoring.alerts.state import AlertState, Happening, advance, held, told
-from memory.monitoring.alerts.windows import ends_at
 from memory.monitoring.checks.result import Result
 from memory.storage.own_folders import host_name
 from memory.trust.consent import remediations_of
@@ -91,11 +90,7 @@ class Consequences:
         now, zone = self._run.now, self._run.snapshot.zone
         if any(self._mutes[key] > now for key in (key_of(monitor.name), "*") if key in self._mutes):
             return "muted"
-        if ends_at(self._options[monitor.name].maintenance, now, zone) is not None:
-            return "maintenance window"
-        parents = {name: options.depends_on for name, options in self._options.items()}
-        down = next((one for one in ancestors(monitor.name, parents) if self._state(one).alerting), None)
-        return "" if down is None else f"{words.plain(down, 60)} is down"
+        return silenced(monitor.name, self._options, lambda name: self._state(name).alerting, now, zone)
 
     # -- remediation ------------------------------------------------------------------------------------------
 

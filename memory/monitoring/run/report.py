@@ -24,18 +24,25 @@ class WatchedMonitor:
     """One monitor in a watch: its check, and what followed, filled in by the steps of the run.
 
     `due` is the instant of its schedule, None if it was requested by name; `ask` what it asks a person for, None for
-    nothing. `silenced` is why no message is sent, `failures` are those in a row afterwards.
+    nothing; `runs` whether it may run: a person approved it, or it needs no approval. `silenced` is why no message is
+    sent, `failures` are those in a row afterwards.
     """
 
     monitor: Monitor
     checked: Result
     due: datetime | None = None
     ask: Ask | None = None
+    runs: bool = False
     events: tuple[Happening, ...] = ()
     silenced: str = ""
     repair: Repair | None = None
     delivery: Delivery | None = None
     failures: int = 0
+
+    @property
+    def answers(self) -> bool:
+        """Whether this run uses up its due time: it runs, or only an edit of the file could make it run."""
+        return self.runs or self.checked.state == "error"
 
     @property
     def result(self) -> Result:

@@ -12,7 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
 
@@ -22,9 +22,8 @@ from memory.files.monitors import Monitor, find_monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.channels import Addresses
 from memory.monitoring.alerts.deliver import Send
-from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.checks.check import run_checks
-from memory.monitoring.checks.result import Around, Result, last_status, one_line
+from memory.monitoring.checks.result import Around, Result, State, last_status, one_line
 from memory.monitoring.history.results import record_results
 from memory.monitoring.problems import broken
 from memory.trust.consent import Ask, ConsentDecision, Trust, blocked_json, checks_of, monitor_asks
@@ -60,30 +59,6 @@ class WatchServices:
     found: Callable[[Result], object] | None = None
     cancel: threading.Event | None = None
     planned: Callable[[tuple[str, ...]], object] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """A monitor that is to run, the person's decision about it, and the instant for which it runs.
-
-    `broken` is why it cannot run, even if a person approves it; empty if it can.
-    """
-
-    monitor: Monitor
-    ask: Ask | None
-    decision: ConsentDecision
-    due: datetime | None
-    broken: str = ""
-
-    @property
-    def runs(self) -> bool:
-        """Whether it may run: a person approved it, or it needs no approval."""
-        return not self.broken and (self.decision.allowed or (self.ask is None and self.decision.state == "pending"))
-
-    @property
-    def answers(self) -> bool:
-        """Whether this run uses up its due time: it runs, or only an edit of the file could make it run."""
-        return self.runs or bool(self.broken)
 
 
 def keep_watch(
@@ -153,21 +128,17 @@ class Run:
         for name in self.ledger.take_over():
             if not name.startswith("\0"):  # Not for the heartbeat or maintenance: there it does no harm.
                 self.warnings.append(f"the last run of {name[:60]!r} was interrupted; it is not run again for its time")
-        chosen = self._choose(names, everything)
+        watched = self._choose(names, everything)
         pulse = self._pulse() if heartbeat else None
-        results = self._check(chosen)
-        watched = [WatchedMonitor(one.monitor, results[one.monitor.ref], one.due, one.ask) for one in chosen]
-        states: Mapping[str, AlertState] = {}
-        notes: Sequence[JournalNote] = ()
-        if chosen or self.ledger.held(self.now):
-            done = Consequences(self, watched)
-            done.follow()
-            states, notes = done.changed(), done.notes
+        self._check([one for one in watched if one.runs])
+        followed = Consequences(self, watched)
+        if watched or self.ledger.held(self.now):
+            followed.follow()
         beaten = None
         if pulse is not None:
             checked = {one.monitor.name for one in watched if one.result.ran}
             beaten = beat(self.snapshot, self.ledger.kept("note").get(NOTE, {}), self.now, self.snapshot.zone, checked)
-        self._record(watched, chosen, states, notes, pulse, beaten)
+        self._record(watched, followed, pulse, beaten)
         change = self._write(watched)
         return Watch(
             tuple(watched),
@@ -218,12 +189,11 @@ class Run:
 
     # -- what runs --------------------------------------------------------------------------------------------
 
-    def _choose(self, names: Sequence[str] | None, everything: bool) -> list[_Chosen]:
+    def _choose(self, names: Sequence[str] | None, everything: bool) -> list[WatchedMonitor]:
         """Return the monitors to run. Due ones are claimed, except blocked ones: these stay due until they may run.
 
         A due monitor that is run on request uses up its due time: it does not run for that time again.
         """
-        asked = everything or names is not None
         snapshot = self.snapshot
         found = due_monitors(snapshot.monitors.monitors, self.ledger.last_claims(self.now), self.now, snapshot.zone)
         instants = {monitor.ref: at for monitor, at in found.due}
@@ -237,30 +207,33 @@ class Run:
             wanted = [monitor for monitor, _ in found.due]
         monitors = {monitor.ref: monitor for monitor in wanted}
         chosen = [self._decided(monitor, instants.get(ref)) for ref, monitor in monitors.items()]
-        claims = {
-            one.monitor.ref: (key_of(one.monitor.name), one.due)
-            for one in chosen
-            if one.due is not None and one.answers
-        }
-        if not claims:
-            return chosen
-        taken = self.ledger.claim(claims.values(), self.now)
-        lost = {ref for ref, claim in claims.items() if claim not in taken}
-        if asked:
-            return [replace(one, due=None) if one.monitor.ref in lost else one for one in chosen]
-        return [one for one in chosen if one.monitor.ref not in lost]
+        claims = {one.monitor.ref: (key_of(one.monitor.name), one.due) for one in chosen if one.due and one.answers}
+        taken = self.ledger.claim(claims.values(), self.now) if claims else set()
+        for one in chosen:
+            if one.monitor.ref in claims and claims[one.monitor.ref] not in taken:
+                one.due = None  # Another process has it.
+        asked = everything or names is not None
+        return [one for one in chosen if asked or one.due is not None]
 
-    def _decided(self, monitor: Monitor, due: datetime | None) -> _Chosen:
+    def _decided(self, monitor: Monitor, due: datetime | None) -> WatchedMonitor:
+        """Return a monitor that is to run, or the result why it does not.
 
-        ask = self._checks.get(monitor.name)
+        What an edit of the file alone could make run is an error, what a person has not approved is blocked.
+        """
+        name, ask = monitor.name, self._checks.get(monitor.name)
         decision = self.decide(ask)
         why = broken(monitor, self.workspace.root)
-        if not why and ask is None and self._names[monitor.name] > 1:
+        if not why and ask is None and self._names[name] > 1:
             why = "another monitor has the same name"
         if not why and ask is not None:
             self.block(ask, decision)
             why = decision.why if decision.state == "refused" else ""
-        return _Chosen(monitor, ask, decision, due, why)
+        if why:
+            result = Result(name, "error", one_line(why))
+        else:
+            state: State = "skipped" if decision.state == "denied" or ask is None or decision.allowed else "blocked"
+            result = Result(name, state, decision.why)
+        return WatchedMonitor(monitor, result, due, ask, not why and (ask is None or decision.allowed))
 
     @cached_property
     def _checks(self) -> Mapping[str, Ask]:
@@ -270,30 +243,16 @@ class Run:
     def _names(self) -> Counter[str]:
         return Counter(monitor.name for monitor in self.snapshot.monitors.monitors)
 
-    def _check(self, chosen: Sequence[_Chosen]) -> dict[str, Result]:
-        """Return a result for each, by ref; a monitor that a person has not approved is blocked and not even tried.
-
-        A monitor that cannot be approved, because it cannot run, is an error of its file.
-        """
-        results: dict[str, Result] = {}
-        allowed: list[_Chosen] = []
-        for one in chosen:
-            if one.runs:
-                allowed.append(one)
-            elif one.broken:
-                results[one.monitor.ref] = Result(one.monitor.name, "error", one_line(one.broken))
-            else:
-                state = "skipped" if one.decision.state == "denied" else "blocked"
-                results[one.monitor.ref] = Result(one.monitor.name, state, one.decision.why)  # type: ignore[arg-type]
-        if allowed:
-            planned = [(one.monitor, partial(self.decide, one.ask)) for one in allowed]
-            if self.services.planned is not None:
-                self.services.planned(tuple(one.monitor.name for one in allowed))
-            for monitor, result in run_checks(planned, self.around()):
-                results[monitor.ref] = result
-                if self.services.found is not None:
-                    self.services.found(result)
-        return results
+    def _check(self, allowed: Sequence[WatchedMonitor]) -> None:
+        """Check the monitors that may run."""
+        by_ref = {one.monitor.ref: one for one in allowed}
+        if allowed and self.services.planned is not None:
+            self.services.planned(tuple(one.monitor.name for one in allowed))
+        planned = [(one.monitor, partial(self.decide, one.ask)) for one in allowed]
+        for monitor, result in run_checks(planned, self.around()) if planned else ():
+            by_ref[monitor.ref].checked = result
+            if self.services.found is not None:
+                self.services.found(result)
 
     # -- the heartbeat ----------------------------------------------------------------------------------------
 
@@ -312,16 +271,10 @@ class Run:
     # -- afterwards -------------------------------------------------------------------------------------------
 
     def _record(
-        self,
-        watched: Sequence[WatchedMonitor],
-        chosen: Sequence[_Chosen],
-        states: Mapping[str, AlertState],
-        notes: Sequence[JournalNote],
-        pulse: datetime | None,
-        beaten: Beat | None,
+        self, watched: Sequence[WatchedMonitor], followed: Consequences, pulse: datetime | None, beaten: Beat | None
     ) -> None:
         """Store results, states and pending entries in one step."""
-        claimed = {one.monitor.name: one.due for one in chosen if one.due is not None and one.answers}
+        claimed = {one.monitor.name: one.due for one in watched if one.due is not None and one.answers}
         done = [(key_of(name), due) for name, due in claimed.items()]
         if pulse is not None:
             done.append((BEAT, pulse))
@@ -330,9 +283,9 @@ class Run:
             self.ledger.end(db, done)
             results = [one.result for one in watched if one.result.state != "skipped"]
             record_results(db, results, self.now, claimed)
-            self.ledger.put(db, "alert", {key: state.json() for key, state in states.items()})
+            self.ledger.put(db, "alert", {key: state.json() for key, state in followed.changed().items()})
             self.ledger.put(db, "note", {WATCHED: {"at": format_utc(self.now)}})
-            for note in notes:
+            for note in followed.notes:
                 self.ledger.put_unwritten(db, note)
             if beaten is not None:
                 self.ledger.put(db, "note", {NOTE: beaten.memory})

@@ -260,7 +260,7 @@ def test_silence(tmp_path: Path) -> None:
     assert {one.monitor.name: one.silenced for one in watch.monitors} == {
         "Child": "Parent is down",
         "Parent": "",
-        "Window": "maintenance window",
+        "Window": "maintenance window until 12:00",
         "Muted": "muted",
     }
     assert place.post.titles == ["Parent is failing: exit code 1"]
