@@ -35,7 +35,7 @@ def told(
 ) -> PromptPreview:
     """Return what an agent is told at the start of a session, or for a message; errors as `memory.prompts.brief`.
 
-    An unknown client counts as one with all hooks. `agent` is whose pins and mutes apply, by default the client's.
+    An unknown client counts as one with all hooks. `agent` is who is told, by default the client.
     """
     name = agent or client
     event = "prompt" if message.strip() else "session-start"
@@ -51,5 +51,5 @@ def told(
         most = budget or read_choices(workspace.state).budget or START_TOKENS
         return PromptPreview(brief(workspace, now, budget=most, agent=name, since=since), sheet=sheet)
     apart = told_apart(workspace)
-    found = for_message(workspace, now, message, budget or MESSAGE_TOKENS, searcher(), apart, name)
+    found = for_message(workspace, now, message, budget or MESSAGE_TOKENS, searcher(), apart)
     return PromptPreview(found, sheet=sheet)

@@ -158,7 +158,7 @@ def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: da
 
     with closing(searcher_of(workspace)) as searcher:
         without = told_apart(workspace)
-        told = for_message(workspace, now, message, searcher=searcher, without=without, agent=client)
+        told = for_message(workspace, now, message, searcher=searcher, without=without)
     _count(workspace, given, "prompt", client, lambda sheet, name: sheet.sent(told.blocks, client, name, now, message))
     return told.text
 

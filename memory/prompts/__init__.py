@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from .brief import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message
-from .choices import EVERY, PromptChoices, change_choices, choice_of, read_choices
+from .choices import DONE, PromptChoices, change_choices, read_choices
 from .compose import AgentPrompt, PromptBlock, tokens_of
 from .sheet import PromptPreview, Sheet, SheetRow
 
 __all__ = [
     "DEFAULT_BUDGET",
-    "EVERY",
+    "DONE",
     "MESSAGE_TOKENS",
     "START_TOKENS",
     "AgentPrompt",
@@ -20,7 +20,6 @@ __all__ = [
     "SheetRow",
     "brief",
     "change_choices",
-    "choice_of",
     "for_message",
     "read_choices",
     "tokens_of",

@@ -17,13 +17,14 @@ from memory.search.hits import FoundEntry, Hit
 from memory.search.query import plain_query
 from memory.search.records import derived_ref
 from memory.search.searcher import Searcher
+from memory.storage.changes import AGENT
 from memory.system import Contribution
 from memory.systems import contributions_of
 from memory.systems.suspects import Suspect, suspects_of
 from memory.workspace import Workspace
 
 from .acts import concerns, parts_asked, says_something, without_contractions
-from .choices import Kind, agent_name, read_choices
+from .choices import read_choices
 from .compose import AgentPrompt, PromptBlock, composed, safe_line
 from .content import content_of, shortened
 
@@ -74,9 +75,9 @@ def brief(
     The order is that of `SECTIONS`; of tasks, those of the agent come first. `since` is when its last session began
     (`YYYY-MM-DD HH:MM` in the workspace's zone): older news than that are left out, but the newest five. The text is
     the same as long as the memory is, and the day. A system that cannot be read is left out. Entries that the person
-    pinned for the agent come first, and muted entries are not in the text; errors as `read_choices`.
+    pinned come first, and muted entries are not in the text; errors as `read_choices`.
     """
-    choices = read_choices(workspace.state).for_agent(agent)
+    choices = read_choices(workspace.state).chosen
     offered = _at_start(workspace, now, agent, since)
     blocks = _matching(workspace, now, message, searcher) if searcher is not None and message.strip() else []
     blocks += [_block(one, SECTIONS.get(one.part, SECTIONS["rest"]), _LENGTH) for one in offered]
@@ -93,7 +94,6 @@ def for_message(
     budget: int = MESSAGE_TOKENS,
     searcher: Searcher | None = None,
     without: Collection[str] = (),
-    agent: str = "",
 ) -> AgentPrompt:
     """Return only what belongs to a message at the aware time `now`: the rules for what it asks to do, what systems
     offer because of it, and what a search finds for each thing that it asks, if a searcher is given.
@@ -101,7 +101,7 @@ def for_message(
     The prompt is empty if nothing fits; the systems named in `without` are left out. Of the matches, pinned entries
     come first, and muted ones are not in the text; errors as `read_choices`.
     """
-    choices = read_choices(workspace.state).for_agent(agent)
+    choices = read_choices(workspace.state).chosen
     blocks = _matching(workspace, now, message, searcher, without)
     return _composed(workspace, _chosen(blocks, choices), budget)
 
@@ -114,7 +114,7 @@ def _at_start(workspace: Workspace, now: datetime, agent: str, since: str) -> li
     offered = list(contributions_of(workspace, "", now))
     with suppress(MemdeckError):
         offered += _rejected(workspace, agent)
-    name = agent_name(agent).removeprefix("agent:").casefold()
+    name = agent.strip().removeprefix(AGENT).casefold() or "*"
     order = list(SECTIONS)
     turns: Counter[str] = Counter()
 
@@ -144,10 +144,8 @@ def _once(offered: Iterable[Contribution]) -> Iterator[Contribution]:
 
 def _rejected(workspace: Workspace, agent: str) -> Iterator[Contribution]:
     """Yield the agent's newest proposals that a person rejected, with the person's note."""
-    actor = agent_name(agent)
-    if actor == "*":
-        return
-    for one in workspace.together.proposals.list(states=("rejected",), actor=actor, limit=3):
+    name = agent.strip().removeprefix(AGENT)
+    for one in workspace.together.proposals.list(states=("rejected",), actor=AGENT + name, limit=3) if name else ():
         date = f"{(one.decided_at or one.time).astimezone(workspace.zone):%Y-%m-%d %H:%M}"
         title = f"A person rejected your change: {one.summary}"
         yield Contribution("review", None, title, one.note, "it was rejected", 1.0, "news", date=date)
@@ -256,7 +254,7 @@ def _doubted(workspace: Workspace, blocks: list[PromptBlock]) -> list[PromptBloc
     return [one._replace(text=one.text + doubts.get(one.ref, "")) for one in blocks]
 
 
-def _chosen(blocks: list[PromptBlock], choices: Mapping[str, Kind]) -> list[PromptBlock]:
+def _chosen(blocks: list[PromptBlock], choices: Mapping[str, str]) -> list[PromptBlock]:
     """Return the blocks, each entry once, with pinned ones first in the order of the pins, and muted ones marked."""
     seen: set[str] = set()
     top: list[PromptBlock] = []

@@ -5,89 +5,47 @@ They are stored in the private state folder of the workspace (`prompts/choices.j
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.storage.changes import AGENT, may_need_review
+from memory.storage.changes import may_need_review
 from memory.storage.own_folders import PrivateState
 from memory.storage.private.settings import Settings
 
-Kind = Literal["pin", "mute"]
-
-
-KINDS: tuple[Kind, ...] = ("pin", "mute")
-EVERY = "*"
-"""The agent of a choice for all agents."""
+DONE = {"pin": "pinned", "mute": "muted"}
+"""The kinds of choices, each with the word for an entry that is so."""
 _MOST, _LONGEST = 500, 300
 
 
-class PromptChoice(NamedTuple):
-    """One entry, by its ref, that is pinned or muted for one agent (`agent:NAME`) or for all (`*`)."""
-
-    ref: str
-    kind: Kind
-    agent: str = EVERY
-
-    def json(self) -> dict[str, str]:
-        """Return it for programs."""
-        return {"ref": self.ref, "kind": self.kind, "agent": self.agent}
-
-
 class PromptChoices(NamedTuple):
-    """All choices of a workspace, in the order in which they were made; an agent's own override those for all.
+    """All choices of a workspace: by the refs of entries `pin` or `mute`, in the order in which they were made.
 
     `budget` is what hooks may send when a session starts, in tokens (0: the default); `counts` says whether they count
     what they send.
     """
 
-    every: tuple[PromptChoice, ...] = ()
+    chosen: Mapping[str, str] = {}
     budget: int = 0
     counts: bool = True
 
-    def for_agent(self, agent: str) -> dict[str, Kind]:
-        """Return by ref the choices for an agent, or for all if `agent` is empty, in their order."""
-        name = agent_name(agent)
-        found: dict[str, Kind] = {one.ref: one.kind for one in self.every if one.agent == EVERY}
-        return found | {one.ref: one.kind for one in self.every if one.agent == name != EVERY}
+    def having(self, ref: str, kind: str) -> PromptChoices:
+        """Return the choices plus one, which replaces that for the same entry; UsageError `prompt.choice`."""
+        place, _, number = ref.partition("#")
+        if not place or not number or len(ref) > _LONGEST or not ref.isprintable() or kind not in DONE:
+            hint = "write the ref of an entry, as memdeck prompt shows it"
+            raise UsageError("prompt.choice", f"{ref[:80]!r} is no ref", hint)
+        if len(self.chosen) >= _MOST and ref not in self.chosen:
+            raise UsageError("prompt.choice", f"there are {_MOST} pins and mutes already", "take some back")
+        others = {one: known for one, known in self.chosen.items() if one != ref}
+        return self._replace(chosen={**others, ref: kind})
 
-    def having(self, choice: PromptChoice) -> PromptChoices:
-        """Return the choices plus one, which replaces the one for the same entry and agent."""
-        others = tuple(one for one in self.every if (one.ref, one.agent) != (choice.ref, choice.agent))
-        return self._replace(every=(*others, choice))
-
-    def without(self, choice: PromptChoice) -> PromptChoices:
+    def without(self, ref: str, kind: str) -> PromptChoices:
         """Return the choices without one; NotFoundError `prompt.not_chosen`."""
-        if choice not in self.every:
-            word = {"pin": "pinned", "mute": "muted"}[choice.kind]
-            whom = "" if choice.agent == EVERY else f" for {choice.agent}"
-            raise NotFoundError("prompt.not_chosen", f"{choice.ref} is not {word}{whom}", "memdeck prompt lists them")
-        return self._replace(every=tuple(one for one in self.every if one != choice))
-
-
-def agent_name(agent: str) -> str:
-    """Return the name of an agent in the form of choices: `*` for none, with `agent:` before any other."""
-    agent = agent.strip()
-    if agent in ("", EVERY, AGENT):
-        return EVERY
-    return agent if agent.startswith(AGENT) else f"{AGENT}{agent}"
-
-
-def choice_of(ref: str, kind: str, agent: str = "") -> PromptChoice:
-    """Return a valid choice; UsageError `prompt.choice` for an invalid one."""
-    ref, name = ref.strip(), agent_name(agent)
-    place, _, number = ref.partition("#")
-    if not place or not number or len(ref) > _LONGEST or not ref.isprintable():
-        raise UsageError(
-            "prompt.choice", f"{ref[:80]!r} is no ref", "write the ref of an entry, as memdeck prompt shows it"
-        )
-    if len(name) > 80 or not name.isprintable():
-        raise UsageError("prompt.choice", f"{name[:80]!r} is no agent", "write agent:NAME")
-    for one in KINDS:
-        if one == kind:
-            return PromptChoice(ref, one, name)
-    raise UsageError("prompt.choice", f"{kind[:40]!r} is no choice", f"write {' or '.join(KINDS)}")
+        if self.chosen.get(ref) != kind:
+            raise NotFoundError("prompt.not_chosen", f"{ref[:80]} is not {DONE[kind]}", "memdeck prompt lists them")
+        return self._replace(chosen={one: known for one, known in self.chosen.items() if one != ref})
 
 
 def read_choices(state: PrivateState) -> PromptChoices:
@@ -107,19 +65,14 @@ def change_choices(
     """
     if may_need_review(actor):
         raise RefusedError("prompt.person_only", f"only a person may pin and mute, not {actor[:80]}", "ask the person")
-
-    def bounded(before: PromptChoices) -> PromptChoices:
-        made = change(before)
-        if len(made.every) > _MOST:
-            raise UsageError("prompt.choice", f"there are {_MOST} pins and mutes already", "take some back")
-        return made
-
-    return _SETTINGS.change(state, bounded, command="prompt", now=now)
+    return _SETTINGS.change(state, change, command="prompt", now=now)
 
 
 def _parse(document: dict[str, Any]) -> PromptChoices:
-    every = tuple(choice_of(one["ref"], one["kind"], one["agent"]) for one in document["choices"])
-    return PromptChoices(every, int(document.get("budget", 0)), document.get("counts", True) is not False)
+    choices = PromptChoices(budget=int(document.get("budget", 0)), counts=document.get("counts", True) is not False)
+    for one in sorted(document["choices"], key=lambda one: one["kind"] == "mute"):  # Where both are, nothing is told.
+        choices = choices.having(one["ref"], one["kind"])
+    return choices
 
 
 _SETTINGS = Settings(
@@ -128,7 +81,7 @@ _SETTINGS = Settings(
     PromptChoices(),
     _parse,
     lambda choices: {
-        "choices": [one.json() for one in choices.every],
+        "choices": [{"ref": ref, "kind": kind} for ref, kind in choices.chosen.items()],
         "budget": choices.budget,
         "counts": choices.counts,
     },

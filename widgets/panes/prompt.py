@@ -7,14 +7,12 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Protocol
 
 from memory.files.snapshot import Snapshot
-from memory.prompts import PromptBlock, PromptPreview, SheetRow
+from memory.prompts import DONE, PromptBlock, PromptPreview, SheetRow
 from memory.search.records import FILE_KINDS
 from widgets.detail import Link
 from widgets.list.rows import Heading, Note
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Piece
-
-_CHOSEN = {"pin": "pinned", "mute": "muted"}
 
 
 class PromptReader(Protocol):
@@ -118,7 +116,7 @@ class PromptPane(RecordPane):
             "tokens": block.tokens,
             "score": f"{block.score:.2f}",
             "system": block.system,
-            "chosen": _CHOSEN.get(block.choice, "neither pinned nor muted"),
+            "chosen": DONE.get(block.choice, "neither pinned nor muted"),
             **self._before(block),
         }
 

@@ -20,7 +20,6 @@ from memory.prompts import (
     Sheet,
     brief,
     change_choices,
-    choice_of,
     read_choices,
 )
 from memory.search.searcher import Searcher
@@ -39,12 +38,12 @@ _CHOICES = (("pin", "pin", True), ("unpin", "pin", False), ("mute", "mute", True
         "memdeck prompt --message 'deploy to staging' --budget 500",
         "memdeck prompt --client claude-code --message 'deploy to staging' -o json",
         "memdeck prompt --pin 'tasks#5fb30ad215'",
-        "memdeck prompt --mute 'facts#m-3' --agent builder",
+        "memdeck prompt --mute 'facts#m-3'",
         "memdeck prompt --sheet",
         "memdeck prompt --set-budget 800",
     ),
 )
-@option("--agent", metavar="NAME", default="", help="Which agent; pins and mutes can hold for one only.")
+@option("--agent", metavar="NAME", default="", help="Which agent: its own tasks come first.")
 @option("--message", metavar="TEXT", default="", help="What the agent is asked; what fits it is added.")
 @option("--budget", type=Whole(100, 20_000), metavar="TOKENS", help="What it may cost (default: 1000).")
 @option(
@@ -73,8 +72,8 @@ def prompt(
     """Show what an agent is told: each block with its source, its reason and its cost.
 
     A line shows where the budget ends; the text below it is not sent. `-o json` has the text that is sent, byte for
-    byte. --pin, --unpin, --mute and --unmute change it first, for all agents or for that of --agent; they are kept in
-    the private state folder, not in the workspace.
+    byte. --pin, --unpin, --mute and --unmute change it first; they are kept in the private state folder, not in the
+    workspace.
 
     --sheet lists the entries that hooks sent: tokens spent, times sent, answers that cite the ref or repeat words of
     the entry, and the last day. `unused` is one that was sent, but not used, in 30 days; a new one has a week.
@@ -82,7 +81,7 @@ def prompt(
     if client is not None and client not in CLIENTS:
         words = f"memdeck does not know the client {client[:40]!r}"
         raise UsageError("connect.unknown_client", words, f"write {', '.join(CLIENTS)}")
-    _choose(context, agent, chosen, set_budget, count)
+    _choose(context, chosen, set_budget, count)
     if sheet:
         return _sheet(context)
     workspace, now = context.workspace, context.now
@@ -98,17 +97,15 @@ def prompt(
     return Result(lambda: {**shown.prompt.json(), "by": by}, lambda paint: _lines(paint, shown.prompt, shown.why))
 
 
-def _choose(
-    context: Context, agent: str, chosen: Mapping[str, Sequence[str]], budget: int | None, count: str | None
-) -> None:
+def _choose(context: Context, chosen: Mapping[str, Sequence[str]], budget: int | None, count: str | None) -> None:
     """Pin, unpin, mute and unmute as chosen, and set the budget and the counting, all in one step."""
-    wanted = [(choice_of(ref, kind, agent), made) for word, kind, made in _CHOICES for ref in chosen[word]]
+    wanted = [(ref.strip(), kind, made) for word, kind, made in _CHOICES for ref in chosen[word]]
     if not wanted and budget is None and count is None:
         return
 
     def change(old: PromptChoices) -> PromptChoices:
-        for choice, made in wanted:
-            old = old.having(choice) if made else old.without(choice)
+        for ref, kind, made in wanted:
+            old = old.having(ref, kind) if made else old.without(ref, kind)
         return old._replace(
             budget=old.budget if budget is None else budget, counts=old.counts if count is None else count == "on"
         )

@@ -32,7 +32,7 @@ def settle(app: MemdeckApp) -> None:
         newer = next((one for one in found if "#" in one.other), None)
         if newer is not None:
             options.append(PickOption("newer", "The other is wrong", "remove the newer entry", key="o"))
-        app.overlays.ask(Pick("Is it still true?", options), lambda answer: settled(answer[1], found[0], newer))
+        app.overlays.ask(Pick("Is it still true?", options), lambda answer: settled(answer, found[0], newer))
 
     def settled(way: str, one: Finding, newer: Finding | None) -> None:
         if way == "still":

@@ -155,7 +155,7 @@ def test_what_is_shown_for_a_client_is_what_its_hook_sends(client: Client) -> No
     blocks = json.loads(client.memdeck("prompt", "--now", NOW, "-o", "json").stdout)["blocks"]
     refs = {one["title"]: one["ref"] for one in blocks}
     late, fact = refs["Renew the certificate"], refs["the gateway has two doors"]
-    made = client.memdeck("prompt", "--mute", late, "--pin", fact, "--agent", "claude-code", "--now", NOW)
+    made = client.memdeck("prompt", "--mute", late, "--pin", fact, "--now", NOW)
     assert (made.returncode, made.stderr) == (0, b"")
     message = "when does the gateway restart? and renew the certificate"
     for event, words in (("session-start", ()), ("prompt", ("--message", message))):
@@ -163,6 +163,6 @@ def test_what_is_shown_for_a_client_is_what_its_hook_sends(client: Client) -> No
             shown = json.loads(client.memdeck("prompt", "--client", name, *words, "--now", NOW, "-o", "json").stdout)
             said = client.hook(event, name, prompt=message)
             assert shown["text"] == said != ""
-            assert ("Renew" in said) == (name == "codex")
+            assert "Renew" not in said
     refused = client.memdeck("prompt", "--pin", late, "--actor", "agent:builder", "-o", "json")
     assert (refused.returncode, json.loads(refused.stdout)["error"]["code"]) == (1, "prompt.person_only")

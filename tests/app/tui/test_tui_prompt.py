@@ -81,25 +81,19 @@ async def test_a_message_is_asked_for_and_the_entry_is_gone_to(workspace: Worksp
         assert pane.pane_id == "tasks"
 
 
-async def test_the_prompt_of_one_agent_is_shown_and_chosen_for(workspace: Workspace) -> None:
-    """i asks whose prompt it is; a pin is for that agent then, and another one's prompt stays as it was."""
+async def test_the_prompt_of_one_agent_is_shown(workspace: Workspace) -> None:
+    """i asks whose prompt it is; the verb shows the same, byte for byte."""
     before = brief(workspace, NOW, budget=START_TOKENS)
     app = make_app(workspace, pane="prompt")
     async with running(app) as pilot:
         await press(pilot, "i", "2")
         await settle(pilot)
         assert "codex, at the start of a session" in screen_text(app)
-        await press(pilot, "j", "p")
-        pinned = look(app)
-        assert pinned == brief(workspace, NOW, budget=START_TOKENS, agent="codex") != before
         verb = outside(workspace, "prompt", "--client", "codex", "-o", "json")
-        assert json.loads(verb) == {**pinned.json(), "by": "hook"}
+        assert json.loads(verb) == {**look(app).json(), "by": "hook"}
         await press(pilot, "i", "0")
         await settle(pilot)
         assert look(app) == before
-        await press(pilot, "k", "p", "i", "2", "p")
-        await settle(pilot)
-        assert any("pinned for all agents" in note.message for note in app._notifications)
 
 
 async def test_the_balance_sheet_of_what_hooks_sent(workspace: Workspace) -> None:
@@ -123,13 +117,13 @@ async def test_the_balance_sheet_of_what_hooks_sent(workspace: Workspace) -> Non
 
 def test_look(snap_compare: Callable[..., bool], workspace: Workspace, tmp_path: Path) -> None:
     """What is sent and what is muted."""
-    from memory.prompts import change_choices, choice_of
+    from memory.prompts import change_choices
 
     first, second, *_ = brief(workspace, NOW).blocks
     assert first.ref
     assert second.ref
-    chosen = choice_of(first.ref, "mute"), choice_of(second.ref, "pin")
-    change_choices(workspace.state, lambda old: old.having(chosen[0]).having(chosen[1]), actor="human", now=NOW)
+    one, two = first.ref, second.ref
+    change_choices(workspace.state, lambda old: old.having(one, "mute").having(two, "pin"), actor="human", now=NOW)
     app = make_app(workspace, pane="prompt", environ={"HOME": str(tmp_path), "LANG": "C.UTF-8"})
     app.animation_level = "none"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import ConfigError, NotFoundError, RefusedError, UsageError
-from memory.prompts import AgentPrompt, PromptChoices, brief, change_choices, choice_of, for_message, read_choices
+from memory.prompts import AgentPrompt, PromptChoices, brief, change_choices, for_message, read_choices
 from memory.systems import searcher_of
 from memory.workspace import Workspace
 
@@ -53,10 +53,10 @@ def ref_of(shop: Workspace, title: str) -> str:
     return next(task.ref for task in shop.snapshot().tasks.tasks if task.title == title)
 
 
-def choose(shop: Workspace, kind: str, title: str, agent: str = "") -> None:
+def choose(shop: Workspace, kind: str, title: str) -> None:
     """Pin or mute a task as a person does."""
-    choice = choice_of(ref_of(shop, title), kind, agent)
-    change_choices(shop.state, lambda old: old.having(choice), actor="human", now=NOW)
+    ref = ref_of(shop, title)
+    change_choices(shop.state, lambda old: old.having(ref, kind), actor="human", now=NOW)
 
 
 def titles(found: AgentPrompt) -> list[str]:
@@ -108,25 +108,15 @@ def test_a_message_gets_no_pin_that_does_not_fit_and_nothing_muted(shop: Workspa
         assert titles(for_message(shop, NOW, "renew or rotate", searcher=searcher)) == [second]
 
 
-def test_a_choice_for_one_agent_counts_before_that_for_all(shop: Workspace) -> None:
-    """What is muted for all is told to the agent for which it is pinned, under both forms of its name."""
-    choose(shop, "mute", "Rotate the keys")
-    choose(shop, "pin", "Rotate the keys", "builder")
-    assert titles(brief(shop, NOW)) == ["Renew the certificate"]
-    assert titles(brief(shop, NOW, agent="agent:other")) == ["Renew the certificate"]
-    for name in ("builder", "agent:builder"):
-        assert titles(brief(shop, NOW, agent=name)) == ["Rotate the keys", "Renew the certificate"]
-
-
 def test_what_is_chosen_is_taken_back(shop: Workspace) -> None:
     """The text is the old one, byte for byte; what was not chosen cannot be taken back."""
     before = brief(shop, NOW)
     choose(shop, "mute", "Rotate the keys")
-    mute = choice_of(ref_of(shop, "Rotate the keys"), "mute")
-    change_choices(shop.state, lambda old: old.without(mute), actor="human", now=NOW)
+    ref = ref_of(shop, "Rotate the keys")
+    change_choices(shop.state, lambda old: old.without(ref, "mute"), actor="human", now=NOW)
     assert brief(shop, NOW) == before
     with pytest.raises(NotFoundError) as caught:
-        change_choices(shop.state, lambda old: old.without(mute), actor="human", now=NOW)
+        change_choices(shop.state, lambda old: old.without(ref, "mute"), actor="human", now=NOW)
     assert caught.value.code == "prompt.not_chosen"
 
 
@@ -164,5 +154,5 @@ def test_choices_that_cannot_be_read_tell_nothing(shop: Workspace, tmp_path: Pat
 def test_what_is_no_ref_cannot_be_chosen(ref: str) -> None:
     """It is refused before anything is written."""
     with pytest.raises(UsageError) as caught:
-        choice_of(ref, "pin")
+        PromptChoices().having(ref, "pin")
     assert caught.value.code == "prompt.choice"
