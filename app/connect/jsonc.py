@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,13 +11,11 @@ from typing import Any
 from memory.errors import UsageError
 
 _MOST_DEPTH = 200
-_TOKEN = re.compile(
-    r"""(?P<space>[ \t\r\n]+)|(?P<comment>//[^\r\n]*|/\*.*?\*/)|(?P<string>"(?:[^"\\\x00-\x1f]|\\.)*")"""
-    r"""|(?P<sign>[{}\[\]:,])|(?P<word>-?[0-9][0-9.eE+-]*|true|false|null)""",
-    re.DOTALL,
-)
-_KEPT = 3
-"""Characters of a token that an error shows, at most ten times as many."""
+_SPACE = re.compile(r"[ \t\r\n]*")
+_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_INDENT = re.compile(r"^([ \t]+)[\"\[{]", re.MULTILINE)
+_SHOWN = 30
+"""Characters that an error shows."""
 
 
 @dataclass(slots=True)
@@ -35,12 +32,16 @@ class Node:
     comma: int = 0
     """The position after the comma that follows the last member or item, 0 if there is none."""
     last: int = 0
-    """The end of the last token inside, comments included; without tokens, the position after the opening sign."""
+    """The end of what is inside, comments included."""
 
     @property
     def parts(self) -> list[Node]:
         """The values inside, in order."""
         return list(self.inner.values())
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(word)
 
 
 class JsonFile:
@@ -55,99 +56,81 @@ class JsonFile:
         self.bom = "\ufeff" if text.startswith("\ufeff") else ""
         self.text = text.removeprefix("\ufeff")
         self._strict = strict
-        self._tokens: list[tuple[str, int, int]] = []
-        self._at = 0
-        self._scan()
-        self.root: Node | None = self._value(0) if self._tokens else None
-        if self._at < len(self._tokens):
-            raise self._wrong(self._tokens[self._at][1], "there is something behind the end")
+        self._decoder = json.JSONDecoder(parse_constant=_no_number)
+        self._comments: list[tuple[int, int]] = []
+        at = self._skip(0)
+        self.root: Node | None = self._value(at, 0) if at < len(self.text) else None
+        if self.root is not None and (at := self._skip(self.root.end)) < len(self.text):
+            raise self._wrong(at, "there is something behind the end")
 
     # Reading
 
-    def _scan(self) -> None:
-        at, text = 0, self.text
-        while at < len(text):
-            found = _TOKEN.match(text, at)
+    def _skip(self, at: int) -> int:
+        """Return the position after white space and comments."""
+        while True:
+            at = _SPACE.match(self.text, at).end()  # type: ignore[union-attr]
+            found = _COMMENT.match(self.text, at)
             if found is None:
-                raise self._wrong(at, "it is no JSON")
-            kind = str(found.lastgroup)
-            if kind == "comment" and self._strict:
+                return at
+            if self._strict:
                 raise self._wrong(at, "there is a comment, for which this client ignores the whole file")
-            if kind != "space":
-                self._tokens.append((kind, at, found.end()))
+            self._comments.append(found.span())
             at = found.end()
-        self._comments = [(start, end) for kind, start, end in self._tokens if kind == "comment"]
-        self._tokens = [token for token in self._tokens if token[0] != "comment"]
 
-    def _wrong(self, at: int, why: str) -> UsageError:
+    def _wrong(self, at: int, why: str = "") -> UsageError:
         line = self.text.count("\n", 0, at) + 1
+        end = f"{self.text[at : at + _SHOWN]!r} is out of place" if at < len(self.text) else "the file ends too early"
         return UsageError(
             "connect.json",
-            f"{self.name}:{line}: {why}",
+            f"{self.name}:{line}: {why or end}",
             "mend the file, nothing was changed",
             file=self.name,
             line=line,
         )
 
-    def _take(self, kinds: str = "") -> tuple[str, int, int, str]:
-        if self._at >= len(self._tokens):
-            raise self._wrong(len(self.text), "the file ends too early")
-        kind, start, end = self._tokens[self._at]
-        word = self.text[start:end] if kind == "sign" else kind
-        if kinds and word not in kinds.split():
-            raise self._wrong(start, f"{self.text[start : start + 10 * _KEPT]!r} is out of place")
-        self._at += 1
-        return kind, start, end, word
-
-    def _value(self, depth: int) -> Node:
+    def _value(self, at: int, depth: int) -> Node:
         if depth > _MOST_DEPTH:
-            raise self._wrong(self._tokens[self._at - 1][1], "it is nested too deeply")
-        kind, start, end, sign = self._take("string word { [")
-        node = Node(start, start, end)
-        if kind in ("string", "word"):
-            node.value = self._read(start, end)
-            return node
-        node.opening, closing = sign, "}" if sign == "{" else "]"
-        while self._next() != closing:
+            raise self._wrong(at, "it is nested too deeply")
+        opening = self.text[at : at + 1]
+        if opening not in ("{", "["):
+            try:
+                value, end = self._decoder.raw_decode(self.text, at)
+            except ValueError:
+                raise self._wrong(at) from None
+            return Node(at, at, end, value)
+        node, closing = Node(at, at, at, opening=opening, last=at + 1), "}" if opening == "{" else "]"
+        at = self._skip(at + 1)
+        while self.text[at : at + 1] != closing:
             if node.inner and not node.comma:
-                raise self._wrong(self._tokens[min(self._at, len(self._tokens) - 1)][1], "a comma is missing")
-            self._inside(node, depth)
-            node.comma = self._take()[2] if self._next() == "," else 0
+                raise self._wrong(at, "a comma is missing")
+            at = self._skip(self._inside(node, at, depth).end)
+            node.comma = at + 1 if self.text[at : at + 1] == "," else 0
+            if node.comma:
+                node.last = node.comma
+                at = self._skip(node.comma)
         if node.comma and self._strict:
-            raise self._wrong(self._tokens[self._at - 1][1], "a comma follows the last value")
+            raise self._wrong(node.comma - 1, "a comma follows the last value")
+        if self._comments and self._comments[-1][1] > node.last:
+            node.last = self._comments[-1][1]
         values = {key: child.value for key, child in node.inner.items()}
-        node.value = values if sign == "{" else list(values.values())
-        previous = self._tokens[self._at - 1][2]
-        _, closing_start, node.end, _ = self._take()
-        before = bisect_left(self._comments, (closing_start,)) - 1
-        node.last = previous
-        if before >= 0 and self._comments[before][0] >= previous:
-            node.last = self._comments[before][1]
+        node.value, node.end = values if opening == "{" else list(values.values()), at + 1
         return node
 
-    def _inside(self, node: Node, depth: int) -> None:
+    def _inside(self, node: Node, at: int, depth: int) -> Node:
         """Read the next value inside another one, with its key."""
-        if node.opening == "[":
-            node.inner[len(node.inner)] = self._value(depth + 1)
-            return
-        _, begin, end, _ = self._take("string")
-        self._take(":")
-        child = self._value(depth + 1)
-        child.begin = begin
-        key = self._read(begin, end)
+        begin: int = at
+        key: Any = len(node.inner)
+        if node.opening == "{":
+            word = self._value(at, depth + 1)
+            at = self._skip(word.end)
+            if not isinstance(word.value, str) or self.text[at : at + 1] != ":":
+                raise self._wrong(at if isinstance(word.value, str) else begin)
+            at, key = self._skip(at + 1), word.value
+        child = self._value(at, depth + 1)
         if key in node.inner:
             raise self._wrong(begin, f"the key {key[:40]!r} appears twice")
-        node.inner[key] = child
-
-    def _next(self) -> str:
-        """Return the first character of the next token, empty at the end."""
-        return self.text[self._tokens[self._at][1]] if self._at < len(self._tokens) else ""
-
-    def _read(self, start: int, end: int) -> Any:
-        try:
-            return json.loads(self.text[start:end])
-        except ValueError:
-            raise self._wrong(start, "it is no JSON") from None
+        child.begin, node.inner[key], node.last = begin, child, child.end
+        return child
 
     @property
     def value(self) -> Any:
@@ -177,15 +160,8 @@ class JsonFile:
     @property
     def indent(self) -> str:
         """The indentation of one level."""
-        stop = 0
-        for node in self.root.parts if self.root is not None else ():
-            begin = node.begin
-            # Limited: a file of one line may contain a hundred thousand keys.
-            before = self.text[self.text.rfind("\n", stop, begin) + 1 : begin] if "\n" in self.text[stop:begin] else ""
-            if before and not before.strip(" \t"):
-                return before
-            stop = node.end
-        return "  "
+        found = _INDENT.search(self.text)
+        return "  " if found is None else found[1]
 
     def put(self, path: Sequence[str], value: Any) -> str:
         """Set the value under some keys; the last key is added or replaced."""
@@ -279,8 +255,7 @@ class JsonFile:
 
     def _ends_a_line(self, at: int) -> bool:
         """Return whether a comment ends there that only the end of its line ends."""
-        before = bisect_left(self._comments, (at,)) - 1
-        return before >= 0 and self._comments[before][1] == at and self.text.startswith("//", self._comments[before][0])
+        return any(end == at and self.text.startswith("//", start) for start, end in self._comments)
 
     def _indent_of(self, at: int) -> str:
         """Return the white space at the beginning of the line that contains an offset."""
