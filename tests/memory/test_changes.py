@@ -89,21 +89,6 @@ def test_a_change_names_its_entries(workspace: Workspace) -> None:
     assert found["time"] == "2024-01-15T12:00:00Z"
 
 
-def test_an_entry_added_by_another_program_is_seen_by_its_ref(workspace: Workspace, reopened) -> None:
-    """An edit of the file is noticed on the next look, whoever looks, and only once."""
-    path = workspace.memory / "tasks.md"
-    path.write_text(
-        path.read_text().replace("## In Progress", "### [LOW] From outside\n- created: 2024-01-15\n\n## In Progress")
-    )
-    assert reopened().notice(NOW) == 1
-    assert reopened().notice(NOW) == 0
-    (record,) = reopened().store.history.list()
-    (touched,) = record.touched
-    assert (record.actor, touched.kind) == ("outside", "added")
-    assert touched.ref == find_task(reopened().snapshot(), "From outside").ref
-    assert record.summary == "tasks.md: added '[LOW] From outside'"
-
-
 def test_an_agents_change_of_last_week_is_reverted(workspace: Workspace, reopened) -> None:
     """Whatever happened to other entries since; the revert is a change of who made it."""
     week = NOW - timedelta(days=7)
@@ -299,19 +284,6 @@ def test_a_taking_back_that_was_taken_back_is_not_taken_back_again(workspace: Wo
     assert workspace.store.history.get(again.id).undone_by is None
 
 
-def test_a_removal_that_was_done_again_is_not_taken_back_twice(workspace: Workspace) -> None:
-    """A revert that was undone, redone and undone again: what redid it stands no more than the revert itself."""
-    add = workspace.change("add", lambda s: task_edits.add_task(s, "Only once", now=NOW), actor="cli", now=NOW).change
-    workspace.revert(add.id, actor="cli", now=NOW)
-    workspace.undo(actor="cli", now=NOW)
-    again = workspace.redo(actor="cli", now=NOW)
-    workspace.undo(actor="cli", now=NOW)
-    with pytest.raises(ConflictError) as caught:
-        workspace.revert(again.id, actor="cli", now=NOW)
-    assert caught.value.code == "document.conflict"
-    assert text(workspace).count("### [NORMAL] Only once\n") == 1
-
-
 def test_a_removal_that_was_brought_back_is_not_taken_back_twice(workspace: Workspace) -> None:
     """What took back the taking back of a removal, once the removal was reverted, and with other bytes by now."""
 
@@ -342,24 +314,6 @@ def test_what_was_restored_from_the_archive_is_not_put_back_by_a_revert(workspac
     workspace.revert(run, actor="cli", now=NOW)
     assert [text(workspace).count(title) for title in ("Set up", "Later")] == [1, 1]
     assert "Set up" not in b"".join(path.read_bytes() for path in workspace.memory.glob("archive/*.md")).decode()
-
-
-def test_an_archive_that_is_as_before_the_run_does_not_hide_the_restore(workspace: Workspace) -> None:
-    """The same where `restore` gave the archive exactly the bytes that it had: the rest does not go back alone."""
-
-    def finish(title: str, at: datetime) -> None:
-        workspace.change("add", lambda s: task_edits.add_task(s, title, now=at), actor="cli", now=at)
-        workspace.change("done", lambda s: task_edits.done_task(s, title, now=at), actor="cli", now=at)
-
-    finish("Early one", NOW)
-    assert maintain(workspace, NOW + timedelta(days=20)).change
-    finish("Second one", NOW)
-    run = maintain(workspace, NOW + timedelta(days=21)).change
-    assert run is not None
-    restore(workspace, "Second one", actor="cli", now=NOW + timedelta(days=21))
-    with pytest.raises(ConflictError):
-        workspace.revert(run, actor="cli", now=NOW + timedelta(days=21))
-    assert text(workspace).count("Second one") == 1
 
 
 def test_an_earlier_version_that_was_put_back_does_not_come_twice(workspace: Workspace) -> None:
@@ -410,15 +364,3 @@ def test_a_change_of_which_one_file_went_back_is_refused_as_a_whole(workspace: W
     assert caught.value.code == "document.conflict"
     assert text(workspace) == tasks
     assert (archive / name).read_bytes() == before
-
-
-def test_an_operation_has_one_name(workspace: Workspace) -> None:
-    """A record whose operation has a space, as they were written once, is listed by the name with a dot."""
-    workspace.change("tasks start", lambda files: task_edits.start_task(files, "Deploy", now=NOW), actor="cli", now=NOW)
-    workspace.change(
-        "tasks.done",
-        lambda files: task_edits.done_task(files, "Deploy", outcome=None, now=NOW),
-        actor="cli",
-        now=NOW,
-    )
-    assert [record.operation for record in workspace.store.history.list(2)] == ["tasks.done", "tasks.start"]

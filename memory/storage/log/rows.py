@@ -268,10 +268,10 @@ def _record(
     query = "SELECT n, ref, title, kind, old_ref FROM touched WHERE seq = ? ORDER BY rowid LIMIT ?"
     touched = [Touched(files[n].path, *more) for n, *more in db.execute(query, (seq, MOST_TOUCHED + 1))]
     at = datetime.fromisoformat(f"{time}+00:00")
-    # Older records have the verb with a space in it.
-    name = operation.replace(" ", ".")
     named = len(touched) <= MOST_TOUCHED
-    return ChangeRecord(seq, change_id, at, actor, name, summary, files, tuple(touched[:MOST_TOUCHED]), named, *rest)
+    return ChangeRecord(
+        seq, change_id, at, actor, operation, summary, files, tuple(touched[:MOST_TOUCHED]), named, *rest
+    )
 
 
 def regions_of(db: sqlite3.Connection, seq: int, path: str) -> tuple[Region, ...]:

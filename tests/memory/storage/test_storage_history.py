@@ -8,29 +8,9 @@ from pathlib import Path
 import pytest
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError
-from memory.files.diff import line_changes
-from memory.storage import Change, FileChange, Store
+from memory.storage import Change, Store
 
 NAME = "memory/tasks.md"
-
-
-def test_a_changed_line_is_shown_whole(store: Store, now: datetime) -> None:
-    """A file that is no document is compared by its lines: nobody can read three letters of a time."""
-    before = (
-        b"---\nat: 05:16:11Z\n---\n"
-        + b"".join(b"%d stays as it is\n" % number for number in range(40))
-        + b"Uses vim\n\nlast\n"
-    )
-    after = before.replace(b"11Z", b"14Z").replace(b"vim", b"emacs").replace(b"\nlast", b"")
-    regions = store.history.touched_by(FileChange("notes.txt", before, after))
-    assert len(regions) == 3
-    assert [line for one in regions for line in line_changes(one.before.decode(), one.after.decode(), 0)] == [
-        "-at: 05:16:11Z",
-        "+at: 05:16:14Z",
-        "-Uses vim",
-        "+Uses emacs",
-        "-last",
-    ]
 
 
 def write(store: Store, now: datetime, data: bytes | None, path: str = NAME, actor: str = "human") -> Change:
@@ -76,16 +56,6 @@ def test_a_new_change_ends_redo(store: Store, tasks: Path, now: datetime) -> Non
     assert tasks.read_bytes() == first
 
 
-def test_redo_after_undo_after_redo(store: Store, tasks: Path, now: datetime) -> None:
-    """Going back and forth ends where it should."""
-    write(store, now, b"one")
-    write(store, now, b"two")
-    history = store.history
-    for step in (history.undo, history.redo, history.undo, history.undo, history.redo, history.redo):
-        step(actor="human", now=now)
-    assert tasks.read_bytes() == b"two"
-
-
 def test_undo_of_a_created_and_of_a_removed_file(store: Store, tasks: Path, now: datetime) -> None:
     """A created file goes, a removed one comes back; redo does the opposite."""
     new = tasks.with_name("new.md")
@@ -102,18 +72,6 @@ def test_undo_of_a_created_and_of_a_removed_file(store: Store, tasks: Path, now:
     assert not tasks.exists()
 
 
-def test_undo_of_several_files_is_one_change(store: Store, tasks: Path, now: datetime) -> None:
-    """A change of two files goes back as a whole."""
-    before = tasks.read_bytes()
-    with store.transaction("archive", actor="human", now=now) as transaction:
-        transaction.write("memory/archive/a.md", b"moved", base=None)
-        transaction.write(NAME, b"kept", base=before)
-        transaction.commit()
-    store.history.undo(actor="human", now=now)
-    assert tasks.read_bytes() == before
-    assert not (tasks.parent / "archive/a.md").exists()
-
-
 @pytest.mark.parametrize("foreign", [b"three", b"TWO", None])
 def test_newer_bytes_are_not_overwritten(store: Store, tasks: Path, now: datetime, foreign) -> None:
     """A file that somebody changed since is a conflict and stays; so does the change in the list."""
@@ -127,28 +85,6 @@ def test_newer_bytes_are_not_overwritten(store: Store, tasks: Path, now: datetim
     assert caught.value.code == "document.conflict"
     assert (tasks.read_bytes() if tasks.exists() else None) == foreign
     assert store.history.list()[0].undone_by is None
-
-
-def test_each_actor_undoes_their_own(store: Store, tasks: Path, now: datetime) -> None:
-    """A person's undo takes back the person's change, though an agent's is newer."""
-    write(store, now, b"mine")
-    write(store, now, b"agent", "memory/journal.md", "agent:a")
-    store.history.undo(actor="human", now=now)
-    assert tasks.read_bytes() != b"mine"
-    assert (tasks.parent / "journal.md").read_bytes() == b"agent"
-
-
-def test_the_list_is_newest_first(store: Store, now: datetime) -> None:
-    """Every change is listed with its files; an undo is one too, and marks what it took back."""
-    first = write(store, now, b"one")
-    second = write(store, now, b"two")
-    undo = store.history.undo(actor="human", now=now)
-    listed = store.history.list()
-    assert [record.id for record in listed] == [undo.id, second.id, first.id]
-    assert [record.operation for record in listed] == ["undo", "edit", "edit"]
-    assert [record.undone_by for record in listed] == [None, undo.id, None]
-    assert (listed[0].undoes, listed[0].paths) == (second.id, (f".aiter/{NAME}",))
-    assert store.history.list(1) == listed[:1]
 
 
 def test_old_bytes_are_thinned(store: Store, tasks: Path, now: datetime) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from memory.base.clock import BadMoment
-from memory.base.dates import time_bound
 from memory.document import Entry
 from memory.errors import ConflictError
 from memory.files.merging import open_entry
@@ -56,17 +54,6 @@ def test_pages_join_to_the_whole_list(workspace: Workspace) -> None:
         pages += [one.id for one in page]
         before = page[-1].seq
     assert pages == [one.id for one in whole]
-
-
-def test_the_state_changes_with_every_change_and_undo(workspace: Workspace) -> None:
-    """A listing is another one after a change and after an undo, and only then."""
-    history = workspace.store.history
-    first = history.state()
-    assert history.state() == first
-    edit(workspace, "cli", notes="second")
-    second = history.state()
-    workspace.undo(actor="cli", now=NOW)
-    assert len({first, second, history.state()}) == 3
 
 
 def test_an_entry_is_followed_to_its_newest_name(workspace: Workspace) -> None:
@@ -166,14 +153,3 @@ def test_answers_take_their_places(base: str, ours: str, theirs: str, answers: l
     """An answer for each difference gives the entry that has it, and what did not differ from both sides."""
     merge = open_entry(*[Entry.from_text(f"### Title\n{body}") for body in (base, ours, theirs)])
     assert merge.settled(answers).text == f"### Title\n{wanted}"
-
-
-def test_bounds_of_spans() -> None:
-    """A day begins and ends, a minute means all of it, words count from now; what is no time is refused."""
-    day = datetime(2024, 1, 14, tzinfo=UTC)
-    assert time_bound("2024-01-14", NOW, UTC, end=False) == day
-    assert time_bound("yesterday", NOW, UTC, end=True) == day + timedelta(days=1) - timedelta(microseconds=1)
-    minute = time_bound("2024-01-14 10:00", NOW, UTC, end=True)
-    assert minute == day + timedelta(hours=10, seconds=59, microseconds=999_999)
-    with pytest.raises(BadMoment):
-        time_bound("soonish", NOW, UTC, end=False)

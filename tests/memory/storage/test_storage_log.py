@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import MemdeckError, NotFoundError, RefusedError
+from memory.errors import MemdeckError
 from memory.storage import Change, PrivateState, Store
 from memory.storage.log.rows import CHANGES
 from tests.patience import PATIENCE, reap
@@ -109,19 +109,6 @@ def test_a_damaged_log_is_moved_aside(reopened, tasks: Path, now: datetime, cont
         assert not aside.with_name(f"{aside.name}-journal").exists()
 
 
-def test_a_log_with_missing_tables_is_moved_aside(reopened, tasks: Path, now: datetime) -> None:
-    """Tables that somebody dropped are damage too."""
-    store = reopened()
-    write(store, now, b"one")
-    with sqlite3.connect(log_path(store)) as database:
-        database.execute("DROP TABLE region")
-    database.close()
-    write(store, now, b"two")
-    assert tasks.read_bytes() == b"two"
-    assert len(store.history.list()) == 1
-    assert "the old one is" in store.history.warnings[0]
-
-
 def test_a_log_of_another_version_is_left_alone(reopened, tasks: Path, now: datetime) -> None:
     """The change is made without it, with a warning."""
     store = reopened()
@@ -138,22 +125,6 @@ def test_a_log_of_another_version_is_left_alone(reopened, tasks: Path, now: date
     assert log_path(store).stat().st_size == size
 
 
-def test_a_log_of_a_very_old_version_is_moved_aside(reopened, tasks: Path, now: datetime) -> None:
-    """History begins anew, and the warning says where the old one is."""
-    store = reopened()
-    write(store, now, b"one")
-    store.history.close()
-    with sqlite3.connect(log_path(store)) as database:
-        database.execute("PRAGMA user_version = 3")
-    database.close()
-    store = reopened()
-    write(store, now, b"two")
-    assert [record.summary for record in store.history.list()] == ["wrote memory/tasks.md"]
-    aside = log_path(store).with_name(CHANGES.aside)
-    assert aside.exists()
-    assert f"the old one is {aside}" in store.history.warnings[0]
-
-
 def test_a_log_that_is_locked_does_not_stop_a_change(reopened, tasks: Path, now: datetime) -> None:
     """Another program that holds the database only costs the record of the change."""
     store = reopened()
@@ -165,20 +136,6 @@ def test_a_log_that_is_locked_does_not_stop_a_change(reopened, tasks: Path, now:
     holder.close()
     assert tasks.read_bytes() == b"two"
     assert "cannot be used" in store.history.warnings[0]
-
-
-def test_a_link_in_the_place_of_the_log_is_not_followed(reopened, tasks: Path, tmp_path: Path, now: datetime) -> None:
-    """What it leads to would be written to; the change is made without the log, with a warning."""
-    store = reopened()
-    write(store, now, b"one")
-    store.history.close()
-    log_path(store).unlink()
-    log_path(store).symlink_to(tmp_path / "elsewhere")
-    store = reopened()
-    write(store, now, b"two")
-    assert not (tmp_path / "elsewhere").exists()
-    assert tasks.read_bytes() == b"two"
-    assert "link" in store.history.warnings[0]
 
 
 def test_what_the_log_cannot_tell_is_not_taken_back(reopened, tasks: Path, now: datetime) -> None:
@@ -211,52 +168,6 @@ def test_what_is_no_log_does_not_stop_a_change(reopened, tasks: Path, now: datet
     assert f"{path} is a " in store.history.warnings[0]
 
 
-@pytest.mark.parametrize("mode", [0o770, 0o707])
-def test_a_folder_that_others_write_to_is_refused(reopened, tasks: Path, now: datetime, mode: int) -> None:
-    """Nothing in it can be relied on; the change is not made."""
-    store = reopened()
-    write(store, now, b"one")
-    store.state.folder.path.chmod(mode)
-    other = reopened()
-    with pytest.raises(RefusedError) as caught:
-        write(other, now, b"two")
-    assert caught.value.code == "state.writable_by_others"
-    with pytest.raises(RefusedError):
-        other.history.list()
-    assert tasks.read_bytes() == b"one"
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a folder to another user")
-def test_a_folder_of_another_user_is_refused(reopened, tasks: Path, now: datetime) -> None:
-    """Nothing in it can be relied on; the change is not made."""
-    store = reopened()
-    write(store, now, b"one")
-    os.chown(store.state.folder.path, 4242, 4242)
-    with pytest.raises(RefusedError) as caught:
-        write(reopened(), now, b"two")
-    assert caught.value.code == "state.foreign_owner"
-    assert tasks.read_bytes() == b"one"
-
-
-def test_a_log_that_came_with_a_clone_has_no_effect(
-    reopened, workspace: Path, tasks: Path, tmp_path: Path, now: datetime
-) -> None:
-    """A database inside of the repository is neither read nor changed, wherever it lies."""
-    elsewhere = Store(workspace / ".aiter", state=PrivateState(tmp_path / "other", workspace))
-    write(elsewhere, now, b"planted")
-    elsewhere.history.close()
-    planted = log_path(elsewhere).read_bytes()
-    folder = workspace / ".aiter" / ".memdeck"
-    for place in (folder, folder / "stage", workspace / ".aiter", workspace):
-        (place / CHANGES.name).write_bytes(planted)
-    store = reopened()
-    assert store.history.list() == ()
-    with pytest.raises(NotFoundError):
-        store.history.undo(actor="human", now=now)
-    assert tasks.read_bytes() == b"planted"
-    assert (workspace / CHANGES.name).read_bytes() == planted
-
-
 def test_a_change_under_way_is_not_noticed(store: Store, reopened, tasks: Path, now: datetime) -> None:
     """While another process holds the lock, a look does not take its change for a foreign one."""
     reopened().history.notice([SHOWN], now)
@@ -272,18 +183,6 @@ def test_a_change_under_way_is_not_noticed(store: Store, reopened, tasks: Path, 
 def look(store: Store, now: datetime, *paths: str) -> int:
     """Look at files as an application does again and again."""
     return store.history.notice(paths or (SHOWN,), now)
-
-
-def test_the_first_sight_is_no_change(store: Store, tasks: Path, now: datetime) -> None:
-    """Only what is different from then on is one; a file that comes later is one too."""
-    assert look(store, now) == 0
-    assert store.history.list() == ()
-    tasks.write_bytes(tasks.read_bytes() + b"\n### New\n- a: 1\n")
-    assert look(store, now) == 1
-    (record,) = store.history.list()
-    assert (record.actor, record.paths) == ("outside", (SHOWN,))
-    assert [(one.kind, one.title) for one in record.touched] == [("added", "New")]
-    assert look(store, now) == 0
 
 
 def test_a_change_of_ours_notes_what_was_there_before(reopened, tasks: Path, now: datetime) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import memory
-from memory.errors import ConflictError
 from memory.storage import PrivateState, Store
 from memory.storage.store import SharedLog
 from tests.patience import PATIENCE
@@ -60,16 +59,6 @@ def test_equal_paths_of_two_stores_are_two_files(pair: tuple[Store, Store], now:
     assert other.read(NAME).data == b"second"
 
 
-def test_an_addition_goes_back_alone(pair: tuple[Store, Store], now: datetime) -> None:
-    """An undo in a file of lines removes its line, although others were added since."""
-    store = pair[1]
-    write(store, now, b"1\n", LINES)
-    change = write(store, now, b"1\n2\n", LINES)
-    write(store, now, b"1\n2\n3\n", LINES)
-    store.history.revert(change, actor="human", now=now)
-    assert store.read(LINES).data == b"1\n3\n"
-
-
 def test_a_removal_comes_back_in_its_place(pair: tuple[Store, Store], now: datetime) -> None:
     """An undo of a removal puts the line behind its neighbour, also in a file that grew."""
     store = pair[1]
@@ -78,18 +67,6 @@ def test_a_removal_comes_back_in_its_place(pair: tuple[Store, Store], now: datet
     write(store, now, b"1\n3\n4\n", LINES)
     store.history.revert(change, actor="human", now=now)
     assert store.read(LINES).data == b"1\n2\n3\n4\n"
-
-
-def test_a_line_that_is_gone_is_a_conflict(pair: tuple[Store, Store], now: datetime) -> None:
-    """What somebody removed or changed since is not taken back, and nothing is written."""
-    store = pair[1]
-    write(store, now, b"1\n", LINES)
-    change = write(store, now, b"1\n2\n", LINES)
-    write(store, now, b"1\nzwei\n", LINES)
-    with pytest.raises(ConflictError) as caught:
-        store.history.revert(change, actor="human", now=now)
-    assert caught.value.details["file"] == f".other/{LINES}"
-    assert store.read(LINES).data == b"1\nzwei\n"
 
 
 def test_an_open_change_of_another_store_is_left_alone(pair: tuple[Store, Store], now: datetime) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import ConflictError, MemdeckError, RefusedError
-from memory.storage import Change, FileChange, PrivateState, Store
+from memory.storage import Change, PrivateState, Store
 
 NAME = "memory/tasks.md"
 
@@ -36,36 +36,6 @@ def attempt(store: Store, now: datetime, *plans: tuple[str, bytes | None, bytes 
         return transaction.commit()
 
 
-def test_one_file(store: Store, tasks: Path, stage: Path, now: datetime) -> None:
-    """The new bytes are there, the change tells of them, nothing is left behind."""
-    before = tasks.read_bytes()
-    change = write(store, now, {NAME: b"new"})
-    assert tasks.read_bytes() == b"new"
-    assert change.files == (FileChange(NAME, before, b"new"),)
-    assert (change.time, change.actor, change.operation, change.summary) == (now, "human", "test", "a test")
-    assert store.read(NAME).data == b"new"
-    assert [path.read_bytes() for path in stage.iterdir()] == [before], "until the next change, which removes it"
-
-
-def test_remove(store: Store, tasks: Path, stage: Path, now: datetime) -> None:
-    """A removed file is gone, and its bytes are in the change."""
-    before = tasks.read_bytes()
-    with store.transaction("test", actor="human", now=now) as transaction:
-        transaction.remove(NAME, base=before)
-        change = transaction.commit()
-    assert not tasks.exists()
-    assert change.files == (FileChange(NAME, before, None),)
-    with store.transaction("test", actor="human", now=now):
-        assert list(stage.iterdir()) == []
-
-
-def test_a_workspace_from_nothing(tmp_path: Path, now: datetime) -> None:
-    """The first change makes the system's folder itself."""
-    store = Store(tmp_path / ".aiter", state=PrivateState(None, tmp_path))
-    write(store, now, {NAME: b"first"})
-    assert (tmp_path / ".aiter/memory/tasks.md").read_bytes() == b"first"
-
-
 def test_without_commit_nothing_happens(store: Store, workspace: Path, tree, now: datetime) -> None:
     """What was only planned, or broke off, leaves every file as it was."""
     before = tree(workspace)
@@ -84,26 +54,6 @@ def test_another_base_is_a_conflict(store: Store, workspace: Path, tree, now: da
     assert caught.value.code == "document.conflict"
     assert caught.value.details["files"] == [".aiter/memory/tasks.md"]
     assert tree(workspace) == before
-
-
-def test_a_file_that_went_is_a_conflict(store: Store, tasks: Path, now: datetime) -> None:
-    """Writing or removing a file that somebody removed meanwhile is a conflict, not a resurrection."""
-    base = tasks.read_bytes()
-    tasks.unlink()
-    with pytest.raises(ConflictError):
-        write(store, now, {NAME: b"new"}, base=base)
-    with pytest.raises(ConflictError):
-        attempt(store, now, (NAME, base, None))
-    assert not tasks.exists()
-
-
-def test_two_writers_on_one_base(store: Store, workspace: Path, tasks: Path, now: datetime) -> None:
-    """Of two that started from the same bytes the second is told."""
-    base = store.read(NAME).base
-    write(Store(workspace / ".aiter", state=PrivateState(None, workspace)), now, {NAME: b"theirs"})
-    with pytest.raises(ConflictError):
-        write(store, now, {NAME: b"ours"}, base=base)
-    assert tasks.read_bytes() == b"theirs"
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o664, 0o750])
