@@ -17,7 +17,6 @@ from .document.model import parse, updated
 from .errors import ConflictError, MemdeckError, UsageError
 from .files import MEMORY_FILES
 from .files.edit import Edit, refuse_unwritable, secrets_in
-from .files.merging import merge_file
 from .files.refs import RefTrace
 from .files.snapshot import Folder, Snapshot, Views, WrittenFiles, ref_of
 from .files.templates import template_files
@@ -401,6 +400,8 @@ class Workspace:
                 current = base
             elif ours.dump() != base.dump():
                 refuse_unwritable(name, current)
+            from .files.merging import merge_file  # only where the files moved on
+
             merged = merge_file(name, base, ours, current)
             kept = tuple(f"{one.entry or one.section}: {one.why}" for one in merged.kept)
             return Edit({name: merged.document}, said, kept=kept)

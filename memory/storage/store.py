@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from threading import get_ident
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from memory.document import Document, Entry
 from memory.errors import BusyError, MemdeckError, RefusedError
@@ -21,10 +21,11 @@ from .lock import HELD, NAME, Lock
 from .log.history import History
 from .own_folders import PrivateState, WorkFolder
 from .protection import LateBytes, late_bytes, probe
-from .review.gate import pass_or_hold
-from .review.proposals import Proposals
 from .safe_open import Stored, check_path
 from .transaction import Options, Transaction
+
+if TYPE_CHECKING:
+    from .review.proposals import Proposals
 
 
 class Store:
@@ -180,10 +181,14 @@ class SharedLog:
     @cached_property
     def proposals(self) -> Proposals:
         """The changes by agents that wait for a person's review."""
+        from .review.proposals import Proposals  # only for agents, and for a person's review
+
         return Proposals(self.state.folder)
 
     def review(self, store: Store, change: Change) -> None:
         """Return if an agent may make a change of a store at once; errors as `pass_or_hold`."""
+        from .review.gate import pass_or_hold
+
         pass_or_hold(change, store.prefix, self)
 
     def close(self) -> None:

@@ -14,7 +14,6 @@ from memory.document.lines import split_lines
 from memory.errors import UsageError
 from memory.files.dress import with_items
 from memory.files.edit import Edit, entry_of_text, started_document
-from memory.files.merging import merge_changed_entry
 from memory.files.refs import short
 
 from .model import (
@@ -92,6 +91,8 @@ def edit_entry(
     if lines is not None:
         new = new.with_body(_changed_body(new, lines))
     if base is not None:
+        from memory.files.merging import merge_changed_entry  # only where another writer came between
+
         new = merge_changed_entry(base, new, entry.entry, entry.title)
     return _replaced(entry, new)
 

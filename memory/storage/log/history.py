@@ -21,10 +21,11 @@ from memory.storage.changes import OUTSIDE, SERIES, Change, ChangeRecord, FileCh
 
 from . import rows
 from .log import ChangeLog
-from .merging import FileConflict, MergedChange, Take, merge_change
 
 if TYPE_CHECKING:
     from memory.storage.store import Store
+
+    from .merging import FileConflict, MergedChange, Take
 
 
 REVERT, REDO = "revert", "redo"
@@ -171,6 +172,8 @@ class History(ChangeLog):
 
         ConflictError `change.nothing_removed` where it removed none; other errors as `revert`.
         """
+        from .merging import merge_change  # most processes only record
+
         record = self._revertible(change_id)
         if record.actor != OUTSIDE:
             raise ConflictError("change.nothing_removed", f"change {record.id} was made with memdeck", "revert it")
@@ -319,6 +322,8 @@ class History(ChangeLog):
         back: bool,
     ) -> MergedChange:
         """Return what taking a change back, or bringing it back, would write."""
+        from .merging import merge_change
+
         # A file that comes back has the mode with which it went: by this change, or by the one that took it back.
         gone_by = record.id if back else record.undone_by
         modes: dict[str, int] = {}
