@@ -8,7 +8,6 @@ future, and questions to a log are about the past.
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
@@ -189,7 +188,7 @@ class _Reader:
             return self._end_of(found[2], 1 if found[1] else 0), rest
         if month is None or found[1]:
             return None
-        last = self._year_of(lambda year: date(year, month, monthrange(year, month)[1]))
+        last = self._year_of(lambda year: date(year, month, last_day(year, month)))
         return last, rest
 
     def _end_of(self, period: str, ahead: int) -> date:
@@ -355,7 +354,12 @@ def month_number(word: str) -> int | None:
     return next((number for number, name in enumerate(MONTHS, 1) if name.startswith(word)), None)
 
 
+def last_day(year: int, month: int) -> int:
+    """Return the number of the last day of a month."""
+    return 31 if month == 12 else (date(year, month + 1, 1) - timedelta(days=1)).day
+
+
 def _months_on(day: date, months: int) -> date:
     """Return the same day `months` later; where that month is too short, its last day."""
     years, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    return date(years, month + 1, min(day.day, monthrange(years, month + 1)[1]))
+    return date(years, month + 1, min(day.day, last_day(years, month + 1)))

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memory.errors import UsageError
 
-from .blocks import scan_blocks
-
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
@@ -226,6 +224,8 @@ def _careful(data: bytes, begin: int, end: int) -> tuple[int, int, bool]:
             yield match.group(1).decode("utf-8", "surrogateescape")
             position = match.end()
 
+    from .blocks import scan_blocks  # few texts need it
+
     found = scan_blocks(lines())
     if found.heading is None:
         return -1, 0, found.open
@@ -340,6 +340,8 @@ def hidden_lines(body: str) -> tuple[bool, ...]:
     lines = [line for line, _ in split_lines(body)]
     if not may_hide(body):
         return (False,) * len(lines)
+    from .blocks import scan_blocks
+
     hidden: list[bool] = []
     while len(hidden) < len(lines):
         hidden.extend(scan_blocks(lines[len(hidden) :]).hidden)

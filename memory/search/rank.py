@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from calendar import monthrange
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
-from memory.base.dates import MONTHS, month_number
+from memory.base.dates import MONTHS, last_day, month_number
 from memory.base.words import terms
 
 from .needs import Need, needs_of, rarity
@@ -73,7 +72,7 @@ class Days(NamedTuple):
         entry = date.fromordinal(number + _EPOCH)
         for year in (self.year,) if self.year else (entry.year - 1, entry.year):
             month = self.month or 12
-            longest = monthrange(year, month)[1]
+            longest = last_day(year, month)
             if self.day > longest:
                 continue
             first, last = date(year, self.month or 1, self.day or 1), date(year, month, self.day or longest)

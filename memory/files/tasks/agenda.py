@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from calendar import monthrange
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import TYPE_CHECKING, Literal
 
 from memory.base.cron import BadCron, next_runs
+from memory.base.dates import last_day
 
 from .values import moment_or_none, read_due
 
@@ -184,7 +184,7 @@ def _place(occasion: Occasion) -> tuple[date, bool, time]:
 
 def month_bounds(day: date) -> tuple[date, date]:
     """Return the first and the last day of a day's month."""
-    return day.replace(day=1), day.replace(day=monthrange(day.year, day.month)[1])
+    return day.replace(day=1), day.replace(day=last_day(day.year, day.month))
 
 
 def month_of(day: date, months: int = 0) -> date:
