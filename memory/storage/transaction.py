@@ -426,9 +426,9 @@ class Transaction:
         try:
             for path in folders:
                 os.close(fsio.open_folder(path.split("/"), self._store.workspace, made))
-            for step, following in zip(steps, (*steps[1:], None), strict=True):
+            for number, step in enumerate(steps, 1):
                 step.apply()
-                if following is None or _sync_between(step, following):
+                if number == len(steps) or _sync_between(step, steps[number]):
                     self._sync([step.folder])
             self._sync([places.stage])
             for step in steps:
