@@ -79,7 +79,7 @@ def make_state(root: Path, count: int) -> None:
         (root / f"part{number}").mkdir()
         (root / f"part{number}" / "main.py").write_text("x = 1\n")
     store = Workspace(root, state_home=None).system("state").store
-    bundles.init(store, lambda: analyse(root, now=NOW), actor="bench", now=NOW)
+    bundles.init(store, analyse(root), actor="bench", now=NOW)
     state = json.loads((root / STATE).read_bytes())
     bundle = state["bundle"]
     bundle["gotchas"] = [_gotcha(words, number) for number in range(30)]

@@ -50,7 +50,7 @@ def _made(root: Path, sessions: list[list[str]]) -> ProjectState:
     """Make the state of a project, import its sessions, and recall them one by one."""
     system: ProjectState = Workspace(root, state_home=None).system("state")
     store = system.store
-    bundles.init(store, lambda: analyse(root, now=NOW), actor="bench", now=NOW)
+    bundles.init(store, analyse(root), actor="bench", now=NOW)
     folder = root.parent / f"{root.name}-sessions"
     folder.mkdir(exist_ok=True)
     add_source(store, "claude-local", str(folder), name="mine", home=None, folder="/", actor="bench", now=NOW)

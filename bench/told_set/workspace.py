@@ -416,7 +416,7 @@ def make_workspace(root: Path, state_home: Path, home: Path) -> Workspace:
 
 def _add_state(workspace: Workspace, root: Path) -> None:
     store = system_of(workspace, "state", ProjectState).store
-    bundles.init(store, lambda: analyse(root, now=NOW), actor=PEOPLE, now=NOW)
+    bundles.init(store, analyse(root), actor=PEOPLE, now=NOW)
     parts = {
         "gotchas": [dict(zip(("title", "symptom", "cause", "correctPath"), one, strict=True)) for one in GOTCHAS],
         "next-steps": [dict(zip(("title", "why", "start", "done"), one, strict=True)) for one in STEPS],

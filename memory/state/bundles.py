@@ -64,15 +64,9 @@ def existing(store: StateStore) -> list[str]:
 
 
 def init(
-    store: StateStore,
-    analysed: Callable[[], Json],
-    *,
-    provider: str = PROVIDERS[1],
-    actor: str,
-    now: datetime,
-    force: bool = False,
+    store: StateStore, bundle: Json, *, provider: str = PROVIDERS[1], actor: str, now: datetime, force: bool = False
 ) -> StateChange:
-    """Make the project state from the analysis of the repository (`analysed`, a bundle).
+    """Make the project state from the analysis of the repository, a bundle.
 
     RefusedError `state.exists`, with the list, where any of its files exist. With `force` these are archived first,
     readable settings and sources are kept, and ids continue; files of a person where projections go are refused even
@@ -83,13 +77,9 @@ def init(
     refuse_foreign(store.files.read)
     found = existing(store)
     if found and not force:
-        raise RefusedError(
-            "state.exists",
-            f"there is {', '.join(found)} already",
-            f"{_renewal(store)}`memdeck state init --force` puts it into the archive and begins again",
-            files=found,
-        )
-    bundle = analysed()
+        renewal = "" if _unreadable(lambda: store.memory().state) else "`memdeck state update` renews it; "
+        hint = f"{renewal}`memdeck state init --force` puts it into the archive and begins again"
+        raise RefusedError("state.exists", f"there is {', '.join(found)} already", hint, files=found)
 
     def build(writing: StateWriting) -> StateChange:
         memory, read = writing.memory, writing.transaction.read
@@ -111,11 +101,6 @@ def _committed(writing: StateWriting, summary: str, state: Json, archived: str |
     return StateChange(writing.commit(summary), state, summary, archived)
 
 
-def _renewal(store: StateStore) -> str:
-    """Return the advice to update, for a state that an update can read."""
-    return "" if _unreadable(lambda: store.memory().state) else "`memdeck state update` renews it; "
-
-
 def _archive_all(writing: StateWriting) -> str:
     """Plan that everything that exists goes into a batch; the caller replaces the files themselves."""
     memory, read = writing.memory, writing.transaction.read
@@ -135,14 +120,12 @@ def _unreadable(read: Callable[[], object]) -> bool:
     return False
 
 
-def update(store: StateStore, analysed: Callable[[], Json], *, actor: str, now: datetime) -> StateChange:
-    """Renew the bundle from the present repository; what recall and people added stays (see `take_in`),
+def update(store: StateStore, fresh: Json, *, actor: str, now: datetime) -> StateChange:
+    """Renew the bundle from a new analysis of the repository; what recall and people added stays (see `take_in`),
     except paths that are gone.
 
     Adds one event and one checkpoint, even where nothing changed.
     """
-    _ = store.memory().state  # Its errors are raised before the repository is analysed.
-    fresh = analysed()
 
     def build(writing: StateWriting) -> StateChange:
         state = writing.memory.state

@@ -31,6 +31,7 @@ from .files.config import setting
 from .files.json_text import canonical
 from .files.model import KEYS, SIGNALS, plural
 from .files.store import StateStore
+from .git import top_of
 from .projections.files import render_projections
 from .query import ask
 from .recall.grouping import EventGroup
@@ -57,15 +58,15 @@ _dry_run = option("--dry-run", is_flag=True, help="Only say what would be done."
 _yes = option("--yes", is_flag=True, help="Do it without asking.")
 
 
-def _system(context: Context, workspace: Workspace | None = None) -> ProjectState:
+def _system(context: Context) -> ProjectState:
     """Return the project state of the workspace, with the person's decisions about what it may run."""
     try:
-        system = system_of(workspace or context.workspace, "state", ProjectState)
+        system = system_of(context.workspace, "state", ProjectState)
     except MemdeckError as error:
         if error.code == "workspace.not_found":
             error.hint = "`memdeck state init` makes the state of the project here"
         raise
-    if not context.safe and workspace is None:
+    if not context.safe:
         system.entrust(context.trust, context.environ)
     return system
 
@@ -94,16 +95,9 @@ def init(context: Context, provider: str, force: bool) -> Result:
         raise UsageError("workspace.no_folder", f"{context.folder!r} is not a folder", "name a folder")
     places = state_home(context.environ), home(context.environ)
     workspace = context.opened(Workspace(Path(_root_of(folder)), state_home=places[0], home=places[1]))
-    store = _system(context, workspace).store
-    done = bundles.init(
-        store,
-        lambda: analyse(store.root, now=context.now),
-        provider=provider,
-        actor=context.actor,
-        now=context.now,
-        force=force,
-    )
-    return _written(context, done)
+    store = system_of(workspace, "state", ProjectState).store
+    who: Any = {"actor": context.actor, "now": context.now}
+    return _written(context, bundles.init(store, analyse(store.root), provider=provider, force=force, **who))
 
 
 def _root_of(folder: str) -> str:
@@ -111,9 +105,7 @@ def _root_of(folder: str) -> str:
 
     A workspace above the repository is another one: the state belongs to the repository.
     """
-    around = (str(one) for one in (Path(folder), *Path(folder).parents))
-    repository = next((one for one in around if os.path.lexists(os.path.join(one, ".git"))), None)
-    known = workspace_of(folder)
+    repository, known = top_of(folder), workspace_of(folder)
     if known is None or (repository is not None and not f"{known}/".startswith(repository.rstrip("/") + "/")):
         return repository or folder
     return known
@@ -126,12 +118,12 @@ def _written(context: Context, done: StateChange) -> Result:
         yield paint.line(done.summary)
         if done.change is None:
             return
-        bundle, maintenance = done.state["bundle"], done.state["maintenance"]
+        bundle, point = done.state["bundle"], done.state["maintenance"]["latestCheckpointId"]
         if done.archived is not None:
             yield paint.line(f"the former state is in {done.archived}")
         yield paint.line(bundle["project"]["summary"])
         yield from (paint.line(one) for one in bundle["currentFocus"]["currentState"] if one == FOREIGN)
-        yield f"{maintenance['latestCheckpointId']}, bundle {done.state['bundleHash'][:12]}"
+        yield f"{point}, bundle {done.state['bundleHash'][:12]}"
         yield paint.line(f"docs/agent-memory/README.md shows it, {bundle['project']['recommendedEntryFile']} names it")
 
     return Result(done.json, lines)
@@ -141,8 +133,7 @@ def _written(context: Context, done: StateChange) -> Result:
 def update(context: Context) -> Result:
     """Renew the state from the repository as it is; the work of recalls and people in it stays."""
     store = _store(context)
-    done = bundles.update(store, lambda: analyse(store.root, now=context.now), actor=context.actor, now=context.now)
-    return _written(context, done)
+    return _written(context, bundles.update(store, analyse(store.root), actor=context.actor, now=context.now))
 
 
 @under(state, "status", serves="look", examples=("memdeck state status",))
@@ -207,20 +198,9 @@ def show(context: Context, section: str | None) -> Result:
     return Result(lambda: document, lines)
 
 
-@under(
-    state,
-    "edit",
-    serves="change",
-    examples=("memdeck state edit gotchas", "memdeck state edit next-steps --json steps.json"),
-)
+@under(state, "edit", serves="change", examples=("memdeck state edit next-steps --json steps.json",))
 @argument("section")
-@option(
-    "--json",
-    "source",
-    type=Content("state.edit"),
-    metavar="FILE|-",
-    help="Take the section from this file, or from stdin.",
-)
+@option("--json", "source", type=Content("state.edit"), metavar="FILE|-", help="Take it from this file, or from stdin.")
 def edit(context: Context, section: str, source: SentFile | None) -> Result:
     """Edit a section of the bundle as JSON in $EDITOR; it is checked before anything is written.
 
@@ -279,12 +259,7 @@ def events(context: Context, limit: int) -> Result:
     return listing("events", lambda: found, lambda paint: paint.columns(shown))
 
 
-@under(
-    state,
-    "diff",
-    serves="look",
-    examples=("memdeck state diff chk-000001 chk-000004", "memdeck state diff chk-000004 state"),
-)
+@under(state, "diff", serves="look", examples=("memdeck state diff chk-000004 state",))
 @argument("before", metavar="A")
 @argument("after", metavar="B")
 def diff(context: Context, before: str, after: str) -> Result:
@@ -314,9 +289,7 @@ def _diff_lines(paint: Paint, sections: Iterable[SectionDiff], most: int = 0) ->
 # -- what events say, and their sources ---------------------------------------------------------------------------
 
 
-@under(
-    state, "recall", serves="change", examples=("memdeck state recall", "memdeck state recall --section gotchas --yes")
-)
+@under(state, "recall", serves="change", examples=("memdeck state recall --section gotchas --yes",))
 @option("--source", metavar="S", help="Which events: all, local or imports (default: the settings').")
 @option("--section", metavar="S", help="Change one section only (default: the settings').")
 @option("--policy", metavar="P", help="balanced, imports-only, local-only or project-map-protected.")
@@ -436,7 +409,7 @@ def sources(context: Context) -> Result:
     """List the sources, and how their last sync ended."""
     found = _store(context).memory().sources
     keys = ("id", "type", "lastSyncStatus", "lastImportedCount", "path")
-    rows = ([f"{one[key]:,}" if key == "lastImportedCount" else one[key] for key in keys] for one in found)
+    rows = ([str(one[key]) for key in keys] for one in found)
     return listing("sources", lambda: found, lambda paint: paint.columns(rows, empty=_NO_SOURCES))
 
 
@@ -566,9 +539,7 @@ def prune(context: Context, dry_run: bool) -> Result:
     return Result(lambda: {"dry_run": dry_run, **done.json()}, lines)
 
 
-@under(
-    state, "config", serves="change", examples=("memdeck state config", "memdeck state config retention.enabled false")
-)
+@under(state, "config", serves="change", examples=("memdeck state config retention.enabled false",))
 @argument("key", required=False)
 @argument("value", required=False)
 def config(context: Context, key: str | None, value: str | None) -> Result:

@@ -141,7 +141,7 @@ def _make(scratch: Path, now: datetime) -> None:
     store = workspace.system("state").store
     who, first = "human", now - timedelta(days=12)
     _put(workspace, {path: text.encode() for path, text in FILES.items()}, first)
-    bundles.init(store, lambda: analyse(scratch, now=first), actor=who, now=first)
+    bundles.init(store, analyse(scratch), actor=who, now=first)
     for number, (name, hours, asked, said) in enumerate(_SESSIONS):
         at = now - timedelta(hours=hours)
         _put(workspace, {f"{SOURCE}/{name}.jsonl": _session(at, asked, said)}, at)

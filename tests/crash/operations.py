@@ -234,7 +234,7 @@ def _stated(place: Place) -> None:
     place.state.mkdir()
     (place.shop / "README.md").write_text("# Shop\n\nA shop that sells tea to people who like it.\n")
     store = place.project()
-    bundles.init(store, lambda: analyse(place.shop, now=NOW), actor="cli", now=NOW)
+    bundles.init(store, analyse(place.shop), actor="cli", now=NOW)
     store.files.history.close()
     line = (place.shop / EVENTS).read_bytes()
     line = line.replace(b"evt-000001", b"evt-000002").replace(b"agent-memory.local", b"other")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from datetime import datetime
 from typing import Any
 
 from memory.base.words import content_words, stem
@@ -37,13 +36,12 @@ _NOTHING = f"{NO_FOCUS}; `memdeck state status` shows the last commits."
 _MOST_PROBLEMS = 8
 
 
-def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
+def analyse(root: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the bundle of the repository at `root`, in the shape of a state file; none of its strings is blank.
 
     The same files and commits give the same bundle. Nothing of the repository is run; a file that cannot be read is
     left out and reported as a known risk.
     """
-    del now
     return _Repository(Tree(root)).bundle()
 
 

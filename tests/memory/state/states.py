@@ -38,7 +38,7 @@ class Repository:
         (self.root / "shop" / "cache.py").write_text("x = 1\n")
         self.at = NOW
         self.open()
-        bundles.init(self.store, self.analysed, actor=ACTOR, now=self.at)
+        bundles.init(self.store, self.analysed(), actor=ACTOR, now=self.at)
 
     def open(self) -> None:
         """Open the workspace as another process would."""
@@ -63,7 +63,7 @@ class Repository:
 
     def analysed(self) -> dict[str, Any]:
         """Return what the repository says."""
-        return analyse(self.root, now=self.at)
+        return analyse(self.root)
 
     def later(self, **span: float) -> datetime:
         """Let time go by, a minute unless it is said, and return the time."""
@@ -72,7 +72,7 @@ class Repository:
 
     def update(self) -> bundles.StateChange:
         """Renew the state."""
-        return bundles.update(self.store, self.analysed, actor=ACTOR, now=self.later())
+        return bundles.update(self.store, self.analysed(), actor=ACTOR, now=self.later())
 
     def path(self, path: str) -> Path:
         """Return the place of a file of the workspace."""

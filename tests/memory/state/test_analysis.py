@@ -67,7 +67,7 @@ def write(files: dict[str, str], folder: Path) -> Path:
 
 def sound(root: Path) -> dict[str, Any]:
     """Return the bundle of a repository, which has the shape of the format and names only what exists."""
-    bundle = analyse(root, now=NOW)
+    bundle = analyse(root)
     assert schema.faults_of("bundle", bundle) == []
     assert [path for path in bundle_paths(bundle) if not (root / path).exists()] == []
     assert "\n" not in repr(bundle).replace("\\\\n", "")
@@ -86,7 +86,7 @@ def test_written_memory_changes_nothing(tmp_path: Path) -> None:
     entry.write_bytes(put_block(entry.read_bytes(), render_block("0" * 64)))
     (root / ".agent-memory").mkdir()
     (root / ".agent-memory" / "state.json").write_text("{}")
-    assert analyse(root, now=datetime(2030, 1, 1, tzinfo=UTC)) == bundle
+    assert analyse(root) == bundle
 
 
 def test_own_repository() -> None:
@@ -268,4 +268,4 @@ def test_tree_cost(tmp_path: Path) -> None:
             (folder / f"a{number}.py").write_text('"""A part."""\n')
         return root
 
-    assert_in_proportion(make, lambda root: analyse(root, now=NOW), 150)
+    assert_in_proportion(make, lambda root: analyse(root), 150)

@@ -138,7 +138,7 @@ def test_init_never_wipes(repository: Repository) -> None:
     """Where anything is there, init says what, and changes nothing."""
     before = {path: path.read_bytes() for path in sorted(repository.root.rglob("*")) if path.is_file()}
     with pytest.raises(RefusedError) as caught:
-        bundles.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later())
+        bundles.init(repository.store, repository.analysed(), actor=ACTOR, now=repository.later())
     assert caught.value.code == "state.exists"
     assert caught.value.details["files"] == [STATE, EVENTS, SOURCES, CONFIG, CHECKPOINTS]
     assert before == {path: path.read_bytes() for path in sorted(repository.root.rglob("*")) if path.is_file()}
@@ -150,7 +150,7 @@ def test_force_archives_first(repository: Repository) -> None:
     repository.set("recall.policy", "local-only")
     events, state = repository.path(EVENTS).read_bytes(), repository.path(STATE).read_bytes()
     sources, config = repository.path(SOURCES).read_bytes(), repository.path(CONFIG).read_bytes()
-    made = bundles.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
+    made = bundles.init(repository.store, repository.analysed(), actor=ACTOR, now=repository.later(), force=True)
     assert made.archived is not None
     assert repository.path(f"{made.archived}/events.jsonl").read_bytes() == events
     assert repository.path(f"{made.archived}/state.json").read_bytes() == state
@@ -166,7 +166,7 @@ def test_force_archives_many_checkpoints(repository: Repository) -> None:
     one = repository.json(f"{CHECKPOINTS}/chk-000001.json")
     for number in range(2, 452):
         repository.put(f"{CHECKPOINTS}/{checkpoint_id(number)}.json", {**one, "id": checkpoint_id(number)})
-    bundles.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
+    bundles.init(repository.store, repository.analysed(), actor=ACTOR, now=repository.later(), force=True)
     kept = sorted(path.name for path in repository.path(ARCHIVE).glob("*/checkpoints/*.json"))
     assert kept == [f"{checkpoint_id(number)}.json" for number in range(1, 452)]
     assert repository.memory.checkpoint_ids == ("chk-000452",)
@@ -180,7 +180,7 @@ def test_ids_are_never_given_again(repository: Repository) -> None:
     repository.put(STATE, state)
     repository.path(EVENTS).write_bytes(b"")
     assert repository.memory.highest_event() == 1_000_004
-    assert bundles.update(repository.store, repository.analysed, actor=ACTOR, now=repository.later()).change
+    assert bundles.update(repository.store, repository.analysed(), actor=ACTOR, now=repository.later()).change
     assert repository.memory.events[0]["id"] == "evt-1000005"
 
 
@@ -282,7 +282,7 @@ def test_an_older_schema_is_not_read_and_init_rebuilds(repository: Repository) -
         _ = repository.memory.state
     assert caught.value.code == "state.schema"
     assert "state:schema" in repository.codes()
-    made = bundles.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
+    made = bundles.init(repository.store, repository.analysed(), actor=ACTOR, now=repository.later(), force=True)
     assert repository.path(f"{made.archived}/state.json").read_bytes() == old
     assert repository.json()["schemaVersion"] == 2
     assert f"version=3 bundleHash={repository.json()['bundleHash']} " in view.read_text()

@@ -268,7 +268,7 @@ def test_undo_brings_a_prune_back(repository: Repository) -> None:
 def test_a_batch_that_was_undone_is_no_damage(repository: Repository) -> None:
     """Undo leaves empty folders of a batch behind, which hold nothing that could be wrong."""
     repository.recall()
-    bundles.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
+    bundles.init(repository.store, repository.analysed(), actor=ACTOR, now=repository.later(), force=True)
     repository.workspace.undo(actor=ACTOR, now=repository.later())
     repository.path(f"{ARCHIVE}/repair-20240116T100000000Z/damaged/inner").mkdir(parents=True)
     assert repository.memory.batches == ()
