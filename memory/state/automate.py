@@ -2,70 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
-from memory.maintenance.report import Gone, RuleReport
-from memory.storage import Change
+from memory.maintenance.report import Gone, Report, RuleReport
 
 from .files.model import FOLDER, Json, plural
-from .files.store import StateStore
-from .recall.recall import Engine, apply, preview, scope_of_recall
+from .recall.recall import apply, preview, scope_of_recall
 from .retention import prune
 from .sources import sync
+
+if TYPE_CHECKING:
+    from memory.storage import Change
+
+    from .system import ProjectState
 
 
 @dataclass(slots=True)
 class Cycle:
-    """One cycle by `automation.*` and `retention.*`: what it works with, then its rules, changes and warnings.
+    """One cycle by `automation.*` and `retention.*`. A dry run syncs nothing and writes nothing."""
 
-    `refusal` returns why a source must not be read, "" where it may be. A dry run syncs nothing and writes nothing.
-    """
-
-    store: StateStore
-    home: Path | None
+    system: ProjectState
     actor: str
     now: datetime
-    refusal: Callable[[Json], str]
-    dry_run: bool = False
-    engine: Engine | None = None
-    rules: list[RuleReport] = field(default_factory=list)
-    changes: list[Change] = field(default_factory=list)
+    dry_run: bool
+    changes: list[Change | None] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
-    def run(self) -> None:
-        """Run the steps; one that fails does not stop the others.
+    def report(self) -> Report:
+        """Run the steps and return what they did; one that fails does not stop the others.
 
         Errors of the settings and of the state are raised, because no step can run without them.
         """
-        memory = self.store.memory()
+        memory = self.system.store.memory()
         settings, _ = memory.config["automation"], memory.state
+        rules: list[RuleReport] = []
         for name, step in (("sync", self._sync), ("recall", self._recall), ("prune", self._prune)):
             try:
-                self.rules += step(settings)
+                rules += step(settings)
             except MemdeckError as error:
-                self.rules.append(said(name, f"failed: {error.message}"))
+                rules.append(said(name, f"failed: {error.message}"))
+        done = [change.id for change in self.changes if change is not None]
+        warnings = tuple(f"project state: {words}" for words in self.warnings)
+        return Report(self.dry_run, self.now, tuple(rules), warnings, change=done[-1] if done else None)
 
     def _sync(self, settings: Json) -> Iterator[RuleReport]:
         if not settings["importSyncBeforeRecall"]:
             yield said("sync", "off: automation.importSyncBeforeRecall is false")
             return
-        wanted = []
-        for source in self.store.memory().sources:
+        store, wanted = self.system.store, []
+        for source in store.memory().sources:
             if settings["provider"] in ("auto", source["type"].partition("-")[0]):
-                why = self.refusal(source)
-                wanted += [] if why else [source["id"]]
-                self.warnings += [f"{source['id']}: {why}"] if why else []
+                if why := self.system.unattended.refusal(source):
+                    self.warnings.append(f"{source['id']}: {why}")
+                else:
+                    wanted.append(source["id"])
         if not wanted:
             yield said("sync", f"no source of {settings['provider']} to read")
         elif self.dry_run:
             yield said("sync", f"would read {plural(len(wanted), 'source')}", acts=True)
         else:
-            done = sync(self.store, wanted, home=self.home, actor=self.actor, now=self.now, quiet=True)
-            self.changes += [] if done.change is None else [done.change]
+            done = sync(store, wanted, home=self.system.home, actor=self.actor, now=self.now, quiet=True)
+            self.changes.append(done.change)
             for one in done.results:
                 self.warnings += [f"{one.source}: {words}" for words in (*one.failed, *one.warnings)]
                 words = f"failed: {one.text()} ({one.failed[0]})" if one.failed else one.text()
@@ -75,18 +76,18 @@ class Cycle:
         if not settings["autoRecall"]:
             yield said("recall", "off: automation.autoRecall is false")
             return
-        memory = self.store.memory()
-        shown = preview(memory, scope_of_recall(memory.config), None if self.dry_run else self.engine)
+        store = self.system.store
+        memory = store.memory()
+        shown = preview(memory, scope_of_recall(memory.config), None if self.dry_run else self.system.engine())
         self.warnings += [shown.note] if shown.note else []
         words = f"{plural(len(shown.events), 'event')}: {shown.digest.text()}"
         if shown.events and not self.dry_run:
-            done = apply(self.store, shown, actor=self.actor, now=self.now)
-            self.changes += [] if done.change is None else [done.change]
+            self.changes.append(apply(store, shown, actor=self.actor, now=self.now).change)
         planned = f"would recall {words}" if self.dry_run else words
         yield said("recall", planned if shown.events else "no event waits", acts=bool(shown.events))
 
     def _prune(self, _settings: Json) -> Iterator[RuleReport]:
-        done = prune(self.store, actor=self.actor, now=self.now, dry_run=self.dry_run)
+        done = prune(self.system.store, actor=self.actor, now=self.now, dry_run=self.dry_run)
         self.changes += done.changes
         self.warnings += done.warnings
         words = f"would take {done.text()}" if self.dry_run and done.any else done.text()
@@ -96,8 +97,7 @@ class Cycle:
         where = ", ".join(done.archived) or "the archive"
         moves = [Gone(f"state#{one['id']}", one["summary"], where, one["createdAt"][:10]) for one in done.events]
         moves += [Gone(None, name, where) for name in done.checkpoints]
-        nouns = [noun for noun, gone in (("event", done.events), ("checkpoint", done.checkpoints)) if gone]
-        what, count = (" or ".join(nouns), "archived"), len(moves)
+        what, count = ("event or checkpoint", "archived"), len(moves)
         yield RuleReport("prune-project-state", FOLDER, count, 0, count, 0, tuple(moves), (), what, words)
 
 

@@ -40,17 +40,15 @@ _ABOUT_THE_MODE = re.compile(
     r"|problems?|breaks?|careful|avoid|watch|out|changes?|changed|new|recent(?:ly)?|latest|last|unreleased|now|project"
     r"|repository|repo|here|should|worked|working|going|on|happened|do|we|i|there|any|comes?|about|it|this|know)\b"
 )
-_WEIGHTS: dict[Mode, dict[str, float]] = {
-    "answer": {"event": 0.9, "checkpoint": 0.5},
-    "changes": {"event": 1.1, "checkpoint": 0.9},
-    "next": {"event": 0.8, "checkpoint": 0.4},
-    "traps": {"event": 0.8, "checkpoint": 0.4},
-}
+_WEIGHTS: dict[tuple[Mode, str], float] = {
+    ("answer", "event"): 0.9, ("answer", "checkpoint"): 0.5, ("changes", "event"): 1.1, ("changes", "checkpoint"): 0.9,
+    ("next", "event"): 0.8, ("next", "checkpoint"): 0.4, ("traps", "event"): 0.8, ("traps", "checkpoint"): 0.4,
+}  # fmt: skip
 """The weight of the score of an item, by mode and kind; 1 by default."""
-_MEANT, _FACT = 1.5, 1.2
-"""The weight of an item that is meant for the mode, and of the project and its commands against its parts."""
-_PLACE, _WHERE = 1.4, re.compile(r"\s*where\b", re.IGNORECASE)
-"""The weight of a place in a question about where something is."""
+_MEANT, _FACT, _PLACE = 1.5, 1.2, 1.4
+"""The weight of an item that is meant for the mode, of the project and its commands against its parts, and of a place
+in a question about where something is.
+"""
 _LEAST = 0.6
 """The share of the question that an item must have which has its words only in what it is asked for by."""
 _ASKED_FOR = {
@@ -62,11 +60,13 @@ _ASKED_FOR = {
 }
 """The words by which people ask for a command, by its kind."""
 _NOTES = (
-    (re.compile(r"(?:Runs on|Needs|Requires|Uses the|Targets|Compiles for)\b.*\d"),
+    *((f"{kind.capitalize()}: ", asked) for kind, asked in _ASKED_FOR.items()),
+    (r"(?:Runs on|Needs|Requires|Uses the|Targets|Compiles for)\b.*\d",
      "which version is supported, versions, minimum required version, edition, requirement, language version"),
-    (re.compile(r"Continuous integration"), "which CI is used, continuous integration, pipeline, workflow"),
-    (re.compile(r"Uses [A-Z].* and "), "which languages, ecosystems"),
-    (re.compile(r"Further packages"), "which packages, other packages of the workspace, monorepo"),
+    ("Continuous integration", "which CI is used, continuous integration, pipeline, workflow"),
+    ("Uses [A-Z].* and ", "which languages, ecosystems"),
+    ("Further packages", "which packages, other packages of the workspace, monorepo"),
+    ("", "architecture, design"),
 )  # fmt: skip
 """The words by which people ask for a note of the analysis, by its beginning."""
 _FACTS = (
@@ -97,7 +97,6 @@ _SIGNALS: tuple[tuple[str, Mode | None], ...] = (
     ("nextStepHints", "next"),
     ("validationObservations", None),
 )
-_NOTED_COMMAND = re.compile(r"(Test|Lint|Types|Format|Build): ")
 
 
 class QueryItem(NamedTuple):
@@ -182,17 +181,14 @@ def ask(memory: StateFiles, question: str, *, mode: str | None = None, scope: st
         said = f"The last commits: {'; '.join(f'“{subject}”' for subject in work.subjects)}."
         items.append(QueryItem("commits", "bundle", "commits", "git log", ".git", "commits", said, mode="changes"))
     hits = _hits(items, question, chosen)
-    if not hits:
-        why = f"nothing in the scope {scope} is about it; mode {chosen}"
-        return QueryAnswer(question, chosen, scope, False, NOT_ENOUGH, why, ())
-    quoted: dict[str, str] = {}
-    for hit in hits:
-        # A checkpoint may repeat the bundle: the first item that says it is cited.
-        quoted.setdefault(hit.item.said, f"{hit.item.said} [{hit.item.id}, {hit.item.file}]")
-    best = hits[0]
-    held = f"has {', '.join(best.words)}" if best.words else "is what the question asks for"
-    why = f"{best.item.place} {held}; mode {chosen}"
-    return QueryAnswer(question, chosen, scope, True, "\n".join(list(quoted.values())[:_QUOTED]), why, hits)
+    # A checkpoint may repeat the bundle: the first item that says it is cited.
+    quoted = {hit.item.said: f"{hit.item.said} [{hit.item.id}, {hit.item.file}]" for hit in reversed(hits)}
+    answer = "\n".join(list(reversed(quoted.values()))[:_QUOTED]) or NOT_ENOUGH
+    why = f"nothing in the scope {scope} is about it"
+    if hits:
+        held = f"has {', '.join(hits[0].words)}" if hits[0].words else "is what the question asks for"
+        why = f"{hits[0].item.place} {held}"
+    return QueryAnswer(question, chosen, scope, bool(hits), answer, f"{why}; mode {chosen}", hits)
 
 
 def mode_of(question: str) -> Mode:
@@ -219,8 +215,9 @@ def _hits(items: list[QueryItem], question: str, mode: Mode) -> tuple[QueryHit, 
 
 def _weight(item: QueryItem, mode: Mode, question: str) -> float:
     meant = _MEANT if item.mode == mode else _FACT if item.category in ("project", "command", "program") else 1.0
-    place = _PLACE if _WHERE.match(question) and item.category in ("path", "module", "entrypoint", "program") else 1.0
-    return _WEIGHTS[mode].get(item.kind, 1.0) * meant * place
+    where = question.lstrip().lower().startswith("where")
+    place = _PLACE if where and item.category in ("path", "module", "entrypoint", "program") else 1.0
+    return _WEIGHTS.get((mode, item.kind), 1.0) * meant * place
 
 
 def _says(item: QueryItem, words: Sequence[str]) -> bool:
@@ -272,18 +269,19 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
         yield item(f"command-{number + 1}", "command", f"validationCommands[{number}]", asked, said, one["label"])
     mode: Mode | None
     for kind, key, names, mode in _ENTRIES:
-        for number, one in enumerate(bundle[key]):
+        for number, one in enumerate(bundle[key], 1):
             told = [text for name in names if (text := one[name]) not in (NOT_SAID, "-") and "Noted in " not in text]
-            said = ": ".join([one["title"], *told[:1]])
-            rest = "\n".join(told[1:])
-            yield item(f"{kind}-{number + 1}", kind, f"{key}.{one['title']}", one["title"], said, rest, mode)
+            said, rest = ": ".join([one["title"], *told[:1]]), "\n".join(told[1:])
+            yield item(f"{kind}-{number}", kind, f"{key}.{one['title']}", one["title"], said, rest, mode)
     for where, kind, category, asked, said, mode in _LISTS:
         section, _, key = where.partition(".")
         for number, one in enumerate(bundle[section][key]):
             values = {"text": one} if isinstance(one, str) else one
-            words, text = asked.format_map(values) or _asked_of_note(one), said.format_map(values)
-            named = _NOTED_COMMAND.match(text) if kind == "note" else "`: The " in text and kind == "entrypoint"
-            part = ("command" if kind == "note" else "program") if named else category
+            words, text = asked.format_map(values), said.format_map(values)
+            part = "program" if kind == "entrypoint" and "`: The " in text else category
+            if kind == "note":
+                words = next(words for start, words in _NOTES if re.match(start, text))
+                part = "command" if words in _ASKED_FOR.values() else category
             # What a change log says of its last release is older than the last commits.
             meant = None if text.startswith("The newest section of `") else mode
             yield item(f"{kind}-{number + 1}", part, f"{where}[{number}]", words, text, mode=meant)
@@ -302,26 +300,13 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
         yield item("validation", "focus", "currentFocus.validationSnapshot", asked, said)
 
 
-def _asked_of_note(note: str) -> str:
-    """Return the words by which people ask for a note of the analysis."""
-    command = _NOTED_COMMAND.match(note)
-    if command:
-        return _ASKED_FOR[command[1].lower()]
-    return next((words for start, words in _NOTES if start.match(note)), "architecture, design")
-
-
 def _of_checkpoint(checkpoint: Json) -> QueryItem:
-    bundle = checkpoint["bundle"]
-    focus = bundle["currentFocus"]
-    lines = [focus["summary"], *focus["currentState"]]
+    bundle, name, said = checkpoint["bundle"], checkpoint["id"], checkpoint["summary"]
+    lines = [bundle["currentFocus"]["summary"], *bundle["currentFocus"]["currentState"]]
     lines += [f"{one['title']}: {one['cause']}" for one in bundle["gotchas"]]
     lines += [f"{one['title']}: {one['start']}" for one in bundle["nextSteps"]]
-    name = checkpoint["id"]
-    return QueryItem(
-        name, "checkpoint", "checkpoint", f"checkpoint:{name}", checkpoint_path(name), "checkpoint",
-        checkpoint["summary"],
-        "\n".join(lines), checkpoint["createdAt"],
-    )  # fmt: skip
+    place, file, text, created = f"checkpoint:{name}", checkpoint_path(name), "\n".join(lines), checkpoint["createdAt"]
+    return QueryItem(name, "checkpoint", "checkpoint", place, file, "checkpoint", said, text, created)
 
 
 def _of_event(event: Json) -> Iterator[QueryItem]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -73,13 +72,10 @@ class ProjectState(System):
         return any(os.path.lexists(root / place) for place in places)
 
     def files(self) -> Iterable[str]:
-        """Yield the files of the format (without checkpoints and archive, which no one edits), projections and entry
+        """Return the files of the format (without checkpoints and archive, which no one edits), projections and entry
         file.
         """
-        yield from _FILES
-        yield from _VIEWS
-        if (entry := self._entry()) is not None:
-            yield entry
+        return (*_FILES, *_VIEWS, *filter(None, [self._entry()]))
 
     def _entry(self) -> str | None:
         try:
@@ -133,14 +129,10 @@ class ProjectState(System):
 
     def status(self, now: datetime) -> Mapping[str, object]:
         """Return what `state status` reports; MemdeckError if the state or its events cannot be read."""
-        status = Status(self.store.memory(), now)
-        counts = {
-            "events": status.totals["all"],
-            "unrecalled": status.unrecalled["all"],
-            "checkpoints": status.checkpoints,
-            "sources": len(status.sources),
-        }
-        return {"counts": counts, **{key: value for key, value in status.json().items() if key != "groups"}}
+        status = Status(self.store.memory(), now).json()
+        events = {"events": status["events"]["all"], "unrecalled": status["unrecalled"]["all"]}
+        counts = {**events, "checkpoints": status["checkpoints"], "sources": len(status["sources"])}
+        return {"counts": counts, **{key: value for key, value in status.items() if key != "groups"}}
 
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
         """Yield how many checkpoints and events there are, and what `state status` recommends next."""
@@ -171,42 +163,27 @@ class ProjectState(System):
 
     def doctor_lines(self) -> Iterable[Advice]:
         """Yield the listed sources that are not read automatically on this machine."""
-        try:
-            sources = self.store.memory().sources
-        except MemdeckError:
-            return
-        for source in sources:
+        for source in self.store.memory().sources:
             if why := self.unattended.refusal(source):
                 words, _, advice = why.partition("; ")
                 yield Advice(f"the source {source['id']} is not read by itself: {words}", advice)
-
-    # -- maintenance ----------------------------------------------------------------------------------------------
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
         """Run a cycle of the automation, at most one in `automation.intervalMinutes` unless `force`.
 
         Every step is in the report. If the cycle cannot run, the report has a warning: it stops no other system.
         """
-        begun = time.perf_counter()
         try:
-            report = self._cycle(now, actor, dry_run=dry_run, force=force)
+            minutes = self.store.memory().config["automation"]["intervalMinutes"]
+            if not force and not self.unattended.is_due(now, minutes):
+                rule = said("automate", f"the last cycle was less than {minutes} minutes ago")
+                return Report(dry_run, now, (rule,))
+            report = Cycle(self, actor, now, dry_run).report()
         except MemdeckError as error:
-            report = Report(dry_run, now, (), (f"project state: {error}",))
-        return report._replace(duration_ms=round((time.perf_counter() - begun) * 1000, 1))
-
-    def _cycle(self, now: datetime, actor: str, *, dry_run: bool, force: bool) -> Report:
-        memory = self.store.memory()
-        minutes = memory.config["automation"]["intervalMinutes"]
-        if not force and not self.unattended.is_due(now, minutes):
-            return Report(dry_run, now, (said("automate", f"the last cycle was less than {minutes} minutes ago"),))
-        engine = None if dry_run else self.engine()
-        cycle = Cycle(self.store, self.home, actor, now, self.unattended.refusal, dry_run, engine)
-        cycle.run()
+            return Report(dry_run, now, (), (f"project state: {error}",))
         if not dry_run:
             self.unattended.ran(now)
-        change = cycle.changes[-1].id if cycle.changes else None
-        warnings = tuple(f"project state: {words}" for words in cycle.warnings)
-        return Report(dry_run, now, tuple(cycle.rules), warnings, change=change)
+        return report
 
     # -- what the pane asks for, as outcomes of changes -------------------------------------------------------------
 
@@ -281,7 +258,7 @@ _SAYINGS = {
 
 def _sayings(values: Json) -> str:
     """Return the values of a gotcha or a next step, a line each, without those that were never stated."""
-    said = ((words, values.get(key)) for key, words in _SAYINGS.items())
+    said = [(words, values.get(key)) for key, words in _SAYINGS.items()]
     return "\n".join(f"{words}{value}" for words, value in said if value not in (None, "", "-", model.NOT_SAID))
 
 

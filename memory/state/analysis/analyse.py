@@ -25,6 +25,7 @@ _H1 = re.compile(r"<h1(?:\s[^<>]{0,300})?>(.{1,300}?)</h1>", re.DOTALL | re.IGNO
 _COMING = re.compile(r"version\W{1,20}(\d+\.\d+)[\d.]*(?:-dev|\.?dev\d|-SNAPSHOT)", re.IGNORECASE)
 """The version of a manifest that is not released yet."""
 _NAMED = re.compile(r"\S+ (?:is|are) ")
+_DESIGN = re.compile("architecture|design", re.IGNORECASE)
 _SUMMARY, _SHORT, _REPEATED = 400, 8, 0.7
 _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST = 12, 16, 9
 
@@ -126,52 +127,45 @@ class _Repository:
         return "There are no sources and no documents yet."
 
     def _entrypoints(self) -> list[dict[str, str]]:
-        """Return path and role of the entry points, those of the main package first."""
-        main = self.main
-        roles = dict(main.entries) if main is not None else {}
-        for project in self.projects:
-            for package in project.packages:
-                # The main files of other packages are found in the packages themselves.
-                programs = {
-                    path: role for path, role in package.entries.items() if role.startswith(("The com", "The pro"))
-                }
-                programs = {
-                    path: role for path, role in programs.items() if package is main or role not in roles.values()
-                }
-                roles = programs | roles if package is main else roles | programs
+        """Return path and role of the entry points: those of the main package, and the programs of the others."""
+        roles: dict[str, str] = {}
+        packages = [package for project in self.projects for package in project.packages]
+        for package in sorted(packages, key=lambda one: one is not self.main):
+            programs = {one: role for one, role in package.entries.items() if role.startswith(("The com", "The pro"))}
+            for path, role in (programs | package.entries if package is self.main else programs).items():
+                if role not in roles.values():
+                    roles.setdefault(path, role)
         return [{"path": path, "role": ended(role)} for path, role in list(roles.items())[:_MOST_ENTRYPOINTS]]
 
     def _key_paths(self, entrypoints: list[dict[str, str]]) -> list[str]:
         tree, source = self.tree, main_folder(self.tree, self.main)
-        paths = [*self.guides, *(path for project in self.projects for path in project.manifests[:2])]
-        paths += [path for path in tree.top_files() if path in ("Makefile", "justfile", "Taskfile.yml", "tox.ini")]
-        paths += [path for path, _ in ci_files(tree)[:1]]
-        paths += [entry["path"] for entry in entrypoints[:3]]
-        paths += [source] if source else []
-        paths += [folder for folder in tree.inner("") if is_test_folder(folder)][:2]
+        paths = [
+            *self.guides,
+            *(path for project in self.projects for path in project.manifests[:2]),
+            *(path for path in tree.top_files() if path in ("Makefile", "justfile", "Taskfile.yml", "tox.ini")),
+            *(path for path, _ in ci_files(tree)[:1]),
+            *(entry["path"] for entry in entrypoints[:3]),
+            *filter(None, [source]),
+            *[folder for folder in tree.inner("") if is_test_folder(folder)][:2],
+        ]
         paths = paths or [path for path in tree.files if is_document(path) or tree.is_work(path)][:_MOST_FIRST]
         return list(dict.fromkeys(paths))[:_MOST_KEY_PATHS]
 
     def _notes(self, known: set[str]) -> list[str]:
         found: list[str] = []
         for project in self.projects:
-            inner = [
-                f"`{package.name}`" for package in project.packages if package.folder and package.folder not in known
-            ]
-            if inner:
-                found.append(f"Further packages: {listed(inner, 12)}.")
+            inner = [f"`{one.name}`" for one in project.packages if one.folder and one.folder not in known]
+            found += [f"Further packages: {listed(inner, 12)}."] if inner else []
             found += project.versions
         if len(self.projects) > 1:
             found.append(f"Uses {' and '.join(project.ecosystem.name for project in self.projects)}.")
         found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in self.commands[2:]]
-        for path in _GUIDES:
-            if self.tree.has(path) and re.search(r"architecture|design", path, re.IGNORECASE):
-                said = opening_of(sections_of(self.tree.text(path)), _SUMMARY)
-                found += [f"{ended(said)} (`{path}`)"] if said else []
-        services: dict[str, str] = {}
-        for path, service in ci_files(self.tree):
-            services.setdefault(service, path)
-        return [*found, *(f"Continuous integration is {service}: `{path}`." for service, path in services.items())]
+        for path in self.guides:
+            said = opening_of(sections_of(self.tree.text(path)), _SUMMARY) if _DESIGN.search(path) else ""
+            found += [f"{ended(said)} (`{path}`)"] if said else []
+        services = {service: path for path, service in reversed(ci_files(self.tree))}
+        found += [f"Continuous integration is {service}: `{path}`." for service, path in services.items()]
+        return found
 
     def _first_files(self, entrypoints: list[dict[str, str]]) -> list[str]:
         """Return what to read first: the guides, entry points, the largest sources, and what changed most of late."""
@@ -194,34 +188,28 @@ class _Repository:
         coming = _COMING.search(" ".join(map(self.tree.text, manifests)))
         changes = unreleased(self.tree, self.folder, coming[1] if coming is not None else "")
         state = [FOREIGN] if is_foreign(self.tree.root) else []
-        summary = _NOTHING
+        said: list[str] = []
         if changes is None:
-            newest = newest_version(self.tree, self.folder)
-            state += [newest] if newest else []
+            state += filter(None, [newest_version(self.tree, self.folder)])
         else:
             where = f"`{changes.path}`, “{changes.title}”," if changes.title else f"`{changes.path}`"
-            summary = f"Work is on the next release: {where} lists the unreleased changes."
+            said.append(f"Work is on the next release: {where} lists the unreleased changes.")
             state += [ended(f"Not released yet: {change}") for change in changes.changes[:MOST_CHANGES]]
             if len(changes.changes) > MOST_CHANGES:
                 state.append(f"`{changes.path}` lists more unreleased changes.")
+        actions = [first_run(self.checks[0].text)] if self.checks else []
         if steps:
             file = steps[0]["start"].rpartition("in `")[2].partition("`")[0]
-            said = f"`{file}` lists the open steps, first “{steps[0]['title']}”."
-            summary = said if changes is None else f"{summary} {said}"
-        actions = [first_run(self.checks[0].text)] if self.checks else []
-        actions += [ended(f"Begin with “{steps[0]['title']}”")] if steps else []
+            said.append(f"`{file}` lists the open steps, first “{steps[0]['title']}”.")
+            actions.append(ended(f"Begin with “{steps[0]['title']}”"))
         if self.readme is None:
             actions.append("Write a README that says what the project is for.")
+        summary = NOT_RUN if self.checks else NO_COMMANDS
         return {
-            "summary": summary,
+            "summary": " ".join(said) or _NOTHING,
             "currentState": state,
             "knownRisks": _risks(self.tree, [one for project in self.projects for one in project.problems]),
-            "validationSnapshot": {
-                "status": "not-run",
-                "validatedAt": None,
-                "summary": NOT_RUN if self.checks else NO_COMMANDS,
-                "results": [],
-            },
+            "validationSnapshot": {"status": "not-run", "validatedAt": None, "summary": summary, "results": []},
             "suggestedNextActions": actions,
         }
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from itertools import product
 from typing import Any
 
 from memory.state.projections.markdown import one_line
@@ -43,22 +45,65 @@ class Package:
 
 @dataclass(slots=True)
 class Project:
-    """The content of the manifests of one ecosystem; `problems` name unreadable ones, with the reason."""
+    """The content of the manifests of one ecosystem; `problems` name unreadable ones, with the reason.
 
+    What a manifest says is read when it is asked for.
+    """
+
+    tree: Tree
     ecosystem: Ecosystem
-    manager: str
     manifests: list[str]
+    files: int
+    manager: str = ""
+    workspace: str = ""
     packages: list[Package] = field(default_factory=list)
     versions: list[str] = field(default_factory=list)
     scripts: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    workspace: str = ""
-    files: int = 0
+    _data: dict[str, Any] = field(default_factory=dict)
 
     @property
     def root(self) -> Package | None:
         """The package at the root, None where there is none."""
         return next((package for package in self.packages if not package.folder), None)
+
+    def value(self, path: str, place: Place) -> Any:
+        """Return the value at a place of a manifest, the list of all matches of a pattern; None where there is none."""
+        value = self._load(path)
+        if isinstance(place, re.Pattern):
+            return place.findall(value) if isinstance(value, str) else None
+        for key in place.split("."):
+            value = value.get(key) if isinstance(value, dict) else None
+        return value
+
+    def texts(self, path: str, place: Place) -> list[str]:
+        """Return the texts at a place of a manifest, each on one line."""
+        value = self.value(path, place)
+        found = value if isinstance(value, list) else [value]
+        return [one_line(one) for one in found if isinstance(one, str) and one.strip() and not _COMPUTED.search(one)]
+
+    def first(self, paths: list[str], *places: Place) -> str:
+        """Return the first text at any of the places, the manifests in order; "" where there is none."""
+        return next((text for path in paths for place in places for text in self.texts(path, place)), "")
+
+    def _load(self, path: str) -> Any:
+        """Return the object in a TOML or JSON file, the text of any other."""
+        if path in self._data:
+            return self._data[path]
+        text, form = self.tree.text(path), {"toml": "TOML", "json": "JSON"}.get(path.rpartition(".")[2], "")
+        value: object = _NOT_OF_PROJECT.sub("", _COMMENT.sub("", text)) if path.endswith(".xml") else text
+        if path.endswith("pnpm-workspace.yaml"):
+            value = re.split(r"^\w", text.partition("packages:")[2], maxsplit=1, flags=re.MULTILINE)[0]
+        if form:
+            try:
+                value = tomllib.loads(text) if form == "TOML" else json.loads(text)
+            except (ValueError, RecursionError, OverflowError):
+                value = None
+            if not isinstance(value, dict):
+                self.problems.append(f"`{path}` (not valid {form})")
+                value = {}
+        self._data[path] = value
+        return value
 
 
 def projects_of(tree: Tree) -> list[Project]:
@@ -73,55 +118,47 @@ def _look(tree: Tree, ecosystem: Ecosystem) -> Project | None:
     for pattern in ecosystem.manifests:
         for path in tree.files:
             folder, _, name = path.rpartition("/")
-            if fnmatch(name, pattern) and not is_aside(folder):
+            if fnmatch(name, pattern) and not is_aside(folder) and not (folder and ecosystem.name == "C"):
                 by_folder.setdefault(folder, []).append(path)
     files = sum(language_of(path) in ecosystem.languages for path in tree.sources())
-    if ecosystem.name == "C":
-        by_folder = {"": by_folder[""]} if "" in by_folder else {}
     if not by_folder or (ecosystem.name == "C" and not files):
         return None
     folders = sorted(by_folder, key=lambda one: one.split("/") if one else [])
-    top = folders[0]
-    manager = next(
-        manager for lock, manager in ecosystem.managers if not lock or tree.has(f"{top}/{lock}" if top else lock)
-    )
-    found = Project(ecosystem, manager, by_folder[top], files=files)
-    read = Manifests(tree, found)
+    top = f"{folders[0]}/".lstrip("/")
+    found = Project(tree, ecosystem, by_folder[folders[0]], files)
+    found.manager = next(manager for lock, manager in ecosystem.managers if not lock or tree.has(top + lock))
     if not top:
-        folders = _members(read, by_folder, folders)
-        named = read.text(by_folder[""], "packageManager").partition("@")[0].lower()
+        folders = _members(found, folders)
+        named = found.first(by_folder[""], "packageManager").partition("@")[0].lower()
         found.manager = next((one for one in ecosystem.run if one.lower() == named), found.manager)
     for folder in folders[:_MOST_PACKAGES]:
-        _add(read, folder, by_folder[folder])
+        _add(found, folder, by_folder[folder])
     if any(package.folder for package in found.packages):
         found.workspace = found.workspace or "several packages"
     for place, sentence in ecosystem.versions:
-        value = read.text([path for folder in folders[:3] for path in by_folder[folder]], place)
+        value = found.first([path for folder in folders[:3] for path in by_folder[folder]], place)
         start = sentence.partition("{")[0]
         if value and len(value) < 60 and "{" not in value and not any(one.startswith(start) for one in found.versions):
             found.versions.append(sentence.format(value))
-    for place in ecosystem.scripts:
-        for path in by_folder.get("", []):
-            found.scripts |= {key: _script(value) for key, value in read.table(path, place).items()}
+    for table in (found.value(path, place) for place in ecosystem.scripts for path in by_folder.get("", [])):
+        found.scripts |= {key: _script(value) for key, value in (table if isinstance(table, dict) else {}).items()}
     return found
 
 
-def _members(read: Manifests, by_folder: dict[str, list[str]], folders: list[str]) -> list[str]:
+def _members(project: Project, folders: list[str]) -> list[str]:
     """Return the root and the folders of the packages of its workspace; every folder where it names no patterns."""
     wanted: list[re.Pattern[str]] = []
     unwanted: list[re.Pattern[str]] = []
-    for place in read.project.ecosystem.members:
-        for path in by_folder[""]:
-            for pattern in read.values(path, place)[:_MOST_PATTERNS]:
-                plain = pattern.removeprefix("!").removeprefix("./").rstrip("/")
-                if plain and len(plain) < 200 and len(re.findall(r"\*+", plain)) < 4 and ".." not in plain.split("/"):
-                    no = pattern.startswith("!") or (isinstance(place, str) and place.endswith("exclude"))
-                    (unwanted if no else wanted).append(_glob(plain))
-    inner = [folder for folder in folders if folder]
+    for place, path in product(project.ecosystem.members, project.manifests):
+        for pattern in project.texts(path, place)[:_MOST_PATTERNS]:
+            plain = pattern.removeprefix("!").removeprefix("./").rstrip("/")
+            if plain and len(plain) < 200 and len(re.findall(r"\*+", plain)) < 4 and ".." not in plain.split("/"):
+                no = pattern.startswith("!") or (isinstance(place, str) and place.endswith("exclude"))
+                (unwanted if no else wanted).append(_glob(plain))
+    inner = [one for one in folders if one and not any(no.fullmatch(one) for no in unwanted)]
     if wanted:
         inner = [folder for folder in inner if any(one.fullmatch(folder) for one in wanted)]
-    inner = [folder for folder in inner if not any(one.fullmatch(folder) for one in unwanted)]
-    read.project.workspace = f"{read.project.manager} workspace" if wanted and inner else ""
+        project.workspace = f"{project.manager} workspace" if inner else ""
     return ["", *inner]
 
 
@@ -132,52 +169,55 @@ def _glob(pattern: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\\{([^{}]*)\\\}", lambda found: f"(?:{found[1].replace(',', '|')})", text))
 
 
-def _add(read: Manifests, folder: str, paths: list[str]) -> None:
+def _add(project: Project, folder: str, paths: list[str]) -> None:
     """Add the package in a folder, with its entry points; a manifest without a name makes no package."""
-    ecosystem = read.project.ecosystem
-    name = read.first(paths, ecosystem.names)
-    globs = [pattern for pattern in ecosystem.manifests if "*" in pattern]
-    if not name and any(fnmatch(paths[0].rpartition("/")[2], pattern) for pattern in globs):
-        name = paths[0].rpartition("/")[2].rpartition(".")[0]
+    ecosystem, file = project.ecosystem, paths[0].rpartition("/")[2]
+    name = project.first(paths, *ecosystem.names)
+    if not name and any("*" in pattern and fnmatch(file, pattern) for pattern in ecosystem.manifests):
+        name = file.rpartition(".")[0]
     name = name if name and len(name) <= 100 else folder.rpartition("/")[2]
-    if not name:
+    description = project.first(paths, *ecosystem.descriptions)
+    if not name or (folder and not description and not project.tree.sources(folder)):
         return
-    description = read.first(paths, ecosystem.descriptions)
     package = Package(folder, name, description)
-    if folder and not package.description and not read.tree.sources(folder):
-        return
-    read.project.packages.append(package)
-    top = f"{folder}/" if folder else ""
-    for place in ecosystem.tables:
-        for path in paths:
-            for command, target in read.targets(path, place, name):
-                file = _file_of(read.tree, top, target)
-                written = file and not is_generated(read.tree.text(file))
-                if written and command.isprintable() and len(command) < 60:
-                    package.entries.setdefault(file, f"The command `{command}`")
+    project.packages.append(package)
+    for place, path in product(ecosystem.tables, paths):
+        for command, target in _targets(project.value(path, place), name.rpartition("/")[2]):
+            found = _file_of(project.tree, f"{folder}/".lstrip("/"), target)
+            if found and not is_generated(project.tree.text(found)) and command.isprintable() and len(command) < 60:
+                package.entries.setdefault(found, f"The command `{command}`")
     for pattern, role in ecosystem.entries:
-        _enter(read, package, paths, pattern, role)
+        _enter(project, package, paths, pattern, role)
 
 
-def _enter(read: Manifests, package: Package, paths: list[str], pattern: str, role: str) -> None:
+def _targets(value: Any, short: str) -> Iterator[tuple[str, str]]:
+    """Yield the names and targets of a table of entry points: an object, a list, one path, or matches of a pattern."""
+    if isinstance(value, dict) and not isinstance(value.get("path"), str):
+        value = sorted(value.items())
+    for one in value[:20] if isinstance(value, list) else [value]:
+        if isinstance(one, dict):
+            yield str(one.get("name") or short), str(one.get("path") or "")
+        elif isinstance(one, tuple) and isinstance(one[1], str):
+            yield one[0], one[1]
+        elif isinstance(one, str):
+            yield one.rpartition("/")[2] if isinstance(value, list) else short, one
+
+
+def _enter(project: Project, package: Package, paths: list[str], pattern: str, role: str) -> None:
     """Add the files of a pattern to the entry points of a package, unless it has one in that role."""
-    top = f"{package.folder}/" if package.folder else ""
-    short = package.name.rpartition("/")[2]
-    main = (read.text(paths, "module") or read.text(paths, "main")).removeprefix("./") or "\n"
+    tree, top, short = project.tree, f"{package.folder}/".lstrip("/"), package.name.rpartition("/")[2]
+    main = project.first(paths, "module", "main").removeprefix("./") or "\n"
     module = short.replace("-", "_").lower()
     named = pattern.format(name=short, module=module, main=main)
-    for start in ("", "src/", "source/"):
-        path = f"{top}{start}{named}"
-        found = [path] if read.tree.has(path) else []
+    for path in (f"{top}{start}{named}" for start in ("", "src/", "source/")):
+        found = [path] if tree.has(path) else []
         if "*" in named:
             wanted = _glob(path)
-            found = [one for one in read.tree.below(package.folder) if wanted.fullmatch(one) and not is_aside(one)][:12]
+            found = [one for one in tree.below(package.folder) if wanted.fullmatch(one) and not is_aside(one)][:12]
         for file in found:
-            stem, folder = file.rpartition("/")[2].partition(".")[0], file.split("/")[-2] if "/" in file else ""
-            said = role.format(name=short, module=module, stem=stem, folder=folder)
-            if file in package.entries and said.startswith("What"):
-                package.entries[file] += f"; what{said[4:]}"
-            elif said not in package.entries.values():
+            folder, _, name = file.rpartition("/")
+            said = role.format(name=short, module=module, stem=name.partition(".")[0], folder=folder.rpartition("/")[2])
+            if said not in package.entries.values():
                 package.entries.setdefault(file, said)
 
 
@@ -199,77 +239,6 @@ def _script(value: object) -> str:
     if isinstance(value, list):
         value = " && ".join(one for one in value if isinstance(one, str))
     return one_line(value) if isinstance(value, str) else ""
-
-
-class Manifests:
-    """The contents of the manifests of a project; one that is broken is among the project's problems."""
-
-    def __init__(self, tree: Tree, project: Project) -> None:
-        """Nothing is read yet."""
-        self.tree, self.project = tree, project
-        self._data: dict[str, Any] = {}
-
-    def _load(self, path: str) -> Any:
-        """Return the object in a TOML or JSON file, the text of any other."""
-        if path not in self._data:
-            text = self.tree.text(path)
-            form = {"toml": "TOML", "json": "JSON"}.get(path.rpartition(".")[2], "")
-            value: object = _NOT_OF_PROJECT.sub("", _COMMENT.sub("", text)) if path.endswith(".xml") else text
-            if path.endswith("pnpm-workspace.yaml"):
-                value = re.split(r"^\w", text.partition("packages:")[2], maxsplit=1, flags=re.MULTILINE)[0]
-            if form:
-                try:
-                    value = tomllib.loads(text) if form == "TOML" else json.loads(text)
-                except (ValueError, RecursionError, OverflowError):
-                    value = None
-                if not isinstance(value, dict):
-                    self.project.problems.append(f"`{path}` (not valid {form})")
-                    value = {}
-            self._data[path] = value
-        return self._data[path]
-
-    def _at(self, path: str, place: Place) -> object:
-        value = self._load(path)
-        if isinstance(place, re.Pattern):
-            return place.findall(value) if isinstance(value, str) else None
-        for key in place.split("."):
-            value = value.get(key) if isinstance(value, dict) else None
-        return value
-
-    def values(self, path: str, place: Place) -> list[str]:
-        """Return the texts at a place of a manifest, each on one line."""
-        value = self._at(path, place)
-        found = value if isinstance(value, list) else [value]
-        return [one_line(one) for one in found if isinstance(one, str) and one.strip() and not _COMPUTED.search(one)]
-
-    def text(self, paths: list[str], place: Place) -> str:
-        """Return the first text at a place of any of the manifests, "" where there is none."""
-        return next((value for path in paths for value in self.values(path, place)), "")
-
-    def first(self, paths: list[str], places: tuple[Place, ...]) -> str:
-        """Return the first text at any of the places, the manifests in order."""
-        return next((value for path in paths for place in places for value in self.values(path, place)), "")
-
-    def table(self, path: str, place: str) -> dict[str, Any]:
-        """Return the object at a place, an empty one where there is none."""
-        value = self._at(path, place)
-        return value if isinstance(value, dict) else {}
-
-    def targets(self, path: str, place: Place, name: str) -> list[tuple[str, str]]:
-        """Return the names and targets of a table of entry points: an object, a list of them, or one path."""
-        value = self._at(path, place)
-        if isinstance(place, re.Pattern):
-            return [(found[0], found[1]) for found in value or ()] if isinstance(value, list) else []
-        short = name.rpartition("/")[2]
-        if isinstance(value, dict) and not isinstance(value.get("path"), str):
-            return [(key, one) for key, one in sorted(value.items())[:20] if isinstance(one, str)]
-        found = []
-        for one in value[:20] if isinstance(value, list) else [value]:
-            if isinstance(one, dict):
-                found.append((str(one.get("name") or short), str(one.get("path") or "")))
-            elif isinstance(one, str):
-                found.append((one.rpartition("/")[2] if isinstance(value, list) else short, one))
-        return found
 
 
 def main_package(tree: Tree, project: Project) -> Package | None:

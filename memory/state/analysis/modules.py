@@ -6,6 +6,7 @@ A part is described in its own words, in those of a guide, else by its largest f
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from .documents import capital, cut, ended, first_sentence, listed, opening_of, plain, sections_of
 from .manifests import Package, Project, main_package
@@ -17,7 +18,6 @@ _FEW, _SMALL = 6, 2
 _MAIN_PART = 0.8
 _FLAT = 8
 """How many files of a source folder without folders are parts of their own."""
-_HEADERS = (".h", ".hh", ".hpp", ".hxx")
 
 
 def modules_of(tree: Tree, projects: list[Project]) -> list[dict[str, str]]:
@@ -34,38 +34,43 @@ def modules_of(tree: Tree, projects: list[Project]) -> list[dict[str, str]]:
             packages.setdefault(one.folder, one)
     source = main_folder(tree, main)
     parts = _parts(tree, source, packages)
-    if source and not any(source == one or source.startswith(f"{one}/") for one in packages):
+    if source and not _is_in(source, packages):
         parts.insert(0, source)
     room = max(MOST_MODULES - len(packages), MOST_MODULES // 2)
     paths = [*list(packages)[: MOST_MODULES - min(len(parts), room // 2)], *parts]
     if main is not None and not (main.folder or source):
         # The package at the root is the main one: its own folder comes before the other packages.
         paths = [*(one for one in ("lib", "src", "app") if tree.sources(one)), *parts, *paths]
-    others = [one for one in tree.inner("") if not is_aside(one) and tree.sources(one)]
-    outer = [one for one in others if not any(path == one or path.startswith(f"{one}/") for path in [*paths, source])]
+    outer = [one for one in tree.inner("") if not is_aside(one) and tree.sources(one)]
+    outer = [one for one in outer if not any(_is_in(path, [one]) for path in [*paths, source])]
     outer.sort(key=lambda one: (-_size(tree, one), one))
     tests = [one for one in tree.inner("") if is_test_folder(one) and tree.below(one)]
     told = told_of(tree)
     chosen = list(dict.fromkeys([*paths, *outer, *tests]))[:MOST_MODULES]
-    return [_module(tree, path, packages.get(path), main, told) for path in chosen]
+    return [_module(tree, path, packages.get(path), main, told.get(path, "")) for path in chosen]
 
 
-def _module(
-    tree: Tree, path: str, package: Package | None, main: Package | None, told: dict[str, str]
-) -> dict[str, str]:
+def _is_in(path: str, folders: Iterable[str]) -> bool:
+    return any(path == one or path.startswith(f"{one}/") for one in folders)
+
+
+def _module(tree: Tree, path: str, package: Package | None, main: Package | None, told: str) -> dict[str, str]:
     name = package.name if package is not None else path.rpartition("/")[2]
     if tree.has(path):
-        said = next((said for one in _pair(tree, path) if (said := header(tree, one))), "")
-        own = main is not None and path.rpartition("/")[2].partition(".")[0] in ("main", "index", "lib")
-        return {"name": main.name if own and main else name, "path": path, "responsibility": ended(said)}
+        own = main is not None and name.partition(".")[0] in ("main", "index", "lib")
+        return {
+            "name": main.name if own and main else name,
+            "path": path,
+            "responsibility": ended(_described(tree, path)),
+        }
     description = package.description if package is not None else ""
-    return {"name": name, "path": path, "responsibility": responsibility(tree, path, description, told.get(path, ""))}
+    return {"name": name, "path": path, "responsibility": responsibility(tree, path, description, told)}
 
 
-def _pair(tree: Tree, path: str) -> list[str]:
-    """Return the header of a C source and the source itself; a header describes it better."""
-    stem = path.rpartition(".")[0]
-    return [one for end in _HEADERS if tree.has(one := stem + end) and one != path] + [path]
+def _described(tree: Tree, path: str) -> str:
+    """Return the description at the top of a source file; of one in C that of its header, if that has one."""
+    above = path.rpartition(".")[0] + ".h"
+    return (header(tree, above) if tree.has(above) else "") or header(tree, path)
 
 
 def _size(tree: Tree, folder: str) -> int:
@@ -82,28 +87,21 @@ def main_folder(tree: Tree, main: Package | None) -> str:
         folder = best
 
 
-def _parts(tree: Tree, folder: str, packages: dict[str, Package]) -> list[str]:
+def _parts(tree: Tree, folder: str, packages: Iterable[str]) -> list[str]:
     """Return the folders in the main source folder, the largest first; in a flat one, its files that say what they are.
 
     What is at the root of a repository counts only with the files there, its folders are found by themselves.
     """
     inner = [one for one in tree.inner(folder) if tree.sources(one) and not is_aside(one)]
-    inner = [one for one in inner if not any(path == one or path.startswith(f"{one}/") for path in packages)]
+    inner = [one for one in inner if not any(_is_in(path, [one]) for path in packages)]
     if len(inner) > _FEW:
         inner = [one for one in inner if len(tree.sources(one)) >= _SMALL]
     if len(inner) >= 3:
         return sorted(inner, key=lambda one: (-_size(tree, one), one))
     files = [path for path in tree.folders.get(folder, []) if tree.is_work(path) and not path.endswith("__init__.py")]
-    files = [path for path in files if not (path.endswith(_HEADERS) and len(_twins(tree, path)) > 1)]
+    files = [path for path in files if not (path.endswith(".h") and tree.has(path.removesuffix("h") + "c"))]
     files.sort(key=lambda path: (-tree.files[path], path))
-    return (
-        inner + [path for path in files if any(len(header(tree, one).split()) > 2 for one in _pair(tree, path))][:_FLAT]
-    )
-
-
-def _twins(tree: Tree, path: str) -> list[str]:
-    stem = path.rpartition(".")[0]
-    return [one for one in tree.folders[path.rpartition("/")[0]] if one.rpartition(".")[0] == stem]
+    return inner + [path for path in files if len(_described(tree, path).split()) > 2][:_FLAT]
 
 
 _DOCSTRING = re.compile(
@@ -125,6 +123,7 @@ _LEGAL = re.compile(
     r"|shellcheck|warnings?\b|please |the author\b|bug reports",
     re.IGNORECASE,
 )
+_NO_HEADER = re.compile(r"[#=-]|(?:import|const|do not|on|if|when) |note", re.IGNORECASE)
 _MOST_COMMENTS = 4
 _HEADS = ("__init__.py", "lib.rs", "main.rs", "mod.rs", "doc.go", "package-info.java", "index.ts", "index.js",
           "index.mjs", "main.ts", "main.js", "main.go")  # fmt: skip
@@ -203,15 +202,8 @@ def header(tree: Tree, path: str) -> str:
         found = found if re.match(r"\s*(?:Package|Command|Program|\w+ is)\b", found) else ""
     else:
         found = _first_comment(text) if language_of(path) is not None else ""
-    for paragraph in re.split(r"\n[ \t]*\n", _TAG.sub("", _JAVADOC.sub(r"\1", found))):
-        said = plain(paragraph)
-        if (
-            len(said.split()) >= 2
-            and "http" not in said
-            and not said.lower().startswith(
-                ("#", "=", "-", "import ", "const ", "do not ", "on ", "if ", "when ", "note")
-            )
-        ):
+    for said in map(plain, re.split(r"\n[ \t]*\n", _TAG.sub("", _JAVADOC.sub(r"\1", found)))):
+        if len(said.split()) >= 2 and "http" not in said and not _NO_HEADER.match(said):
             return "" if _LEGAL.search(said[:300]) else first_sentence(said).rstrip(":")
     return ""
 

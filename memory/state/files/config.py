@@ -93,18 +93,13 @@ def read_config(data: bytes) -> Json:
     written = load(data, CONFIG, "state.config.json")
     if faults := config_faults(written):
         line = line_of(data, faults[0].where.rpartition(".")[2])
-        raise ConfigError(
-            "state.config.schema", f"{CONFIG}:{line}: {first_of(faults)}", "mend it there", file=CONFIG, line=line
-        )
-    return _filled(DEFAULTS, written)
-
-
-def _filled(defaults: Json, written: Json) -> Json:
-    filled = {**copy.deepcopy(defaults), **written}
-    for key, default in defaults.items():
-        if isinstance(default, dict):
-            filled[key] = _filled(default, written.get(key, {}))
-    return filled
+        words = f"{CONFIG}:{line}: {first_of(faults)}"
+        raise ConfigError("state.config.schema", words, "mend it there", file=CONFIG, line=line)
+    settings: Json = copy.deepcopy(written)
+    for key, value in {**_flat(DEFAULTS), **_flat(written)}.items():
+        if key in _SETTINGS:
+            _put(settings, key, value)
+    return settings
 
 
 def setting(config: Json, key: str) -> Any:

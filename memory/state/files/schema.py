@@ -6,7 +6,7 @@ Keys unknown to the format are left alone, because another tool may have written
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -90,8 +90,7 @@ A kind is a shape, a choice or a value; `?` allows null, `*` makes a list of any
 list that is not empty.
 """
 
-CHOICES: dict[str, tuple[Any, ...]] = {
-    "version": (SCHEMA_VERSION,),
+CHOICES: dict[str, tuple[str, ...]] = {
     "validated": ("not-run", "passed", "failed", "mixed"),
     "ended": ("passed", "failed", "unavailable"),
     "kind": ("tool_run", "imported_session"),
@@ -111,45 +110,31 @@ def stays_inside(path: str) -> bool:
     return not (path.startswith(("/", "~")) or "\0" in path or ".." in path.replace("\\", "/").split("/"))
 
 
+def _is_text(value: Any) -> bool:
+    if not isinstance(value, str) or not value.strip():
+        return False
+    return value.isascii() or value.encode(errors="ignore").decode() == value
+
+
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _is_unicode(text: str) -> bool:
-    return text.isascii() or text.encode(errors="ignore").decode() == text
-
-
-def _is_one(values: tuple[Any, ...], value: Any) -> bool:
-    return any(type(value) is type(one) and value == one for one in values)
-
-
-_Tests = tuple[tuple[Callable[[Any], object], str], ...]
-_TEXT: _Tests = (
-    (lambda value: isinstance(value, str), "is not a text"),
-    (str.strip, "is blank"),
-    (_is_unicode, "is not valid Unicode"),
-)
-_DAYS: _Tests = (
-    (_is_count, "is not a whole number from 0"),
-    (lambda value: value <= _LONGEST, f"is more than {_LONGEST:,}"),
-)
-VALUES: dict[str, _Tests] = {
-    "text": _TEXT,
-    "path": (*_TEXT, (stays_inside, "leads out of the workspace")),
-    "count": _DAYS[:1],
-    "days": _DAYS,
-    "minutes": ((lambda value: _is_count(value) and value > 0, "is not a whole number from 1"), *_DAYS),
-    "flag": ((lambda value: isinstance(value, bool), "is neither true nor false"),),
-    "hash": ((lambda value: isinstance(value, str) and _HASH.fullmatch(value), "is not a SHA-256 in 64 hex digits"),),
-    "time": ((moment, "is not a time such as 2026-01-31T12:00:00.000Z"),),
-    "event id": ((number_of, "is not the id of an event such as evt-000001"),),
-    "checkpoint id": ((partial(number_of, kind="chk"), "is not the id of a checkpoint such as chk-000001"),),
-    **{
-        kind: ((partial(_is_one, values), f"is none of {', '.join(map(str, values))}"),)
-        for kind, values in CHOICES.items()
-    },
+VALUES: dict[str, tuple[Callable[[Any], object], str]] = {
+    "text": (_is_text, "is no text, or blank"),
+    "path": (lambda value: _is_text(value) and stays_inside(value), "is no path in the workspace"),
+    "count": (_is_count, "is not a whole number from 0"),
+    "days": (lambda value: _is_count(value) and value <= _LONGEST, f"is not a whole number from 0 to {_LONGEST}"),
+    "minutes": (lambda value: _is_count(value) and 0 < value <= _LONGEST, "is not a whole number from 1"),
+    "version": (lambda value: isinstance(value, int) and value == SCHEMA_VERSION, f"is not {SCHEMA_VERSION}"),
+    "flag": (lambda value: isinstance(value, bool), "is neither true nor false"),
+    "hash": (lambda value: isinstance(value, str) and _HASH.fullmatch(value), "is not a SHA-256 in 64 hex digits"),
+    "time": (moment, "is not a time such as 2026-01-31T12:00:00.000Z"),
+    "event id": (number_of, "is not the id of an event such as evt-000001"),
+    "checkpoint id": (partial(number_of, kind="chk"), "is not the id of a checkpoint such as chk-000001"),
+    **{kind: (values.__contains__, f"is none of {', '.join(values)}") for kind, values in CHOICES.items()},
 }
-"""The kinds of plain values: the tests of each in order, and the fault of a value that fails one."""
+"""The kinds of plain values: the test of each, and the fault of a value that fails it."""
 
 
 @cache
@@ -159,42 +144,36 @@ def _parts(kind: str) -> tuple[str, str, int]:
     return name, sign, int(most or 0)
 
 
-def look(kind: str, value: Any, where: str, faults: Faults) -> None:
-    """Add the faults of a value of a kind to a list; `where` is its place."""
+def _look(kind: str, value: Any, where: str) -> Iterator[Fault]:
     name, sign, most = _parts(kind)
     if sign == "?" and value is None:
         return
     if sign in ("*", "+"):
         if not isinstance(value, list):
-            faults.append(Fault(where, "is not a list"))
+            yield Fault(where, "is not a list")
             return
-        if most and len(value) > most:
-            faults.append(Fault(where, f"has {len(value)} entries, at most {most} are allowed"))
-        if sign == "+" and not value:
-            faults.append(Fault(where, "is empty"))
+        if (most and len(value) > most) or (sign == "+" and not value):
+            yield Fault(where, f"has {len(value)} entries" + (f", at most {most} are allowed" if most else ""))
         for index, one in enumerate(value):
-            look(name, one, f"{where}[{index}]", faults)
+            yield from _look(name, one, f"{where}[{index}]")
     elif name in VALUES:
-        for fits, what in VALUES[name]:
-            if not fits(value):
-                faults.append(Fault(where, what))
-                return
+        fits, what = VALUES[name]
+        if not fits(value):
+            yield Fault(where, what)
     elif not isinstance(value, dict):
-        faults.append(Fault(where, "is not an object"))
+        yield Fault(where, "is not an object")
     else:
         prefix = f"{where}." if where else ""
         for key, inner in SHAPES[name].items():
             if key in value:
-                look(inner, value[key], prefix + key, faults)
+                yield from _look(inner, value[key], prefix + key)
             else:
-                faults.append(Fault(prefix + key, "is missing"))
+                yield Fault(prefix + key, "is missing")
 
 
 def faults_of(kind: str, value: Any, where: str = "") -> Faults:
-    """Return the faults of a value of a kind, empty where it has none."""
-    faults: Faults = []
-    look(kind, value, where, faults)
-    return faults
+    """Return the faults of a value of a kind, empty where it has none; `where` is its place."""
+    return list(_look(kind, value, where))
 
 
 def first_of(faults: Faults) -> str:

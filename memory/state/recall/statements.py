@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 from math import ceil
 from typing import NamedTuple
 
@@ -76,6 +77,7 @@ class Replaced(NamedTuple):
     earlier: str
 
 
+@lru_cache(maxsize=4096)
 def statement_of(text: str) -> Statement:
     """Return the statement of a text."""
     names = {name.strip().lower() for name in _NAME.findall(text)}
