@@ -10,7 +10,7 @@ from typing import Any
 
 from memory.errors import MemdeckError, UsageError
 from memory.operations import Content, Context, Group, SentFile, Whole, argument, option, under
-from memory.operations.result import PROBLEMS, SHOWN, Ask, Draft, Paint, Result, exported, first, listing
+from memory.operations.result import PROBLEMS, SHOWN, Ask, Draft, Paint, Result, exported, first, listing, said
 from memory.registry import workspace_of
 from memory.storage.own_folders import home, state_home
 from memory.systems import system_of
@@ -20,7 +20,6 @@ from . import bundles
 from .analysis import analyse
 from .analysis.analyse import FOREIGN
 from .bundles import StateChange, key_of
-from .checks.check import Finding
 from .checks.check import validate as findings_of
 from .checks.repair import plan_repair
 from .checks.repair import repair as mend
@@ -29,7 +28,7 @@ from .diff import SectionDiff
 from .files.config import KEYS as SETTINGS
 from .files.config import setting
 from .files.json_text import canonical
-from .files.model import KEYS, SIGNALS, plural
+from .files.model import KEYS, SIGNALS, Json, plural
 from .files.store import StateStore
 from .git import top_of
 from .projections.files import render_projections
@@ -174,9 +173,9 @@ def _group_lines(paint: Paint, groups: Sequence[EventGroup]) -> Iterator[str]:
     for one in groups[:SHOWN_GROUPS]:
         count = plural(len(one.events), "event")
         yield paint.line(f"{one.id}  {one.label}, {count}: {one.summary}", "  ")
-        signals = [plural(len(texts), SIGNALS[kind]) for kind, texts in one.signals.items() if texts]
-        if signals:
-            yield paint.line(", ".join(signals), "      ")
+        yield paint.line(
+            ", ".join(plural(len(texts), SIGNALS[kind]) for kind, texts in one.signals.items() if texts), "      "
+        )
     if len(groups) > SHOWN_GROUPS:
         yield f"  … {len(groups) - SHOWN_GROUPS:,} more"
 
@@ -231,13 +230,9 @@ def edit(context: Context, section: str, source: SentFile | None) -> Result:
 def export(context: Context, bundle: bool) -> Result:
     """Print the whole of it as one JSON document: state, events, checkpoints, sources and settings."""
     memory = _store(context).memory()
-    whole = {
-        "state": memory.state,
-        "events": list(memory.events),
-        "checkpoints": [memory.checkpoint(name) for name in memory.checkpoint_ids],
-        "sources": memory.sources,
-        "config": memory.config,
-    }
+    points = [memory.checkpoint(name) for name in memory.checkpoint_ids]
+    parts = {"events": list(memory.events), "sources": memory.sources, "config": memory.config}
+    whole = {"state": memory.state, "checkpoints": points, **parts}
     return exported(lambda: [canonical(memory.bundle)] if bundle else [canonical(whole), "\n"])
 
 
@@ -315,10 +310,8 @@ def recall(
     shown = preview(memory, scope, _system(context).engine())
     diff = not no_diff and (show_diff or memory.config["recall"]["preview"]["showDiffByDefault"])
     acts = bool(shown.events) and (shown.changes or shown.settles)
-    before = Result(
-        lambda: {**shown.json(diff=diff), "outcome": "preview" if acts else "nothing"},
-        lambda paint: _preview_lines(paint, shown, diff),
-    )
+    document = {**shown.json(diff=diff), "outcome": "preview" if acts else "nothing"}
+    before = Result(lambda: document, lambda paint: _preview_lines(paint, shown, diff))
 
     def done() -> Result:
         applied = apply(store, shown, actor=context.actor, now=context.now)
@@ -326,7 +319,7 @@ def recall(
         words = [] if applied.change is None else [applied.change.summary]
         if applied.outcome == "applied":
             words.append(f"{applied.state['maintenance']['latestCheckpointId']}; {_TAKES_BACK}")
-        return Result(lambda: applied.json(diff=diff), lambda paint: map(paint.line, words))
+        return said(applied.json(diff=diff), *words)
 
     question = "Apply it?" if shown.changes else "Move the cursor past these events?"
     return before.asking(Ask(question, done, "nothing is written; `--yes` applies it"), yes) if acts else before
@@ -347,7 +340,7 @@ def _preview_lines(paint: Paint, shown: RecallPreview, diff: bool) -> Iterator[s
     if not shown.changes:
         yield "the bundle stays as it is"
     for noun, verb, titles in shown.digest.titles():
-        yield from first(titles, lambda title, said=f"{noun} {verb}": paint.line(f"{said}: {title}", "  "))  # type: ignore[misc]
+        yield from first([f"{noun} {verb}: {title}" for title in titles], lambda words: paint.line(words, "  "))
     yield from first(shown.told(), lambda words: paint.notice(paint.line(words, "  ")))
     if shown.changes:
         yield f"changed sections: {', '.join(shown.digest.sections)}"
@@ -388,20 +381,11 @@ def query(context: Context, question: tuple[str, ...], mode: str | None, scope: 
 @option("--name", metavar="N", help="What the source is called (default: by its type and path).")
 def add(context: Context, kind: str, path: str, name: str | None) -> Result:
     """Add a source of sessions; `memdeck state sync` imports them."""
-    source, change = add_source(
-        _store(context),
-        kind,
-        path,
-        name=name,
-        home=home(context.environ),
-        folder=os.getcwd(),
-        actor=context.actor,
-        now=context.now,
-    )
+    places: Any = {"home": home(context.environ), "folder": os.getcwd(), "actor": context.actor, "now": context.now}
+    source, change = add_source(_store(context), kind, path, name=name, **places)
     _system(context).unattended.take([source], context.now)
     context.warn()
-    words = f"added {source['id']}: {source['path']}"
-    return Result(lambda: {"source": source, "change": change.id}, lambda paint: [paint.line(words)])
+    return said({"source": source, "change": change.id}, f"added {source['id']}: {source['path']}")
 
 
 @under(state, "sources", serves="look", examples=("memdeck state sources",))
@@ -429,19 +413,17 @@ def sync(context: Context, source: str | None, every: bool) -> Result:
     ids = [one["id"] for one in wanted]
     done = sync_now(store, ids, home=home(context.environ), actor=context.actor, now=context.now)
     context.warn()
-    document = {
-        "imported": done.imported,
-        "sources": [one.json() for one in done.results],
-        "change": None if done.change is None else done.change.id,
-    }
+    change = None if done.change is None else done.change.id
+    document = {"imported": done.imported, "sources": [one.json() for one in done.results], "change": change}
 
     def lines(paint: Paint) -> Iterator[str]:
         if not done.results:
             yield _NO_SOURCES
         for one in done.results:
             yield paint.line(one.text())
-            for words in (*one.failed[:SHOWN], *one.warnings[:SHOWN]):
-                yield paint.notice(paint.line(words, "    "))
+            yield from (
+                paint.notice(paint.line(words, "    ")) for words in (*one.failed[:SHOWN], *one.warnings[:SHOWN])
+            )
 
     return Result(lambda: document, lines, code=int(any(one.failed for one in done.results)))
 
@@ -465,60 +447,49 @@ def validate(context: Context, runs: bool, repair: bool, yes: bool) -> Result:
         results = run_validation(system.store.memory(), system.trust, context.environ)
         bundles.record_validation(system.store, results, actor=context.actor, now=context.now)
         context.warn()
-    found = findings_of(system.store.memory(), context.now)
-    counts = {said: sum(one.level == level for one in found) for level, said in _LEVELS.items()}
-
-    def lines(paint: Paint) -> Iterator[str]:
-        marks: dict[str, Callable[[str], str]] = {"fail": paint.alert, "warn": paint.notice, "pass": str}
-        yield from (marks[one.level](paint.line(f"{one.level.upper()} {_said(one)}")) for one in found)
-        yield ", ".join(f"{count} {what}" for what, count in counts.items())
-
-    return Result(
-        lambda: {"healthy": not counts["failed"], **counts, "findings": [one.json() for one in found]},
-        lines,
-        lambda: (one.json() for one in found),
-        code=PROBLEMS if counts["failed"] else 0,
-    )
+    return _findings(context, system.store, {}, ())
 
 
 _LEVELS = {"pass": "passed", "warn": "warned", "fail": "failed"}
 
 
-def _said(one: Finding) -> str:
-    return (
-        f"{one.code}: {one.message} ({one.file}:{one.line})" if one.line else f"{one.code}: {one.message} ({one.file})"
-    )
+def _findings(context: Context, store: StateStore, done: Json, said: Sequence[str]) -> Result:
+    """Return what the checks find now, after what was done; what passed is listed where nothing was."""
+    found = findings_of(store.memory(), context.now)
+    counts = {what: sum(one.level == level for one in found) for level, what in _LEVELS.items()}
+    document = {**done, "healthy": not counts["failed"], **counts, "findings": [one.json() for one in found]}
+
+    def lines(paint: Paint) -> Iterator[str]:
+        marks: dict[str, Callable[[str], str]] = {"fail": paint.alert, "warn": paint.notice, "pass": str}
+        yield from said
+        for one in found:
+            if one.level == "fail" or not said:
+                place = f"{one.file}:{one.line}" if one.line else one.file
+                yield marks[one.level](paint.line(f"{one.level.upper()} {one.code}: {one.message} ({place})"))
+        yield ", ".join(f"{count} {what}" for what, count in counts.items())
+
+    code = PROBLEMS if counts["failed"] else 0
+    return Result(lambda: document, lines, None if done else lambda: document["findings"], code=code)
 
 
 def _repair(context: Context, store: StateStore, yes: bool) -> Result:
     plan = plan_repair(store.memory(), context.now)
-
-    def failures() -> list[Finding]:
-        return [one for one in findings_of(store.memory(), context.now) if one.level == "fail"]
-
-    def result(change: str | None, said: Callable[[Paint], Iterator[str]], left: Sequence[Finding]) -> Result:
-        steps = [one._asdict() for one in plan.steps]
-        document = {"steps": steps, "left": [one.json() for one in left], "change": change}
-
-        def lines(paint: Paint) -> Iterator[str]:
-            yield from said(paint)
-            yield from first(left, lambda one: paint.notice(paint.line(f"not to be repaired: {_said(one)}")))
-
-        return Result(lambda: document, lines, code=PROBLEMS if left or (steps and not change) else 0)
-
-    def planned(paint: Paint) -> Iterator[str]:
-        yield from (paint.line(f"{step.file}: {step.action} ({step.why})") for step in plan.steps[:200])
-        if plan.aside:
-            yield f"damaged files that are kept in the archive: {len(plan.aside):,}"
+    steps = [one._asdict() for one in plan.steps]
+    if not steps:
+        return _findings(context, store, {"steps": [], "change": None}, ["nothing to repair"])
 
     def done() -> Result:
         change = mend(store, plan, actor=context.actor, now=context.now)
         context.warn()
-        return result(change.id, lambda paint: map(paint.line, (change.summary, _TAKES_BACK)), failures())
+        return _findings(context, store, {"steps": steps, "change": change.id}, [change.summary, _TAKES_BACK])
 
-    if not plan.steps:
-        return result(None, lambda _: iter(["nothing to repair"]), failures())
-    return result(None, planned, ()).asking(Ask("Repair it?", done, "nothing is written; `--yes` does it"), yes)
+    def lines(paint: Paint) -> Iterator[str]:
+        yield from (paint.line(f"{step.file}: {step.action} ({step.why})") for step in plan.steps[:200])
+        if plan.aside:
+            yield f"damaged files that are kept in the archive: {len(plan.aside):,}"
+
+    before = Result(lambda: {"steps": steps, "change": None}, lines, code=PROBLEMS)
+    return before.asking(Ask("Repair it?", done, "nothing is written; `--yes` does it"), yes)
 
 
 @under(state, "prune", serves="change", examples=("memdeck state prune --dry-run", "memdeck state prune"))
@@ -548,8 +519,7 @@ def config(context: Context, key: str | None, value: str | None) -> Result:
     if key is not None and value is not None:
         change = bundles.set_config(store, key, value, actor=context.actor, now=context.now)
         context.warn()
-        document = {"key": key, "value": setting(store.memory().config, key), "change": change.id}
-        return Result(lambda: document, lambda paint: [paint.line(change.summary)])
+        return said({"key": key, "value": setting(store.memory().config, key), "change": change.id}, change.summary)
     settings = store.memory().config
     found = {one: setting(settings, one) for one in ([key] if key is not None else SETTINGS)}
     rows = ((name, str(one).lower() if isinstance(one, bool) else str(one)) for name, one in found.items())

@@ -96,7 +96,7 @@ class ProjectState(System):
     def look(self) -> StateLook:
         """Return a snapshot; the same object as long as the files do not change."""
         memory = self.store.memory()
-        key: list[Any] = [*memory.checkpoint_names]
+        key: list[Any] = [*memory.checkpoint_ids]
         for path in _FILES:
             try:
                 # The store returns the same object as long as the file does not change.

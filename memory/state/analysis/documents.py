@@ -198,12 +198,11 @@ def first_sentence(text: str, most: int = 200) -> str:
 
 def some_sentences(text: str, most: int) -> str:
     """Return as many whole sentences as fit in `most` characters, at least the beginning of the first."""
-    taken = ""
-    for sentence in sentences(one_line(text)):
-        longer = f"{taken} {sentence}".strip()
-        if taken and len(longer) > most:
+    taken, *rest = sentences(one_line(text)) or [""]
+    for sentence in rest:
+        if len(taken) + 1 + len(sentence) > most:
             break
-        taken = longer
+        taken = f"{taken} {sentence}"
     return cut(taken, most)
 
 

@@ -272,10 +272,7 @@ class _Repair:
         if there and there[-1] == last["id"] and state["bundle"] == last["bundle"]:
             return there[-1]
         name = self.memory.next_checkpoint()
-        try:
-            self.memory.read(checkpoint_path(name))
-        except MemdeckError:  # a folder of checkpoints that leads elsewhere
-            return state["maintenance"]["latestCheckpointId"]  # type: ignore[no-any-return]
+        self.memory.read(checkpoint_path(name))  # raises where the folder of checkpoints leads elsewhere
         event = event_id(max(self.kept)) if self.kept else None
         made = checkpoint_of(name, stamp(self.now), event, state["bundle"], state["bundleHash"], "repaired")
         action, why = "write a checkpoint of the bundle", "the latest one is not of it"
@@ -324,17 +321,10 @@ def _mended_event(line: bytes, before: str) -> Json | None:
     except MemdeckError:
         return None
     given = value.get("signals") if isinstance(value, dict) else None
-    lists = given if isinstance(given, dict) else {}
-    fresh = {
-        "createdAt": before,
-        "contentHash": digest(value),
-        "externalItemId": None,
-        "summary": "A part of this event was damaged",
-        "signals": {
-            kind: [one for one in lists.get(kind) or () if not faults_of("text", one)]
-            if isinstance(lists.get(kind), list)
-            else []
-            for kind in model.SIGNALS
-        },
-    }
+    signals: dict[str, list[str]] = {kind: [] for kind in model.SIGNALS}
+    for kind, texts in given.items() if isinstance(given, dict) else ():
+        if kind in signals and isinstance(texts, list):
+            signals[kind] = [one for one in texts if not faults_of("text", one)]
+    fresh = {"createdAt": before, "contentHash": digest(value), "externalItemId": None, "signals": signals}
+    fresh["summary"] = "A part of this event was damaged"
     return _mended("event", value, fresh)

@@ -8,10 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from memory.document.model import BOM
 from memory.errors import MemdeckError, NotFoundError
@@ -42,27 +41,24 @@ def _wrong(code: str, file: str, line: int, why: str) -> MemdeckError:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class BadLine:
+class BadLine(NamedTuple):
     """A line (from 1) of events.jsonl that is not an event, and why."""
 
     line: int
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class EventFile:
+class EventFile(NamedTuple):
     """The content of events.jsonl: the events in their order, the line (from 1) of each, and the bad lines."""
 
     items: tuple[Json, ...]
-    lines: tuple[int, ...] = ()
-    bad: tuple[BadLine, ...] = ()
+    lines: tuple[int, ...]
+    bad: tuple[BadLine, ...]
 
 
 def read_events(data: bytes) -> EventFile:
     """Return the events of a file and its bad lines; only a newline ends a line, a byte order mark in front is none."""
-    items: list[Json] = []
-    lines: list[int] = []
+    found: list[tuple[Json, int]] = []
     bad: list[BadLine] = []
     decode = json.JSONDecoder(parse_constant=no_constant).decode
     for number, raw in enumerate(data.removeprefix(BOM).split(b"\n"), 1):
@@ -71,16 +67,13 @@ def read_events(data: bytes) -> EventFile:
         try:
             event = decode(raw.decode("utf-8"))
             why = schema.first_of(schema.faults_of("event", event))
-        except RecursionError:
-            why = "is nested too deeply"
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             why = f"is not JSON ({getattr(error, 'msg', error)})"
         if why:
             bad.append(BadLine(number, why))
         else:
-            items.append(event)
-            lines.append(number)
-    return EventFile(tuple(items), tuple(lines), tuple(bad))
+            found.append((event, number))
+    return EventFile(tuple(one for one, _ in found), tuple(line for _, line in found), tuple(bad))
 
 
 class StateFiles:
@@ -145,15 +138,11 @@ class StateFiles:
         return self._parse(model.CONFIG, stored, read_config) if stored.exists else DEFAULTS
 
     @cached_property
-    def checkpoint_names(self) -> tuple[str, ...]:
-        """The names in the folder of checkpoints."""
-        return self.names(model.CHECKPOINTS)
-
-    @cached_property
     def checkpoint_ids(self) -> tuple[str, ...]:
         """The ids of the checkpoints by their file names, the oldest first."""
-        ids = [name.removesuffix(".json") for name in self.checkpoint_names if name.endswith(".json")]
-        return tuple(sorted((one for one in ids if number_of(one, "chk")), key=lambda one: number_of(one, "chk")))
+        names = (name.removesuffix(".json") for name in self.names(model.CHECKPOINTS) if name.endswith(".json"))
+        numbers = (number_of(name, "chk") for name in names)
+        return tuple(checkpoint_id(number) for number in sorted(filter(None, numbers)))
 
     def checkpoint(self, name: str) -> Json:
         """Return a checkpoint by its id; NotFoundError `state.checkpoint.missing`, MemdeckError
@@ -171,12 +160,9 @@ class StateFiles:
         """Return the newest checkpoints that can be read, the newest first."""
         found: list[Json] = []
         for name in reversed(self.checkpoint_ids):
-            if len(found) == most:
-                break
-            try:
-                found.append(self.checkpoint(name))
-            except MemdeckError:
-                continue
+            if len(found) < most:
+                with suppress(MemdeckError):
+                    found.append(self.checkpoint(name))
         return found
 
     def has(self, path: str) -> bool:
@@ -186,11 +172,8 @@ class StateFiles:
     @cached_property
     def batches(self) -> tuple[str, ...]:
         """The names of the archive's batches that hold anything; other names are not batches."""
-        return tuple(
-            name
-            for name in self.names(model.ARCHIVE)
-            if _BATCH.fullmatch(name) and self.holds(f"{model.ARCHIVE}/{name}")
-        )
+        names = filter(_BATCH.fullmatch, self.names(model.ARCHIVE))
+        return tuple(name for name in names if self.holds(f"{model.ARCHIVE}/{name}"))
 
     def holds(self, folder: str) -> bool:
         """Return whether a folder holds more than empty folders, which remain when a batch is undone."""
@@ -231,13 +214,13 @@ class StateFiles:
 
     def highest_event(self) -> int:
         """Return the highest number that an event ever had, as far as the files show."""
-        numbers = [0, *(number_of(one["eventId"]) for one in self.latest_checkpoints(1)), *self.archived_numbers()]
+        ids = [one["eventId"] for one in self.latest_checkpoints(1)]
         if self.read(model.EVENTS).exists:
-            numbers += [number_of(event["id"]) for event in self.found_events.items]
+            ids += [event["id"] for event in self.found_events.items]
         with suppress(MemdeckError):
-            numbers += [self.cursor(scope) for scope in model.SCOPES]
-            numbers.append(number_of(self.state["maintenance"]["lastRecalledEventId"]))
-        return max(numbers)
+            maintenance = self.state["maintenance"]
+            ids += [one["lastRecalledEventId"] for one in (maintenance, *maintenance["recallCursors"].values())]
+        return max([0, *map(number_of, ids), *self.archived_numbers()])
 
     def next_checkpoint(self) -> str:
         """Return the id of the next checkpoint, later than all that there ever were, as far as the files show."""
@@ -269,15 +252,10 @@ def checkpoint_path(name: str) -> str:
 def _state(data: bytes) -> Json:
     state: Json = load(data, model.STATE, "state.json")
     if isinstance(state, dict) and state.get("schemaVersion") == 1:
-        raise MemdeckError(
-            "state.schema",
-            f"{model.STATE} has schema 1, which is not read",
-            "`memdeck state init --force` puts it into the archive and begins again",
-            file=model.STATE,
-            line=line_of(data, "schemaVersion"),
-        )
-    faults = schema.faults_of("state", state)
-    if faults:
+        error = _wrong("state.schema", model.STATE, line_of(data, "schemaVersion"), "schema 1 is not read")
+        error.hint = "`memdeck state init --force` puts it into the archive and begins again"
+        raise error
+    if faults := schema.faults_of("state", state):
         line = line_of(data, faults[0].where.rpartition(".")[2].partition("[")[0])
         raise _wrong("state.schema", model.STATE, line, schema.first_of(faults))
     return state

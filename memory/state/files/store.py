@@ -119,24 +119,20 @@ class StateWriting:
         """
         refuse("bundle", bundle)
         created, bundle_hash, anew = stamp(self.now), digest(bundle), "bundle" not in state
-        event_name = event_id(self.memory.highest_event() + 1)
-        checkpoint_name = self.memory.next_checkpoint()
+        event_name, checkpoint_name = event_id(self.memory.highest_event() + 1), self.memory.next_checkpoint()
         summary = short(summary)
-        said = None if diff is None else diff.json()
         words = short(f"{command} refreshed the state of {bundle['project']['name']}") if diff is None else summary
-        event = tool_run(event_name, command, bundle_hash, created, words, said)
+        changed = None if diff is None else diff.json()
         checkpoint = checkpoint_of(checkpoint_name, created, event_name, bundle, bundle_hash, summary)
         maintenance |= {
             "latestCheckpointId": checkpoint_name,
             "historyEventCount": 1 if anew else len(self.memory.events) + 1,
             "importSourceCount": len(self.memory.sources),
         }
-        new = {
-            **state_of(state, bundle, bundle_hash, created),
-            "maintenance": {**state["maintenance"], **maintenance},
-        }
+        new = state_of(state, bundle, bundle_hash, created)
+        new["maintenance"] = {**state["maintenance"], **maintenance}
         self.put_state(new)
-        self.add_events([event], anew=anew)
+        self.add_events([tool_run(event_name, command, bundle_hash, created, words, changed)], anew=anew)
         refuse("checkpoint", checkpoint)
         self.put(checkpoint_path(checkpoint_name), canonical_bytes(checkpoint))
         self.put_views(bundle, bundle_hash)
@@ -149,14 +145,9 @@ class StateWriting:
 
 def refuse(kind: str, value: Json) -> None:
     """Raise RefusedError `state.refused` for a value that is not of a kind: nothing wrong is ever written."""
-    faults = schema.faults_of(kind, value)
-    if faults:
-        raise RefusedError(
-            "state.refused",
-            f"what was to be written has not the form of the format: {schema.first_of(faults)}",
-            "mend it and try again",
-            faults=[{"where": one.where, "what": one.what} for one in faults],
-        )
+    if faults := schema.faults_of(kind, value):
+        words = f"what was to be written has not the form of the format: {schema.first_of(faults)}"
+        raise RefusedError("state.refused", words, "mend it and try again", faults=[one._asdict() for one in faults])
 
 
 def checkpoint_of(name: str, created: str, event: str | None, bundle: Json, bundle_hash: str, summary: str) -> Json:
@@ -174,15 +165,11 @@ def state_of(parts: Json, bundle: Json, bundle_hash: str, created: str) -> Json:
 def fresh_parts(provider: str) -> Json:
     """Return the parts of a state that has never been recalled, except those that the bundle makes."""
     cursor = {"lastRecalledAt": None, "lastRecalledEventId": None}
+    counts = {"latestCheckpointId": None, "historyEventCount": 0, "importSourceCount": 0}
+    cursors = {scope: dict(cursor) for scope in model.SCOPES}
     return {
         "provider": {"name": provider, "binary": provider, "model": None, "sessionId": None},
-        "maintenance": {
-            **cursor,
-            "latestCheckpointId": None,
-            "historyEventCount": 0,
-            "importSourceCount": 0,
-            "recallCursors": {scope: dict(cursor) for scope in model.SCOPES},
-        },
+        "maintenance": {**cursor, **counts, "recallCursors": cursors},
     }
 
 
@@ -193,11 +180,8 @@ def entry_path(root: Path, bundle: Json) -> str:
     """
     name: str = bundle["project"]["recommendedEntryFile"]
     if not is_entry_file(name):
-        raise RefusedError(
-            "state.entry_file",
-            f"the entry file {name[:80]!r} is none of {', '.join(model.ENTRY_FILES)}",
-            "`memdeck state edit project` changes it",
-        )
+        words = f"the entry file {name[:80]!r} is none of {', '.join(model.ENTRY_FILES)}"
+        raise RefusedError("state.entry_file", words, "`memdeck state edit project` changes it")
     try:
         target = os.path.realpath(root / name)
     except OSError:

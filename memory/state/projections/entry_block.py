@@ -8,7 +8,8 @@ outside of the block stays byte for byte as it was.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from itertools import zip_longest
+from typing import NamedTuple
 
 from memory.document.lines import decode, encode, newline_of, scan
 from memory.document.model import BOM, front_end
@@ -46,9 +47,8 @@ While you work, note what the next one has to know on a line of its own: `DECISI
 """
 
 
-@dataclass(frozen=True, slots=True)
-class EntryBlock:
-    """A block in a file: its start and end in bytes (its last line end included), and the content of its marker.
+class EntryBlock(NamedTuple):
+    """A block in a file: its start and end in bytes (its last line end included), its version, hash and text.
 
     `closed` is False where no end marker follows: then it is the line of its marker alone.
     """
@@ -111,19 +111,16 @@ def _look(data: bytes) -> tuple[list[EntryBlock], int | None, int]:
     """Return the blocks, the end of the line of the first heading of level 1, and the position of the top."""
     bom = len(BOM) if data.startswith(BOM) else 0
     top = front_end(data, bom)
-    marks = [mark for mark in _MARK.finditer(data, top) if mark.start("mark") >= top]
     # A comment and a heading, each alone in column 0, are recognised in the same places. So each marker is replaced by
     # a heading: where the scan finds that heading, the marker is real.
     probe = bytearray(data)
-    for mark in marks:
-        start, end = mark.span("mark")
-        probe[start:end] = b"# ".ljust(end - start, b"x")
+    marks = {mark.start("mark"): mark for mark in _MARK.finditer(data, top) if mark.start("mark") >= top}
+    for start, mark in marks.items():
+        probe[start : mark.end("mark")] = b"# ".ljust(mark.end("mark") - start, b"x")
     outline = scan(bytes(probe), top)
     headings = dict(zip(outline.starts, outline.levels, strict=True))
-    real = [mark for mark in marks if mark.start("mark") in headings]
-    blocks = _pair(data, real)
-    taken = {mark.start("mark") for mark in real}
-    first = next((start for start, level in headings.items() if level == 1 and start not in taken), None)
+    blocks = _pair(data, [mark for start, mark in marks.items() if start in headings])
+    first = next((start for start, level in headings.items() if level == 1 and start not in marks), None)
     return blocks, None if first is None else _line_end(data, first), top
 
 
@@ -135,13 +132,10 @@ def _line_end(data: bytes, start: int) -> int:
 def _pair(data: bytes, marks: list[re.Match[bytes]]) -> list[EntryBlock]:
     """Return a block for each start marker: up to the next end marker before another start."""
     blocks = []
-    for place, mark in enumerate(marks):
-        if mark["version"] is None:
-            continue
-        following = marks[place + 1] if place + 1 < len(marks) else None
-        closed = following is not None and following["version"] is None
-        end = following.end() if closed and following is not None else mark.end()
-        start = mark.start("mark")
-        text = decode(data[start:end])
-        blocks.append(EntryBlock(start, end, int(mark["version"]), mark["hash"].decode(), closed, text))
+    for mark, following in zip_longest(marks, marks[1:]):
+        if mark["version"] is not None:
+            closed = following is not None and following["version"] is None
+            start, end = mark.start("mark"), following.end() if closed else mark.end()
+            text = decode(data[start:end])
+            blocks.append(EntryBlock(start, end, int(mark["version"]), mark["hash"].decode(), closed, text))
     return blocks

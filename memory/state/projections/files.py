@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from memory.document.lines import decode
 from memory.document.model import BOM
 from memory.errors import RefusedError
 from memory.state.files.model import PROJECTIONS
@@ -97,27 +96,16 @@ These files are written from `.agent-memory/state.json`. Change the state, not t
 """
 
 
-class Marker(NamedTuple):
-    """The first line of a projection: the name of the file, the version, and the hash of the bundle."""
-
-    name: str
-    version: int
-    bundle_hash: str
-
-
 def marker(name: str, bundle_hash: str) -> str:
     """Return the first line of the projection `name`, without its line end."""
     shown = "readme" if name == "README" else name
     return f"<!-- agent-memory:projection file={shown} version={VERSION} bundleHash={bundle_hash} -->"
 
 
-def marker_of(text: str) -> Marker | None:
-    """Return the marker at the beginning of a text, None where there is none; `readme` is read as `README`."""
+def marker_of(text: str) -> tuple[str, int, str] | None:
+    """Return the name, version and hash of the marker at the beginning of a text, None where there is none."""
     found = _MARKER.match(text)
-    if found is None:
-        return None
-    name = found[1]
-    return Marker("README" if name.lower() == "readme" else name, int(found[2]), found[3])
+    return None if found is None else (found[1].replace("readme", "README"), int(found[2]), found[3])
 
 
 def path_of(name: str) -> str:
@@ -127,15 +115,15 @@ def path_of(name: str) -> str:
 
 def refuse_foreign(read: Callable[[str], Stored]) -> None:
     """Raise RefusedError `state.exists` where a file is in the place of a projection that memdeck did not write."""
-    stored = [(path_of(name), read(path_of(name))) for name in NAMES]
-    found = [path for path, one in stored if one.exists and marker_of(decode(one.data.removeprefix(BOM))) is None]
+    stored = {path_of(name): read(path_of(name)) for name in NAMES}
+    found = [
+        path
+        for path, one in stored.items()
+        if one.exists and marker_of(one.data.removeprefix(BOM).decode(errors="replace")) is None
+    ]
     if found:
-        raise RefusedError(
-            "state.exists",
-            f"there is {', '.join(found)} already, and memdeck did not write it",
-            "move it elsewhere and try again",
-            files=found,
-        )
+        words = f"there is {', '.join(found)} already, and memdeck did not write it"
+        raise RefusedError("state.exists", words, "move it elsewhere and try again", files=found)
 
 
 def render_projections(bundle: Bundle, bundle_hash: str) -> dict[str, str]:

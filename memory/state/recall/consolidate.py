@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from memory.state.files.model import NOT_SAID, SIGNALS, Json, is_echo
@@ -30,14 +29,12 @@ class Closed(NamedTuple):
     step: str
 
 
-@dataclass(frozen=True, slots=True)
-class BundleProposal:
-    """A bundle made from another one and events: what was replaced, which steps were closed, and the engine's name."""
+class BundleProposal(NamedTuple):
+    """A bundle made from another one and events: which statements were replaced, and which steps were closed."""
 
     bundle: Json
-    replaced: tuple[Replaced, ...] = ()
-    closed: tuple[Closed, ...] = ()
-    engine: str = "deterministic"
+    replaced: list[Replaced] = []
+    closed: list[Closed] = []
 
 
 def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bool]) -> BundleProposal:
@@ -76,7 +73,7 @@ def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bo
         "gotchas": gotchas.entries(),
         "nextSteps": steps.entries(),
     }
-    return BundleProposal(after, (*replaced, *gotchas.replaced, *steps.replaced), tuple(dict.fromkeys(steps.closed)))
+    return BundleProposal(after, [*replaced, *gotchas.replaced, *steps.replaced], list(dict.fromkeys(steps.closed)))
 
 
 def _signals(event: Json) -> Iterator[tuple[str, str]]:

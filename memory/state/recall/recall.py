@@ -79,14 +79,14 @@ class RecallPreview:
     before: Json
     after: Json
     events: tuple[Json, ...]
-    groups: tuple[EventGroup, ...]
+    groups: list[EventGroup]
     digest: Digest
-    replaced: tuple[Replaced, ...] = ()
-    closed: tuple[Closed, ...] = ()
-    left: tuple[str, ...] = ()
-    engine: str = "deterministic"
-    note: str = ""
-    waiting: int = 0
+    replaced: list[Replaced]
+    closed: list[Closed]
+    left: list[str]
+    engine: str
+    note: str
+    waiting: int
 
     @property
     def changes(self) -> bool:
@@ -125,7 +125,7 @@ class RecallPreview:
             "summary": self.digest.json(),
             "replaced": [{"section": one.section, "text": one.text, "replaces": one.earlier} for one in self.replaced],
             "closed": [{"done": one.done, "step": one.step or None} for one in self.closed],
-            "left": list(self.left),
+            "left": self.left,
             "engine": self.engine,
             "note": self.note or None,
             "changes": self.changes,
@@ -147,9 +147,11 @@ def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> R
     """Return what a recall would do now; without events everything in it is empty."""
     before = memory.bundle
     events, waiting = next_events(memory, scope.source)
-    if not events:
-        return RecallPreview(scope, before, before, (), (), Digest((), scope.section, scope.protected))
-    proposal, note = _propose(memory, before, events, scope, engine)
+    bundle, words = engine(before, events, scope.section) if engine is not None and events else (None, "")
+    if bundle is not None:
+        proposal, name, words = BundleProposal(_keep_run(before, bundle)), words, ""
+    else:
+        proposal, name = consolidate(before, events, memory.has), "deterministic"
     after = {**before, **{key: proposal.bundle[key] for name, key in KEYS.items() if scope.takes(name)}}
     others = (name for name in SECTIONS if scope.section not in ("all", name))
     return RecallPreview(
@@ -157,24 +159,15 @@ def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> R
         before=before,
         after=after,
         events=events,
-        groups=tuple(group_events(events)),
+        groups=group_events(events),
         digest=digest_of(before, after, selected=scope.section, protected=scope.protected),
-        replaced=tuple(one for one in proposal.replaced if scope.takes(one.section)),
-        closed=proposal.closed if scope.takes("next-steps") else (),
-        left=tuple(name for name in others if proposal.bundle[KEYS[name]] != before[KEYS[name]]),
-        engine=proposal.engine,
-        note=note,
+        replaced=[one for one in proposal.replaced if scope.takes(one.section)],
+        closed=proposal.closed if scope.takes("next-steps") else [],
+        left=[name for name in others if proposal.bundle[KEYS[name]] != before[KEYS[name]]],
+        engine=name,
+        note=words,
         waiting=waiting,
     )
-
-
-def _propose(
-    memory: StateFiles, before: Json, events: Sequence[Json], scope: Scope, engine: Engine | None
-) -> tuple[BundleProposal, str]:
-    bundle, words = (None, "") if engine is None else engine(before, events, scope.section)
-    if bundle is not None:
-        return BundleProposal(_keep_run(before, bundle), engine=words), ""
-    return consolidate(before, events, memory.has), words
 
 
 def _keep_run(before: Json, proposed: Json) -> Json:
