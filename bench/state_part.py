@@ -25,7 +25,7 @@ def state_cases(places: Places, size: str) -> Iterator[Case]:
     from memory.state.files.reading import StateFiles
     from memory.state.query import ask
     from memory.state.recall.recall import preview, scope_of_recall
-    from memory.state.status import Status
+    from memory.state.status import status_of
     from memory.state.system import ProjectState
     from memory.workspace import Workspace
 
@@ -60,7 +60,7 @@ def state_cases(places: Places, size: str) -> Iterator[Case]:
     yield Case("memdeck previews a recall", recall, None, read, MOST)
     question = "why does the build need the cache"
     yield Case("memdeck answers a query", lambda: ask(fresh(), question), None, read, MOST)
-    yield Case("memdeck says the status", lambda: Status(fresh(), NOW), None, read, MOST)
+    yield Case("memdeck says the status", lambda: status_of(fresh(), NOW), None, read, MOST)
     yield Case("memdeck validates everything", lambda: validate(fresh(), NOW), None, read, MOST)
 
 

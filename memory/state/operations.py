@@ -33,12 +33,11 @@ from .files.store import StateStore
 from .git import top_of
 from .projections.files import render_projections
 from .query import ask
-from .recall.grouping import EventGroup
 from .recall.recall import SHOWN_GROUPS, SHOWN_LINES, RecallPreview, apply, preview, scope_of_recall
 from .retention import prune as prune_now
 from .sources import add_source, chosen
 from .sources import sync as sync_now
-from .status import Status, checkpoint_lines, diff_of
+from .status import checkpoint_lines, diff_of, status_of
 from .system import ProjectState
 
 _SECTIONS = ", ".join(KEYS)
@@ -139,45 +138,45 @@ def update(context: Context) -> Result:
 @option("--checkpoint", metavar="ID", help="Tell the drift against this one, not against the latest.")
 def status(context: Context, checkpoint: str | None) -> Result:
     """Show the status: waiting events, sources, drift, retention, and the one thing to do next."""
-    found = Status(_store(context).memory(), context.now, checkpoint=checkpoint, work=True)
-    return Result(found.json, lambda paint: _status_lines(paint, found))
+    found = status_of(_store(context).memory(), context.now, checkpoint=checkpoint, work=True)
+    return Result(lambda: found, lambda paint: _status_lines(paint, found))
 
 
-def _status_lines(paint: Paint, found: Status) -> Iterator[str]:
-    waiting = ", ".join(f"{count:,} {scope}" for scope, count in found.unrecalled.items() if scope != "all")
-    changed = ", ".join(one.section for one in found.drift)
-    drift = f"{changed} differ from {found.against}" if changed else f"none against {found.against}"
-    rows = [
-        ("bundle", f"{found.state['bundleHash'][:12]}, of {found.state['generatedAt']}"),
-        ("events", f"{found.totals['all']:,}, {found.unrecalled['all']:,} not yet recalled ({waiting})"),
-        ("checkpoints", f"{found.checkpoints:,}, the latest is {found.state['maintenance']['latestCheckpointId']}"),
-        ("drift", found.drift_why or drift),
-        ("retention", found.retention.text()),
-        ("archive", f"{found.batches:,} {'batch' if found.batches == 1 else 'batches'}"),
-    ]
-    if found.work is not None:
-        commits = [("" if place else "commits", one) for place, one in enumerate(found.work.subjects)]
-        rows = [("branch", found.work.branch or "none"), *commits, *rows]
-    yield from paint.columns(rows)
-    for source in found.sources:
+def _status_lines(paint: Paint, found: Json) -> Iterator[str]:
+    waiting = ", ".join(f"{count:,} {scope}" for scope, count in found["unrecalled"].items() if scope != "all")
+    changed, against = ", ".join(found["drift"]["changedSections"]), found["drift"]["checkpoint"]
+    drift = f"{changed} differ from {against}" if changed else f"none against {against}"
+    work = found["work"] or {"branch": "", "commits": []}
+    yield from paint.columns(
+        [
+            *([("branch", work["branch"] or "none")] if found["work"] else []),
+            *(("" if place else "commits", one) for place, one in enumerate(work["commits"])),
+            ("bundle", f"{found['bundleHash'][:12]}, of {found['generatedAt']}"),
+            ("events", f"{found['events']['all']:,}, {found['unrecalled']['all']:,} not yet recalled ({waiting})"),
+            ("checkpoints", f"{found['checkpoints']:,}, the latest is {found['latestCheckpointId']}"),
+            ("drift", found["drift"]["problem"] or drift),
+            ("retention", found["retention"]["text"]),
+            ("archive", f"{found['retention']['batches']:,} batches"),
+        ]
+    )
+    for source in found["sources"]:
         error = f": {source['lastSyncError']}" if source["lastSyncError"] else ""
         when = source["lastSyncedAt"] or "never synced"
         line = paint.line(f"source {source['id']}  {source['lastSyncStatus']}, {when}{error}")
         yield paint.notice(line) if error else line
-    yield from _group_lines(paint, found.groups)
-    command = f"{found.next.command}  " if found.next.command else ""
-    yield paint.line(f"next: {command}({found.next.why})")
+    yield from _group_lines(paint, found["groups"], found["groupCount"])
+    command = f"{found['next']['command']}  " if found["next"]["command"] else ""
+    yield paint.line(f"next: {command}({found['next']['why']})")
 
 
-def _group_lines(paint: Paint, groups: Sequence[EventGroup]) -> Iterator[str]:
-    for one in groups[:SHOWN_GROUPS]:
-        count = plural(len(one.events), "event")
-        yield paint.line(f"{one.id}  {one.label}, {count}: {one.summary}", "  ")
-        yield paint.line(
-            ", ".join(plural(len(texts), SIGNALS[kind]) for kind, texts in one.signals.items() if texts), "      "
-        )
-    if len(groups) > SHOWN_GROUPS:
-        yield f"  … {len(groups) - SHOWN_GROUPS:,} more"
+def _group_lines(paint: Paint, groups: Sequence[Json], count: int) -> Iterator[str]:
+    for one in groups:
+        events = plural(len(one["eventIds"]), "event")
+        yield paint.line(f"{one['id']}  {one['label']}, {events}: {one['summary']}", "  ")
+        signals = [plural(len(texts), SIGNALS[kind]) for kind, texts in one["signals"].items() if texts]
+        yield paint.line(", ".join(signals), "      ")
+    if count > len(groups):
+        yield f"  … {count - len(groups):,} more"
 
 
 @under(state, "show", serves="look", examples=("memdeck state show", "memdeck state show gotchas -o json"))
@@ -240,8 +239,8 @@ def export(context: Context, bundle: bool) -> Result:
 def checkpoints(context: Context) -> Result:
     """List the checkpoints, the newest first."""
     found = checkpoint_lines(_store(context).memory())
-    shown = ((one.id, one.created[:16], one.why or one.summary) for one in found)
-    return listing("checkpoints", lambda: (one.json() for one in found), lambda paint: paint.columns(shown))
+    shown = ((one["id"], one["createdAt"][:16], one["problem"] or one["summary"]) for one in found)
+    return listing("checkpoints", lambda: found, lambda paint: paint.columns(shown))
 
 
 @under(state, "events", serves="look", examples=("memdeck state events --limit 0 -o jsonl",))
@@ -335,7 +334,7 @@ def _preview_lines(paint: Paint, shown: RecallPreview, diff: bool) -> Iterator[s
     yield f"source {scope.source}, section {scope.section}, policy {scope.policy}: {plural(count, 'event')}"
     if shown.waiting:
         yield f"{shown.waiting:,} more wait for the next recall: one takes the oldest {count:,}"
-    yield from _group_lines(paint, shown.groups)
+    yield from _group_lines(paint, shown.groups[:SHOWN_GROUPS], len(shown.groups))
     yield paint.line(f"engine: {shown.engine}")
     if not shown.changes:
         yield "the bundle stays as it is"

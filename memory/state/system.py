@@ -34,7 +34,7 @@ from .parts import bundle_records, items_of, records_of, ref_of, take
 from .projections.entry_block import without_blocks
 from .projections.files import NAMES, path_of
 from .recall.recall import Engine
-from .status import StateLook, Status
+from .status import StateLook, status_of
 
 _FILES = (model.STATE, model.EVENTS, model.SOURCES, model.CONFIG, model.ANALYSED)
 _VIEWS = tuple(map(path_of, NAMES))
@@ -129,16 +129,17 @@ class ProjectState(System):
 
     def status(self, now: datetime) -> Mapping[str, object]:
         """Return what `state status` reports; MemdeckError if the state or its events cannot be read."""
-        status = Status(self.store.memory(), now).json()
+        status = status_of(self.store.memory(), now)
         events = {"events": status["events"]["all"], "unrecalled": status["unrecalled"]["all"]}
         counts = {**events, "checkpoints": status["checkpoints"], "sources": len(status["sources"])}
         return {"counts": counts, **{key: value for key, value in status.items() if key != "groups"}}
 
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
         """Yield how many checkpoints and events there are, and what `state status` recommends next."""
-        status = Status(self.store.memory(), now)
-        words = f"{plural(status.checkpoints, 'checkpoint')}, {plural(status.totals['all'], 'event')}"
-        yield BriefLine(self.name, "state#status", "state", words, status.next.why if status.next.command else "")
+        status = status_of(self.store.memory(), now)
+        words = f"{plural(status['checkpoints'], 'checkpoint')}, {plural(status['events']['all'], 'event')}"
+        following = status["next"]["why"] if status["next"]["command"] else ""
+        yield BriefLine(self.name, "state#status", "state", words, following)
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:  # noqa: ARG002
         """Yield gotchas, next steps and the current focus; nothing for a message: a search finds the parts.

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import NamedTuple
 
 from memory.state.files.model import SIGNALS, Json, number_of, scope_of
 
@@ -16,52 +15,13 @@ _NOTES = ("decisions", "validationObservations")
 _PREFIX = re.compile(r"\s*(?:NEXT|DONE|DECISION|GOTCHA|PATH|VALIDATION):")
 
 
-class EventGroup(NamedTuple):
-    """Events about the same subject, ordered by time, then by number."""
-
-    id: str
-    events: tuple[Json, ...]
-
-    @property
-    def label(self) -> str:
-        """`local`, `imports` or `mixed`."""
-        kinds = {scope_of(event) for event in self.events}
-        return kinds.pop() if len(kinds) == 1 else "mixed"
-
-    @property
-    def summary(self) -> str:
-        """The longest summary of the events."""
-        return str(max((event["summary"] for event in self.events), key=len))
-
-    @property
-    def signals(self) -> dict[str, list[str]]:
-        """The lists of `SIGNALS` of all events, each text once."""
-        return {
-            kind: list(dict.fromkeys(text for event in self.events for text in event["signals"][kind]))
-            for kind in SIGNALS
-        }
-
-    def json(self) -> Json:
-        """Return it for programs."""
-        return {
-            "id": self.id,
-            "label": self.label,
-            "eventIds": [event["id"] for event in self.events],
-            "sourceIds": sorted({event["sourceId"] for event in self.events}),
-            "first": self.events[0]["createdAt"],
-            "last": self.events[-1]["createdAt"],
-            "summary": self.summary,
-            "signals": self.signals,
-        }
-
-
 def topic(text: str) -> str:
     """Return the subject of a gotcha or a hint: its title, without a marker, in plain words."""
     return plain_words(halves(_PREFIX.sub("", text, count=1))[0])
 
 
-def group_events(events: Sequence[Json]) -> list[EventGroup]:
-    """Group events about the same subject; the newest group comes first.
+def group_events(events: Sequence[Json]) -> list[Json]:
+    """Return the groups of events about the same subject in the form for programs; the newest group comes first.
 
     Events belong together that share the topic of a gotcha or of a next step, or a key path together with a decision or
     a validation; a path alone groups nothing. Groups are numbered `grp-000001`, … in that order.
@@ -79,7 +39,23 @@ def group_events(events: Sequence[Json]) -> list[EventGroup]:
         groups |= dict.fromkeys(keys, largest)
     found = {id(group): sorted(group, key=_when) for group in groups.values()}
     ordered = sorted(found.values(), key=lambda group: _when(group[-1]), reverse=True)
-    return [EventGroup(f"grp-{number:06d}", tuple(group)) for number, group in enumerate(ordered, 1)]
+    return [_group(f"grp-{number:06d}", group) for number, group in enumerate(ordered, 1)]
+
+
+def _group(name: str, events: list[Json]) -> Json:
+    kinds = {scope_of(event) for event in events}
+    return {
+        "id": name,
+        "label": kinds.pop() if len(kinds) == 1 else "mixed",
+        "eventIds": [event["id"] for event in events],
+        "sourceIds": sorted({event["sourceId"] for event in events}),
+        "first": events[0]["createdAt"],
+        "last": events[-1]["createdAt"],
+        "summary": max((event["summary"] for event in events), key=len),
+        "signals": {
+            kind: list(dict.fromkeys(text for event in events for text in event["signals"][kind])) for kind in SIGNALS
+        },
+    }
 
 
 def _keys(event: Json, noted: Counter[tuple[str, str]]) -> Iterator[object]:

@@ -15,7 +15,7 @@ from memory.state.files.store import StateStore, StateWriting
 from memory.storage import Change
 
 from .consolidate import BundleProposal, Closed, consolidate
-from .grouping import EventGroup, group_events
+from .grouping import group_events
 from .statements import Replaced
 
 SHOWN_GROUPS = 5
@@ -79,7 +79,7 @@ class RecallPreview:
     before: Json
     after: Json
     events: tuple[Json, ...]
-    groups: list[EventGroup]
+    groups: list[Json]
     digest: Digest
     replaced: list[Replaced]
     closed: list[Closed]
@@ -120,7 +120,7 @@ class RecallPreview:
             "unrecalled": len(self.events),
             "waiting": self.waiting,
             "events": [event["id"] for event in self.events],
-            "groups": [group.json() for group in self.groups[:SHOWN_GROUPS]],
+            "groups": self.groups[:SHOWN_GROUPS],
             "groupCount": len(self.groups),
             "summary": self.digest.json(),
             "replaced": [{"section": one.section, "text": one.text, "replaces": one.earlier} for one in self.replaced],

@@ -15,7 +15,7 @@ from memory.state.checks.repair import plan_repair, repair
 from memory.state.files.model import CONFIG, STATE
 from memory.state.recall.recall import preview, scope_of_recall
 from memory.state.retention import prune
-from memory.state.status import Status
+from memory.state.status import status_of
 
 from .damages import DAMAGES, Damage
 from .states import ACTOR, Repository
@@ -65,7 +65,7 @@ def test_a_damage_is_named_and_nothing_crashes(repository: Repository, damage: D
     assert set(damage.codes) <= codes
     assert 'chk-000001"}' not in "".join(one.message for one in found)
     for read in (
-        lambda: Status(repository.memory, repository.at),
+        lambda: status_of(repository.memory, repository.at),
         lambda: preview(repository.memory, scope_of_recall(repository.memory.config)),
         lambda: list(repository.system.records(None, {})),
         lambda: repository.system.look().backlog,

@@ -85,15 +85,15 @@ def test_the_event_of_a_recall_never_counts(repository: Repository) -> None:
 def test_what_was_written_along_with_a_bundle_never_waits(repository: Repository) -> None:
     """Events of init, update and edit say what is in the bundle: none of them waits, and status says so."""
     from memory.state import bundles
-    from memory.state.status import Status
+    from memory.state.status import status_of
 
     assert repository.memory.unrecalled() == []
     repository.update()
     bundles.edit(repository.store, "gotchas", [], actor=ACTOR, now=repository.later())
     assert repository.memory.unrecalled() == []
-    status = Status(repository.memory, repository.at)
-    assert (status.unrecalled["all"], status.groups, status.next.command) == (0, [], None)
-    assert "memdeck state add" in status.next.why
+    status = status_of(repository.memory, repository.at)
+    assert (status["unrecalled"]["all"], status["groups"], status["next"]["command"]) == (0, [], None)
+    assert "memdeck state add" in status["next"]["why"]
     repository.note("Use Rust")
     assert [event["sourceId"] for event in repository.memory.unrecalled("local")] == ["notes"]
 

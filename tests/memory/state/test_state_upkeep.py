@@ -15,7 +15,7 @@ from memory.state.checks.check import validate
 from memory.state.files.model import ARCHIVE, EVENTS, SOURCES, STATE, stamp
 from memory.state.retention import candidates, prune
 from memory.state.sources import add_source, chosen
-from memory.state.status import Status
+from memory.state.status import status_of
 
 from .states import ACTOR, Repository
 
@@ -62,7 +62,7 @@ def test_a_source_that_is_gone_fails_with_its_reason(repository: Repository) -> 
     done = repository.sync()
     assert done.results[0].status == "failed"
     assert repository.json(SOURCES)[0]["lastSyncError"] == "~/.claude does not exist"
-    assert Status(repository.memory, repository.at).next.command == "memdeck state sync --all"
+    assert status_of(repository.memory, repository.at)["next"]["command"] == "memdeck state sync --all"
 
 
 def test_a_source_keeps_how_its_sync_ended(repository: Repository) -> None:
@@ -403,7 +403,7 @@ def test_what_is_pruned_is_counted_in_the_report(repository: Repository) -> None
 
 def following(repository: Repository) -> str | None:
     """Return the command that status suggests."""
-    return Status(repository.memory, repository.at).next.command
+    return status_of(repository.memory, repository.at)["next"]["command"]
 
 
 def test_status_says_the_one_next_thing(repository: Repository) -> None:
@@ -426,8 +426,8 @@ def test_status_tells_drift_against_the_latest_checkpoint(repository: Repository
     """Without an option the latest checkpoint is the baseline, with one any other."""
     repository.imported("one", "DECISION: Use SQLite")
     repository.recall()
-    assert Status(repository.memory, repository.at).drift == ()
-    found = Status(repository.memory, repository.at, checkpoint="chk-000001")
-    assert [one.section for one in found.drift] == ["current-focus"]
+    assert status_of(repository.memory, repository.at)["drift"]["changedSections"] == []
+    found = status_of(repository.memory, repository.at, checkpoint="chk-000001")
+    assert found["drift"]["changedSections"] == ["current-focus"]
     with pytest.raises(NotFoundError):
-        Status(repository.memory, repository.at, checkpoint="chk-000009")
+        status_of(repository.memory, repository.at, checkpoint="chk-000009")

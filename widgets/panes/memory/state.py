@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.state.files.json_text import canonical
 from memory.state.files.model import KEYS
-from memory.state.status import StateLook, Status, diff_of
+from memory.state.status import StateLook, diff_of, status_of
 from memory.state.system import ProjectState
 from memory.systems.acts import act
 from memory.workspace import Outcome
@@ -65,7 +65,7 @@ class StatePane(RecordPane):
 
     def __init__(self) -> None:
         super().__init__()
-        self._stood: tuple[StateLook, date, Status | None] | None = None
+        self._stood: tuple[StateLook, date, Json | None] | None = None
 
     def _look(self) -> StateLook | None:
         return None if self.snapshot is None else self.snapshot.of("state", StateLook)
@@ -81,7 +81,7 @@ class StatePane(RecordPane):
                 if look is not None and look.problem and look.problem.code != "state.missing"
                 else "state init"
             )
-        return (status.next.command or "memdeck state recall").removeprefix("memdeck ")
+        return (status["next"]["command"] or "memdeck state recall").removeprefix("memdeck ")
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
         """Yield all rows. Unreadable parts are left out, and the first row says why; none where nothing exists yet."""
@@ -96,7 +96,7 @@ class StatePane(RecordPane):
             yield Record("state#status", problem.message, sign="alert", tone="alert", values={"part": "status"},
                          words=problem.hint)  # fmt: skip
         elif status is not None:
-            why, waits = status.next.why, bool(status.next.command)
+            why, waits = status["next"]["why"], bool(status["next"]["command"])
             yield Record("state#status", why[:1].upper() + why[1:], sign="right" if waits else "check",
                          tone="accent" if waits else "good",
                          values={"part": "status"}, thing=status)  # fmt: skip
@@ -112,22 +112,22 @@ class StatePane(RecordPane):
         points = look.checkpoints
         if points:
             yield Heading("CHECKPOINTS", f"{len(points):,}")
-        for point, before in zip(points, (*(one.id for one in points[1:]), ""), strict=True):
-            values = {"part": "checkpoints", "before": before or point.id, "after": point.id, "checkpoint": point.id}
-            tone: Tone = "alert" if point.why else "plain"
-            yield Record(f"state#{point.id}", point.why or point.summary, "", point.id, point.created, tone=tone,
-                         values=values, thing=point)  # fmt: skip
+        for point, before in zip(points, [*(one["id"] for one in points[1:]), ""], strict=True):
+            name, about = point["id"], point["problem"] or point["summary"]
+            tone: Tone = "alert" if point["problem"] else "plain"
+            values = {"part": "checkpoints", "before": before or name, "after": name, "checkpoint": name}
+            yield Record(f"state#{name}", about, "", name, point["createdAt"], tone=tone, values=values, thing=point)
         recalled = [event for event in reversed(look.events) if event["id"] not in waiting]
         if recalled:
             yield Heading("RECALLED", f"{len(recalled):,}")
             yield from (_event(event, "history") for event in recalled)
 
-    def _status(self, look: StateLook, now: datetime) -> Status | None:
+    def _status(self, look: StateLook, now: datetime) -> Json | None:
         """Return the status, kept until the files or the day change; the day decides which entries are too old."""
         known, day = self._stood, now.date()
         if known is None or known[0] is not look or known[1] != day:
             try:
-                status = None if look.problem is not None else Status(look.memory, now, work=True)
+                status = None if look.problem is not None else status_of(look.memory, now, work=True)
             except MemdeckError:
                 status = None
             known = self._stood = (look, day, status)
@@ -164,7 +164,11 @@ class StatePane(RecordPane):
         if part == "status":
             return {"": item.words} if thing is None else self._standing(thing)
         if part == "checkpoints":
-            return {"id": thing.id, "at": thing.created, f"since {item.values['before']}": self._changed_by(item)}
+            return {
+                "id": thing["id"],
+                "at": thing["createdAt"],
+                f"since {item.values['before']}": self._changed_by(item),
+            }
         if isinstance(thing, list):
             return {"": "\n".join(f"- {one.get('title') or one.get('label')}" for one in thing) or "None yet."}
         return {key: value for key, value in thing.items() if key != "title"}
@@ -172,29 +176,29 @@ class StatePane(RecordPane):
     def _changed_by(self, item: Record) -> Any:
         """Return the lines that differ between a checkpoint and the one before, by section; why they are unknown."""
         look, before = self._look(), item.values["before"]
-        if look is None or before == item.thing.id or item.thing.why:
+        if look is None or before == item.thing["id"] or item.thing["problem"]:
             return ()
         try:
-            parts = [one for one in diff_of(look.memory, before, item.thing.id) if one.changed]
+            parts = [one for one in diff_of(look.memory, before, item.thing["id"]) if one.changed]
         except MemdeckError as error:
             return error.message
         return [text for one in parts for text in (f"{TITLES.get(one.section, one.section)}:", *one.lines[2:])]
 
-    def _standing(self, status: Status) -> Json:
-        state, work = status.state, status.work
-        drift = ", ".join(TITLES[one.section] for one in status.drift)
-        hint = with_keys("{memory.next|R} does it, after a preview.", self.app) if status.next.command else ""
+    def _standing(self, status: Json) -> Json:
+        work, drift = status["work"], status["drift"]
+        changed = ", ".join(TITLES[one] for one in drift["changedSections"])
+        hint = with_keys("{memory.next|R} does it, after a preview.", self.app) if status["next"]["command"] else ""
         return {
             "": hint,
-            "branch": work and (work.branch or "none"),
-            "commits": "\n".join(work.subjects) if work else "",
-            "generated": state["generatedAt"],
-            "events": f"{status.totals['all']:,}, {status.unrecalled['all']:,} to recall",
-            "recalled": state["maintenance"]["lastRecalledAt"] or "never",
-            "checkpoints": f"{status.checkpoints:,}",
-            "since then": (status.drift_why and Piece(status.drift_why, "warn"))
-            or (f"changed: {drift}" if drift else "no changes"),
-            "retention": status.retention.text(),
+            "branch": work and (work["branch"] or "none"),
+            "commits": "\n".join(work["commits"]) if work else "",
+            "generated": status["generatedAt"],
+            "events": f"{status['events']['all']:,}, {status['unrecalled']['all']:,} to recall",
+            "recalled": status["lastRecalledAt"] or "never",
+            "checkpoints": f"{status['checkpoints']:,}",
+            "since then": (drift["problem"] and Piece(drift["problem"], "warn"))
+            or (f"changed: {changed}" if changed else "no changes"),
+            "retention": status["retention"]["text"],
         }
 
     # What can be done
