@@ -43,7 +43,7 @@ def asked_of(folder: Path) -> Iterator[Asked]:
             file.write_text(text)
         system = _made(root, project["sessions"])
         for question, right in project["questions"]:
-            yield Asked(name, question, right, ask(system.store.memory(), question).answer.split("\n")[0])
+            yield Asked(name, question, right, ask(system.store.memory(), question)["answer"].split("\n")[0])
 
 
 def _made(root: Path, sessions: list[list[str]]) -> ProjectState:

@@ -365,13 +365,13 @@ def query(context: Context, question: tuple[str, ...], mode: str | None, scope: 
     found = ask(memory, " ".join(question), mode=mode, scope=scope)
 
     def lines(paint: Paint) -> Iterator[str]:
-        rows = ((hit.item.id, f"{hit.score:.2f}", hit.item.place, hit.item.file) for hit in found.hits)
-        yield from map(paint.line, found.answer.split("\n"))
-        yield from ("", f"mode: {found.mode}", paint.line(f"why: {found.why}"), "citations:")
-        yield from paint.columns(rows, empty="  none")
+        keys = ("sourceId", "score", "pathOrSection", "file")
+        yield from map(paint.line, found["answer"].split("\n"))
+        yield from ("", f"mode: {found['mode']}", paint.line(f"why: {found['why']}"), "citations:")
+        yield from paint.columns(([str(one[key]) for key in keys] for one in found["citations"]), empty="  none")
 
     form = "json" if memory.config["query"]["defaultOutput"] == "json" else "human"
-    return Result(found.json, lines, form=form)
+    return Result(lambda: found, lines, form=form)
 
 
 @under(state, "add", serves="person", examples=("memdeck state add --type claude-local --path ~/.claude",))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from memory.base.words import content_words, stem, tokens
@@ -118,57 +117,15 @@ class QueryItem(NamedTuple):
     mode: Mode | None = None
 
 
-class QueryHit(NamedTuple):
-    """An item with its score, and the words of the question that it contains."""
-
-    item: QueryItem
-    score: float
-    words: tuple[str, ...]
-
-    def json(self) -> Json:
-        """Return it as a citation."""
-        return {
-            "sourceId": self.item.id,
-            "sourceType": self.item.kind,
-            "pathOrSection": self.item.place,
-            "projectionPath": self.item.file if self.item.kind == "bundle" else None,
-            "file": self.item.file,
-            "createdAt": self.item.created or None,
-            "summary": self.item.said,
-            "score": round(self.score, 3),
-            "words": list(self.words),
-        }
+_Hit = tuple[QueryItem, float, tuple[str, ...]]
+"""An item with its score, and the words of the question that it contains."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueryAnswer:
-    """The answer to a question; `enough` is False where nothing is about it. `hits` are the citations."""
+def ask(memory: StateFiles, question: str, *, mode: str | None = None, scope: str = "all") -> Json:
+    """Return the answer to a question with its citations; without a mode, the words of the question decide the mode.
 
-    question: str
-    mode: Mode
-    scope: str
-    enough: bool
-    answer: str
-    why: str
-    hits: tuple[QueryHit, ...]
-
-    def json(self) -> Json:
-        """Return it for programs."""
-        return {
-            "question": self.question,
-            "mode": self.mode,
-            "scope": self.scope,
-            "enoughEvidence": self.enough,
-            "answer": self.answer,
-            "why": self.why,
-            "citations": [hit.json() for hit in self.hits],
-        }
-
-
-def ask(memory: StateFiles, question: str, *, mode: str | None = None, scope: str = "all") -> QueryAnswer:
-    """Return the answer to a question; without a mode, its words decide the mode.
-
-    UsageError `state.query.empty`, `state.query.mode`, `state.query.scope`.
+    `enoughEvidence` is False where nothing is about it. UsageError `state.query.empty`, `state.query.mode`,
+    `state.query.scope`.
     """
     if not re.search(r"\w", question):
         raise UsageError("state.query.empty", "the question has no word to look for", "ask with words")
@@ -182,13 +139,33 @@ def ask(memory: StateFiles, question: str, *, mode: str | None = None, scope: st
         items.append(QueryItem("commits", "bundle", "commits", "git log", ".git", "commits", said, mode="changes"))
     hits = _hits(items, question, chosen)
     # A checkpoint may repeat the bundle: the first item that says it is cited.
-    quoted = {hit.item.said: f"{hit.item.said} [{hit.item.id}, {hit.item.file}]" for hit in reversed(hits)}
-    answer = "\n".join(list(reversed(quoted.values()))[:_QUOTED]) or NOT_ENOUGH
+    quoted = {item.said: f"{item.said} [{item.id}, {item.file}]" for item, _, _ in reversed(hits)}
     why = f"nothing in the scope {scope} is about it"
-    if hits:
-        held = f"has {', '.join(hits[0].words)}" if hits[0].words else "is what the question asks for"
-        why = f"{hits[0].item.place} {held}"
-    return QueryAnswer(question, chosen, scope, bool(hits), answer, f"{why}; mode {chosen}", hits)
+    for item, _, words in hits[:1]:
+        why = f"{item.place} " + (f"has {', '.join(words)}" if words else "is what the question asks for")
+    return {
+        "question": question,
+        "mode": chosen,
+        "scope": scope,
+        "enoughEvidence": bool(hits),
+        "answer": "\n".join(list(reversed(quoted.values()))[:_QUOTED]) or NOT_ENOUGH,
+        "why": f"{why}; mode {chosen}",
+        "citations": [_citation(*hit) for hit in hits],
+    }
+
+
+def _citation(item: QueryItem, score: float, words: Sequence[str]) -> Json:
+    return {
+        "sourceId": item.id,
+        "sourceType": item.kind,
+        "pathOrSection": item.place,
+        "projectionPath": item.file if item.kind == "bundle" else None,
+        "file": item.file,
+        "createdAt": item.created or None,
+        "summary": item.said,
+        "score": round(score, 3),
+        "words": list(words),
+    }
 
 
 def mode_of(question: str) -> Mode:
@@ -197,20 +174,17 @@ def mode_of(question: str) -> Mode:
     return next((mode for mode, words in _ASKS if re.search(words, text)), "answer")
 
 
-def _hits(items: list[QueryItem], question: str, mode: Mode) -> tuple[QueryHit, ...]:
+def _hits(items: list[QueryItem], question: str, mode: Mode) -> list[_Hit]:
     """Return the best items; a question for a mode and nothing else is answered by the items of the mode."""
     texts = [Text(item.asked, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
     subject = _ABOUT_THE_MODE.sub(" ", question) if mode != "answer" else question
     found = rank(subject, texts, limit=len(texts), floor=FLOOR) if re.search(r"\w", subject) else ()
-    hits = [
-        QueryHit(items[one.place], one.score * _weight(items[one.place], mode, question), one.words)
-        for one in found
-        if one.score >= _LEAST or _says(items[one.place], one.words)
-    ]
-    if mode != "answer" and not any(hit.item.mode == mode for hit in hits):
-        general = [item for item in items if item.mode == mode]
-        hits = [*(QueryHit(item, _weight(item, mode, question), ()) for item in general), *hits]
-    return tuple(sorted(hits, key=lambda hit: -hit.score)[:MOST])
+    told = [(items[one.place], one.score, one.words) for one in found]
+    told = [one for one in told if one[1] >= _LEAST or _says(one[0], one[2])]
+    if mode != "answer" and not any(item.mode == mode for item, _, _ in told):
+        told = [*((item, 1.0, ()) for item in items if item.mode == mode), *told]
+    hits = [(item, score * _weight(item, mode, question), words) for item, score, words in told]
+    return sorted(hits, key=lambda hit: -hit[1])[:MOST]
 
 
 def _weight(item: QueryItem, mode: Mode, question: str) -> float:
