@@ -124,4 +124,4 @@ def open_desk(root: Path, state: Path) -> EntryAccess:
 
 def with_state(desk: EntryAccess) -> None:
     """Make the project state of the workspace."""
-    init(system_of(desk.workspace, "state", ProjectState).store, lambda: ANALYSED, actor="human", now=NOW)
+    init(system_of(desk.workspace, "state", ProjectState).store, ANALYSED, actor="human", now=NOW)
