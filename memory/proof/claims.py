@@ -21,6 +21,7 @@ _FENCE = re.compile(r"^\s*(```|~~~)")
 _VALUE = re.compile(
     r"`([^`\n]{1,120})`"  # a command, a path, a name
     r"|(?<![\w/.])((?:[\w@.-]+/)+[\w@.-]+)"  # a path
+    r"|(?<![\w:.])(\d{1,2}:\d\d(?: ?[ap]m)?)(?![\w:.])"  # a time
     r"|(?<![\w.])(v?\d+(?:\.\d+){0,3}(?:\.x)?)(?![\w.]*\w)"  # a number, a version, a port
     r"|\b(mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?)\b",
     re.IGNORECASE,
@@ -58,6 +59,15 @@ _SETTINGS = frozenset(
         """.replace("\n", " "),
     )
 )
+_NAMED = re.compile(r"\W*(?:the )?\w+ #?\d+\b|`", re.IGNORECASE)
+"""The beginning of a line about one of several numbered things, such as a sprint, or about what it names first."""
+_OWNED = re.compile(
+    r"(?:(?P<who>[\w.@-]+) (?:owns|is the owner of) (?P<what>[^,;]+)"
+    r"|(?P<whose>[^,;]+) is owned by (?P<by>[\w.@-]+))\W*",
+    re.IGNORECASE,
+)
+_PLACED = frozenset(map(stem, ["lives", "located", "stored", "defined", "kept", "implemented"]))
+"""Words that say where a thing is: a line of them needs fewer other words."""
 _COMMANDS = frozenset(
     map(stem, re.findall(r"\w+", "run running execute test tests lint build format check type start dev server deploy"))
 )
@@ -147,6 +157,9 @@ def _said(line: str) -> Iterator[tuple[str, str]]:
     bare = line.strip(" \t\r->+*")
     if _HEDGED.search(bare):
         return
+    if owned := _OWNED.fullmatch(bare):
+        yield f"owner {' '.join(_words(owned['what'] or owned['whose']))}", (owned["who"] or owned["by"]).casefold()
+        return
     found = list(_VALUE.finditer(bare))
     versions = _RUNTIMES.findall(bare)
     if len(versions) == 1 and len(found) <= 1:
@@ -157,13 +170,17 @@ def _said(line: str) -> Iterator[tuple[str, str]]:
         if value and len(value.split()) <= 6:
             yield f"setting {' '.join(pair[1].casefold().split())}", value.casefold()
             return
-    if len(found) == 1:
+    if len(found) == 1 and not _NAMED.match(bare):
         rest = f"{bare[: found[0].start()]} \0 {bare[found[0].end() :]}"
         words = _words(rest)
         value = next(one for one in found[0].groups() if one)
         if (never := _NEVER.search(rest)) or _ALWAYS.search(rest):
             yield _rule(rest.replace("\0", value), never is not None)
-        elif len(words) > _FEWEST or (found[0][1] and len(words) > 1 and _COMMANDS.issuperset(set(words) - {"\0"})):
+        elif (
+            len(words) > _FEWEST
+            or (found[0][1] and len(words) > 1 and _COMMANDS.issuperset(set(words) - {"\0"}))
+            or (found[0][2] and len(words) == _FEWEST and not _PLACED.isdisjoint(words))
+        ):
             yield "same " + " ".join(words), value.strip().removeprefix("v").casefold()
     elif not found:
         never = _NEVER.search(bare)

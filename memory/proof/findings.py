@@ -61,7 +61,7 @@ class Finding(NamedTuple):
     def problem(self) -> Problem:
         """Return it as a finding of `check`."""
         code = "memory.contradiction" if self.other else f"memory.{self.band}"
-        hint = f"; settle it: `memdeck still-true {self.ref}`, or supersede" if "#" in self.ref else ""
+        hint = f"; `memdeck still-true {self.ref}` or `supersede` settles it" if "#" in self.ref else ""
         words = self.words + hint
         return Problem("note" if self.other else "warning", self.file, self.line + 1, code, words)
 

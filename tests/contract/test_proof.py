@@ -118,3 +118,25 @@ def test_a_damaged_record_is_an_error_and_blocks_no_agent(repository: Place) -> 
     answer = repository("check")
     assert answer.error == "proof.confirmed"
     assert OLD in start(repository)
+
+
+def test_names_ports_times_places_days_and_owners_contradict_and_numbered_things_do_not(workspace: Place) -> None:
+    """Each pair says another value of one subject, or speaks of two subjects: a sprint is not the next one."""
+    same = (
+        ("Standup is at 9:30 in the small room", "Standup is at 10:00 in the small room"),
+        ("The parser lives in src/parse.py", "The parser lives in lib/parse.py"),
+        ("Alice owns the billing service", "The billing service is owned by Bob"),
+        ("Use `npm test` to run the tests", "Use `make test` to run the tests"),
+        ("Node version: 18", "Node version: 20"),
+    )
+    others = (
+        ("Sprint 12 is about payments and refunds", "Sprint 13 is about payments and refunds"),
+        ("`scripts/a.py` has a hardcoded personal address", "`scripts/b.py` has a hardcoded personal address"),
+        ("The staging database has port 5433 here", "The production database has port 5432 here"),
+        ("The build takes 8-10 minutes on most days", "The build takes 12-15 minutes on most days"),
+    )
+    for older, newer in (*same, *others):
+        assert workspace("facts", "store", older, now="2026-03-01T09:00:00Z").code == 0
+        assert workspace("facts", "store", newer, now="2026-03-02T09:00:00Z").code == 0
+    found = [words.split("'")[1] for _, words in doubts(workspace)]
+    assert sorted(found) == sorted(older for older, _ in same)
