@@ -119,12 +119,12 @@ textual.app.wait_for_idle = textual.pilot.wait_for_idle = drained
 Pilot._wait_for_screen = _screen_is_quiet
 
 
-async def worked(app: App[Any], *, but: str = "") -> bool:
-    """Wait for the workers that are under way but those of a group, and raise what one of them failed with.
+async def worked(app: App[Any], *, but: tuple[str, ...] = ()) -> bool:
+    """Wait for the workers that are under way but those of some groups, and raise what one of them failed with.
 
     Returns whether there were any. `WorkerManager.wait_for_complete` would not let itself be interrupted.
     """
-    workers = [worker for worker in app.workers if worker.group != but and not worker.is_finished]
+    workers = [worker for worker in app.workers if worker.group not in but and not worker.is_finished]
     if tasks := [worker._task for worker in workers if worker._task is not None]:
         await asyncio.wait(tasks)
     elif workers:

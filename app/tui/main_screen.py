@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 from textual import events
@@ -22,7 +22,7 @@ from widgets.pane.base import Pane
 from widgets.panes import GROUPS, PaneName
 
 from .commands.conditions import Situation
-from .keys.available import KeyState, hint_names, key_state, live_actions
+from .keys.available import hint_names, live_actions
 from .keys.registry import BY_ID, COMMANDS, PINNED
 
 
@@ -89,7 +89,8 @@ class MainScreen(Screen[None]):
         self._path = path
         self._pane = pane
         self._names = tuple(names)
-        self._key_state: KeyState | None = None
+        self.hint_names: dict[str, str] = {}
+        """The footer's name of each action by id, as of the last check of the keys; empty if it does not name it."""
         self._selected = 0
         """How many entries were selected when the keys were last computed."""
 
@@ -105,8 +106,8 @@ class MainScreen(Screen[None]):
     def active_bindings(self) -> dict[str, ActiveBinding]:
         """The bindings that are available; each condition is checked once for all commands."""
         now = Situation(self.app)  # type: ignore[arg-type]
-        self._key_state, self._selected = key_state(now), now.selected
-        live, found = live_actions(self._key_state), dict[str, ActiveBinding]()
+        self.hint_names, self._selected = hint_names(now), now.selected
+        live, found = {action.id for action in live_actions(now)}, dict[str, ActiveBinding]()
         for node, bindings in self._modal_binding_chain:
             for key, binding in bindings:
                 own = binding.id in BY_ID and node in (self, self.app)
@@ -114,13 +115,6 @@ class MainScreen(Screen[None]):
                 if means is not False and (key not in found or (binding.priority and not found[key].binding.priority)):
                     found[key] = ActiveBinding(node, binding, bool(means), binding.tooltip)
         return found
-
-    @property
-    def hint_names(self) -> Mapping[str, str]:
-        """The footer's name of each action by id, as of the last check of the keys; empty if the footer does not name
-        it.
-        """
-        return {} if self._key_state is None else hint_names(self._key_state)
 
     @property
     def hint_lead(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -72,20 +72,13 @@ class Situation:
         """The monitors that a monitor's key applies to."""
         return [] if self.pane is None else monitors_of(self.pane, self.items)
 
-    def holding(self, conditions: Collection[Condition]) -> list[Condition]:
-        """Return the conditions that hold; each is checked once."""
-        held, reads, found = self._held, self.pane is not None, []
-        for condition in conditions:
-            if condition not in held:
-                here = not condition.panes or self.pane_id in condition.panes
-                held[condition] = here and (condition.everywhere or reads) and bool(condition.holds(self))
-            if held[condition]:
-                found.append(condition)
-        return found
-
     def allows(self, condition: Condition) -> bool:
         """Return whether a condition holds; it is checked once."""
-        return bool(self.holding((condition,)))
+        if condition not in self._held:
+            here = not condition.panes or self.pane_id in condition.panes
+            known = condition.everywhere or self.pane is not None
+            self._held[condition] = here and known and bool(condition.holds(self))
+        return self._held[condition]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.tui.forms.conflicts import ask_command
-from app.tui.shell import Otherwise
 from memory.document import Entry
-from memory.errors import ConflictError, MemdeckError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import (
@@ -51,7 +48,6 @@ def _apply(
     edit: Callable[..., Edit],
     *,
     follow: bool = False,
-    otherwise: Otherwise | None = None,
 ) -> None:
     """Return one change of all tasks, `edit(snapshot, refs, now=…)`; they stay selected, and with `follow` the cursor
     goes with them.
@@ -59,9 +55,7 @@ def _apply(
     if not tasks:
         return None
     refs, now = [task.ref for task in tasks], app.clock()
-    return app.edits.change(
-        f"tasks.{verb}", lambda snapshot: edit(snapshot, refs, now=now), otherwise=otherwise, follow=follow
-    )
+    return app.edits.change(f"tasks.{verb}", lambda snapshot: edit(snapshot, refs, now=now), follow=follow)
 
 
 def _pass_on(app: MemdeckApp, verb: str, tasks: list[Task], one: Callable[..., Edit]) -> None:
@@ -116,7 +110,7 @@ def progress(app: MemdeckApp) -> None:
 
         percent, note = found
         edit = partial(progress_task, percent=percent, note=note or None, base=_base(tasks))
-        return _apply(app, "progress", tasks, edit, otherwise=_asking(app, "progress", tasks))
+        return _apply(app, "progress", tasks, edit)
 
     question = _about("Progress", tasks)
     return app.overlays.ask(
@@ -259,28 +253,12 @@ def _set(app: MemdeckApp, verb: str, tasks: list[Task], field: str, value: str) 
     """Set a field of tasks; an empty value removes it."""
     values, unset = ({field: value}, ()) if value else ({}, (field,))
     edit = partial(edit_task, set=values, unset=unset, base=_base(tasks))
-    return _apply(app, verb, tasks, edit, otherwise=_asking(app, verb, tasks))
+    return _apply(app, verb, tasks, edit)
 
 
 def _base(tasks: list[Task]) -> Entry | None:
-    """Return the one task as it was shown: if others set the same field meanwhile, the user is asked."""
+    """Return the one task as it was shown: if others set the same field meanwhile, nothing is written."""
     return tasks[0].entry if len(tasks) == 1 else None
-
-
-def _asking(app: MemdeckApp, verb: str, tasks: list[Task]) -> Otherwise:
-    """Return a handler that asks if others set the same field of the one task meanwhile."""
-
-    def write(chosen: Mapping[str, str]) -> None:
-        values = {name: text for name, text in chosen.items() if text.strip()}
-        unset = tuple(name for name in chosen if name not in values)
-        return _apply(app, verb, tasks, partial(edit_task, set=values, unset=unset))
-
-    def otherwise(error: MemdeckError) -> None:
-        if not isinstance(error, ConflictError) or len(tasks) != 1:
-            return app.say_error(error)
-        return ask_command(app, error, tasks[0].title, write)
-
-    return otherwise
 
 
 # The board

@@ -109,26 +109,6 @@ def ask_source(app: MemdeckApp, pane: Pane, item: Any, text: str, fresh: Any = N
     )
 
 
-# Commands
-
-
-def ask_command(app: MemdeckApp, error: ConflictError, title: str, write: Callable[[Mapping[str, str]], None]) -> None:
-    """Ask about values that a command sets and that others set meanwhile; show the error if it says too little."""
-    questions = [
-        ThreeWayQuestion(str(one["field"]), str(one["field"]), one["base"], one["ours"], one["theirs"])
-        for one in error.details.get("conflicts") or ()
-    ]
-    if not questions:
-        return app.say_error(error)
-
-    def answered(answers: Answers) -> None:
-        theirs = {one.name: one.theirs for one in questions}
-        chosen = {name: text or "" for name, text in answers.items() if text != theirs[name]}
-        return write(chosen) if chosen else app.say("It stays as it is.")
-
-    return app.overlays.ask(ThreeWay(CHANGED, questions, note=title), answered, left=lambda: answered({}))
-
-
 # Changes that are taken back, and proposals
 
 
@@ -182,7 +162,6 @@ def ask_gone(
     title: str,
     ref: str | None,
     renamed: Callable[[Any], None] | None = None,
-    again: Callable[[], None] | None = None,
     left: Callable[[], None] | None = None,
     done: Callable[[], None] = lambda: None,
 ) -> None:
@@ -196,7 +175,7 @@ def ask_gone(
 
     def found(name: str | None) -> None:
         fresh = None if name is None else pane.find(name)
-        return _choose(app, title, typed, fresh, renamed if fresh is not None else None, again, left, done)
+        return _choose(app, title, typed, fresh, renamed if fresh is not None else None, left, done)
 
     return app.edits.ask(work, found)
 
@@ -207,7 +186,6 @@ def _choose(
     typed: str,
     fresh: Any,
     renamed: Callable[[Any], None] | None,
-    again: Callable[[], None] | None,
     left: Callable[[], None] | None,
     done: Callable[[], None],
 ) -> None:
@@ -222,8 +200,6 @@ def _choose(
         options.append(("s", "Save into it", "your changes go into the renamed entry", lambda: renamed(fresh)))
     else:
         head, words = "This entry no longer exists", f"{title}\nwas removed or renamed by another program."
-        if again is not None:
-            options.append(("p", "Put it back", "with your changes", again))
     shown = typed.strip().split("\n")
     words += "\n\nYou typed:\n" + "\n".join(text[:200] for text in shown[:3]) + ("\n…" if len(shown) > 3 else "")
     options.append(("c", "Copy your text", "and leave", copy))

@@ -58,7 +58,6 @@ class Sheet:
     ref: str | None = None
     title: str = ""
     draft_id: str = ""
-    section: str | None = None
     tries: int = 0
 
     def given(self, name: str) -> str:
@@ -140,7 +139,6 @@ class FormDrafts(Part):
 
     def _draft(self, sheet: Sheet, values: Values) -> Draft:
         item = sheet.item
-        source, section = where(sheet)
         return Draft(
             sheet.draft_id,
             self.app.clock(),
@@ -151,10 +149,7 @@ class FormDrafts(Part):
             item is None,
             dict(values),
             dict(sheet.base),
-            source,
-            str(getattr(item, "file", "") or ""),
-            section,
-            this_process(),
+            owner=this_process(),
         )
 
     def _save_soon(self) -> None:
@@ -276,15 +271,3 @@ def about(draft: Draft) -> str:
         # Only the form's title describes it yet.
         return title
     return f"{'New' if draft.new else 'Edited'} {KINDS.get(draft.pane, 'entry')}: {title}"
-
-
-def where(sheet: Sheet) -> tuple[str | None, str | None]:
-    """Return the source of a form's entry when it was opened, and its section."""
-    item = sheet.item
-    entry, at = getattr(item, "entry", None), getattr(item, "at", None)
-    if entry is None or at is None or sheet.pane.snapshot is None:
-        return None, None
-    if sheet.section is None and at[0] >= 0:
-        with suppress(Exception):
-            sheet.section = sheet.pane.snapshot.document(item.file).section(at[0]).title
-    return entry.text, sheet.section

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from app.tui.shell import Part
 from memory.base.safe_text import clip, visible
-from memory.document import Entry
 from memory.errors import ConflictError, MemdeckError, NotFoundError
 from memory.files.edit import Edit
-from memory.files.restore import restore_version
 from memory.files.snapshot import Snapshot
 from memory.storage.private.drafts import Draft
 from memory.systems.acts import Act
@@ -282,24 +280,8 @@ class FormSession(Part):
             title=draft.title,
             ref=None if draft.new else draft.ref,
             renamed=renamed,
-            again=(lambda: self._put_draft_back(draft)) if draft.file and draft.source is not None else None,
             left=lambda: self.app.form_drafts.give_back(draft),
             done=lambda: self.app.form_drafts.drop(draft),
-        )
-
-    def _put_draft_back(self, draft: Draft) -> None:
-        """Restore the removed entry of a draft, then open its form with what was typed."""
-        source, file, section = draft.source or "", draft.file, draft.section
-
-        def otherwise(error: MemdeckError) -> None:
-            self.app.form_drafts.give_back(draft)
-            self.app.say_error(error)
-
-        self.app.edits.change(
-            "restore",
-            lambda snapshot: restore_version(snapshot, file, Entry.from_text(source), section, ()),
-            then=lambda _: self.resume(draft),
-            otherwise=otherwise,
         )
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from app.tui.commands.conditions import Condition, Situation
+from app.tui.commands.conditions import Situation
 from widgets.chrome.keys import with_keys
 from widgets.panes import all_panes
 
@@ -17,63 +15,27 @@ if TYPE_CHECKING:
     from textual.app import App
 
 
-CONDITIONS = frozenset(action.needs for action in COMMANDS)
-"""The conditions of all actions."""
-
-
 OPEN = "list.open"
 """The key of lists that opens the row under the cursor."""
 
-NAMED = tuple(dict.fromkeys((action.needs, action.bulk) for action in COMMANDS if action.needs.named is not None))
-"""The conditions that decide whether the footer names their actions, each with whether the actions apply to all
-selected entries.
-"""
+
+def live_actions(now: Situation) -> list[Command]:
+    """Return the available actions; each condition is checked once."""
+    return [action for action in COMMANDS if now.allows(action.needs)]
 
 
-class KeyState(NamedTuple):
-    """Everything that decides which actions are available and what the footer calls them.
-
-    `named`: the answers of those of `NAMED` that hold, in their order.
-    """
-
-    pane_id: str
-    held: frozenset[Condition]
-    has_selection: bool
-    named: tuple[bool | None, ...]
-    enter: str | None = None
-    """The footer's word for opening the row under the cursor; None: that of lists."""
-
-
-def key_state(now: Situation) -> KeyState:
-    """Return the state of the keys; each condition is checked once."""
-    held = frozenset(now.holding(CONDITIONS))
-    named = tuple([needs.named(now, bulk) for needs, bulk in NAMED if needs.named is not None and needs in held])
-    enter = None
-    if now.pane is not None and now.item is not None and not now.app.shows_one_pane:
-        enter = now.pane.enter_words
-    return KeyState(now.pane_id, held, bool(now.selected), named, enter)
-
-
-@lru_cache(maxsize=64)
-def live_actions(state: KeyState) -> frozenset[str]:
-    """Return the ids of the available actions."""
-    return frozenset([action.id for action in COMMANDS if action.needs in state.held])
-
-
-@lru_cache(maxsize=64)
-def hint_names(state: KeyState) -> Mapping[str, str]:
+def hint_names(now: Situation) -> dict[str, str]:
     """Return what the footer calls each action, by id; empty if it does not name it now."""
-    named = dict(zip([asked for asked in NAMED if asked[0] in state.held], state.named, strict=True))
     found = {}
     for action in COMMANDS:
-        needs = action.needs
-        answer = named.get((needs, action.bulk)) if needs in state.held else False
-        if answer is None:
-            shown = action.bulk if state.has_selection and needs.about_entries else action.shown
-            answer = shown and (not action.panes or state.pane_id in action.panes)
-        found[action.id] = action.words_in(state.pane_id) if answer else ""
-    if state.enter is not None:
-        found[OPEN] = state.enter
+        needs, answer = action.needs, False
+        if now.allows(needs):
+            named = None if needs.named is None else needs.named(now, action.bulk)
+            shown = action.bulk if now.selected and needs.about_entries else action.shown
+            answer = shown and (not action.panes or now.pane_id in action.panes) if named is None else named
+        found[action.id] = action.words_in(now.pane_id) if answer else ""
+    if now.pane is not None and now.item is not None and not now.app.shows_one_pane:
+        found[OPEN] = now.pane.enter_words
     return found
 
 

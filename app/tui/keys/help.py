@@ -22,7 +22,7 @@ from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.text.styled_text import Line, Piece, line, pad_line
 
-from .available import key_state, live_actions, reason
+from .available import live_actions, reason
 from .registry import BY_ID, COMMANDS, Command
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def palette_rows(app: MemdeckApp, recent: Sequence[str]) -> list[CommandRow]:
 
 def key_rows(screen: Screen[object], app: MemdeckApp) -> list[CommandRow]:
     """Return the keys of the pane and those that work everywhere, by group; those that do nothing now say why."""
-    name_of, state, pane = name_of_keys(app), key_state(Situation(app)), app.pane
+    name_of, now, pane = name_of_keys(app), Situation(app), app.pane
     own = "Here" if pane is None else pane.title
     found: dict[tuple[str, str], CommandRow] = {}
     # Keys of a part of the pane, such as its calendar, come before those of its entries.
@@ -146,15 +146,15 @@ def key_rows(screen: Screen[object], app: MemdeckApp) -> list[CommandRow]:
         before = found.get((group, sentence))
         keys = f"{before.keys} {key}" if before is not None else key
         found[group, sentence] = CommandRow(keys, binding.description, sentence, group)
-    rows, live = [*found.values()], live_actions(state)
+    rows, live = [*found.values()], {command.id for command in live_actions(now)}
     for command in COMMANDS:
         panes = command.needs.panes or command.panes
-        if command.needs.panes and state.pane_id not in panes:
+        if command.needs.panes and now.pane_id not in panes:
             continue
-        group = "Usual" if command.id in USUAL else own if state.pane_id in panes else command.group
+        group = "Usual" if command.id in USUAL else own if now.pane_id in panes else command.group
         if not app.keymap.keys(command.id, command.keys):
             group = KEYLESS
-        why = "" if command.id in live else reason(app, command, state.pane_id)
+        why = "" if command.id in live else reason(app, command, now.pane_id)
         if command.id in live or why:
             rows.append(_row(app, command, group, why))
     groups = ("Usual", own, *FIRST, *(row.group for row in rows if row.group != KEYLESS), KEYLESS)

@@ -19,9 +19,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from textual.message import Message
-
-from app.tui.shell import Part, Progress, ThreadReport, internal
+from app.tui.shell import Part, Progress
 from memory.errors import MemdeckError
 from memory.files.snapshot import Snapshot
 from memory.maintenance.report import summary
@@ -39,19 +37,19 @@ from widgets.text.styled_text import Line, Piece, line
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
 
+
 FAREWELL = 0.5
-"""Seconds that leaving waits for cancelled jobs; what takes longer is left behind."""
+"""Seconds that leaving waits for a cancelled job."""
 
 
 class Job:
-    """A piece of work in its own thread, which does not keep the application from ending."""
+    """A piece of work in a worker; it can be cancelled."""
 
-    def __init__(self, words: str, cancel: threading.Event, moved: Callable[[], object]) -> None:
+    def __init__(self, words: str, moved: Callable[[], object]) -> None:
         """`words` name the work, such as `checking`; `moved` is called after each progress."""
         self.words = words
-        self.cancel = cancel
+        self.cancel, self.ended = threading.Event(), threading.Event()
         self.began = time.monotonic()
-        self.thread: threading.Thread | None = None
         self._moved = moved
         self._names: dict[str, None] = {}
         self._total = 0
@@ -84,7 +82,7 @@ class Job:
 
 
 class Jobs(Part):
-    """Starts jobs, shows them in the header, and ends them when the application does."""
+    """Starts jobs, shows them in the header, and cancels them when the application ends."""
 
     def __init__(self, app: MemdeckApp) -> None:
         """Nothing runs yet."""
@@ -105,23 +103,27 @@ class Jobs(Part):
         then: Callable[[Any], object],
         failed: Callable[[MemdeckError], object] | None = None,
     ) -> Job | None:
-        """Run `work` in a thread; `then` gets its result, `failed` its error (default: a message), both in the
+        """Run `work` in a worker; `then` gets its result, `failed` its error (default: a message), both in the
         application's thread.
         """
         if self._left:
             return None
-        job = Job(words, threading.Event(), lambda: self.post(Progress(self.show)))
+        job = Job(words, lambda: self.app.post_message(Progress(self.show)))
 
-        def run() -> None:
+        def run() -> Any:
             try:
-                report = partial(then, work(job))
-            except Exception as found:
-                report = partial(failed or self._failed, found if isinstance(found, MemdeckError) else internal(found))
-            self.post(ThreadReport(partial(self._ended, job, report)))
+                return work(job)
+            finally:
+                job.ended.set()
 
-        job.thread = threading.Thread(target=run, name=f"job-{words}", daemon=True)
+        def ended(report: Callable[[Any], object], what: Any) -> None:
+            self._running.remove(job)
+            self.show()
+            self.app.refresh_keys()
+            report(what)
+
         self._running.append(job)
-        job.thread.start()
+        self.app.work(run, partial(ended, then), partial(ended, failed or self._failed), group="job")
         if not self._ticks:
             self._ticks = True
             self.app.set_interval(1.0, self.show)
@@ -133,19 +135,10 @@ class Jobs(Part):
         self.app.say_error(error)
         self.app.refresher.request()
 
-    def post(self, message: Message) -> None:
-        """Send a message to the application, which may have ended meanwhile."""
-        try:
-            self.app.post_message(message)
-        except RuntimeError:
-            return
-
-    def _ended(self, job: Job, report: Callable[[], object]) -> None:
-        if job in self._running:
-            self._running.remove(job)
-        self.show()
-        self.app.refresh_keys()
-        report()
+    def finish(self) -> None:
+        """Wait a moment for the jobs that were cancelled, which end their commands; the application ends."""
+        for job in self._running:
+            job.ended.wait(FAREWELL)
 
     def show(self) -> None:
         """Show the running jobs in the header."""
@@ -173,13 +166,6 @@ class Jobs(Part):
         self._left = True
         for job in self._running:
             job.cancel.set()
-
-    def finish(self) -> None:
-        """Wait a moment for the jobs that were cancelled; what takes longer ends with the process."""
-        until = time.monotonic() + FAREWELL
-        for job in self._running:
-            if job.thread is not None:
-                job.thread.join(max(0.0, until - time.monotonic()))
 
 
 BEAT = 1.0
@@ -245,22 +231,16 @@ class Schedule(Part):
         self._looking = True
         self._last = now
         self._again = now + RETRY
-        threading.Thread(target=self._look, args=(now,), name="look-ahead", daemon=True).start()
+        self.app.work(
+            lambda: self._look(now), lambda found: self._looked_ahead(*found, now), self._not_looked, group="ahead"
+        )
 
     # In threads
 
-    def _look(self, now: datetime) -> None:
-        """Find out which application leads and what has to run."""
-        ahead: Ahead | None = None
-        error: MemdeckError | None = None
-        others = False
-        try:
-            ahead = look_ahead(self.workspace, self.trust(), now)
-            if ahead.heartbeat:
-                others = not self._lead(keep=not self.app.safe)
-        except Exception as found:
-            error = found if isinstance(found, MemdeckError) else internal(found)
-        self.app.jobs.post(ThreadReport(partial(self._looked_ahead, ahead, now, error, others=others)))
+    def _look(self, now: datetime) -> tuple[Ahead, bool]:
+        """Return what has to run, and whether another application leads."""
+        ahead = look_ahead(self.workspace, self.trust(), now)
+        return ahead, ahead.heartbeat and not self._lead(keep=not self.app.safe)
 
     def _lead(self, *, keep: bool) -> bool:
         """Take the lead if no one has it; with `keep=False` only check whether it is free."""
@@ -326,16 +306,13 @@ class Schedule(Part):
 
     # In the application's thread
 
-    def _looked_ahead(self, ahead: Ahead | None, now: datetime, error: MemdeckError | None, *, others: bool) -> None:
-        """Show which application keeps the schedule, and run the due work if it is this one.
-
-        `ahead` is None if it could not be found out; `others`: another application keeps the schedule.
-        """
+    def _not_looked(self, error: MemdeckError) -> None:
         self._looking = False
-        if error is not None:
-            self._tell((error.message,))
-        if ahead is None:
-            return
+        self._tell((error.message,))
+
+    def _looked_ahead(self, ahead: Ahead, others: bool, now: datetime) -> None:
+        """Show which application keeps the schedule (`others`: another one), and run the due work if it is this one."""
+        self._looking = False
         self._again = min(ahead.again, now + RETRY) if others else ahead.again
         self._show(ahead, others)
         if self.leads and ahead.heartbeat and not self._left and (ahead.watch or ahead.upkeep):

@@ -26,8 +26,7 @@ from memory.files.snapshot import Snapshot
 from memory.files.status import Brief, brief
 from memory.history.changes import MOST_NEWS, News, news_of
 from memory.history.outside import OutsideRemoval
-from memory.maintenance.plan import plan_maintenance
-from memory.maintenance.run import ahead_of, held_words, restored_in
+from memory.maintenance.run import ahead_of, held_words
 from memory.monitoring.history.charts import Notice
 from memory.monitoring.run.schedule import overdue_problems
 from memory.proof.findings import Finding, findings_of
@@ -60,47 +59,29 @@ def is_small(brief: Brief) -> bool:
     return sum(tasks.values()) + sum(entries.values()) <= CHECKED
 
 
-def upkeep_of_files(workspace: Workspace, snapshot: Snapshot, now: datetime) -> tuple[tuple[str, str], ...]:
-    """Return what the next maintenance would move: a file and a sentence each; nothing if a setting is wrong."""
-
-    try:
-        rules = plan_maintenance(snapshot, now, restored=restored_in(workspace)).rules
-    except MemdeckError:
-        return ()
-    found = []
-    for rule in rules:
-        moved = rule.archived + rule.cleared
-        if moved:
-            one, many = _RULES.get(rule.rule, ("entry", "entries"))
-            found.append(
-                (rule.file, f"1 {one} moves to the archive" if moved == 1 else f"{moved} {many} move to the archive")
-            )
-    return tuple(found)
-
-
-def upkeep_of(systems: Iterable[System], now: datetime) -> tuple[tuple[str, str, str], ...]:
-    """Return what the next maintenance would do in other systems: the place, a sentence, and the system.
+def upkeep_of(systems: Iterable[System], now: datetime) -> tuple[tuple[str, ...], ...]:
+    """Return what the next maintenance would do: the place, a sentence, and the system unless it is that of
+    the memory files.
 
     Systems that raise an error are skipped.
     """
-
-    found: list[tuple[str, str, str]] = []
+    found: list[tuple[str, ...]] = []
     for system in systems:
         with suppress(MemdeckError):
-            for rule in system.maintain(now, actor="human", dry_run=True).rules:
+            for rule in system.maintain(now, actor=ACTOR, dry_run=True).rules:
                 if count := rule.archived + rule.cleared:
-                    noun, verb = rule.what or ("entry", "cleared")
+                    noun, verb = rule.what or _RULES.get(rule.rule, ("entry", "archived"))
                     many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
                     words = f"1 {noun} is {verb}" if count == 1 else f"{count:,} {many} are {verb}"
-                    found.append((rule.file, words, system.name))
+                    found.append((rule.file, words) if system.name == "files" else (rule.file, words, system.name))
     return tuple(found)
 
 
 _RULES = {
-    "archive-completed-tasks": ("completed task", "completed tasks"),
-    "prune-old-journal": ("old journal entry", "old journal entries"),
-    "cap-journal": ("journal entry over the limit", "journal entries over the limit"),
-    "clear-completed-orchestration": ("completed plan", "completed plans"),
+    "archive-completed-tasks": ("completed task", "archived"),
+    "prune-old-journal": ("old journal entry", "archived"),
+    "cap-journal": ("journal entry", "archived"),
+    "clear-completed-orchestration": ("completed plan", "archived"),
 }
 
 
@@ -242,7 +223,7 @@ class OverviewPart(Part):
         if in_brief and latest is not None:
             upkeep = (("config.md", held_words(now, latest)),)
         elif in_brief and small:
-            upkeep = upkeep_of_files(workspace, snapshot, now) + upkeep_of(systems, now)
+            upkeep = upkeep_of(workspace.systems(), now)
         lines = brief_lines_of(workspace, now) if in_brief else ()
         self.waiting = waiting
         return partial(self._briefed, alerts, notice, problems, doubts, upkeep, self._news(now), lines, outside.waiting)

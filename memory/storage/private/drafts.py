@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 
 import psutil
@@ -28,9 +28,8 @@ class Draft:
     """One form that was not saved. `id` names it for good, `time` is aware.
 
     `pane` and `ref` say which entry it is about, `title` says it to people; of a new entry (`new`) `ref` is where the
-    cursor was. `values` are those that were typed, `base` what the form was given for each of them. `source` is the
-    entry's text when the form was opened, `file` and `section` its place. `owner` is the process that has the
-    form open, empty for none.
+    cursor was. `values` are those that were typed, `base` what the form was given for each of them. `owner` is
+    the process that has the form open, empty for none.
     """
 
     id: str
@@ -42,9 +41,6 @@ class Draft:
     new: bool = False
     values: Mapping[str, str] = field(default_factory=dict)
     base: Mapping[str, str] = field(default_factory=dict)
-    source: str | None = None
-    file: str = ""
-    section: str | None = None
     owner: str = ""
 
 
@@ -105,9 +101,10 @@ def _name(draft_id: str) -> str:
 
 def _read(data: bytes) -> Draft | None:
     values = json.loads(data)
-    draft = Draft(**{**values, "time": datetime.fromisoformat(values["time"])})
-    maybe = [text for text in (draft.ref, draft.source, draft.section) if text is not None]
-    needed = [draft.id, draft.pane, draft.operation, draft.title, draft.file, draft.owner]
+    known = {one.name: values[one.name] for one in fields(Draft) if one.name in values}
+    draft = Draft(**{**known, "time": datetime.fromisoformat(values["time"])})
+    maybe = [] if draft.ref is None else [draft.ref]
+    needed = [draft.id, draft.pane, draft.operation, draft.title, draft.owner]
     maps = [text for one in (draft.values, draft.base) for pair in one.items() for text in pair]
     good = all(isinstance(text, str) for text in (*maybe, *needed, *maps)) and draft.time.tzinfo is not None
     return draft if good else None

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.tui.commands import journal, tasks
-from memory.errors import ConflictError, MemdeckError
+from memory.errors import ConflictError
 from memory.workspace import Workspace
 from tests.app.tui.command_context import answered, context_over, text_of, written
 from tests.app.tui.tui_helpers import make_workspace
@@ -84,19 +84,15 @@ def test_tags_of_several_are_given_and_taken(workspace: Workspace) -> None:
     assert text_of(workspace).count("tags: calm, home") == 2
 
 
-def test_a_field_that_somebody_else_set_is_asked_about(workspace: Workspace) -> None:
-    """The edit compares with what was seen; the conflict leads to three columns, whose answer is written."""
+def test_a_field_that_somebody_else_set_is_not_overwritten(workspace: Workspace) -> None:
+    """The edit compares with what was seen; where another program set the same field since, nothing is written."""
     context = context_over(workspace, "tasks", "Sweep")
     step = answered(tasks.assign(context), "alice")
     path = workspace.memory / "tasks.md"
     path.write_text(TASKS.replace("### [LOW] Sweep\n", "### [LOW] Sweep\n- assigned: bob\n"), "utf-8")
-    with pytest.raises(ConflictError) as caught:
+    with pytest.raises(ConflictError):
         written(context, step)
-    asked = step.options["otherwise"](caught.value)
-    written(context, answered(asked, {"assigned": "alice"}))
-    assert "assigned: alice" in text_of(workspace)
-    assert answered(asked, None) == ("say", ("It stays as it is.",), {})
-    assert step.options["otherwise"](MemdeckError("file.locked", "busy")).name == "say_error"
+    assert "assigned: bob" in text_of(workspace)
 
 
 def test_a_completed_card_is_not_started(workspace: Workspace) -> None:

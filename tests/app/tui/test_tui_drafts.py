@@ -48,7 +48,7 @@ def a_draft(workspace: Workspace, **values: str) -> Draft:
     base = {"title": task.title, "assigned": task.assigned or "", "notes": task.notes or ""}
     draft = Draft(
         *("01DRAFT", NOW, "tasks", "tasks.edit", FIRST, task.ref, False, {**base, **values}, base),
-        *(task.entry.text, "tasks.md", "Pending", "1@0"),
+        owner="1@0",
     )
     drafts_of(workspace).put(draft)
     return draft
@@ -133,7 +133,7 @@ async def test_a_draft_meets_newer_values(workspace: Workspace) -> None:
 
 
 async def test_the_draft_of_a_removed_entry(workspace: Workspace) -> None:
-    """The entry is gone: that is said; putting it back opens the form with what was typed."""
+    """The entry is gone: that is said; undo brings it back, and the draft goes on."""
     a_draft(workspace, assigned="mine")
     ref = task_of(workspace, FIRST).ref
     workspace.change("tasks.remove", lambda snapshot: remove_task(snapshot, ref, now=NOW), actor="cli", now=NOW)
@@ -143,7 +143,7 @@ async def test_the_draft_of_a_removed_entry(workspace: Workspace) -> None:
         assert isinstance(app.screen, Pick)
         await press(pilot, "escape")
         assert app.form_drafts.left
-        await press(pilot, "w", "p")
+        await press(pilot, "u", "w")
         assert isinstance(app.screen, Form)
         await press(pilot, "ctrl+s")
         assert task_of(workspace, FIRST).assigned == "mine"

@@ -43,7 +43,7 @@ async def settle(pilot: Pilot[int]) -> None:
     async with within(lambda: f"idle: {app.idle}, at work: {[*app.workers]}, on the screen:\n{screen_text(app)}"):
         while True:
             await quiet(app)
-            if await worked(app, but="watch"):
+            if await worked(app, but=("watch", "job")):
                 continue
             # What is read while it ends is shown nowhere any more; an error that ended it is raised where it was begun.
             if app.idle or app._exit or app.failure is not None:
