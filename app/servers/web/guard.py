@@ -85,7 +85,9 @@ class Guard:
             return self._welcome(request, known)
         if not known:
             return refuse(403, "open the whole address that memdeck printed")
-        return await self._one_session(request, handler) if is_socket else await handler(request)
+        if is_socket or request.path == "/":
+            return await self._one_session(request, handler, keep=is_socket)
+        return await handler(request)
 
     def _welcome(self, request: web.Request, known: bool) -> web.StreamResponse:
         """Exchange the token for the cookie, once, and redirect to an address without it, which is safe in histories
@@ -103,12 +105,18 @@ class Guard:
         response.set_cookie(self._name, self._cookie, httponly=True, samesite="Strict", path="/")
         return response
 
-    async def _one_session(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Allow one page at a time: a second one waits a moment for the first to go, and is then refused."""
+    async def _one_session(self, request: web.Request, handler: Handler, *, keep: bool) -> web.StreamResponse:
+        """Allow one page at a time: a second one waits a moment for the first to go, and is then refused.
+
+        `keep`: the answer is the session, which lasts; else it is the page that then begins one.
+        """
         try:
             await asyncio.wait_for(self._session.acquire(), LEAVING_SECONDS)
         except TimeoutError:
             return refuse(409, "memdeck is open in another page already; close that one first")
+        if not keep:
+            self._session.release()
+            return await handler(request)
         try:
             return await handler(request)
         finally:

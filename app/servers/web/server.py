@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
+from html import escape
+from pathlib import Path
 
-import aiohttp_jinja2
-import jinja2
 from aiohttp import WSCloseCode, web
 from textual_serve.server import Server, to_int
 
@@ -16,17 +16,21 @@ from app.servers.loopback import HOST, open_port
 from .guard import Guard
 from .page_session import PageSession
 
+PAGE = Path(__file__).with_name("page.html")
+"""The page that shows the terminal."""
+
 LARGEST = 256 * 1024
 """The most bytes of one message, which is pasted text."""
 
 
 class GuardedServer(Server):
-    """textual-serve without its logo, its logging and its own address; it runs one command per page."""
+    """textual-serve with a page of its own, without its logging and its address; it runs one command per page."""
 
     def __init__(self, folder: str | None, guard: Guard) -> None:
         """`folder`: the workspace that sessions open; None: they show the fleet of all workspaces."""
         super().__init__("", host=HOST, title="memdeck", public_url=f"http://{guard.host}")
         words = () if folder is None else (folder,)
+        self._title = "memdeck: all workspaces" if folder is None else f"{Path(folder).name} - memdeck"
         self._session_command = (sys.executable, "-P", "-m", "app.servers.web.session", *words)
         self._guard = guard
 
@@ -35,7 +39,6 @@ class GuardedServer(Server):
         silent = logging.getLogger("memdeck.serve")
         silent.disabled = True  # Errors in requests of strangers are not reported on the terminal.
         application = web.Application(handler_args={"logger": silent})
-        aiohttp_jinja2.setup(application, loader=jinja2.FileSystemLoader(self.templates_path))
         application.add_routes(
             [
                 web.get("/", self.handle_index, name="index"),
@@ -46,6 +49,14 @@ class GuardedServer(Server):
         )
         self._guard.install(application)
         return application
+
+    async def handle_index(self, request: web.Request) -> web.Response:
+        """Return the page, which loads nothing from elsewhere; `fontsize` in the address is the size of letters."""
+        values = {"title": self._title, "host": self._guard.host, "size": to_int(request.query.get("fontsize", ""), 16)}
+        text = PAGE.read_text(encoding="utf-8")
+        for name, value in values.items():
+            text = text.replace(f"{{{name}}}", escape(str(value)))
+        return web.Response(text=text, content_type="text/html")
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
         """Run a session while the page is open, and make sure the session is gone before this returns."""

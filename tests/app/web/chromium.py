@@ -7,7 +7,7 @@ import base64
 import itertools
 import os
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -52,8 +52,10 @@ class Page:
         return answer["result"]
 
     async def evaluate(self, script: str) -> Any:
-        """The value of an expression in the page."""
-        found = await self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        """The value of an expression in the page, after it was awaited, as if a person had done it."""
+        found = await self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True, userGesture=True
+        )
         return found["result"].get("value")
 
     async def type(self, text: str) -> None:
@@ -62,13 +64,14 @@ class Page:
             await self.call("Input.dispatchKeyEvent", type="keyDown", text=character, key=character)
             await self.call("Input.dispatchKeyEvent", type="keyUp", key=character)
 
-    async def press(self, key: str, code: int, modifiers: int = 0) -> None:
-        """Press a key by its name and its number; 2 is control."""
+    async def press(self, key: str, code: int, modifiers: int = 0, commands: Sequence[str] = ()) -> None:
+        """Press a key by its name and its number; 2 is control. `commands`: what the browser does with it."""
         names = {"key": key, "code": f"Key{key.upper()}" if len(key) == 1 else key}
         for kind in ("rawKeyDown", "keyUp"):
             await self.call(
-                "Input.dispatchKeyEvent", type=kind, windowsVirtualKeyCode=code, modifiers=modifiers, **names
-            )
+                "Input.dispatchKeyEvent", type=kind, windowsVirtualKeyCode=code, modifiers=modifiers,
+                commands=list(commands), **names,
+            )  # fmt: skip
 
 
 @asynccontextmanager

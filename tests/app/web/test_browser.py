@@ -32,30 +32,32 @@ def drew(page: Page, words: str) -> Callable[[], bool]:
 
 @pytest.mark.thorough
 async def test_a_task_is_added_in_the_browser(served: Served, tmp_path: Path) -> None:
-    """The page opens with the token, shows tasks, takes keys, and asks no other machine for anything."""
+    """The page opens with the token, shows tasks, takes keys and pasted text at once, and asks no other machine."""
     tasks = served.workspace.memory / "tasks.md"
     async with opened(tmp_path / "chromium") as page:
         await page.call("Page.navigate", url=served.address)
         await until(drew(page, "Deploy v2.1"), "the tasks are shown", page)
         assert await page.evaluate("location.href") == f"{served.base}/"
         assert await page.evaluate("document.cookie") == ""
-        await page.evaluate("document.querySelector('.xterm-helper-textarea').focus()")
+        assert await page.evaluate("document.title") == f"{served.workspace.root.name} - memdeck"
         await page.type("a")
         await until(drew(page, "priority"), "the form is shown", page)
-        await page.type("Made in a browser")
+        await page.type("Made in a ")
+        await page.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        copied = "navigator.clipboard.writeText('browser').then(() => navigator.clipboard.readText())"
+        assert await page.evaluate(copied) == "browser"
+        await page.press("v", 86, modifiers=2, commands=["paste"])
+        await until(drew(page, "browser"), "the clipboard is pasted", page)
         await page.press("s", 83, modifiers=2)
         await until(lambda: b"Made in a browser" in tasks.read_bytes(), "the task is in the file", page)
+        second = await page.evaluate("fetch('/').then(answer => answer.text())")
+        assert "open in another page already" in second
         await page.type("q")
         async with within(lambda: "the page stays open"):
             while not await page.evaluate("document.body.classList.contains('-closed')"):
                 await asyncio.sleep(0.05)
-        gone = await page.call(
-            "Runtime.evaluate",
-            expression="fetch('https://example.com').then(() => 'went', () => 'refused')",
-            awaitPromise=True,
-            returnByValue=True,
-        )
-        assert gone["result"]["value"] == "refused"
+        gone = "fetch('https://example.com').then(() => 'went', () => 'refused')"
+        assert await page.evaluate(gone) == "refused"
         assert {urlsplit(address).netloc for address in page.answered} == {urlsplit(served.base).netloc}
 
 
