@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 
 from .problems import Problem
 
@@ -36,3 +39,14 @@ def copy_problem(name: str, original: str) -> Problem:
     """Return the warning about a copy of a file, which nothing reads."""
     message = f"a copy of {original} that another program left: nothing reads it; move what differs, then delete it"
     return Problem("warning", name, 0, "file.conflicted_copy", message)
+
+
+def copies_in(folder: Path, shown: str) -> Iterator[Problem]:
+    """Yield the warnings about the copies of files in a folder; `shown` is its path in problems."""
+    names: list[str] = []
+    with suppress(OSError):
+        names = sorted(os.listdir(folder))
+    known = set(names)
+    for name in names:
+        if (original := original_of(name, known.__contains__)) is not None:
+            yield copy_problem(f"{shown}/{name}", f"{shown}/{original}")

@@ -99,19 +99,10 @@ def _of(read: Sequence[Item | Skipped | Loss], converted: Sequence[Item]) -> Ite
     yield from (one for one in read if isinstance(one, Loss) and one.what in names)
 
 
-_MADE_BY = {
-    "typed": "`memdeck typed merge` makes it in the folder of an agent; list that in ~/.aide/config.toml",
-    "state": "`memdeck state init` makes it",
-}
-
-
 def _target(workspace: Workspace, name: str) -> System:
     known = [one.name for one in registered()]
     if name not in known:
         raise UsageError("convert.target", f"{name[:60]!r} is no memory system", f"use one of {', '.join(known)}")
-    # These need no setup: the first entry makes them.
-    if name not in ("files", "facts", "curated") and name not in workspace.present():
-        raise UsageError("convert.absent", f"this workspace holds no {name}", _MADE_BY.get(name, "make it first"))
     return workspace.guarded(name)
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
+from memory.base.sync_copies import copies_in
 from memory.curated.files.listing import (
     IndexLine,
     digest,
@@ -179,6 +180,8 @@ class CuratedMemory(System):
             line = error.details.get("line", 0)
             file = str(error.details.get("file", shown))
             found.append(Problem("error", file, line if isinstance(line, int) else 0, error.code, error.message))
+        for folder in self.folders():
+            found += copies_in(self._workspace.root / folder, folder)
         return tuple(one for one in found if names is None or one.file in names)
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
-from memory.base.sync_copies import copy_problem, original_of
+from memory.base.sync_copies import copies_in
 from memory.base.words import sounds_like_rule
 from memory.document.lines import decode
 from memory.errors import MemdeckError, NotFoundError
@@ -76,12 +74,7 @@ class Facts(System):
         except MemdeckError as error:
             found.append(Problem("error", SHOWN, 0, error.code, error.message))
         folder = SHOWN.rpartition("/")[0]
-        beside: list[str] = []
-        with suppress(OSError):
-            beside = os.listdir(self._workspace.root / folder)
-        for name in beside:
-            if original := original_of(name, lambda one: f"{folder}/{one}" in (SHOWN, f"{FOLDER}/{MARK}")):
-                found.append(copy_problem(f"{folder}/{name}", f"{folder}/{original}"))
+        found += copies_in(self._workspace.root / folder, folder)
         return tuple(one for one in found if names is None or one.file in names)
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002

@@ -10,7 +10,8 @@ from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
 from memory.errors import MemdeckError
 from memory.search.records import Record
 
-from .bundles import edit
+from .analysis.analyse import analyse
+from .bundles import edit, existing, init
 from .files.json_text import line_of
 from .files.model import ARCHIVE, EVENTS, SIGNALS, STATE, Json
 from .files.reading import StateFiles, read_events
@@ -125,10 +126,11 @@ def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime)
     """Convert items to the project state: open tasks become next steps, gotchas become gotchas; other items do not fit.
 
     An item whose title is in a checkpoint existed before, and was done or removed since. The commit makes one change
-    for each of the two lists.
+    for each of the two lists, and before them the state itself, from the repository, where there is none.
     """
     memory = store.memory()
-    bundles = [memory.bundle, *(one["bundle"] for one in memory.latest_checkpoints(_CHECKPOINTS))]
+    is_new = not existing(store)
+    bundles = [] if is_new else [memory.bundle, *(one["bundle"] for one in memory.latest_checkpoints(_CHECKPOINTS))]
     known = {kind: {one["title"] for bundle in bundles for one in bundle[name]} for kind, name in LISTS.items()}
     new: dict[str, list[Json]] = {kind: [] for kind in LISTS}
     converted: list[Item] = []
@@ -152,6 +154,9 @@ def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime)
 
     def commit() -> Committed:
         changes = []
+        if is_new:
+            made = init(store, lambda: analyse(store.root, now=now), actor=actor, now=now).change
+            changes += [] if made is None else [made.id]
         for kind, values in new.items():
             if values:
                 before = store.memory().bundle[LISTS[kind]]

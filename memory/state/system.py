@@ -11,6 +11,7 @@ from typing import Any
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
+from memory.base.sync_copies import copies_in
 from memory.document import Document
 from memory.document.model import BOM
 from memory.errors import MemdeckError
@@ -109,7 +110,9 @@ class ProjectState(System):
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return the problems that `state validate` finds, except those that depend on the time."""
-        found = (one.problem() for one in validate(self.store.memory(), None) if one.level != "pass")
+        found = [one.problem() for one in validate(self.store.memory(), None) if one.level != "pass"]
+        for folder in self.folders():
+            found += copies_in(self._workspace.root / folder, folder)
         return tuple(problem for problem in found if names is None or problem.file in names)
 
     def records(

@@ -13,6 +13,7 @@ from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.storage import Store
 
 from . import ops
+from .aidefile import NAME
 from .merging import behind
 from .reading import TypedEntry, entries_of
 from .status import AgentLook
@@ -75,9 +76,14 @@ def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, no
 
         if not converted:
             return Committed(())
+        begun = []
+        if not look.agent.registered and not store.read(NAME).exists:
+            with store.transaction("typed.convert", actor=actor, now=now) as transaction:
+                transaction.write(NAME, b"[memory]\n", base=None)
+                begun.append(transaction.commit(f"made an agent of {look.agent.name}"))
         summary = f"converted {len(converted):,} entries"
         change = ops.rewrite(path, build, "typed.convert", summary, store=store, now=now, actor=actor)
-        return Committed((change.id,) if change.files else ())
+        return Committed([one.id for one in (*begun, change) if one.files])
 
     return Taken(converted, skipped, [loss for item in converted for loss in comma_losses(item)], commit)
 

@@ -173,8 +173,12 @@ class TypedMemory(System):
             yield from items_of(look, self._shown(look.agent))
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
-        """Convert items to blocks of the agent that `place` names, or of the only one."""
-        look = agent_for(self.look().agents, place)
+        """Convert items to blocks of the agent that `place` names, or of the only one; the workspace itself becomes one
+        where there is none.
+        """
+        root = self._workspace.root
+        looks = self.look().agents or (look_at(Agent(root.name, root, registered=False)),)
+        look = agent_for(looks, place)
         return take(look, self.store(look.agent), items, actor=actor, now=now)
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:  # noqa: ARG002

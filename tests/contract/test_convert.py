@@ -384,3 +384,47 @@ def test_trackers_of_agents_become_tasks(workspace: Place) -> None:
     assert "2.1 Add" in workspace.read(".aiter/memory/tasks.md").decode()
     workspace.write("odd.jsonl", '{"title": "Odd", "labels": 3, "dependencies": 5}\n')
     assert workspace.json("convert", "beads:odd.jsonl", "files")["converted"] == 1
+
+
+@pytest.mark.parametrize(("target", "made"), [("typed", "Aidefile"), ("state", ".agent-memory/state.json")])
+def test_a_system_that_is_not_there_is_made(place: Place, target: str, made: str) -> None:
+    """The first entry makes the system, and the second run finds it there."""
+    folder = source(place, "shop", {"tasks.md": f"## Pending\n\n{TASK}"})
+    assert place.json("convert", "files", target, "--dry-run", folder=folder)["converted"] >= 1
+    assert not (folder / made).exists()
+    done = place.json("convert", "files", target, folder=folder)
+    assert (folder / made).is_file()
+    assert done["converted"] >= 1
+    assert place.json("convert", "files", target, folder=folder)["converted"] == 0
+
+
+def test_markers_that_are_left_out_are_named(workspace: Place) -> None:
+    """Backlog.md marks parts of a task by comments, which do not come along."""
+    text = "---\nid: t-1\ntitle: Build\n---\n<!-- AC:BEGIN -->\n- [ ] one\n<!-- AC:END -->\n"
+    (workspace.top / "backlog").mkdir()
+    (workspace.top / "backlog" / "t-1.md").write_text(text)
+    lost = workspace.json("convert", f"backlog:{workspace.top / 'backlog'}", "files")["losses"]
+    assert [one["reason"] for one in lost if one["field"] == "text"] == [
+        "markers of Backlog.md are left out: <!-- AC:BEGIN -->, <!-- AC:END -->"
+    ]
+
+
+@pytest.mark.parametrize("form", ["{} 2{}", "{}-HOST{}", "{}.sync-conflict-20260101-101010-ABCDEFG{}", "{}{}~"])
+def test_copies_of_syncing_programs_are_named_in_every_system(place: Place, form: str) -> None:
+    """Each is a warning of the check, and none is read."""
+    folder = all_systems(place, "all")
+    assert place("facts", "store", "DB is PG", folder=folder).code == 0
+    (folder / "lessons/rules.md").write_text("## One rule\n\nNever on Friday\n")
+    (memory,) = [one for one in (folder / ".agh/memory").glob("*.md") if one.name != "MEMORY.md"]
+    files = (TASKS, ".aegis/memory/memories.jsonl", "lessons/rules.md", ".agent-memory/state.json", memory)
+    asked = ("PG", "Friday", "memory")
+    before = {query: len(place.json("search", query, folder=folder)["results"]) for query in asked}
+    copies = set()
+    for file in files:
+        path = folder / file
+        copy = path.with_name(form.format(path.stem, path.suffix))
+        copy.write_bytes(path.read_bytes())
+        copies.add(copy.name)
+    problems = place.json("check", folder=folder)["problems"]
+    assert {Path(one["file"]).name for one in problems if one["code"] == "file.conflicted_copy"} == copies
+    assert before == {query: len(place.json("search", query, folder=folder)["results"]) for query in before}

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from datetime import tzinfo
 from pathlib import Path
 
-from memory.base.items import Item, Skipped
+from memory.base.items import Item, Loss, Skipped
 from memory.convert.outside import MarkdownFile, markdown_files, read_note, rest_of, texts, title_of
 
 _SECTIONS = {"to do": "pending", "in progress": "in-progress", "done": "completed"}
 _PRIORITIES = {"high": "HIGH", "medium": "NORMAL", "low": "LOW"}
 _READ = frozenset({"title", "status", "priority", "created_date", "labels", "assignee"})
-_MARKER = re.compile(r"<!-- [A-Z:]+ -->\n?")
+_MARKER = re.compile(r"(<!-- [A-Z:]+ -->)\n?")
 
 
-def read(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
+def read(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped | Loss]:
     """Yield the tasks of a folder `backlog`, of the folder that contains it, or of a folder of task files.
 
     Completed and archived tasks are included as completed; documents, decisions and drafts are skipped.
@@ -30,7 +30,10 @@ def read(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
             yield Skipped(str(file), f"it is in {folder}, and is no task")
             continue
         note = read_note(file)
-        yield note if isinstance(note, Skipped) else _item(file, note, place[:1])
+        item = note if isinstance(note, Skipped) else _item(file, note, place[:1])
+        yield item
+        if isinstance(item, Item) and isinstance(note, MarkdownFile) and (found := _MARKER.findall(note.body)):
+            yield Loss(item.what, "text", f"markers of Backlog.md are left out: {', '.join(found)[:200].strip()}")
 
 
 def _item(file: Path, note: MarkdownFile, place: tuple[str, ...]) -> Item | Skipped:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
+from memory.base.sync_copies import original_of
 from memory.base.told import why_not
 from memory.curated.files.header import BadFile, read
 from memory.curated.model import INDEX, Invalid, Memory, Root
@@ -126,6 +127,10 @@ _LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP, errno.EISDIR, errn
 """Errors for which a file stays unreadable until someone changes it."""
 
 
+_SLUG = re.compile(r"(?:(?!conflict)[a-z0-9_-])+\.md")
+"""The names of most memories, which are no copies."""
+
+
 class ListedFile(NamedTuple):
     """One file as the folder lists it, with the values that show whether it changed."""
 
@@ -136,7 +141,8 @@ class ListedFile(NamedTuple):
 
 
 def seen_in(store: Store, root: Root) -> Iterator[ListedFile]:
-    """Yield the files of a folder that may be memories: `*.md` except the index and names that begin with a dot or `_`.
+    """Yield the files of a folder that may be memories: `*.md` except the index, names that begin with a dot or `_`,
+    and the copies that syncing programs leave.
 
     Folders such as `_system` and `_inbox` are not entered.
     """
@@ -145,9 +151,9 @@ def seen_in(store: Store, root: Root) -> Iterator[ListedFile]:
     except (FileNotFoundError, NotADirectoryError):
         return
     with entries:
-        for entry in entries:
-            name = entry.name
-            if not is_memory_name(name):
+        listed = {entry.name: entry for entry in entries}
+        for name, entry in listed.items():
+            if not is_memory_name(name) or (_SLUG.fullmatch(name) is None and original_of(name, listed.__contains__)):
                 continue
             try:
                 found = entry.stat(follow_symlinks=False)

@@ -144,7 +144,9 @@ def _instant(text: str | None, snapshot: Snapshot) -> str:
 
 def _entry(entry: JournalEntry, snapshot: Snapshot) -> Item:
     when = " ".join(part for part in (entry.date, entry.time) if part)
-    fields = {key: value for key, value in (("date", entry.date), ("time", entry.time)) if value}
+    day = entry.document.section(entry.at[0]).title
+    named = (("date", entry.date), ("time", entry.time), ("heading", None if day == entry.date else day))
+    fields = {key: value for key, value in named if value}
     return Item(
         "journal", entry.title, "\n".join(_bullet(line) for line in entry.lines), _where(entry),
         _instant(when or None, snapshot), (), fields, entry.entry.raw,

@@ -169,7 +169,6 @@ def test_losses_name_every_field(tmp_path: Path) -> None:
         ("jrnl:missing.json", "files", "convert.unreadable"),
         ("backlog:missing", "files", "convert.unreadable"),
         ("state", "files", "convert.absent"),
-        ("files", "state", "convert.absent"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, source: str, target: str, code: str) -> None:
