@@ -155,7 +155,7 @@ def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime)
     def commit() -> Committed:
         changes = []
         if is_new:
-            made = init(store, lambda: analyse(store.root, now=now), actor=actor, now=now).change
+            made = init(store, analyse(store.root), actor=actor, now=now).change
             changes += [] if made is None else [made.id]
         for kind, values in new.items():
             if values:
