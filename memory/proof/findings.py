@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +17,7 @@ from memory.base.problems import Problem
 from memory.base.values import folded
 from memory.clients.instructions import instructions
 from memory.clients.sources import project_root
-from memory.errors import AmbiguousError, NotFoundError, RefusedError
+from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError
 from memory.search.entries import path_of
 from memory.search.records import derived_ref
 from memory.state.git import gone_paths
@@ -31,6 +32,8 @@ from .repository import Repository, proofs_of
 
 _LASTING = ("knowledge", "contacts", "facts", "typed", "state", "curated", "memory")
 """The kinds of entries that say what holds: no tasks, and no history."""
+_OF_STATE = ("state#gotcha-", "state#next-step-")
+"""What people and agents write into the state of a project; the rest is derived from the repository, or history."""
 _SOURCES = ("typed", "curated", "memory")
 """Those whose text is that of the file, line by line."""
 _MOST = 1_000
@@ -71,8 +74,10 @@ class Finding(NamedTuple):
 
 
 def findings_of(workspace: Workspace) -> tuple[Finding, ...]:
-    """Return the entries in doubt, without those that a person called still true."""
-    known = _CONFIRMED.read(workspace.state)
+    """Return the entries in doubt, without those that a person called still true; all of them if that is damaged."""
+    known: Mapping[str, Sequence[str]] = {}
+    with suppress(MemdeckError):  # `problems_of` tells it.
+        known = _CONFIRMED.read(workspace.state)
     return tuple(
         one
         for one in _every(workspace)
@@ -82,7 +87,12 @@ def findings_of(workspace: Workspace) -> tuple[Finding, ...]:
 
 def problems_of(workspace: Workspace, names: Collection[str] | None = None) -> list[Problem]:
     """Return the entries in doubt as findings of `check`, of all files or of those named."""
-    return [one.problem() for one in findings_of(workspace) if names is None or one.file in names]
+    found = [one.problem() for one in findings_of(workspace) if names is None or one.file in names]
+    try:
+        _CONFIRMED.read(workspace.state)
+    except MemdeckError as error:
+        found.append(Problem("error", str(error.details.get("file", "")), 1, error.code, error.message))
+    return found
 
 
 def confirm(workspace: Workspace, said: str, *, actor: str, now: datetime) -> tuple[Finding, ...]:
@@ -154,6 +164,8 @@ def _every(workspace: Workspace) -> tuple[Finding, ...]:
         for one in system.records(_LASTING, {}):
             if not one.file.startswith("archive/"):
                 place, ref = path_of(one.kind, one.file), one.ref or derived_ref(one)
+                if one.kind == "state" and not ref.startswith(_OF_STATE):
+                    continue
                 text = one.title if one.kind == "facts" else one.text  # The text of a fact is its title.
                 texts.append(Text(place, text, one.line, one.date, ref, one.title, one.kind in _SOURCES))
     git = project_root(workspace.root) / ".git"

@@ -111,12 +111,14 @@ def test_an_agent_may_propose_to_supersede(workspace: Place) -> None:
 
 
 def test_a_damaged_record_is_an_error_and_blocks_no_agent(repository: Place) -> None:
-    """What a person confirmed is not forgotten in silence; agents are told the entries meanwhile."""
+    """What a person confirmed is not forgotten in silence: `check` says so, beside what is in doubt again."""
     assert repository("still-true", OLD).code == 0
     (file,) = (repository.top / "state").rglob("confirmed.json")
     file.write_text("{")
-    answer = repository("check")
-    assert answer.error == "proof.confirmed"
+    answer = repository("check", "-o", "json")
+    codes = [one["code"] for one in answer.data["problems"]]
+    assert (answer.code, codes) == (4, ["memory.gone", "memory.changed", "proof.confirmed"])
+    assert repository("still-true", OLD).error == "proof.confirmed"
     assert OLD in start(repository)
 
 
