@@ -41,8 +41,8 @@ _TERMS = ("bm25_unicode", "bm25_trigram", "recency", "recall_signal")
 class Scored(NamedTuple):
     """One memory with the terms of its score; each is from 0 to 1 and already weighted.
 
-    `unicode` is the share of the query that it has in the words that were asked for, `trigram` the share with parts of
-    words and typos.
+    `unicode` is how well its words fit the query, `trigram` the share of the query that it has, with parts of words and
+    typos. `recency` is at most as much as the words fit, so that a new memory about something else is not first.
     """
 
     memory: Memory
@@ -145,10 +145,7 @@ def find(
             some, partial(_candidates, text=text, roots=mine, most=raw, of_message=of_message)
         )
         terms = tuple(need.text for need in needs if not need.minor)
-        listed += [
-            _Candidate(side, memory, min(one.score * one.exact / one.share, 1.0), min(one.score, 1.0))
-            for memory, one in found
-        ]
+        listed += [_Candidate(side, memory, min(one.score, 1.0), min(one.share, 1.0)) for memory, one in found]
     listed.sort(key=lambda one: -(one.words + one.letters))
     count = len(listed)
     del listed[raw:]
@@ -244,7 +241,7 @@ def _scored(
             continue
         age = max(now.timestamp() - changed, 0) / DAY
         signal = signals.get((one.side.name, one.memory.id), 0.0)
-        terms = (one.words, one.letters, 0.5 ** (age / half), min(max(signal, 0.0), 1.0))
+        terms = (one.words, one.letters, min(0.5 ** (age / half), one.words), min(max(signal, 0.0), 1.0))
         entry = Scored(memory, *(weight * term for weight, term in zip(weights, terms, strict=True)))
         scored.append(((-entry.score, -memory.root.depth, -changed, memory.id), one.key, entry))
     scored.sort(key=lambda entry: entry[0])
