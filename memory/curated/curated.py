@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import cached_property, partial
@@ -109,14 +108,13 @@ class Curated:
         for side in self.sides.values():
             side.store.recover()
             side.follow_move(now)
-            if side.records.look(_waits, False):
-                try:
-                    replay(side, now)
-                    settle(side, now)
-                except MemdeckError as error:
-                    # On a full disk it waits: reading goes on, and a write reports its own error.
-                    if error.code != UNAVAILABLE and not no_room(error):
-                        raise
+            try:
+                replay(side, now)
+                settle(side, now)
+            except MemdeckError as error:
+                # On a full disk it waits: reading goes on, and a write reports its own error.
+                if error.code != UNAVAILABLE and not no_room(error):
+                    raise
             mine = [root for root in self.existing(self.all_roots()) if root.side == side.name]
             catch_up(side, mine, self.settings["controller.scan_profile"], now)
 
@@ -229,12 +227,3 @@ class Curated:
         """Raise MemdeckError `memory.disabled` where the settings switch memory off."""
         if not self.settings["enabled"]:
             raise MemdeckError("memory.disabled", "memory is switched off", "set memory.enabled in config.toml")
-
-
-def _waits(db: sqlite3.Connection) -> bool:
-    """Return whether a decision was not carried out, or a dream was not ended."""
-    (found,) = db.execute(
-        "SELECT EXISTS (SELECT 1 FROM memory_decisions WHERE applied_at IS NULL AND abandoned IS NULL)"
-        " OR EXISTS (SELECT 1 FROM memory_consolidations WHERE status = 'running')"
-    ).fetchone()
-    return bool(found)

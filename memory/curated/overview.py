@@ -18,9 +18,6 @@ from .model import Invalid, Json, Memory, OperationCall
 from .operations.memories import summaries
 from .operations.records import decisions_list, health
 
-DECISIONS = 200
-"""The maximum number of decisions shown, the newest first."""
-
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
@@ -75,7 +72,7 @@ def overview(curated: Curated, now: datetime) -> CuratedOverview:
 def _decisions(curated: Curated, call: OperationCall) -> tuple[Json, ...]:
     """Return the newest decisions; empty if the records cannot be read, which the health reports."""
     try:
-        return tuple(decisions_list(curated, {"limit": DECISIONS}, call)["decisions"])
+        return tuple(decisions_list(curated, {"limit": 200}, call)["decisions"])
     except MemdeckError as error:
         if error.code != UNAVAILABLE:
             raise

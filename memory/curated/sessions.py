@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from memory.base.clock import format_utc
 from memory.base.json_objects import read_object
@@ -179,18 +179,12 @@ def ledger_of(data: bytes, place: SessionFolder, ended: str) -> bytes:
     return _line(meta) + lines
 
 
-def _meta_of(place: SessionFolder, given: Mapping[str, Any], curated: Curated, now: datetime) -> Json:
+def _meta_of(place: SessionFolder, agent: str | None, now: datetime) -> Json:
     """Return the description of a session for its first line."""
-    parent = given.get("parent_session_id")
-    root, depth = parent or place.id, 1 if parent else 0
-    if parent:
-        above = place_of(curated, parent, place.workspace_id)
-        meta = read(above.data(LEDGER) or above.data(EVENTS) or b"").meta
-        root, depth = meta.get("root_session_id") or root, int(meta.get("spawn_depth") or 0) + 1
     return {
         "type": "session_meta", "version": 1, "session_id": place.id, "workspace_id": place.workspace_id,
-        "agent_name": given.get("agent_name"), "session_type": given.get("session_type", "user"),
-        "spawn_parent_id": parent, "root_session_id": root, "spawn_depth": depth, "started_at": format_utc(now),
+        "agent_name": agent, "session_type": "user", "spawn_parent_id": None, "root_session_id": place.id,
+        "spawn_depth": 0, "started_at": format_utc(now),
     }  # fmt: skip
 
 
@@ -236,7 +230,7 @@ def append(curated: Curated, args: Json, call: OperationCall) -> Json:
                 }  # fmt: skip
                 lines += _line(event)
             if stored.base is None:
-                lines = _line(_meta_of(place, args, curated, call.now)) + lines
+                lines = _line(_meta_of(place, args.get("agent_name"), call.now)) + lines
                 transaction.write(place.path(EVENTS), lines, base=None)
             else:
                 transaction.append(place.path(EVENTS), lines, base=stored.base)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,9 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from threading import RLock
 
-from memory.base.json_objects import read_object
 from memory.base.retry import retry
-from memory.curated.model import Json, Root
+from memory.curated.model import Root
 from memory.curated.places import GLOBAL_FOLDER, NOTES, ROOTS, Claim, claim, make_identity, read_identity, root_of
 from memory.errors import MemdeckError
 from memory.storage import Store
@@ -103,22 +101,6 @@ class Side:
                 opened[1].close()
                 opened[2].close()
 
-    def note(self, name: str) -> Json:
-        """Return the JSON object in a small private file beside the databases; empty where there is none."""
-        record = self.record(name)
-        return {} if record is None else read_object(record.read().base)
-
-    def change_note(self, name: str, change: Callable[[Json], Json], *, command: str, now: datetime) -> bool:
-        """Replace that object by the result of `change`; return False where nothing outlives the process."""
-        record = self.record(name)
-        if record is not None:
-            record.update(
-                lambda data: json.dumps(change(read_object(data)), ensure_ascii=False).encode("utf-8", "replace"),
-                command=command,
-                now=now,
-            )
-        return record is not None
-
     def change(
         self, command: str, plan: Callable[[Transaction], str], *, actor: str, now: datetime, recorded: bool = False
     ) -> bool:
@@ -135,14 +117,6 @@ class Side:
                 return bool(summary)
 
         return retry(attempt)
-
-    def record(self, name: str) -> PrivateRecord | None:
-        """Return a small private file of this side, beside its databases; None where nothing outlives the process."""
-        self._databases()
-        if self._folder is None:
-            return None
-        ending = f"-{self.claim.name}" if self.claim.name else ""
-        return PrivateRecord(self._folder, NOTES, f"{name}{ending}.json")
 
     def prepare(self, *, actor: str, now: datetime) -> None:
         """Make what the first write needs: the folder, the identity of the workspace, the claim on its databases."""

@@ -174,7 +174,7 @@ class CuratedMemory(System):
                 found += (Problem("warning", f"{top}/{INDEX}", line + 1, "line.unread", f"{file} is not there")
                           for line, _, file in self._hand_written(root) if file)  # fmt: skip
             for copy in self.curated.sides["workspace"].claim.copies:
-                words = f"{copy} has the same workspace_id: one of the two is a copy and needs an id of its own"
+                words = f"{copy} has the same workspace_id: remove {FILE} from a copy, its next write makes another"
                 found.append(Problem("warning", shown, 1, "memory.workspace.copied", words))
         except MemdeckError as error:
             line = error.details.get("line", 0)
@@ -325,10 +325,9 @@ class CuratedMemory(System):
         return Outcome(_made(done.change, words, call), words, ref)
 
     def doctor_lines(self) -> Iterable[Advice]:
-        """Yield the folders that have the same identity, damaged records, and how long sessions are kept."""
+        """Yield damaged records, and how long sessions are kept."""
         try:
             kept = kept_sessions(self.curated)
-            copies = self.curated.sides["workspace"].claim.copies
             damaged = [path for side in self.curated.sides.values() for path in side.records.damaged()]
         except MemdeckError:
             return
@@ -341,11 +340,6 @@ class CuratedMemory(System):
             yield Advice(
                 f"sessions of agents that are kept: {kept['count']:,} ({kept['bytes']:,} bytes), {kept['kept']}",
                 "`memdeck curated config session` lists the settings, `memdeck curated session prune` removes them now",
-            )
-        for copy in copies:
-            yield Advice(
-                f"{copy} has the same workspace_id as this workspace",
-                f"remove {FOLDER}/{FILE} from the copy: its next write gives it an id of its own",
             )
 
 

@@ -1,7 +1,7 @@
 """Turns of sessions become candidates in the inbox: those that a turn marks at once, those of a model with a drain.
 
-A mark is `remember: …` or `remember(project): …` at the start of a line. Only with a model do turns wait for it, in a
-private file, bounded for each session.
+A mark is `remember: …` or `remember(project): …` at the start of a line. Only with a model do turns wait for it, in the
+records, bounded for each session.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
 
@@ -46,18 +46,8 @@ _TASK = (
 
 def queued(curated: Curated, session: str | None = None) -> dict[str, list[Json]]:
     """Return the waiting turns of all sessions, or of one; the sessions are in order of arrival."""
-    found = curated.home.note("turns")
-    return {key: turns for key, turns in found.items() if isinstance(turns, list) and session in (None, key)}
-
-
-def _change(curated: Curated, now: datetime, work: Callable[[Json], None]) -> None:
-    def change(values: Json) -> Json:
-        found = {key: value for key, value in values.items() if isinstance(value, list)}
-        work(found)
-        return found
-
-    if not curated.home.change_note("turns", change, command="extract", now=now):
-        raise MemdeckError("memory.extractor.no_state", "there is no private folder to keep turns in", "set HOME")
+    found = curated.home.records.note("turns")
+    return {key: turns for key, turns in found.items() if session in (None, key)}
 
 
 def _queue(curated: Curated, session: str, role: str, content: str, turn: int | None, now: datetime) -> str:
@@ -82,7 +72,7 @@ def _queue(curated: Curated, session: str, role: str, content: str, turn: int | 
             oldest = next(iter(found))
             lost[oldest] = len(found.pop(oldest))
 
-    _change(curated, now, work)
+    curated.home.records.change_note("turns", work)
     for name, number in lost.items():
         if number:
             facts: Json = {"reason": "queue_full", "message_count": number}
@@ -173,7 +163,7 @@ def extract(curated: Curated, session: str, call: OperationCall) -> int:
         if left:
             found[session] = left
 
-    _change(curated, call.now, done)
+    curated.home.records.change_note("turns", done)
     return len(rows)
 
 

@@ -5,7 +5,6 @@ The index has one line for each memory, the newest at the top; hand-written line
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import stat
@@ -120,11 +119,8 @@ LARGEST = 1024 * 1024
 """The largest file, in bytes, that is read as a memory."""
 
 
-PASSING = "memory.file.trouble"
-"""The code of a file that cannot be read now: nothing is known about it, and the next refresh tries again."""
-
-_LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG})
-"""Errors for which a file stays unreadable until someone changes it."""
+UNREADABLE = "memory.file.unreadable"
+"""The code of a file that cannot be read: the next look tries again."""
 
 
 _SLUG = re.compile(r"(?:(?!conflict)[a-z0-9_-])+\.md")
@@ -202,13 +198,9 @@ def read_file(store: Store, root: Root, name: str) -> Memory | Invalid | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        code = "memory.file.unreadable" if error.errno in _LASTING else PASSING
-        return Invalid(root, name, 0, code, error.strerror or "the file cannot be read")
+        return Invalid(root, name, 0, UNREADABLE, error.strerror or "the file cannot be read")
     except MemdeckError as error:
-        cause = error.__cause__
-        passing = isinstance(cause, OSError) and cause.errno not in _LASTING
-        code = PASSING if passing else error.code
-        return Invalid(root, name, 0, code, error.message)
+        return Invalid(root, name, 0, UNREADABLE, error.message)
     finally:
         store.remember(path, None)  # Otherwise thousands of files would stay in memory.
     if not stored.exists:

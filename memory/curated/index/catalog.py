@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from typing import TypeVar
 
-from memory.curated.files.listing import PASSING, IndexLine, ListedFile, read_file, seen_in
+from memory.curated.files.listing import UNREADABLE, IndexLine, ListedFile, read_file, seen_in
 from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root
 from memory.search.word_index import TABLES, VERSION, IndexedText, WordIndex
 from memory.storage import Store
@@ -207,9 +207,7 @@ class Catalog:
         found = read_file(self._store, root, seen.filename)
         if found is None:
             return
-        if isinstance(found, Invalid) and found.code == PASSING:
-            if known is not None:  # Its earlier entry stays.
-                return
+        if isinstance(found, Invalid) and found.code == UNREADABLE:
             seen = seen._replace(mtime_ns=0, inode=0)
         edited = edited_at(db, known, found) if isinstance(found, Memory) else 0
         take_out(db, () if known is None else (known,))

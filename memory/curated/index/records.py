@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from memory.base.clock import format_utc
+from memory.base.json_objects import read_object
 from memory.base.secrets import masked
 from memory.curated.model import Json, Root
 from memory.errors import MemdeckError
@@ -34,17 +35,6 @@ ON CONFLICT (chunk_id) DO UPDATE SET recall_count = recall_count + 1,
 T = TypeVar("T")
 _FAILED: Any = object()
 UNAVAILABLE = "memory.records.unavailable"
-OPERATIONS = (
-    "memory.write.committed", "memory.write.rejected", "memory.write.shadowed", "memory.write.reindex",
-    "memory.write.reverted", "memory.recall.executed", "memory.recall.skipped", "memory.recall.signal_dropped",
-    "memory.decisions.pruned", "memory.dream.run.started",
-    "memory.dream.run.promoted", "memory.dream.run.failed", "memory.extractor.started", "memory.extractor.completed",
-    "memory.extractor.failed", "memory.extractor.coalesced", "memory.extractor.dropped", "memory.provider.enabled",
-    "memory.provider.disabled", "memory.provider.collision", "memory.daily.rotated", "memory.daily.archived",
-    "memory.daily.restored", "memory.daily.purged", "memory.workspace.relocated", "memory.workspace.recovered",
-)  # fmt: skip
-"""The names of events."""
-
 _RECORDS = """
 CREATE TABLE memory_decisions (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, candidate_hash TEXT NOT NULL,
@@ -157,7 +147,6 @@ class Records:
 
     def event(self, op: str, now: datetime, *, root: Root | None = None, **facts: Any) -> None:
         """Record an event; a failure to record it is ignored. `facts` are columns, all others metadata."""
-        assert op in OPERATIONS, op
         self._file.run(lambda db: add_event(db, self.workspace_id, op, now, root, facts), None)
 
     def events(
@@ -219,6 +208,25 @@ class Records:
 
         self._lost = 0 if self._file.run(count, False, light=True) else self._lost + 1
 
+    # -- small values ------------------------------------------------------------------------------------------------
+
+    def note(self, key: str) -> Json:
+        """Return the JSON object that is kept under a key, an empty one where there is none.
+
+        It is empty, too, while another process is at work: nobody waits for it.
+        """
+        return self._file.run(lambda db: read_object(_value(db, key)), {}, make=False, light=True)
+
+    def change_note(self, key: str, change: Callable[[Json], object]) -> None:
+        """Let `change` alter the object that is kept under a key; MemdeckError `memory.records.unavailable`."""
+
+        def write(db: sqlite3.Connection) -> None:
+            found = read_object(_value(db, key))
+            change(found)
+            _keep(db, key, json.dumps(found, ensure_ascii=False))
+
+        self.run(write)
+
     # -- traces, snapshots, generation ---------------------------------------------------------------------------------
 
     def trace(self, session: str, turn: int) -> Json | None:
@@ -255,13 +263,22 @@ class Records:
 
 def read_number(db: sqlite3.Connection, key: str) -> int | None:
     """Return a number that is kept under a key, None where there is none."""
-    row = db.execute("SELECT value FROM memory_about WHERE key = ?", (key,)).fetchone()
-    return None if row is None else int(row[0])
+    found = _value(db, key)
+    return None if found is None else int(found)
 
 
 def write_number(db: sqlite3.Connection, key: str, number: int) -> None:
     """Keep a number under a key, in the transaction of the caller."""
-    db.execute("INSERT OR REPLACE INTO memory_about VALUES (?, ?)", (key, str(number)))
+    _keep(db, key, str(number))
+
+
+def _value(db: sqlite3.Connection, key: str) -> str | None:
+    row = db.execute("SELECT value FROM memory_about WHERE key = ?", (key,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def _keep(db: sqlite3.Connection, key: str, value: str) -> None:
+    db.execute("INSERT OR REPLACE INTO memory_about VALUES (?, ?)", (key, value))
 
 
 def put_trace(db: sqlite3.Connection, session: str, turn: int, trace: Json, now: datetime) -> None:

@@ -240,9 +240,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
     # -- sessions
     CuratedOperation(
         "session append", "Add events to a session that runs, one JSON object a line.", sessions.append,
-        (SESSION, content("The events"), text("agent_name", "The agent of the session, with its first events."),
-         text("parent_session_id", "The session that began it, with its first events."),
-         text("session_type", "What it is (default: user).", kind=OneOf(("user", "subagent", "system")))),
+        (SESSION, content("The events"), text("agent_name", "The agent of the session, with its first events.")),
         "agh__memory_session_append", "POST /api/memory/sessions/append", writes=True,
         example="session append s1 --content '{\"event_type\": \"user_message\", \"content\": \"hi\"}'",
     ),

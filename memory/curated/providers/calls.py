@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
@@ -16,7 +17,6 @@ from memory.base.scan import scan
 from memory.curated.curated import Curated
 from memory.curated.index.records import milliseconds, time_of
 from memory.curated.model import Json, OperationCall
-from memory.curated.sides import Side
 from memory.errors import MemdeckError, NotFoundError, RefusedError
 from memory.registry import entries
 
@@ -83,60 +83,52 @@ def _collision(name: str, tools: Sequence[str], known: Sequence[KnownProvider]) 
 # -- the active one -------------------------------------------------------------------------------------------------
 
 
-def read_state(side: Side | None) -> Json:
-    """Return a side's stored state of providers: `active`, `disabled`, `breakers`."""
-    return _whole({} if side is None else side.note("providers"))
-
-
 def _whole(values: Json) -> Json:
+    """Return a state of providers with all its keys; `session` is the one that the provider was told last."""
     return {"active": None, "disabled": [], "breakers": {}, "session": None, **values}
 
 
-def change_state(side: Side, now: datetime, change: Callable[[Json], object]) -> None:
-    """Let `change` alter a side's stored state; MemdeckError `memory.provider.no_state` where nothing can be stored."""
+def _state(curated: Curated) -> Json:
+    return _whole(curated.home.records.note("providers"))
 
-    def work(values: Json) -> Json:
-        state = _whole(values)
-        change(state)
-        return state
 
-    if not side.change_note("providers", work, command="provider", now=now):
-        raise MemdeckError("memory.provider.no_state", "there is no private folder to keep the choice in", "set HOME")
+def _change(curated: Curated, change: Callable[[Json], object]) -> None:
+    """Let `change` alter the stored state."""
+
+    def work(values: Json) -> None:
+        values.update(_whole(values))
+        change(values)
+
+    curated.home.records.change_note("providers", work)
 
 
 def active(curated: Curated) -> KnownProvider:
-    """Return the active provider: that of the workspace, of the person, of the settings, or the local one."""
+    """Return the active provider: the one that was selected, else that of the settings, else the local one."""
     return _other(curated) or LOCAL
 
 
 def _other(curated: Curated) -> KnownProvider | None:
     """Return the active provider if it comes from another package, None for the local one."""
-    states = [read_state(side) for side in dict.fromkeys((curated.home, curated.sides.get("global")))]
-    names = (*(state["active"] for state in states), curated.settings["provider.name"].lower())
-    name = next((one for one in names if one), "local")
+    state = _state(curated)
+    name = state["active"] or curated.settings["provider.name"].lower() or LOCAL.name
     # Other packages are searched only where one of them is selected.
-    if name == "local" or any(name in state["disabled"] for state in states):
+    if name == LOCAL.name or name in state["disabled"]:
         return None
     return next((one for one in providers()[0] if one.name == name and one.package is not None), None)
 
 
-def _disabled(curated: Curated, name: str) -> bool:
-    return any(name in read_state(side)["disabled"] for side in (curated.home, curated.sides.get("global")))
-
-
 def status_of(curated: Curated, one: KnownProvider, now: datetime) -> Json:
     """Return a provider for programs."""
-    breaker = read_state(curated.home)["breakers"].get(one.name, {})
-    until = breaker.get("until")
-    is_active = active(curated).name == one.name
-    cooling = until is not None and until > milliseconds(now)
-    off = _disabled(curated, one.name)
+    state = _state(curated)
+    breaker = state["breakers"].get(one.name, {})
+    until, is_active = breaker.get("until") or 0, active(curated).name == one.name
+    cooling = until > milliseconds(now)
+    status = "cooling_down" if cooling else "active" if is_active else "standby"
     return {
-        "name": one.name,
-        "status": "disabled" if off else "cooling_down" if cooling else "active" if is_active else "standby",
-        "active": is_active, "builtin": one.package is None, "package": one.package, "tools": list(one.tools),
-        "failure_count": breaker.get("failures", 0),
-        "cooldown_until": time_of(until) if cooling else None, "last_error_code": breaker.get("code"),
+        "name": one.name, "status": "disabled" if one.name in state["disabled"] else status, "active": is_active,
+        "builtin": one.package is None, "package": one.package, "tools": list(one.tools),
+        "failure_count": breaker.get("failures", 0), "cooldown_until": time_of(until) if cooling else None,
+        "last_error_code": breaker.get("code"),
     }  # fmt: skip
 
 
@@ -149,29 +141,19 @@ def ask(curated: Curated, method: str, now: datetime, /, *arguments: object) -> 
     one = _other(curated)
     if one is None:
         return None
-    side, settings = curated.home, curated.settings
-    breaker = read_state(side)["breakers"].get(one.name, {})
-    until = breaker.get("until")
-    if until is not None and until > milliseconds(now):
+    settings, breaker = curated.settings, _state(curated)["breakers"].get(one.name, {})
+    if (breaker.get("until") or 0) > milliseconds(now):
         return None
     answer, code = _ask(one, method, arguments, settings.seconds("provider.timeout"))
-    noted = None
+    noted: Json = {}
     if code is not None:
-        failures, until = breaker.get("failures", 0) + 1, None
-        if failures >= settings["provider.failure_threshold"]:
-            until = milliseconds(now) + round(settings.seconds("provider.cooldown") * 1000)
+        failures = breaker.get("failures", 0) + 1
+        opens = failures >= settings["provider.failure_threshold"]
+        until = milliseconds(now) + round(settings.seconds("provider.cooldown") * 1000) if opens else None
         noted = {"failures": failures, "until": until, "code": code}
-
-    def change(values: Json) -> None:
-        values["breakers"].pop(one.name, None)
-        if noted is not None:
-            values["breakers"][one.name] = noted
-
-    if noted is not None or breaker:
-        try:
-            change_state(side, now, change)
-        except MemdeckError:
-            return answer  # a breaker that cannot be stored is no reason to fail
+    if noted != breaker:
+        with suppress(MemdeckError):  # a breaker that cannot be stored is no reason to fail
+            _change(curated, lambda values: values["breakers"].update({one.name: noted}))
     return answer
 
 
@@ -224,12 +206,11 @@ def session_began(curated: Curated, session: str, query: str | None, now: dateti
     """Tell the provider which session continues, and its expected subject."""
     if _other(curated) is None:
         return
-    side = curated.home
-    before = read_state(side).get("session")
+    before = _state(curated)["session"]
     if before != session:
         if before:
             ask(curated, "session_switch", now, before, session)
-        change_state(side, now, lambda values: values.update(session=session))
+        _change(curated, lambda values: values.update(session=session))
     if query:
         ask(curated, "prefetch", now, query, session, curated.workspace_id())
 
@@ -264,10 +245,10 @@ def show(curated: Curated, args: Json, call: OperationCall) -> Json:
 def select(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Make a provider the active one of this workspace, or of the person where there is no workspace."""
     one = _find(args["name"])
-    if _disabled(curated, one.name):
+    if one.name in _state(curated)["disabled"]:
         hint = f"`memdeck curated provider enable {one.name}`"
         raise RefusedError("memory.provider.disabled", f"{one.name} is disabled", hint)
-    change_state(curated.home, call.now, lambda values: values.update(active=one.name))
+    _change(curated, lambda values: values.update(active=one.name))
     return {"provider": status_of(curated, one, call.now)}
 
 
@@ -285,20 +266,19 @@ def _switch(curated: Curated, args: Json, call: OperationCall, *, on: bool) -> J
     one = _find(args["name"])
     if one.package is None:
         raise RefusedError("memory.provider.builtin", f"{one.name} is memdeck itself, always there", "select another")
-    side, changed = curated.home, list[bool]()
+    changed = (one.name in _state(curated)["disabled"]) == on
 
     def change(values: Json) -> None:
         off = set(values["disabled"])
-        changed.append((one.name in off) == on)
         values["disabled"] = sorted(off - {one.name} if on else off | {one.name})
         if on:
             values["breakers"].pop(one.name, None)
 
-    change_state(side, call.now, change)
-    if changed[0]:
+    _change(curated, change)
+    if changed:
         op = f"memory.provider.{'enabled' if on else 'disabled'}"
-        side.records.event(op, call.now, target_id=one.name, reason=args.get("reason", ""))
-    return {"provider": status_of(curated, one, call.now), "changed": changed[0]}
+        curated.home.records.event(op, call.now, target_id=one.name, reason=args.get("reason", ""))
+    return {"provider": status_of(curated, one, call.now), "changed": changed}
 
 
 def pre_compress(curated: Curated, args: Json, call: OperationCall) -> Json:

@@ -96,15 +96,6 @@ def test_a_ledger_is_never_overwritten(den: Den, curated: Curated) -> None:
     assert (folder(den, curated) / "ledger.jsonl").read_bytes() == before["ledger.jsonl"]
 
 
-def test_a_session_knows_where_it_comes_from(curated: Curated) -> None:
-    """A session that another one began has its parent, its root and its depth; one without a workspace has a folder."""
-    begin(curated, "root")
-    begin(curated, "child", parent_session_id="root", session_type="subagent")
-    begin(curated, "leaf", parent_session_id="child")
-    meta = run(curated, "session end", session_id="leaf")["ledger"]
-    assert (meta["parent_session_id"], meta["root_session_id"], meta["spawn_depth"]) == ("child", "root", 2)
-
-
 def test_sessions_without_a_workspace_have_a_folder(den: Den) -> None:
     """It is called as the settings say."""
     begin(den.open())

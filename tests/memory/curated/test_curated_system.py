@@ -69,14 +69,13 @@ def test_it_offers_memories_for_a_prompt(workspace: Workspace) -> None:
 
 
 def test_a_copy_is_told(den: Den, workspace: Workspace) -> None:
-    """Check names the line, doctor says what to do."""
+    """Check names the file, and what to do."""
     copy = den.top / "copy"
     shutil.copytree(den.workspace, copy)
     other = Workspace.open(copy, state_home=den.state, home=den.top / "home")
     system = system_of(other, "curated", CuratedMemory)
-    assert [one.code for one in system.check()] == ["memory.workspace.copied"]
-    (advice,) = system.doctor_lines()
-    assert str(den.workspace) in advice.message
+    (problem,) = system.check()
+    assert (problem.code, str(den.workspace) in problem.message) == ("memory.workspace.copied", True)
     system.curated.close()
     other.close()
     assert workspace.root == den.workspace

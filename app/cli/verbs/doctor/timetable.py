@@ -27,7 +27,11 @@ _VARIABLES = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "TZ", "MEMDECK_HOST")
 """The variables besides PATH that decide where memdeck keeps its state and what it calls itself."""
 _STEPS = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60)
 _RUNS = 30  # this many runs of an interval show its shortest gap, such as that of `0,5 * * * *`
-_DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_NAMES = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_DAYS = {str(number): name for number, name in enumerate(_NAMES)} | {name.lower(): name for name in _NAMES}
+"""The days of the week as cron writes them, and as systemd does."""
+_PLAIN = re.compile(r"\*(/\d+)?|\d+(-\d+)?(,\d+(-\d+)?)*", re.ASCII)
+"""A field of a cron expression that systemd has, too."""
 _ALIASES = {
     "@hourly": "hourly",
     "@daily": "daily",
@@ -37,7 +41,6 @@ _ALIASES = {
     "@yearly": "yearly",
     "@annually": "yearly",
 }
-_NUMBERS = {name.lower(): str(number) for number, name in reversed(tuple(enumerate(_DAYS)))}
 
 
 class Timetable(NamedTuple):
@@ -220,36 +223,14 @@ def on_calendar(expression: str) -> str | None:
     fields = expression.lower().split()
     if len(fields) == 1:
         return _ALIASES.get(fields[0])
-    if len(fields) != 5 or "*" not in (fields[2], fields[4]):
+    if len(fields) != 5 or "*" not in (fields[2], fields[4]) or not all(map(_PLAIN.fullmatch, fields[:4])):
         return None
-    minute, hour, day, month = (_calendar_part(field, start) for field, start in zip(fields, "0011", strict=False))
-    days = _weekdays(fields[4])
-    if None in (minute, hour, day, month, days):
+    minute, hour, day, month = (
+        re.sub(r"(?<!/)\b\d+", lambda found: found[0].zfill(2), one.replace("*/", f"{first}/").replace("-", ".."))
+        for one, first in zip(fields, "0011", strict=False)
+    )
+    weekdays = [part.split("-") for part in fields[4].split(",")]
+    if fields[4] != "*" and not all(day in _DAYS for part in weekdays for day in part):
         return None
+    days = "" if fields[4] == "*" else ",".join("..".join(map(_DAYS.__getitem__, part)) for part in weekdays) + " "
     return f"{days}*-{month}-{day} {hour}:{minute}:00"
-
-
-def _calendar_part(field: str, start: str) -> str | None:
-    if field == "*":
-        return "*"
-    if found := re.fullmatch(r"\*/(\d+)", field):
-        return f"{int(start):02}/{found[1]}"
-    parts = []
-    for part in field.split(","):
-        found = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
-        if found is None:
-            return None
-        parts.append(f"{int(found[1]):02}" + (f"..{int(found[2]):02}" if found[2] else ""))
-    return ",".join(parts)
-
-
-def _weekdays(field: str) -> str | None:
-    if field == "*":
-        return ""
-    parts = []
-    for part in field.split(","):
-        ends = [_NUMBERS.get(end, end) for end in part.split("-")]
-        if len(ends) > 2 or not all(len(end) == 1 and end in "01234567" for end in ends):
-            return None
-        parts.append("..".join(_DAYS[int(end)] for end in ends))
-    return ",".join(parts) + " "
