@@ -39,6 +39,8 @@ from .offers import Build, Call, FileBuild, FormPlan, Removal
 from .offers import Values as Texts
 from .removing import question
 
+_SHARED = (VerbName("supersede", "memory.proof.operations:supersede", ""),)
+"""Verbs about the entries of any system that panes offer."""
 CONFIRMED = ("yes", "dry_run")
 """The flags with which an operation does what it otherwise only shows, or the reverse; no form asks for them."""
 
@@ -59,7 +61,8 @@ def operations_of(verb: VerbName) -> tuple[Operation, ...]:
 def operation_of(words: str) -> Operation:
     """Return the operation that `memdeck WORDS` runs; KeyError where there is none."""
     first = words.partition(" ")[0]
-    verbs = [verb for system in registered() for verb in system.verbs if verb.name == first]
+    every = (*_SHARED, *(verb for system in registered() for verb in system.verbs))
+    verbs = [verb for verb in every if verb.name == first]
     return {one.does: one for verb in verbs for one in operations_of(verb)}[words]
 
 

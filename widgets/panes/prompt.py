@@ -11,6 +11,8 @@ from memory.prompts import DONE, PromptBlock, PromptPreview, SheetRow
 from memory.search.records import FILE_KINDS
 from widgets.detail import Link
 from widgets.list.rows import Heading, Note
+from widgets.pane.offers import Removal
+from widgets.pane.operation_form import removal_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Piece
 
@@ -128,6 +130,12 @@ class PromptPane(RecordPane):
         agents = ", ".join(f"{name} {count:,}" for name, count in row.values["agents"].items())
         before = {} if row.words() == block.reason else {"before": row.words()}
         return {**before, "to": agents, "last sent": row.values["lastSent"][:10], "last used": row.used()}
+
+    def removing(self, items: Sequence[Record]) -> Removal | None:
+        """Remove entries that agents shall be told no more because they no longer hold."""
+        chosen = [item.thing for item in items if item.thing.ref]
+        values = [{"ref": one.ref} for one in chosen]
+        return removal_of("supersede", "entry", [one.title for one in chosen], values) if chosen else None
 
     def links(self, item: Record) -> Sequence[Link]:
         """Link to the entry in its own pane, where it is edited."""

@@ -111,7 +111,11 @@ async def test_the_balance_sheet_of_what_hooks_sent(workspace: Workspace) -> Non
         assert item.reason.startswith("sent 1×, ")
         await press(pilot, "m")
         assert [one.ref for one in look(app).muted] == [item.ref]
-        await press(pilot, "m", "b")
+        await press(pilot, "m", "x", "y")
+        await settle(pilot)
+        assert item.ref not in look(app).text
+        await press(pilot, "u", "b")
+        await settle(pilot)
         assert look(app).blocks[0] == first
 
 
