@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 
-from memory.base.told import why_not
 from memory.base.words import content_words
 from memory.errors import MemdeckError
 from memory.proof.findings import findings_of
@@ -153,9 +152,7 @@ def _rejected(workspace: Workspace, agent: str) -> Iterator[Contribution]:
 
 def _block(one: Contribution, section: str, most: int, snippet: str = "") -> PromptBlock:
     content = shortened(content_of(one.system, one.title, one.text), most, snippet)
-    block = PromptBlock.of(one.system, section, one.ref, one.title, one.reason, content, one.score)
-    # A line of an entry may be sound where the entry is not.
-    return block._replace(suspicion=block.suspicion or why_not(one.system, one.title, one.text))
+    return PromptBlock.of(one.system, section, one.ref, one.title, one.reason, content, one.score, one.text)
 
 
 # -- for a message -------------------------------------------------------------------------------------------------

@@ -45,21 +45,14 @@ class PromptBlock(NamedTuple):
 
     @classmethod
     def of(
-        cls, system: str, section: str, ref: str | None, title: str, reason: str, more: str = "", score: float = 1.0
+        cls, system: str, section: str, ref: str | None, title: str, reason: str, more: str, score: float, text: str
     ) -> PromptBlock:
-        """Return the block of an entry: its ref, its title, and what else it says."""
+        """Return the block of an entry: its ref, its title, and what else it says; `text`, all of it, is scanned."""
         name = f"{ref} " if ref else ""
         line = f"- {name}{title}" + (f" ({more})" if more else "")
-        return cls(
-            system,
-            section,
-            ref,
-            title,
-            reason,
-            safe_line(line),
-            score,
-            suspicion=why_not(system, ref or "", title, more),
-        )
+        # A line of an entry may be sound where the entry is not.
+        suspicion = why_not(system, ref or "", title, more) or why_not(system, title, text)
+        return cls(system, section, ref, title, reason, safe_line(line), score, suspicion=suspicion)
 
     def withheld(self) -> PromptBlock:
         """Return the block of an entry that is not told: its ref, and why."""
